@@ -5,15 +5,15 @@ import { setFlagsFromString } from 'node:v8'
 import { Command, CommanderError, Option } from 'commander'
 import {
   BUG,
+  type CommandOutcome,
+  type CommandRun,
   count,
   FINDINGS,
   isUnreadable,
   OK,
-  type Outcome,
   openRun,
   painterOf,
   processTerminal,
-  type Run,
   type Terminal,
   UNREADABLE,
   USAGE,
@@ -38,17 +38,17 @@ interface End {
   readonly command: string
   readonly exit: number
   readonly diagnostics: readonly Diagnostic[]
-  readonly outcome?: Outcome
+  readonly outcome?: CommandOutcome
   readonly wroteTypes?: boolean
 }
 
-type Action = (run: Run, ...rest: string[]) => Promise<Outcome>
+type CommandAction = (run: CommandRun, ...rest: string[]) => Promise<CommandOutcome>
 
 /** Runs one command. @param argv without the program's name. @returns the exit code. */
 export async function main(argv: readonly string[], terminal: Terminal = processTerminal()): Promise<number> {
   let end: End | undefined
   const program = createProgram(terminal)
-  const perform = (command: Command, action: Action) =>
+  const perform = (command: Command, action: CommandAction) =>
     command.action(async () => {
       const options = command.optsWithGlobals<Options>()
       const format = options.json ? 'json' : (options.format ?? 'text')
@@ -87,7 +87,7 @@ function createProgram(terminal: Terminal): Command {
 }
 
 /** Commands load what they need when they run: a listing of differences waits for no emitter. */
-function addCommands(program: Command, perform: (command: Command, action: Action) => Command): void {
+function addCommands(program: Command, perform: (command: Command, action: CommandAction) => Command): void {
   const command = (name: string, description: string) =>
     program
       .command(name)
@@ -174,13 +174,13 @@ function addCommands(program: Command, perform: (command: Command, action: Actio
 /** @throws what is neither a finding nor an outcome. */
 async function endOf(
   command: Command,
-  action: Action,
+  action: CommandAction,
   options: Options,
   terminal: Terminal,
   sources: SourceLines,
 ): Promise<End> {
   const name = command.name()
-  let run: Run | undefined
+  let run: CommandRun | undefined
   try {
     // `diff` can name two files; a configuration that is named has to exist.
     const optional = name === 'diff' && command.getOptionValueSourceWithGlobals('config') === 'default'
@@ -200,7 +200,7 @@ async function endOf(
 }
 
 /** Components that lead on to each other by the thousand are deeper than the stack: the document is at fault. */
-function explainOverflow(error: unknown, { config, report }: Pick<Run, 'config' | 'report'>): never {
+function explainOverflow(error: unknown, { config, report }: Pick<CommandRun, 'config' | 'report'>): never {
   if (!(error instanceof RangeError) || !/call stack/.test(error.message)) throw error
   for (const file of config.documents) {
     const message = 'components refer to each other in chains of thousands'

@@ -130,6 +130,16 @@ test('folders of the runtime form no cycle, types included', () => {
   expect(findCycles(below)).toEqual([])
 })
 
+test('an exported type name is defined once', () => {
+  const TYPE = /^export (?:declare )?(?:abstract )?(?:interface|type|class|enum) (\w+)/gm
+  const places = new Map<string, string[]>()
+  for (const file of tracked.filter((each) => ['runtime', 'generators'].includes(room(each))))
+    for (const [, name = ''] of readFileSync(file, 'utf8').matchAll(TYPE))
+      places.set(name, [...(places.get(name) ?? []), file])
+  expect(places.size).toBeGreaterThan(500)
+  expect([...places].filter(([, files]) => files.length > 1)).toEqual([])
+})
+
 test('changes take types from generated code, never values', () => {
   expect(
     imports.filter(

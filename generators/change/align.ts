@@ -3,7 +3,7 @@
  * its counterpart, so that whatever else differs there is compared and translated as anywhere.
  */
 
-import type { Api, Operation, Parameter, Response } from '../ir/model.ts'
+import type { Api, ApiOperation, ApiParameter, Response } from '../ir/model.ts'
 import type { Lens, ParameterLens, RenamedParameter, Served, Status } from './change.ts'
 
 /** Lenses that say under which other name something is to be found. */
@@ -18,14 +18,14 @@ export const holdsIn = (operations: readonly string[], operation: string): boole
   operations.length === 0 || operations.includes(operation)
 
 /** Headers have no case. */
-export const sameName = (where: Parameter['in'], a: string, b: string): boolean =>
+export const sameName = (where: ApiParameter['in'], a: string, b: string): boolean =>
   where === 'header' ? a.toLowerCase() === b.toLowerCase() : a === b
 
 /** @param operation its id in the new version. */
 export function isAbout(
   lens: ParameterLens,
   operation: string,
-  where: Parameter['in'],
+  where: ApiParameter['in'],
   name: string,
 ): boolean {
   const own = lens.kind === 'renamed-parameter' ? lens.from : lens.name
@@ -39,9 +39,9 @@ export function alignApi(old: Api, lenses: readonly Lens[]): Api {
   return { ...old, operations: old.operations.map((operation) => alignOperation(operation, naming)) }
 }
 
-function alignOperation(operation: Operation, naming: readonly Naming[]): Operation {
+function alignOperation(operation: ApiOperation, naming: readonly Naming[]): ApiOperation {
   const id = newIdOf(operation.id, naming)
-  const parameters = operation.parameters.map((parameter): Parameter => {
+  const parameters = operation.parameters.map((parameter): ApiParameter => {
     const to = newNameOf(parameter, id, naming)
     return to === undefined ? parameter : { ...parameter, name: to }
   })
@@ -58,7 +58,7 @@ export const newIdOf = (id: string, lenses: readonly Lens[]): string =>
 
 /** @param operation its id in the new version. */
 export const newNameOf = (
-  parameter: Parameter,
+  parameter: ApiParameter,
   operation: string,
   lenses: readonly Lens[],
 ): string | undefined =>
@@ -68,7 +68,7 @@ export const newNameOf = (
   )?.to
 
 function newStatusOf(
-  { responses }: Operation,
+  { responses }: ApiOperation,
   status: string,
   id: string,
   naming: readonly Naming[],
@@ -96,7 +96,7 @@ export function renamedPlaceholders(old: string, next: string): Map<string, stri
 }
 
 /** @returns the operations of the next version by the ids that they have in the old one. */
-export function counterpartsOf(old: Api, next: Api, lenses: readonly Lens[]): Map<string, Operation> {
+export function counterpartsOf(old: Api, next: Api, lenses: readonly Lens[]): Map<string, ApiOperation> {
   const later = new Map(next.operations.map((operation) => [operation.id, operation]))
   return new Map(
     old.operations.flatMap(({ id }) => {
@@ -107,7 +107,11 @@ export function counterpartsOf(old: Api, next: Api, lenses: readonly Lens[]): Ma
 }
 
 /** @returns old names of an operation's parameters by new ones, where they differ. */
-export function renamesOf(old: Operation, next: Operation, lenses: readonly Lens[]): Map<string, string> {
+export function renamesOf(
+  old: ApiOperation,
+  next: ApiOperation,
+  lenses: readonly Lens[],
+): Map<string, string> {
   const placed = renamedPlaceholders(old.path, next.path)
   return new Map(
     old.parameters.flatMap((parameter) => {
@@ -125,7 +129,7 @@ export const nextStatus = (names: ReadonlyMap<string, string> | undefined, statu
 /** @returns by operation id, old statuses by new ones, where they differ. */
 export function statusesOf(
   old: Api,
-  counterparts: ReadonlyMap<string, Operation>,
+  counterparts: ReadonlyMap<string, ApiOperation>,
   lenses: readonly Lens[],
 ): Map<string, ReadonlyMap<string, string>> {
   const isOne = (status: string) => /^\d{3}$/.test(status)

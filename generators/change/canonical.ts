@@ -3,11 +3,11 @@
  * newer versions dropped, and every equality filter as a list, since one value of an old version may mean several.
  */
 
-import type { Api, Operation } from '../ir/model.ts'
+import type { Api, ApiOperation } from '../ir/model.ts'
 import type { Change } from './change.ts'
 
 export interface CanonicalOperation {
-  readonly operation: Operation
+  readonly operation: ApiOperation
   /** The newest version that has it. */
   readonly api: Api
 }

@@ -12,7 +12,7 @@ import {
   type BodyOf,
   type Inline,
   type Inside,
-  type Path,
+  type PropertyPath,
   placeIn,
   type ResponsesOf,
 } from './inline.ts'
@@ -147,7 +147,7 @@ export function between<Old extends VersionTypes, New extends VersionTypes>() {
     answer: <
       Id extends SharedOperation,
       Status extends keyof ResponsesOf<Old['operations'][Id]> & keyof ResponsesOf<New['operations'][Id]>,
-      const Names extends Path,
+      const Names extends PropertyPath,
     >(
       operation: Id,
       status: Status,
@@ -158,7 +158,7 @@ export function between<Old extends VersionTypes, New extends VersionTypes>() {
     > => placeIn(`${operation} ${String(status)}`, path),
 
     /** The object at a path in the body of a request. */
-    body: <Id extends SharedOperation, const Names extends Path>(
+    body: <Id extends SharedOperation, const Names extends PropertyPath>(
       operation: Id,
       ...path: Names
     ): Inline<Inside<BodyOf<Old['operations'][Id]>, Names>, Inside<BodyOf<New['operations'][Id]>, Names>> =>
@@ -166,10 +166,10 @@ export function between<Old extends VersionTypes, New extends VersionTypes>() {
 
     /** The object at a path in an event. Types do not know it: the gate says where there is none. */
     // biome-ignore lint/suspicious/noExplicitAny: events are not among the types that changes are given
-    payload: (event: string, ...path: Path): Inline<any, any> => placeIn(`event ${event}`, path),
+    payload: (event: string, ...path: PropertyPath): Inline<any, any> => placeIn(`event ${event}`, path),
 
     /** The object at a path inside a component. */
-    inside: <Name extends Shared, const Names extends Path>(
+    inside: <Name extends Shared, const Names extends PropertyPath>(
       schema: Name,
       ...path: Names
     ): Inline<Inside<OldSchemas[Name], Names>, Inside<NewSchemas[Name], Names>> => placeIn(schema, path),

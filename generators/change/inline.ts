@@ -9,7 +9,7 @@ declare const sides: unique symbol
 export type Inline<Old, New> = string & { readonly [sides]: readonly [Old, New] }
 
 /** Names of properties; `[]` for the items of a list, `{}` for the values of a map, `|0` for a member of a union. */
-export type Path = readonly string[]
+export type PropertyPath = readonly string[]
 
 type ValueOf<T, Name> = T extends unknown ? (Name extends keyof T ? T[Name] : never) : never
 
@@ -26,7 +26,10 @@ type StepInto<T, Name> = Name extends '[]'
       : ValueOf<T, Name>
 
 /** What stands at a path. */
-export type Inside<T, Names extends Path> = Names extends readonly [infer Name, ...infer Rest extends Path]
+export type Inside<T, Names extends PropertyPath> = Names extends readonly [
+  infer Name,
+  ...infer Rest extends PropertyPath,
+]
   ? Inside<StepInto<NonNullable<T>, Name>, Rest>
   : NonNullable<T>
 
@@ -49,7 +52,7 @@ export function propertyStep(name: string): string {
 }
 
 /** @param root `getBook 200`, `createBook body`, `event book.lent`, or a component. */
-export function placeIn<Old, New>(root: string, path: Path): Inline<Old, New> {
+export function placeIn<Old, New>(root: string, path: PropertyPath): Inline<Old, New> {
   const steps = path.map((name) => (/^(\[\]|\{\}|\|\d+)$/.test(name) ? name : propertyStep(name)))
   return (root + steps.join('')) as Inline<Old, New>
 }

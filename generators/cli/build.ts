@@ -13,7 +13,7 @@ import { nameVersions } from '../ir/versions.ts'
 import { type BuiltEmitter, builtBy, findUnbuilt, readManifest } from '../output/built.ts'
 import { MANIFEST, type Manifest, manifestOf } from '../output/manifest.ts'
 import { writeBuilt } from '../output/write.ts'
-import { count, type Outcome, type Run, UsageError } from './run.ts'
+import { type CommandOutcome, type CommandRun, count, UsageError } from './run.ts'
 
 const GENERATE = 'run `dateline generate` and commit the result'
 
@@ -23,7 +23,10 @@ const GENERATE = 'run `dateline generate` and commit the result'
  * @param names of the emitters; all that `builtWhenNeeded` names when empty.
  * @throws DiagnosticsError where the documents make other texts than the manifest lists; then nothing is written.
  */
-export async function build({ config, terminal }: Run, names: readonly string[] = []): Promise<Outcome> {
+export async function build(
+  { config, terminal }: CommandRun,
+  names: readonly string[] = [],
+): Promise<CommandOutcome> {
   const { out, builtWhenNeeded } = config
   const unknown = names.find((name) => !builtWhenNeeded.some((each) => each === name))
   if (unknown !== undefined)

@@ -1,17 +1,22 @@
 /** `diff A B`: every difference between two documents, and the change that accounts for each. */
 import { existsSync } from 'node:fs'
 import { basename, extname } from 'node:path'
-import type { Paint } from '../diagnostics/diagnostic.ts'
+import type { DiagnosticPaint } from '../diagnostics/diagnostic.ts'
 import { formatLocation } from '../diff/difference.ts'
-import type { Claimed } from '../gate/steps.ts'
+import type { AccountedDifference } from '../gate/steps.ts'
 import type { Config } from '../generate/config.ts'
 import type { Api } from '../ir/model.ts'
 import { groupDifferences } from './difference-groups.ts'
 import { printMarkdown, printText } from './difference-text.ts'
-import { FINDINGS, OK, type Outcome, painterOf, type Run, UsageError } from './run.ts'
+import { type CommandOutcome, type CommandRun, FINDINGS, OK, painterOf, UsageError } from './run.ts'
 
 /** @throws UsageError when a name is neither a version of the family nor a file. */
-export async function diff(run: Run, a: string, b: string, markdown: boolean): Promise<Outcome> {
+export async function diff(
+  run: CommandRun,
+  a: string,
+  b: string,
+  markdown: boolean,
+): Promise<CommandOutcome> {
   const { config, report } = run
   const files = [documentOf(config, a), documentOf(config, b)] as const
   run.terminal.status?.(`reading ${files.join(' and ')}`)
@@ -23,10 +28,11 @@ export async function diff(run: Run, a: string, b: string, markdown: boolean): P
   const changes = await loadChanges(config.versions, versionsBetween(config, files, next!), report)
   report.finish()
   const claimed = claimDifferences(old!, next!, changes)
-  const paint: Paint = markdown ? (_, text) => text : painterOf(run.terminal)
+  const paint: DiagnosticPaint = markdown ? (_, text) => text : painterOf(run.terminal)
   const groups = groupDifferences(claimed)
   const print = markdown ? printMarkdown : printText
-  const isOpen = ({ difference, by }: Claimed) => difference.class === 'breaking' && by.length === 0
+  const isOpen = ({ difference, by }: AccountedDifference) =>
+    difference.class === 'breaking' && by.length === 0
   return {
     lines: print(old!, next!, claimed, groups, paint),
     data: {
@@ -43,7 +49,7 @@ export async function diff(run: Run, a: string, b: string, markdown: boolean): P
 }
 
 /** Two documents alone, and as they are: what a linter thinks of them is no difference. */
-async function readDocuments({ config, report }: Run, files: readonly string[]): Promise<Api[]> {
+async function readDocuments({ config, report }: CommandRun, files: readonly string[]): Promise<Api[]> {
   const [{ loadDocument }, { buildApi }] = await Promise.all([
     import('../document/load.ts'),
     import('../ir/build.ts'),

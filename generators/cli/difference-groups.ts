@@ -2,9 +2,9 @@
 
 import type { Difference } from '../diff/difference.ts'
 import { formatLocation } from '../diff/difference.ts'
-import type { Claimed } from '../gate/steps.ts'
+import type { AccountedDifference } from '../gate/steps.ts'
 
-export interface Group {
+export interface DifferenceGroup {
   readonly first: Difference
   readonly messages: readonly string[]
   readonly places: readonly string[]
@@ -13,8 +13,8 @@ export interface Group {
 }
 
 /** @returns breaking ones first, each in the order of its first occurrence. */
-export function groupDifferences(claimed: readonly Claimed[]): Group[] {
-  const groups = new Map<string, Claimed[]>()
+export function groupDifferences(claimed: readonly AccountedDifference[]): DifferenceGroup[] {
+  const groups = new Map<string, AccountedDifference[]>()
   for (const each of claimed) {
     const key = keyOf(each)
     const group = groups.get(key)
@@ -29,7 +29,7 @@ export function groupDifferences(claimed: readonly Claimed[]): Group[] {
 }
 
 /** Members of one enumeration belong together; so does one message about a part that many operations share. */
-function keyOf({ difference, by }: Claimed): string {
+function keyOf({ difference, by }: AccountedDifference): string {
   const { code, at } = difference
   const changes = by.map(({ id }) => id).join()
   const own = at.kind === 'schema' ? formatLocation(at) : `${at.kind} ${difference.message}`
@@ -42,7 +42,7 @@ function keyOf({ difference, by }: Claimed): string {
   ].join('\n')
 }
 
-function toGroup(all: readonly Claimed[]): Group {
+function toGroup(all: readonly AccountedDifference[]): DifferenceGroup {
   const unique = (texts: readonly string[]) => [...new Set(texts)]
   return {
     first: all[0]!.difference,

@@ -1,10 +1,10 @@
 /** Differences as text for a terminal, and as Markdown for a pull request. */
-import type { Paint } from '../diagnostics/diagnostic.ts'
-import type { Place } from '../diagnostics/place.ts'
+import type { DiagnosticPaint } from '../diagnostics/diagnostic.ts'
+import type { SourceLocation } from '../diagnostics/place.ts'
 import type { Difference } from '../diff/difference.ts'
-import type { Claimed } from '../gate/steps.ts'
+import type { AccountedDifference } from '../gate/steps.ts'
 import type { Api } from '../ir/model.ts'
-import type { Group } from './difference-groups.ts'
+import type { DifferenceGroup } from './difference-groups.ts'
 
 /** How many of a list are named before the rest is counted. */
 const NAMED = 4
@@ -14,9 +14,9 @@ const some = (list: readonly string[]): string =>
     ? `${list.slice(0, NAMED).join(', ')} and ${list.length - NAMED} more`
     : list.join(', ')
 
-const lineOf = (place: Place): string => `${place.file}:${place.line}:${place.column}`
+const lineOf = (place: SourceLocation): string => `${place.file}:${place.line}:${place.column}`
 
-function headline(old: Api, next: Api, claimed: readonly Claimed[]): string {
+function headline(old: Api, next: Api, claimed: readonly AccountedDifference[]): string {
   const breaking = claimed.filter(({ difference }) => difference.class === 'breaking')
   const open = breaking.filter(({ by }) => by.length === 0).length
   const rest = claimed.length - breaking.length
@@ -28,14 +28,14 @@ function headline(old: Api, next: Api, claimed: readonly Claimed[]): string {
 export function printText(
   old: Api,
   next: Api,
-  claimed: readonly Claimed[],
-  groups: readonly Group[],
-  paint: Paint,
+  claimed: readonly AccountedDifference[],
+  groups: readonly DifferenceGroup[],
+  paint: DiagnosticPaint,
 ): string[] {
   return [headline(old, next, claimed), ...groups.flatMap((group) => ['', ...textOf(group, paint)])]
 }
 
-function textOf({ first, messages, places, uses, by }: Group, paint: Paint): string[] {
+function textOf({ first, messages, places, uses, by }: DifferenceGroup, paint: DiagnosticPaint): string[] {
   const label = first.class === 'breaking' ? paint('error', 'breaking') : paint('good', 'additive')
   const lines = [first.old, first.new].flatMap((place) => (place ? [paint('place', lineOf(place))] : []))
   const where = directionsOf(first)
@@ -67,8 +67,8 @@ function accountOf(first: Difference, by: readonly string[]): string[] {
 export function printMarkdown(
   old: Api,
   next: Api,
-  claimed: readonly Claimed[],
-  groups: readonly Group[],
+  claimed: readonly AccountedDifference[],
+  groups: readonly DifferenceGroup[],
 ): string[] {
   const table = (name: Difference['class']) => {
     const own = groups.filter(({ first }) => first.class === name)
@@ -86,7 +86,7 @@ export function printMarkdown(
   ]
 }
 
-function rowOf({ first, messages, places, by }: Group): string {
+function rowOf({ first, messages, places, by }: DifferenceGroup): string {
   const lines = [first.old, first.new].flatMap((place) => (place ? [lineOf(place)] : []))
   const proposal = first.proposal ? ` (perhaps a ${proposalOf(first)})` : ''
   const cells = [

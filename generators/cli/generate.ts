@@ -3,21 +3,21 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { LoadedChange } from '../change/load-changes.ts'
 import { createReport, DiagnosticsError } from '../diagnostics/diagnostic.ts'
-import type { Place } from '../diagnostics/place.ts'
-import type { Step } from '../gate/steps.ts'
+import type { SourceLocation } from '../diagnostics/place.ts'
+import type { VersionPair } from '../gate/steps.ts'
 import type { Api, OutputFile } from '../ir/model.ts'
 import type { Drift } from '../output/write.ts'
 import { compare } from '../print/file.ts'
-import { count, loadFamily, type Outcome, type Run } from './run.ts'
+import { type CommandOutcome, type CommandRun, count, loadFamily } from './run.ts'
 
 interface Emitted {
   readonly apis: readonly Api[]
-  readonly steps: readonly Step[]
+  readonly steps: readonly VersionPair[]
   readonly files: readonly OutputFile[]
 }
 
 /** @returns everything that the documents say, in memory. @throws DiagnosticsError where the gate or an emitter objects. */
-async function makeFiles(run: Run, writesTypes: boolean): Promise<Emitted> {
+async function makeFiles(run: CommandRun, writesTypes: boolean): Promise<Emitted> {
   const apis = await loadFamily(run)
   const { loadChanges } = await import('../change/load-changes.ts')
   const versionNames = apis.map((api) => api.version)
@@ -36,11 +36,11 @@ async function makeFiles(run: Run, writesTypes: boolean): Promise<Emitted> {
 
 /** Types are written before the gate fails: nobody could type the missing change otherwise. */
 async function passGate(
-  run: Run,
+  run: CommandRun,
   apis: readonly Api[],
   changes: readonly LoadedChange[],
   writesTypes: boolean,
-): Promise<readonly Step[]> {
+): Promise<readonly VersionPair[]> {
   const { config, report, terminal } = run
   terminal.status?.('comparing adjacent versions')
   const [{ claimSteps }, { checkSteps }] = await Promise.all([
@@ -56,7 +56,7 @@ async function passGate(
   return steps
 }
 
-async function writeTypes(run: Run, apis: readonly Api[]): Promise<void> {
+async function writeTypes(run: CommandRun, apis: readonly Api[]): Promise<void> {
   const { config } = run
   if (!config.emit.includes('types')) return
   const [{ emitTypes, printTypes }, { emitClientTypes }, { writeFiles }] = await Promise.all([
@@ -82,7 +82,7 @@ const OF_THIS_MACHINE = /^(?:output-|change-invalid$|types-failed$)/
  * @returns how many files there are. @throws DiagnosticsError
  */
 async function onceFor(
-  run: Run,
+  run: CommandRun,
   command: string,
   work: () => Promise<{ readonly files: number; readonly inPlace: boolean }>,
 ): Promise<number> {
@@ -109,7 +109,7 @@ async function onceFor(
 }
 
 /** Writes what the documents say. @param dry says what that would be, and writes nothing. */
-export async function generate(run: Run, dry = false): Promise<Outcome> {
+export async function generate(run: CommandRun, dry = false): Promise<CommandOutcome> {
   let changed: readonly Drift[] = []
   const files = await onceFor(run, dry ? 'generate-dry' : 'generate', async () => {
     const emitted = await makeFiles(run, !dry)
@@ -123,7 +123,12 @@ export async function generate(run: Run, dry = false): Promise<Outcome> {
   return writtenOutcome(run, files, changed, dry)
 }
 
-function writtenOutcome(run: Run, files: number, changed: readonly Drift[], dry: boolean): Outcome {
+function writtenOutcome(
+  run: CommandRun,
+  files: number,
+  changed: readonly Drift[],
+  dry: boolean,
+): CommandOutcome {
   const [wrote, removed] = dry ? ['would write', 'would remove'] : ['wrote', 'removed']
   return {
     lines: [
@@ -140,7 +145,7 @@ function writtenOutcome(run: Run, files: number, changed: readonly Drift[], dry:
 }
 
 /** Fails where the output is not what the documents say. */
-export async function check(run: Run): Promise<Outcome> {
+export async function check(run: CommandRun): Promise<CommandOutcome> {
   const files = await onceFor(run, 'check', async () => {
     const { apis, files, steps } = await makeFiles(run, false)
     await reportMissing(run, steps)
@@ -159,25 +164,25 @@ export async function check(run: Run): Promise<Outcome> {
 }
 
 /** A lost change is said by its name, not by the drift that follows from it. */
-async function reportMissing({ config, report }: Run, steps: readonly Step[]): Promise<void> {
+async function reportMissing({ config, report }: CommandRun, steps: readonly VersionPair[]): Promise<void> {
   const [{ CHANGE_INDEX, missingChanges }, { loadDocument }] = await Promise.all([
     import('../gate/change-index.ts'),
     import('../document/load.ts'),
   ])
   const index = join(config.out, CHANGE_INDEX)
   if (!existsSync(index)) return
-  const placeIn = (file: string, pointer: string): Place =>
+  const placeIn = (file: string, pointer: string): SourceLocation =>
     loadDocument(file, createReport(), config.strict)?.place(pointer) ?? { file, line: 1, column: 1, pointer }
   for (const each of missingChanges(readFileSync(index, 'utf8'), steps, placeIn)) report.add(each)
   report.finish()
 }
 
-function checkedOutcome({ config: { out } }: Run, files: number): Outcome {
+function checkedOutcome({ config: { out } }: CommandRun, files: number): CommandOutcome {
   return { lines: [`${out}: ${count(files, 'file')}, as the documents say`], data: { out, files } }
 }
 
 /** Writes everything, and says where the documentation begins. @param folder takes it as files that need no server of ours. */
-export async function docs(run: Run, folder?: string): Promise<Outcome> {
+export async function docs(run: CommandRun, folder?: string): Promise<CommandOutcome> {
   const { apis, files } = await makeFiles(run, true)
   const { writeFiles } = await import('../output/write.ts')
   writeFiles(run.config.out, files, 'remove', run.config.builtWhenNeeded)

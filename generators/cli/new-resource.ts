@@ -2,8 +2,8 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { createReport } from '../diagnostics/diagnostic.ts'
 import { parseText } from '../document/load.ts'
-import type { Kind } from '../scaffold/resource-view.ts'
-import { type Outcome, type Run, UsageError } from './run.ts'
+import type { OperationKind } from '../scaffold/resource-view.ts'
+import { type CommandOutcome, type CommandRun, UsageError } from './run.ts'
 
 export interface NewResourceOptions {
   readonly like: string
@@ -19,7 +19,11 @@ export interface NewResourceOptions {
 const KINDS: readonly string[] = ['create', 'list', 'get', 'update', 'archive']
 
 /** @throws UsageError when the document has no room for it, or no neighbour to make it after. */
-export async function newResource(run: Run, name: string, options: NewResourceOptions): Promise<Outcome> {
+export async function newResource(
+  run: CommandRun,
+  name: string,
+  options: NewResourceOptions,
+): Promise<CommandOutcome> {
   const { config, report } = run
   const file = config.documents.at(-1)!
   const source = readFileSync(file, 'utf8')
@@ -42,7 +46,7 @@ export async function newResource(run: Run, name: string, options: NewResourceOp
       singular,
       prefix: options.prefix,
       like: options.like,
-      operations: operations as Kind[],
+      operations: operations as OperationKind[],
       events: listOf(options.events),
       properties: listOf(options.properties ?? ''),
       extensions: {

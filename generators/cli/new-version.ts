@@ -5,10 +5,10 @@ import { isPair, isScalar, type Pair, parseDocument, type Scalar, visit } from '
 import { makeFolder } from '../cache/make-folder.ts'
 import { parseText } from '../document/load.ts'
 import { compareVersions } from '../generate/config.ts'
-import { type Outcome, type Run, UsageError } from './run.ts'
+import { type CommandOutcome, type CommandRun, UsageError } from './run.ts'
 
 /** @throws UsageError when the name is taken, or would not be the newest. */
-export async function newVersion(run: Run, version: string): Promise<Outcome> {
+export async function newVersion(run: CommandRun, version: string): Promise<CommandOutcome> {
   const { config, report } = run
   const newest = config.documents.at(-1)!
   const text = readFileSync(newest, 'utf8')
@@ -92,15 +92,15 @@ function names(value: string, version: string): boolean {
   return new RegExp(`(?<![\\w.-])${escaped}(?![\\w.-])`).test(value)
 }
 
-type Path = readonly unknown[]
+type YamlPath = readonly unknown[]
 
-const isKey = (node: Scalar, path: Path): boolean => {
+const isKey = (node: Scalar, path: YamlPath): boolean => {
   const parent = path.at(-1)
   return isPair(parent) && (parent as Pair).key === node
 }
 
 /** The nearest key above a value, through lists. */
-function keyAbove(path: Path): string {
+function keyAbove(path: YamlPath): string {
   const pair = path.findLast((each) => isPair(each)) as Pair | undefined
   return isScalar(pair?.key) ? String(pair.key.value) : ''
 }

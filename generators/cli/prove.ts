@@ -1,7 +1,7 @@
 /** `prove`: looks for a value that a lens, or all of a version's together, does not translate as the documents say. */
 
 import type { Law, Refutation } from '../prove/law.ts'
-import { count, loadFamily, type Outcome, type Run, UsageError } from './run.ts'
+import { type CommandOutcome, type CommandRun, count, loadFamily, UsageError } from './run.ts'
 
 export interface ProveOptions {
   /** How long it may look. */
@@ -15,7 +15,7 @@ const FIRST_RUNS = 20
 const MAX_RUNS = 10_000
 
 /** Tries every law once before it tries any longer. */
-export async function prove(run: Run, options: ProveOptions): Promise<Outcome> {
+export async function prove(run: CommandRun, options: ProveOptions): Promise<CommandOutcome> {
   const seconds = numberOf('--seconds', options.seconds, SECONDS)
   const seed = numberOf('--seed', options.seed, Date.now() % 2 ** 31)
   const laws = await lawsOfFamily(run)
@@ -70,7 +70,7 @@ function numberOf(name: string, text: string | undefined, otherwise: number): nu
 }
 
 /** @throws DiagnosticsError where the gate objects: what is not accounted for cannot be translated either. */
-async function lawsOfFamily(run: Run): Promise<Law[]> {
+async function lawsOfFamily(run: CommandRun): Promise<Law[]> {
   const { config, report, terminal } = run
   const apis = await loadFamily(run)
   const [{ loadChanges }, { claimSteps }, { checkSteps }, { proveSteps }] = await Promise.all([
@@ -91,7 +91,12 @@ async function lawsOfFamily(run: Run): Promise<Law[]> {
   return proveSteps(steps)
 }
 
-function report(run: Run, { law, code, message, place }: Refutation, example: string, seed: number): void {
+function report(
+  run: CommandRun,
+  { law, code, message, place }: Refutation,
+  example: string,
+  seed: number,
+): void {
   const at =
     place ?? (law.file === undefined ? undefined : { file: law.file, line: 1, column: 1, pointer: '' })
   run.report.add({

@@ -1,11 +1,14 @@
 /** The gate's proof of validity. What was proven once is known by the hash of everything that it was proven of. */
 import { hashFile, hashOf, openCache, toolkitHash } from '../cache/cache.ts'
-import type { Step } from '../gate/steps.ts'
+import type { VersionPair } from '../gate/steps.ts'
 import { hashModules } from './inputs.ts'
-import type { Run } from './run.ts'
+import type { CommandRun } from './run.ts'
 
 /** Adds each translation whose result is not valid to the report. @param steps oldest first. */
-export async function proveSteps({ report, terminal }: Run, steps: readonly Step[]): Promise<void> {
+export async function proveSteps(
+  { report, terminal }: CommandRun,
+  steps: readonly VersionPair[],
+): Promise<void> {
   const cache = openCache()
   const values = JSON.stringify(steps.flatMap((step) => step.changes.map((change) => change.values ?? {})))
   for (const step of steps.filter(({ changes }) => changes.length > 0)) {
@@ -23,7 +26,7 @@ export async function proveSteps({ report, terminal }: Run, steps: readonly Step
 }
 
 /** @returns undefined where a change may read more than its text tells. */
-function keyOf({ old, next, changes }: Step, values: string): string | undefined {
+function keyOf({ old, next, changes }: VersionPair, values: string): string | undefined {
   const modules = hashModules(changes.map(({ file }) => file))
   if (modules === undefined) return undefined
   const documents = [old.file, next.file].map((file) => hashFile(file) ?? 'no file')

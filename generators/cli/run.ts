@@ -4,7 +4,7 @@ import { styleText } from 'node:util'
 import {
   createReport,
   type Diagnostic,
-  type Paint,
+  type DiagnosticPaint,
   type Report,
   type Style,
 } from '../diagnostics/diagnostic.ts'
@@ -52,7 +52,7 @@ const STYLES: Record<Style, Parameters<typeof styleText>[0]> = {
 }
 
 /** @returns how the terminal colours; plain where it does not. */
-export function painterOf(terminal: Terminal): Paint {
+export function painterOf(terminal: Terminal): DiagnosticPaint {
   if (!terminal.colours) return (_, text) => text
   return (style, text) => styleText(STYLES[style], text, { validateStream: false })
 }
@@ -63,7 +63,7 @@ export class UsageError extends Error {
 }
 
 /** One invocation: what was configured, and what is known of the documents so far. */
-export interface Run {
+export interface CommandRun {
   readonly config: Config
   /** The configuration file. */
   readonly file: string
@@ -76,7 +76,7 @@ export interface Run {
 }
 
 /** What a command hands back: lines for people, data for programs. */
-export interface Outcome {
+export interface CommandOutcome {
   readonly lines: readonly string[]
   readonly data: Readonly<Record<string, unknown>>
   /** Findings make a difference to the exit code; without, it is 0. */
@@ -95,7 +95,7 @@ export async function openRun(
   terminal: Terminal,
   sources = createSourceLines(),
   optional = false,
-): Promise<Run> {
+): Promise<CommandRun> {
   const report = createReport()
   if (optional && !existsSync(file))
     return { config: WITHOUT_FILE, file, report, terminal, sources, wroteTypes: false }
@@ -106,7 +106,7 @@ export async function openRun(
 }
 
 /** Reads and checks the documents of the family. @throws DiagnosticsError */
-export async function loadFamily(run: Run): Promise<Api[]> {
+export async function loadFamily(run: CommandRun): Promise<Api[]> {
   run.terminal.status?.(`reading ${run.config.documents.length} documents`)
   const { loadApis } = await import('../generate/generate.ts')
   const apis = await loadApis(run.config, run.report)

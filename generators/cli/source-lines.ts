@@ -1,9 +1,9 @@
 /** The lines that findings are about: each file is read once, however many findings are about it, or not at all. */
-import type { Sources } from '../diagnostics/diagnostic.ts'
+import type { LinesOf } from '../diagnostics/diagnostic.ts'
 import { readText } from '../output/write.ts'
 
 export interface SourceLines {
-  readonly linesOf: Sources
+  readonly linesOf: LinesOf
   /** Says what some lines of a file are, by number from 1, so that nobody reads the file for them. */
   know(file: string, lines: Readonly<Record<number, string>>): void
 }

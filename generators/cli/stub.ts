@@ -2,14 +2,18 @@
 import { spawnSync } from 'node:child_process'
 import { dirname, relative } from 'node:path'
 import { committedOperations } from './committed.ts'
-import { count, loadFamily, type Outcome, type Run, UsageError } from './run.ts'
+import { type CommandOutcome, type CommandRun, count, loadFamily, UsageError } from './run.ts'
 
 /**
  * @param listing says what is missing and writes nothing.
  * @param wanted ids of operations; none: those that the newest document has and its version at git's HEAD has not.
  * @throws UsageError without a folder of handlers, or without templates where something is to be written.
  */
-export async function stub(run: Run, listing: boolean, wanted: readonly string[] = []): Promise<Outcome> {
+export async function stub(
+  run: CommandRun,
+  listing: boolean,
+  wanted: readonly string[] = [],
+): Promise<CommandOutcome> {
   const { handlers, stub: templates } = run.config
   if (handlers === undefined)
     throw new UsageError('name the folder of handlers as `handlers` in the configuration file')

@@ -8,7 +8,7 @@ import { hashFile, hashOf, isCacheOff, openCache } from '../cache/cache.ts'
 import { type Diagnostic, locateAll } from '../diagnostics/diagnostic.ts'
 import { pathsBelow } from '../output/write.ts'
 import { hashInputs } from './inputs.ts'
-import type { Run } from './run.ts'
+import type { CommandRun } from './run.ts'
 import type { SourceLines } from './source-lines.ts'
 
 /** How a run ended. */
@@ -20,7 +20,7 @@ export interface KnownRun {
   readonly wroteTypes?: boolean
 }
 
-interface Recorded extends KnownRun {
+interface RecordedRun extends KnownRun {
   /** Hash of all that the output folder held. */
   readonly output: string
   /** What findings are about, by file and number of the line. */
@@ -35,7 +35,7 @@ export interface Memory {
 }
 
 /** @param command that fails for reasons of its own; what succeeds is the same for all. */
-export function openMemory({ config, file, sources }: Run, command: string): Memory {
+export function openMemory({ config, file, sources }: CommandRun, command: string): Memory {
   const inputs = isCacheOff() ? undefined : hashInputs(config, file)
   if (inputs === undefined) return { recall: () => undefined, remember: () => undefined }
   const cache = openCache()
@@ -51,7 +51,7 @@ export function openMemory({ config, file, sources }: Run, command: string): Mem
     remember(known) {
       const { diagnostics } = known
       locateAll(diagnostics)
-      const recorded: Recorded = {
+      const recorded: RecordedRun = {
         ...known,
         output: hashOutput(config.out),
         lines: linesOf(diagnostics, sources),
@@ -63,11 +63,11 @@ export function openMemory({ config, file, sources }: Run, command: string): Mem
 }
 
 /** An entry that is none of ours is as if it were not there. */
-function parse(text: string | undefined): Recorded | undefined {
+function parse(text: string | undefined): RecordedRun | undefined {
   if (text === undefined) return undefined
   try {
-    const recorded = JSON.parse(text) as Partial<Recorded> | null
-    return recorded?.lines && Array.isArray(recorded.diagnostics) ? (recorded as Recorded) : undefined
+    const recorded = JSON.parse(text) as Partial<RecordedRun> | null
+    return recorded?.lines && Array.isArray(recorded.diagnostics) ? (recorded as RecordedRun) : undefined
   } catch (error) {
     if (error instanceof SyntaxError) return undefined
     throw error
@@ -78,7 +78,7 @@ function hashOutput(out: string): string {
   return hashOf(...pathsBelow(out).flatMap((path) => [path, hashFile(join(out, path)) ?? 'no file']))
 }
 
-function linesOf(diagnostics: readonly Diagnostic[], sources: SourceLines): Recorded['lines'] {
+function linesOf(diagnostics: readonly Diagnostic[], sources: SourceLines): RecordedRun['lines'] {
   const lines: Record<string, Record<number, string>> = {}
   for (const place of diagnostics.flatMap(({ place, other }) => [place ?? [], other ?? []].flat())) {
     const line = sources.linesOf(place.file)?.[place.line - 1]

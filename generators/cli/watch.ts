@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, type FSWatcher, readdirSync, readFileSync, watch as watchFolder } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { OK, type Outcome, type Run } from './run.ts'
+import { type CommandOutcome, type CommandRun, OK } from './run.ts'
 
 /** One generation. @returns its exit code. */
 export type Generate = () => Promise<number>
@@ -14,10 +14,10 @@ export type Generate = () => Promise<number>
  * one more run after it, however many they are; a run whose inputs are those of the last one is left out.
  */
 export async function watch(
-  run: Run,
+  run: CommandRun,
   signal: AbortSignal,
   generate: Generate = inProcessOfItsOwn(run),
-): Promise<Outcome> {
+): Promise<CommandOutcome> {
   const folders = foldersOf(run)
   let runs = 0
   let last: string | undefined
@@ -50,7 +50,7 @@ export async function watch(
 }
 
 /** A fresh process sees edited changes: modules that were imported once stay as they were. */
-function inProcessOfItsOwn({ file, terminal }: Run): Generate {
+function inProcessOfItsOwn({ file, terminal }: CommandRun): Generate {
   const cli = fileURLToPath(new URL('../cli.ts', import.meta.url))
   return () => {
     const { promise, resolve, reject } = Promise.withResolvers<number>()
@@ -70,7 +70,7 @@ function inProcessOfItsOwn({ file, terminal }: Run): Generate {
   }
 }
 
-function foldersOf({ config }: Run): string[] {
+function foldersOf({ config }: CommandRun): string[] {
   const all = [
     ...config.documents.map(dirname),
     ...[config.versions, config.pages].filter((each) => each !== undefined),
@@ -79,7 +79,7 @@ function foldersOf({ config }: Run): string[] {
 }
 
 /** What a run would read, as one hash. */
-function hashOf({ config, file }: Run): string {
+function hashOf({ config, file }: CommandRun): string {
   const hash = createHash('sha256')
   const changes = config.versions === undefined ? [] : filesBelow(config.versions)
   const pages = config.pages === undefined ? [] : filesBelow(config.pages)

@@ -1,7 +1,7 @@
 /** Binds a version's table of operations to the wire. */
 import createFetchClient from 'openapi-fetch'
 import { type Answer, Call, ListCall } from './call.ts'
-import { type Clock, systemClock } from './clock.ts'
+import { type RetryClock, systemClock } from './clock.ts'
 import { type CredentialOptions, credentialsOf } from './credentials.ts'
 import { type Deprecation, readDeprecation } from './deprecation.ts'
 import { ClientError, UnexpectedAnswerError } from './errors.ts'
@@ -26,7 +26,7 @@ export interface ClientOptions extends CredentialOptions {
   /** In place of the global `fetch`. */
   readonly fetch?: typeof globalThis.fetch
   /** In place of the system's clock, for tests. */
-  readonly clock?: Clock
+  readonly clock?: RetryClock
 }
 
 interface AnyInput extends CallOptions, KeyOption {

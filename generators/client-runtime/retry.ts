@@ -1,5 +1,5 @@
 /** Whether a failed attempt is worth another one, and when. */
-import type { Clock } from './clock.ts'
+import type { RetryClock } from './clock.ts'
 
 /** Methods that RFC 9110 §9.2.2 lets a client repeat. The others need an idempotency key. */
 const REPEATABLE = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE'])
@@ -15,7 +15,7 @@ const TOO_MANY_REQUESTS = 429
 const NOT_IMPLEMENTED = 501
 
 /** What an attempt came to, as far as retrying goes; without a status no answer arrived. */
-export interface Outcome {
+export interface AttemptOutcome {
   readonly method: string
   readonly keyed: boolean
   readonly status?: number
@@ -26,14 +26,14 @@ export interface Outcome {
  * @param retries how many retries have been made before.
  * @returns the pause before the next attempt in milliseconds; undefined when there must be none.
  */
-export function retryDelay(outcome: Outcome, retries: number, clock: Clock): number | undefined {
+export function retryDelay(outcome: AttemptOutcome, retries: number, clock: RetryClock): number | undefined {
   const { retryAfterMs = 0 } = outcome
   if (!mayRepeat(outcome) || retryAfterMs > MAX_RETRY_AFTER_MS) return undefined
   // Full jitter on top of what the service asks for, so that clients refused together do not return together.
   return retryAfterMs + clock.random() * Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** retries)
 }
 
-function mayRepeat({ method, keyed, status, retryAfterMs }: Outcome): boolean {
+function mayRepeat({ method, keyed, status, retryAfterMs }: AttemptOutcome): boolean {
   // Refused by a limiter, so nothing was done. A POST is still repeated only under a key.
   if (status === TOO_MANY_REQUESTS && method !== 'POST') return true
   if (!keyed && !REPEATABLE.has(method)) return false

@@ -1,7 +1,7 @@
 /** One request over the wire: attempts under a timeout, retried as far as that is safe. */
-import type { Clock } from './clock.ts'
+import type { RetryClock } from './clock.ts'
 import { ClientError, ConnectionError, TimeoutError } from './errors.ts'
-import { type Outcome, readRetryAfter, retryDelay } from './retry.ts'
+import { type AttemptOutcome, readRetryAfter, retryDelay } from './retry.ts'
 
 /** Statuses whose responses cannot have a body (Fetch standard, "null body status"). */
 const BODYLESS = new Set([101, 204, 205, 304])
@@ -24,7 +24,7 @@ export interface Attempt {
 
 export interface Transport {
   readonly fetch: typeof globalThis.fetch
-  readonly clock: Clock
+  readonly clock: RetryClock
   /** For one attempt, from its start to the last byte of its body. */
   readonly timeoutMs: number
   readonly maxRetries: number
@@ -89,7 +89,7 @@ async function check(
   request: Request,
   result: Response | ClientError,
   { clock, keyed, wishOf }: Transport,
-): Promise<Outcome | undefined> {
+): Promise<AttemptOutcome | undefined> {
   const { method } = request
   if (result instanceof ClientError) return { method, keyed }
   const { ok, status, headers } = result

@@ -1,16 +1,16 @@
 /** Located complaints: collected first, printed together, each as `file:line:col code: what; what to do`. */
-import type { Place } from './place.ts'
+import type { SourceLocation } from './place.ts'
 
 export interface Diagnostic {
   /** Stable, documented, kebab-case: `ref-missing`, `operation-without-scope`. */
   readonly code: string
   readonly severity: 'error' | 'warning'
   readonly message: string
-  readonly place?: Place
+  readonly place?: SourceLocation
   /** What to do about it. */
   readonly hint?: string
   /** The line of another document that the complaint is also about. */
-  readonly other?: Place
+  readonly other?: SourceLocation
   /** A first draft of the file that would settle it. */
   readonly draft?: { readonly file: string; readonly text: string }
 }
@@ -54,16 +54,20 @@ export function locateAll(diagnostics: readonly Diagnostic[]): void {
 }
 
 /** The lines of a file that a complaint is about, if it can be shown. */
-export type Sources = (file: string) => readonly string[] | undefined
+export type LinesOf = (file: string) => readonly string[] | undefined
 
 /** What a piece of text is, for whoever colours it. */
 export type Style = 'error' | 'warning' | 'good' | 'place' | 'faint'
-export type Paint = (style: Style, text: string) => string
+export type DiagnosticPaint = (style: Style, text: string) => string
 
-const plain: Paint = (_, text) => text
+const plain: DiagnosticPaint = (_, text) => text
 
 /** One complaint as text; where its file is known, the line is shown under it. */
-export function formatDiagnostic(diagnostic: Diagnostic, sources?: Sources, paint: Paint = plain): string {
+export function formatDiagnostic(
+  diagnostic: Diagnostic,
+  sources?: LinesOf,
+  paint: DiagnosticPaint = plain,
+): string {
   const { place, other, severity } = diagnostic
   const position = place ? `${paint('place', `${place.file}:${place.line}:${place.column}`)} ` : ''
   const lines = [`${position}${paint(severity, severity)} ${diagnostic.code}: ${diagnostic.message}`]
@@ -80,7 +84,7 @@ export function formatDiagnostic(diagnostic: Diagnostic, sources?: Sources, pain
 
 const indent = (line: string): string => (line === '' ? '' : `      ${line}`)
 
-function codeFrame(place: Place, sources: Sources | undefined, paint: Paint): string[] {
+function codeFrame(place: SourceLocation, sources: LinesOf | undefined, paint: DiagnosticPaint): string[] {
   const line = sources?.(place.file)?.[place.line - 1]
   if (line === undefined) return []
   const number = String(place.line).padStart(6)

@@ -1,7 +1,7 @@
 /** Where something stands in a document. */
 
 /** A position in a document: 1-based line and column, and the JSON pointer (RFC 6901) of the node. */
-export interface Place {
+export interface SourceLocation {
   readonly file: string
   readonly line: number
   readonly column: number

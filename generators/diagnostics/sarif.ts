@@ -1,6 +1,6 @@
 /** Complaints as SARIF 2.1.0 (OASIS), which code scanning services read. */
 import type { Diagnostic } from './diagnostic.ts'
-import type { Place } from './place.ts'
+import type { SourceLocation } from './place.ts'
 
 const SCHEMA = 'https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json'
 
@@ -31,7 +31,7 @@ function toResult({ code, severity, message, hint, place, other }: Diagnostic, r
   }
 }
 
-function toLocation({ file, line, column }: Place): object {
+function toLocation({ file, line, column }: SourceLocation): object {
   // Relative references, `/` between folders, and percent-encoded, as RFC 3986 wants them.
   const uri = file.split(/[\\/]/).map(encodeURIComponent).join('/')
   return {

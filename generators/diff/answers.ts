@@ -1,10 +1,10 @@
 /** What comes back, and what travels either way: media types, statuses, headers. */
 
-import type { Body, Content, Operation, Parameter, Response } from '../ir/model.ts'
+import type { ApiBody, ApiContent, ApiOperation, ApiParameter, Response } from '../ir/model.ts'
 import {
+  type ComparisonPosition,
   type DocumentPair,
   found,
-  type Position,
   places,
   positionAt,
   REQUEST,
@@ -14,13 +14,13 @@ import {
 import { compareSchemas } from './schemas.ts'
 import { compareEncodings, compareSerialization } from './serialization.ts'
 
-const mediaTypeOf = ({ mediaType }: Content): string => mediaType.split(';')[0]!.trim().toLowerCase()
+const mediaTypeOf = ({ mediaType }: ApiContent): string => mediaType.split(';')[0]!.trim().toLowerCase()
 
-type Contents = Pick<Body, 'contents' | 'place'>
+type Contents = Pick<ApiBody, 'contents' | 'place'>
 
 /** Adds what differs between two lists of media types: one that is lost breaks whoever sends or reads it. */
-export function compareContents(position: Position, a: Contents, b: Contents): void {
-  const from = new Set<Content>()
+export function compareContents(position: ComparisonPosition, a: Contents, b: Contents): void {
+  const from = new Set<ApiContent>()
   for (const old of a.contents) {
     const all = describedIn(old, b.contents)
     for (const next of all) {
@@ -41,22 +41,22 @@ export function compareContents(position: Position, a: Contents, b: Contents): v
 }
 
 /** What describes a media type now: itself, a range that it is in, or those that are in its range. */
-function describedIn(old: Content, all: readonly Content[]): Content[] {
+function describedIn(old: ApiContent, all: readonly ApiContent[]): ApiContent[] {
   const same = all.find((each) => mediaTypeOf(each) === mediaTypeOf(old))
   const range = same ?? closest(all.filter((each) => covers(each, old)))
   return range ? [range] : all.filter((each) => covers(old, each))
 }
 
 /** The narrower range before the one of everything. */
-const closest = (all: readonly Content[]): Content | undefined =>
+const closest = (all: readonly ApiContent[]): ApiContent | undefined =>
   all.toSorted((a, b) => mediaTypeOf(b).length - mediaTypeOf(a).length)[0]
 
-function covers(wide: Content, narrow: Content): boolean {
+function covers(wide: ApiContent, narrow: ApiContent): boolean {
   const [range, type] = [mediaTypeOf(wide), mediaTypeOf(narrow)]
   return range === type || range === '*/*' || (range.endsWith('/*') && type.startsWith(range.slice(0, -1)))
 }
 
-export function compareResponses(pair: DocumentPair, a: Operation, b: Operation): void {
+export function compareResponses(pair: DocumentPair, a: ApiOperation, b: ApiOperation): void {
   const positionOf = (status: string) =>
     positionAt(pair, RESPONSE, (path) => ({ kind: 'response', operation: b.id, status, path }))
   for (const old of a.responses) {
@@ -91,7 +91,7 @@ const isWithin = (status: string, range: string): boolean =>
 const isError = (status: string): boolean => /^[45]|^default$/.test(status)
 
 /** The response that describes a status: its own, that of its range, or the default where no success is described. */
-export function responseFor({ responses }: Operation, status: string): Response | undefined {
+export function responseFor({ responses }: ApiOperation, status: string): Response | undefined {
   const named = (name: string) => responses.find((each) => each.status.toUpperCase() === name.toUpperCase())
   const byDefault = isError(status) || responses.every((each) => isError(each.status))
   return named(status) ?? named(`${status.charAt(0)}XX`) ?? (byDefault ? named('default') : undefined)
@@ -99,7 +99,7 @@ export function responseFor({ responses }: Operation, status: string): Response 
 
 function compareResponse(
   pair: DocumentPair,
-  operation: Operation,
+  operation: ApiOperation,
   status: string,
   a: Response,
   b: Response,
@@ -107,7 +107,7 @@ function compareResponse(
   const at = { operation: operation.id, status }
   const position = positionAt(pair, RESPONSE, (path) => ({ kind: 'response', ...at, path }))
   compareContents(position, a, b)
-  const positionOf = ({ name }: Parameter) =>
+  const positionOf = ({ name }: ApiParameter) =>
     positionAt(pair, RESPONSE, (path) => ({ kind: 'response-header', ...at, name, path }))
   compareHeaders(pair, a, b, positionOf)
 }
@@ -117,7 +117,7 @@ export function compareHeaders(
   pair: DocumentPair,
   a: Pick<Response, 'headers' | 'place'>,
   b: Pick<Response, 'headers' | 'place'>,
-  positionOf: (header: Parameter) => Position,
+  positionOf: (header: ApiParameter) => ComparisonPosition,
 ): void {
   const left = new Map(b.headers.map((each) => [each.name.toLowerCase(), each]))
   for (const old of a.headers) {

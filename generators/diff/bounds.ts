@@ -2,10 +2,19 @@
 
 import type { ArraySchema, NumberSchema, Schema, StringSchema } from '../ir/model.ts'
 import { isMultiple } from '../runtime/explain/scalars.ts'
-import { BOTH, found, inside, NARROWING, type Position, places, REQUEST, WIDENING } from './position.ts'
+import {
+  BOTH,
+  type ComparisonPosition,
+  found,
+  inside,
+  NARROWING,
+  places,
+  REQUEST,
+  WIDENING,
+} from './position.ts'
 import type { Compare } from './schemas.ts'
 
-interface Bound {
+interface NumericBound {
   /** As in the document, for the message. */
   readonly name: string
   readonly side: 'lower' | 'upper'
@@ -14,7 +23,7 @@ interface Bound {
 }
 
 /** One bound of both schemas. An absent bound is infinitely far away, or nothing for lengths. */
-export function compareBound(position: Position, a: Schema, b: Schema, bound: Bound): void {
+export function compareBound(position: ComparisonPosition, a: Schema, b: Schema, bound: NumericBound): void {
   const absent = bound.side === 'lower' ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY
   const [was, is] = [bound.old ?? absent, bound.new ?? absent]
   if (was === is) return
@@ -26,7 +35,7 @@ export function compareBound(position: Position, a: Schema, b: Schema, bound: Bo
 
 const length = (value: number | undefined): number | undefined => (value === 0 ? undefined : value)
 
-export function compareStrings(position: Position, a: StringSchema, b: StringSchema): void {
+export function compareStrings(position: ComparisonPosition, a: StringSchema, b: StringSchema): void {
   compareBound(position, a, b, {
     name: 'minLength',
     side: 'lower',
@@ -38,7 +47,7 @@ export function compareStrings(position: Position, a: StringSchema, b: StringSch
   compareFormats(position, a, b)
 }
 
-function comparePatterns(position: Position, a: StringSchema, b: StringSchema): void {
+function comparePatterns(position: ComparisonPosition, a: StringSchema, b: StringSchema): void {
   if (a.pattern === b.pattern) return
   if (a.pattern === undefined)
     found(position, 'pattern-added', NARROWING, `must match ${b.pattern} now`, places(a, b))
@@ -54,7 +63,7 @@ const HELD: readonly (readonly [string, string])[] = [
 ]
 
 function compareFormats(
-  position: Position,
+  position: ComparisonPosition,
   a: StringSchema | NumberSchema,
   b: StringSchema | NumberSchema,
 ): void {
@@ -68,7 +77,7 @@ function compareFormats(
   else found(position, 'format-changed', BOTH, said, places(a, b))
 }
 
-export function compareNumbers(position: Position, a: NumberSchema, b: NumberSchema): void {
+export function compareNumbers(position: ComparisonPosition, a: NumberSchema, b: NumberSchema): void {
   if (a.integer !== b.integer) {
     if (b.integer) found(position, 'type-narrowed', NARROWING, 'is an integer, not any number', places(a, b))
     else found(position, 'type-widened', WIDENING, 'is any number, not an integer', places(a, b))
@@ -108,10 +117,10 @@ function upperLimit(schema: NumberSchema): Limit | undefined {
 }
 
 function compareLimit(
-  position: Position,
+  position: ComparisonPosition,
   a: Schema,
   b: Schema,
-  bound: Pick<Bound, 'name' | 'side'>,
+  bound: Pick<NumericBound, 'name' | 'side'>,
   old: Limit | undefined,
   next: Limit | undefined,
 ): void {
@@ -127,7 +136,7 @@ function compareLimit(
 const stepOf = ({ integer, multipleOf }: NumberSchema): number | undefined =>
   multipleOf !== undefined && (!integer || !isMultiple(1, multipleOf)) ? multipleOf : undefined
 
-function compareFactors(position: Position, a: NumberSchema, b: NumberSchema): void {
+function compareFactors(position: ComparisonPosition, a: NumberSchema, b: NumberSchema): void {
   const [was, is] = [stepOf(a), stepOf(b)]
   if (was === is) return
   const said = is === undefined ? `need no longer be a multiple of ${was}` : `must be a multiple of ${is}`
@@ -138,7 +147,12 @@ function compareFactors(position: Position, a: NumberSchema, b: NumberSchema): v
   else found(position, 'bound-tightened', BOTH, `${said}, not of ${was}`, places(a, b))
 }
 
-export function compareArrays(position: Position, a: ArraySchema, b: ArraySchema, compare: Compare): void {
+export function compareArrays(
+  position: ComparisonPosition,
+  a: ArraySchema,
+  b: ArraySchema,
+  compare: Compare,
+): void {
   compareBound(position, a, b, {
     name: 'minItems',
     side: 'lower',

@@ -4,7 +4,7 @@
  */
 
 import type { Api } from '../ir/model.ts'
-import { type Difference, type Direction, formatLocation } from './difference.ts'
+import { type Difference, formatLocation, type MessageDirection } from './difference.ts'
 import { compareEvents } from './events.ts'
 import { compareOperations } from './operations.ts'
 import { findAll, type Located } from './pairs.ts'
@@ -44,8 +44,8 @@ function codeOf({ code, directions }: Located): Difference['code'] {
   return code === 'property-added-required' && (directions & REQUEST) === 0 ? 'property-added' : code
 }
 
-function directionsOf(bits: number): Direction[] {
-  const directions: Direction[] = []
+function directionsOf(bits: number): MessageDirection[] {
+  const directions: MessageDirection[] = []
   if (bits & REQUEST) directions.push('request')
   if (bits & RESPONSE) directions.push('response')
   return directions

@@ -1,10 +1,10 @@
 /** What `diff` finds between two adjacent versions: located, classified, and reported once per place. */
 
-import type { Place } from '../diagnostics/place.ts'
+import type { SourceLocation } from '../diagnostics/place.ts'
 import type { Scalar } from '../ir/model.ts'
 
 /** Requests travel up, from the old version to the new; responses and events travel down. */
-export type Direction = 'request' | 'response'
+export type MessageDirection = 'request' | 'response'
 
 /**
  * `additive`: nothing has to be declared, since callers of the old version are served by derivation (what is new is
@@ -13,7 +13,7 @@ export type Direction = 'request' | 'response'
 export type DifferenceClass = 'additive' | 'breaking'
 
 /** Where something is declared, in the terms of the new document; in those of the old one where only that has it. */
-export type Location =
+export type DeclaredLocation =
   /** `path` inside the component: `category_code`, `items[].x`, `labels{}` for the values of a map, `` for itself. */
   | { readonly kind: 'schema'; readonly component: string; readonly path: string }
   | {
@@ -139,9 +139,9 @@ export interface Proposal {
   /** Why it looks so: `same shape`, `both names say categories`, `same examples`. */
   readonly evidence: readonly string[]
   /** Where what came instead stands in the new document. */
-  readonly place?: Place
+  readonly place?: SourceLocation
   /** The same in the terms of differences. */
-  readonly at?: Location
+  readonly at?: DeclaredLocation
   /** Paths within one component, where something moved there. */
   readonly moves?: readonly { readonly from: readonly string[]; readonly to: readonly string[] }[]
 }
@@ -150,14 +150,14 @@ export interface Difference {
   readonly code: DifferenceCode
   /** The worst of its directions. */
   readonly class: DifferenceClass
-  readonly at: Location
+  readonly at: DeclaredLocation
   /** In which the place is used, by what both documents have. */
-  readonly directions: readonly Direction[]
+  readonly directions: readonly MessageDirection[]
   /** Those of `directions` in which it is breaking. */
-  readonly breaks: readonly Direction[]
+  readonly breaks: readonly MessageDirection[]
   readonly message: string
-  readonly old?: Place
-  readonly new?: Place
+  readonly old?: SourceLocation
+  readonly new?: SourceLocation
   /** The member of an enumeration, or the tag of a union, that came or went; the old name of a discriminator; the old default. */
   readonly value?: Scalar
   /** Whether the old document requires the property that went. */
@@ -170,7 +170,7 @@ export interface Difference {
 }
 
 /** One location as text: `Book.category_code`, `listBooks ?reason`, `event book.created header X`. */
-export function formatLocation(at: Location): string {
+export function formatLocation(at: DeclaredLocation): string {
   const inside = 'path' in at && at.path !== '' ? `.${at.path}`.replace(/^\.([[{|])/, '$1') : ''
   switch (at.kind) {
     case 'schema':

@@ -1,7 +1,16 @@
 /** Members of enumerations. */
 
 import type { Api, EnumSchema, Scalar, Schema } from '../ir/model.ts'
-import { BOTH, found, NARROWING, type Position, places, RESPONSE, targetOf, WIDENING } from './position.ts'
+import {
+  BOTH,
+  type ComparisonPosition,
+  found,
+  NARROWING,
+  places,
+  RESPONSE,
+  targetOf,
+  WIDENING,
+} from './position.ts'
 
 /** The members that the keywords beside the list admit. */
 export const admittedBy = (schema: EnumSchema): readonly Scalar[] => schema.unheld?.admitted ?? schema.values
@@ -24,7 +33,7 @@ export function asEnum(api: Api, schema: Schema): EnumSchema | undefined {
  * A new member surprises readers unless they were told to expect more. A removed one is refused in requests; where
  * another came in the same edit, readers too have lost something: most likely it was renamed.
  */
-export function compareEnums(position: Position, a: EnumSchema, b: EnumSchema): void {
+export function compareEnums(position: ComparisonPosition, a: EnumSchema, b: EnumSchema): void {
   const [was, is] = [admittedBy(a), admittedBy(b)]
   const added = is.filter((value) => !was.includes(value))
   const removed = was.filter((value) => !is.includes(value))

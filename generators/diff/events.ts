@@ -1,13 +1,13 @@
 /** Events beside events: they only ever travel down. */
 
-import type { Api, EventType, Operation } from '../ir/model.ts'
+import type { Api, ApiOperation, EventType } from '../ir/model.ts'
 import { compareContents, compareHeaders } from './answers.ts'
 import type { Root } from './pairs.ts'
 import {
+  type ComparisonPosition,
   type DocumentPair,
   emptyResult,
   found,
-  type Position,
   places,
   positionAt,
   RESPONSE,
@@ -34,7 +34,7 @@ export function compareEvents(old: Api, next: Api): Root[] {
 }
 
 /** What an operation asks to be sent is an event of its own. */
-export function compareCallbacks(pair: DocumentPair, a: Operation, b: Operation): void {
+export function compareCallbacks(pair: DocumentPair, a: ApiOperation, b: ApiOperation): void {
   const named = (event: EventType): EventType => ({ ...event, name: `${b.id} ${event.name}` })
   const before = new Map(a.callbacks.map((each) => [each.name, each]))
   for (const next of b.callbacks) {
@@ -57,7 +57,7 @@ export function compareCallbacks(pair: DocumentPair, a: Operation, b: Operation)
   for (const old of before.values()) lonely(pair, named(old), 'old')
 }
 
-const eventPosition = (pair: DocumentPair, { name }: EventType): Position =>
+const eventPosition = (pair: DocumentPair, { name }: EventType): ComparisonPosition =>
   positionAt(pair, RESPONSE, (path) => ({ kind: 'event', event: name, path }))
 
 function lonely(pair: DocumentPair, event: EventType, side: 'old' | 'new'): void {

@@ -4,7 +4,16 @@ import { lookUp } from '../ir/document.ts'
 import { PROSE } from '../ir/keywords.ts'
 import type { Api, Schema } from '../ir/model.ts'
 import { compareBound } from './bounds.ts'
-import { BOTH, found, NARROWING, type Position, places, REQUEST, RESPONSE, WIDENING } from './position.ts'
+import {
+  BOTH,
+  type ComparisonPosition,
+  found,
+  NARROWING,
+  places,
+  REQUEST,
+  RESPONSE,
+  WIDENING,
+} from './position.ts'
 
 type Keywords = Readonly<Record<string, unknown>>
 
@@ -27,7 +36,7 @@ const CONTENT = new Set(['contentEncoding', 'contentMediaType', 'contentSchema']
 const ACCESS: Readonly<Record<string, number>> = { readOnly: REQUEST, writeOnly: RESPONSE }
 
 /** Adds what differs between the keywords that the two nodes do not hold. */
-export function compareKeywords(position: Position, a: Schema, b: Schema): void {
+export function compareKeywords(position: ComparisonPosition, a: Schema, b: Schema): void {
   compareSets(position, a, b, a.unheld?.keywords ?? {}, b.unheld?.keywords ?? {})
 }
 
@@ -37,12 +46,12 @@ export function areUntyped(a: Schema, b: Schema): boolean {
   return a.kind !== b.kind && free(a) && free(b)
 }
 
-export function compareUntyped(position: Position, a: Schema, b: Schema): void {
+export function compareUntyped(position: ComparisonPosition, a: Schema, b: Schema): void {
   compareSets(position, a, b, a.unheld?.untyped ?? {}, b.unheld?.untyped ?? {})
 }
 
 /** Keywords of a type refuse no other type, unless the type stands beside them. */
-export function compareTyping(position: Position, a: Schema, b: Schema): void {
+export function compareTyping(position: ComparisonPosition, a: Schema, b: Schema): void {
   if (a.kind !== b.kind) return
   const [was, is] = [a, b].map((schema) => schema.unheld?.untyped === undefined)
   const type = a.kind === 'number' && 'integer' in b && b.integer ? 'integer' : a.kind
@@ -50,7 +59,7 @@ export function compareTyping(position: Position, a: Schema, b: Schema): void {
   if (was && !is) found(position, 'type-widened', WIDENING, `need no longer be of type ${type}`, places(a, b))
 }
 
-function compareSets(position: Position, a: Schema, b: Schema, was: Keywords, is: Keywords): void {
+function compareSets(position: ComparisonPosition, a: Schema, b: Schema, was: Keywords, is: Keywords): void {
   for (const name of new Set([...Object.keys(was), ...Object.keys(is)])) {
     const keyword = { keyword: name, depth: 0 }
     const old = textOf(was[name], { api: position.old, ...keyword })
@@ -65,7 +74,12 @@ interface Keyword {
   readonly is: unknown
 }
 
-function compareKeyword(position: Position, a: Schema, b: Schema, { name, was, is }: Keyword): void {
+function compareKeyword(
+  position: ComparisonPosition,
+  a: Schema,
+  b: Schema,
+  { name, was, is }: Keyword,
+): void {
   const side = BOUNDS[name]
   const isBound = (value: unknown) => value === undefined || typeof value === 'number'
   if (side && isBound(was) && isBound(is))
@@ -110,7 +124,7 @@ const DEEPEST = 8
 const MAPS = new Set(['properties', 'patternProperties', 'dependentSchemas', 'dependentRequired', '$defs'])
 const ORDERED = new Set(['prefixItems', 'enum', 'const'])
 
-interface Reading {
+interface KeywordReading {
   readonly api: Api
   /** The keyword whose value is read. */
   readonly keyword: string
@@ -119,7 +133,7 @@ interface Reading {
 }
 
 /** Canonical text of a keyword's value: references are written out, prose and order are not. */
-function textOf(value: unknown, reading: Reading): string {
+function textOf(value: unknown, reading: KeywordReading): string {
   if (Array.isArray(value)) {
     const texts = value.map((each) => textOf(each, reading))
     return `[${(ORDERED.has(reading.keyword) ? texts : texts.sort()).join()}]`

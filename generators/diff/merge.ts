@@ -1,6 +1,6 @@
 /** Everything that `allOf` puts together, as one object: each property with every place that declares it. */
 
-import type { Place } from '../diagnostics/place.ts'
+import type { SourceLocation } from '../diagnostics/place.ts'
 import type { Api, ObjectSchema, Property, Schema } from '../ir/model.ts'
 import { shapeOf } from './position.ts'
 
@@ -12,15 +12,15 @@ export interface Declaration {
 }
 
 /** A property, and every place that declares it: it must satisfy them all. */
-export interface Held extends Declaration {
+export interface MergedProperty extends Declaration {
   readonly declared: readonly Declaration[]
 }
 
 /** Everything that a list of schemas says together, all of which must hold. */
 export interface Merged {
-  readonly place: Place
+  readonly place: SourceLocation
   readonly isObject: boolean
-  readonly properties: ReadonlyMap<string, Held>
+  readonly properties: ReadonlyMap<string, MergedProperty>
   readonly objects: readonly ObjectSchema[]
   readonly additional: ObjectSchema['additional']
   /** What is no object. */
@@ -29,7 +29,7 @@ export interface Merged {
 
 /** @param members none of them nested deeper than references and intersections lead. */
 export function merge(api: Api, members: readonly Schema[]): Merged {
-  const properties = new Map<string, Held>()
+  const properties = new Map<string, MergedProperty>()
   const objects: ObjectSchema[] = []
   const rest: Schema[] = []
   const gather = (schema: Schema, owner: string | undefined, seen: readonly string[]): void => {
@@ -69,7 +69,7 @@ function leadsToObject(api: Api, schema: Schema, seen: readonly string[]): boole
 }
 
 /** A property that is declared twice must satisfy both; the first that says something stands for it. */
-function hold(properties: Map<string, Held>, property: Property, owner: string | undefined): void {
+function hold(properties: Map<string, MergedProperty>, property: Property, owner: string | undefined): void {
   const known = properties.get(property.name)
   const own: Declaration = owner === undefined ? { property } : { property, owner }
   if (!known) return void properties.set(property.name, { ...own, declared: [own] })

@@ -1,16 +1,16 @@
 /** Objects, also those that `allOf` puts together: compared by what they hold, wherever it was declared. */
 
-import type { Place } from '../diagnostics/place.ts'
+import type { SourceLocation } from '../diagnostics/place.ts'
 import type { Property } from '../ir/model.ts'
 import { compareBound } from './bounds.ts'
-import { type Declaration, type Held, type Merged, schemaOf } from './merge.ts'
+import { type Declaration, type Merged, type MergedProperty, schemaOf } from './merge.ts'
 import {
   BOTH,
+  type ComparisonPosition,
   found,
   HARMLESS,
   inside,
   NARROWING,
-  type Position,
   places,
   propertyStep,
   REQUEST,
@@ -21,7 +21,12 @@ import {
 import type { Compare } from './schemas.ts'
 
 /** Adds what differs between two objects. */
-export function compareObjects(position: Position, old: Merged, next: Merged, compare: Compare): void {
+export function compareObjects(
+  position: ComparisonPosition,
+  old: Merged,
+  next: Merged,
+  compare: Compare,
+): void {
   const at = { old: old.place, new: next.place }
   for (const [name, held] of old.properties) {
     const other = next.properties.get(name)
@@ -72,7 +77,12 @@ const requiredIn = ({ properties }: Merged): number =>
   ).length
 
 /** What one component brings into many is said once, as that component's. */
-function compareHeld(position: Position, old: Held, next: Held, compare: Compare): void {
+function compareHeld(
+  position: ComparisonPosition,
+  old: MergedProperty,
+  next: MergedProperty,
+  compare: Compare,
+): void {
   const [before, after] = [byOwner(old), byOwner(next)]
   const same = before.size === after.size && [...before.keys()].every((owner) => after.has(owner))
   const changed = [...after].find(([owner, all]) => isRequired(all) !== isRequired(before.get(owner) ?? []))
@@ -81,7 +91,7 @@ function compareHeld(position: Position, old: Held, next: Held, compare: Compare
     old.property,
     next.property,
   )
-  const here = (owner: Position) => positionWithin(owner, old.property, next.property)
+  const here = (owner: ComparisonPosition) => positionWithin(owner, old.property, next.property)
   if (!same)
     return compare(
       here(position),
@@ -98,7 +108,7 @@ function compareHeld(position: Position, old: Held, next: Held, compare: Compare
 
 const isRequired = (all: readonly Declaration[]): boolean => all.some((each) => each.property.required)
 
-function byOwner({ declared }: Held): Map<string | undefined, Declaration[]> {
+function byOwner({ declared }: MergedProperty): Map<string | undefined, Declaration[]> {
   const owners = new Map<string | undefined, Declaration[]>()
   for (const each of declared) {
     const known = owners.get(each.owner)
@@ -108,7 +118,7 @@ function byOwner({ declared }: Held): Map<string | undefined, Declaration[]> {
   return owners
 }
 
-function positionOf(position: Position, { owner }: Declaration): Position {
+function positionOf(position: ComparisonPosition, { owner }: Declaration): ComparisonPosition {
   if (owner === undefined) return position
   return { ...position, path: '', locate: (path) => ({ kind: 'schema', component: owner, path }) }
 }
@@ -118,7 +128,11 @@ function maskOf(mask: number, property: Property): number {
   return mask & ~(property.readOnly ? REQUEST : 0) & ~(property.writeOnly ? RESPONSE : 0)
 }
 
-function propertyRemoved(position: Position, property: Property, at: { readonly new: Place }): void {
+function propertyRemoved(
+  position: ComparisonPosition,
+  property: Property,
+  at: { readonly new: SourceLocation },
+): void {
   const mask = maskOf(position.mask, property)
   const subject = subjectOf('old', position.old, property)
   const where = inside(position, propertyStep(property.name), mask)
@@ -127,7 +141,11 @@ function propertyRemoved(position: Position, property: Property, at: { readonly 
   found(where, 'property-removed', BOTH, said, { old: property.place, new: at.new }, detail)
 }
 
-function propertyAdded(position: Position, property: Property, at: { readonly old: Place }): void {
+function propertyAdded(
+  position: ComparisonPosition,
+  property: Property,
+  at: { readonly old: SourceLocation },
+): void {
   const mask = maskOf(position.mask, property)
   const subject = subjectOf('new', position.next, property)
   const where = inside(position, propertyStep(property.name), mask)
@@ -138,7 +156,7 @@ function propertyAdded(position: Position, property: Property, at: { readonly ol
   } else found(where, 'property-added', HARMLESS, `${property.name} is new`, lines, { subject })
 }
 
-function comparePresence(position: Position, a: Property, b: Property): void {
+function comparePresence(position: ComparisonPosition, a: Property, b: Property): void {
   const here = positionWithin(position, a, b)
   if (!a.required && b.required) found(here, 'property-required', NARROWING, 'is required now', places(a, b))
   if (a.required && !b.required) found(here, 'property-optional', WIDENING, 'may be absent now', places(a, b))
@@ -146,10 +164,10 @@ function comparePresence(position: Position, a: Property, b: Property): void {
 }
 
 /** In the directions that both are in. */
-const positionWithin = (position: Position, a: Property, b: Property): Position =>
+const positionWithin = (position: ComparisonPosition, a: Property, b: Property): ComparisonPosition =>
   inside(position, propertyStep(b.name), maskOf(position.mask, a) & maskOf(position.mask, b))
 
-function compareAccess(position: Position, a: Property, b: Property): void {
+function compareAccess(position: ComparisonPosition, a: Property, b: Property): void {
   const access = ({ readOnly, writeOnly }: Property) =>
     readOnly ? 'read-only' : writeOnly ? 'write-only' : 'read and written'
   if (access(a) === access(b)) return
@@ -160,7 +178,7 @@ function compareAccess(position: Position, a: Property, b: Property): void {
 }
 
 /** Properties that are not listed: none (closed), of a schema (a map), any (open). */
-function compareAdditional(position: Position, old: Merged, next: Merged, compare: Compare): void {
+function compareAdditional(position: ComparisonPosition, old: Merged, next: Merged, compare: Compare): void {
   const [a, b] = [old.additional, next.additional]
   const at = { old: old.objects[0]!.place, new: next.objects[0]!.place }
   if (typeof a === 'object' && typeof b === 'object') return compare(inside(position, '{}'), a, b)
@@ -179,7 +197,12 @@ function compareAdditional(position: Position, old: Merged, next: Merged, compar
   else found(position, 'object-opened', 0, 'no longer refuses properties that are not listed', at)
 }
 
-function comparePatternProperties(position: Position, old: Merged, next: Merged, compare: Compare): void {
+function comparePatternProperties(
+  position: ComparisonPosition,
+  old: Merged,
+  next: Merged,
+  compare: Compare,
+): void {
   const patternsOf = ({ objects }: Merged) =>
     new Map(objects.flatMap((each) => each.patterns).map(({ pattern, schema }) => [pattern, schema]))
   const [was, is] = [patternsOf(old), patternsOf(next)]
@@ -201,7 +224,7 @@ function comparePatternProperties(position: Position, old: Merged, next: Merged,
   }
 }
 
-function compareNames(position: Position, old: Merged, next: Merged, compare: Compare): void {
+function compareNames(position: ComparisonPosition, old: Merged, next: Merged, compare: Compare): void {
   const namesOf = ({ objects }: Merged) => objects.flatMap((each) => each.propertyNames ?? [])[0]
   const [a, b] = [namesOf(old), namesOf(next)]
   const here = inside(position, '{name}')

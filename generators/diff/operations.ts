@@ -1,15 +1,15 @@
 /** Operations beside operations: what a caller sends, what comes back, and who may call. */
 
 import { renamedPlaceholders, shapeOfPath } from '../change/align.ts'
-import type { Api, Operation, Parameter } from '../ir/model.ts'
+import type { Api, ApiOperation, ApiParameter } from '../ir/model.ts'
 import { compareContents, compareResponses } from './answers.ts'
 import { compareCallbacks } from './events.ts'
 import type { Root } from './pairs.ts'
 import {
+  type ComparisonPosition,
   type DocumentPair,
   emptyResult,
   found,
-  type Position,
   places,
   positionAt,
   REQUEST,
@@ -40,12 +40,12 @@ export function compareOperations(old: Api, next: Api): Root[] {
 }
 
 /** An operation is known by its id; by its method and path where that is gone, or where two have swapped ids. */
-function pairOperations(old: Api, next: Api): Map<Operation, Operation> {
+function pairOperations(old: Api, next: Api): Map<ApiOperation, ApiOperation> {
   const byId = new Map(old.operations.map((each) => [each.id, each]))
   const byRoute = new Map(old.operations.map((each) => [routeOf(each), each]))
   const newIds = new Set(next.operations.map((each) => each.id))
   const newRoutes = new Set(next.operations.map(routeOf))
-  const pairs = new Map<Operation, Operation>()
+  const pairs = new Map<ApiOperation, ApiOperation>()
   for (const operation of next.operations) {
     const same = byId.get(operation.id)
     const there = byRoute.get(routeOf(operation))
@@ -57,9 +57,9 @@ function pairOperations(old: Api, next: Api): Map<Operation, Operation> {
   return pairs
 }
 
-const routeOf = ({ method, path }: Operation): string => `${method} ${shapeOfPath(path)}`
+const routeOf = ({ method, path }: ApiOperation): string => `${method} ${shapeOfPath(path)}`
 
-function lonely(pair: DocumentPair, operation: Operation, side: 'old' | 'new'): void {
+function lonely(pair: DocumentPair, operation: ApiOperation, side: 'old' | 'new'): void {
   const position = operationPosition(pair, operation)
   const api = side === 'old' ? pair.old : pair.next
   const { id: name, summary: description } = operation
@@ -72,10 +72,13 @@ function lonely(pair: DocumentPair, operation: Operation, side: 'old' | 'new'): 
   else found(position, 'operation-removed', REQUEST, `${said} is gone`, { old: line, new: rest }, { subject })
 }
 
-const operationPosition = (pair: DocumentPair, { id }: Operation, mask: number = REQUEST): Position =>
-  positionAt(pair, mask, () => ({ kind: 'operation', operation: id }))
+const operationPosition = (
+  pair: DocumentPair,
+  { id }: ApiOperation,
+  mask: number = REQUEST,
+): ComparisonPosition => positionAt(pair, mask, () => ({ kind: 'operation', operation: id }))
 
-function compareOperation(pair: DocumentPair, a: Operation, b: Operation): void {
+function compareOperation(pair: DocumentPair, a: ApiOperation, b: ApiOperation): void {
   const position = operationPosition(pair, b)
   if (a.id !== b.id) found(position, 'operation-renamed', 0, `was ${a.id}`, places(a, b))
   // Every version has routes of its own: an old caller still finds the operation where it was.
@@ -93,10 +96,10 @@ function compareOperation(pair: DocumentPair, a: Operation, b: Operation): void 
 }
 
 /** The name by which a parameter is found: headers have no case. */
-const keyOf = (parameter: Parameter): string =>
+const keyOf = (parameter: ApiParameter): string =>
   `${parameter.in} ${parameter.in === 'header' ? parameter.name.toLowerCase() : parameter.name}`
 
-function compareParameters(pair: DocumentPair, a: Operation, b: Operation): void {
+function compareParameters(pair: DocumentPair, a: ApiOperation, b: ApiOperation): void {
   const left = new Map(b.parameters.map((each) => [keyOf(each), each]))
   const renames = renamedPlaceholders(a.path, b.path)
   for (const old of a.parameters) {
@@ -116,7 +119,11 @@ function compareParameters(pair: DocumentPair, a: Operation, b: Operation): void
   }
 }
 
-const parameterPosition = (pair: DocumentPair, { id }: Operation, parameter: Parameter): Position =>
+const parameterPosition = (
+  pair: DocumentPair,
+  { id }: ApiOperation,
+  parameter: ApiParameter,
+): ComparisonPosition =>
   positionAt(pair, REQUEST, (path) => ({
     kind: 'parameter',
     operation: id,
@@ -125,13 +132,18 @@ const parameterPosition = (pair: DocumentPair, { id }: Operation, parameter: Par
     path,
   }))
 
-function parameterRemoved(position: Position, b: Operation, old: Parameter): void {
+function parameterRemoved(position: ComparisonPosition, b: ApiOperation, old: ApiParameter): void {
   const subject = subjectOf('old', position.old, old)
   const lines = { old: old.place, new: b.place }
   found(position, 'parameter-removed', REQUEST, `${old.in} parameter ${old.name} is gone`, lines, { subject })
 }
 
-function compareParameter(pair: DocumentPair, operation: Operation, a: Parameter, b: Parameter): void {
+function compareParameter(
+  pair: DocumentPair,
+  operation: ApiOperation,
+  a: ApiParameter,
+  b: ApiParameter,
+): void {
   const position = parameterPosition(pair, operation, b)
   const lines = places(a, b)
   if (a.in === 'path' && a.name !== b.name)
@@ -149,7 +161,7 @@ function compareParameter(pair: DocumentPair, operation: Operation, a: Parameter
   compareSchemas(position, a.schema, b.schema)
 }
 
-function compareBodies(pair: DocumentPair, a: Operation, b: Operation): void {
+function compareBodies(pair: DocumentPair, a: ApiOperation, b: ApiOperation): void {
   const position = positionAt(pair, REQUEST, (path) => ({ kind: 'body', operation: b.id, path }))
   if (!a.body && b.body) {
     const code = b.body.required ? 'body-added-required' : 'body-added'

@@ -3,15 +3,15 @@
  * it spread over the edges afterwards. So a component that hundreds of operations share costs as much as one.
  */
 
-import type { Place } from '../diagnostics/place.ts'
+import type { SourceLocation } from '../diagnostics/place.ts'
 import type { Api, Schema } from '../ir/model.ts'
-import type { Location } from './difference.ts'
+import type { DeclaredLocation } from './difference.ts'
 import {
   BOTH,
   type ComparisonResult,
+  type DiffFinding,
   type Edge,
   emptyResult,
-  type Finding,
   type Pair,
   RESPONSE,
 } from './position.ts'
@@ -24,13 +24,13 @@ export interface Root {
   readonly result: ComparisonResult
 }
 
-export interface Located extends Finding {
+export interface Located extends DiffFinding {
   /** Directions in which it is used. */
   readonly directions: number
   readonly uses: readonly string[]
 }
 
-interface Node extends Pair {
+interface PairNode extends Pair {
   readonly result: ComparisonResult
   directions: number
   readonly uses: Set<string>
@@ -38,12 +38,12 @@ interface Node extends Pair {
 
 /** A reference to another component than before, wherever it stands. */
 interface Replaced {
-  readonly at: Location
-  readonly old: Place
-  readonly new: Place
+  readonly at: DeclaredLocation
+  readonly old: SourceLocation
+  readonly new: SourceLocation
   readonly pair: Pair
   readonly mask: number
-  readonly from: Node | Root
+  readonly from: PairNode | Root
 }
 
 /** @returns every finding that an operation or event of both documents reaches, in the order of first reach. */
@@ -69,17 +69,17 @@ export function findAll(old: Api, next: Api, roots: readonly Root[]): Located[] 
   return located
 }
 
-const usesOf = (node: Node): readonly string[] => [...node.uses]
+const usesOf = (node: PairNode): readonly string[] => [...node.uses]
 
-type Graph = (pair: Pair) => Node
+type Graph = (pair: Pair) => PairNode
 
 function createGraph(old: Api, next: Api): Graph {
-  const nodes = new Map<string, Node>()
+  const nodes = new Map<string, PairNode>()
   return (pair) => {
     const key = `${pair.old}\n${pair.new}`
     const known = nodes.get(key)
     if (known) return known
-    const node: Node = { ...pair, result: comparePair(old, next, pair), directions: 0, uses: new Set() }
+    const node: PairNode = { ...pair, result: comparePair(old, next, pair), directions: 0, uses: new Set() }
     nodes.set(key, node)
     return node
   }
@@ -88,14 +88,14 @@ function createGraph(old: Api, next: Api): Graph {
 function comparePair(old: Api, next: Api, pair: Pair): ComparisonResult {
   const result = emptyResult()
   const [a, b]: (Schema | undefined)[] = [old.schemas.get(pair.old), next.schemas.get(pair.new)]
-  const locate = (path: string): Location => ({ kind: 'schema', component: pair.new, path })
+  const locate = (path: string): DeclaredLocation => ({ kind: 'schema', component: pair.new, path })
   if (a && b) compareSchemas({ old, next, result, mask: BOTH, path: '', locate }, a, b)
   return result
 }
 
 /** Carries directions along the edges until nothing is new, then the uses of those that found something. */
-function spread(graph: Graph, roots: readonly Root[]): Set<Node> {
-  const reached = new Set<Node>()
+function spread(graph: Graph, roots: readonly Root[]): Set<PairNode> {
+  const reached = new Set<PairNode>()
   const waiting: { readonly edge: Edge; readonly mask: number }[] = []
   for (const { result } of roots) for (const edge of result.edges) waiting.push({ edge, mask: edge.mask })
   for (let at = 0; at < waiting.length; at++) {
@@ -112,9 +112,9 @@ function spread(graph: Graph, roots: readonly Root[]): Set<Node> {
 }
 
 /** Only towards pairs that found something: walking back from those, most of the graph is never entered. */
-function carryUses(graph: Graph, roots: readonly Root[], reached: ReadonlySet<Node>): void {
-  const into = new Map<Node, (Node | Root)[]>()
-  const record = (from: Node | Root) => {
+function carryUses(graph: Graph, roots: readonly Root[], reached: ReadonlySet<PairNode>): void {
+  const into = new Map<PairNode, (PairNode | Root)[]>()
+  const record = (from: PairNode | Root) => {
     for (const { pair, replaced } of from.result.edges) {
       if (replaced) continue
       const node = graph(pair)
@@ -126,12 +126,12 @@ function carryUses(graph: Graph, roots: readonly Root[], reached: ReadonlySet<No
   for (const root of roots) record(root)
   for (const node of reached) record(node)
   const order = new Map(roots.map((root, index) => [root.use, index]))
-  const wanted = (node: Node) =>
+  const wanted = (node: PairNode) =>
     node.result.findings.length > 0 || node.result.edges.some((edge) => edge.replaced !== undefined)
   for (const node of reached) {
     if (!wanted(node)) continue
     const uses = new Set<string>()
-    const seen = new Set<Node | Root>([node])
+    const seen = new Set<PairNode | Root>([node])
     for (const each of seen) {
       if ('use' in each) uses.add(each.use)
       else for (const from of into.get(each) ?? []) seen.add(from)
@@ -140,7 +140,7 @@ function carryUses(graph: Graph, roots: readonly Root[], reached: ReadonlySet<No
   }
 }
 
-function replacedIn(roots: readonly Root[], reached: ReadonlySet<Node>): Replaced[] {
+function replacedIn(roots: readonly Root[], reached: ReadonlySet<PairNode>): Replaced[] {
   return [...roots, ...reached].flatMap((from) =>
     from.result.edges.flatMap(({ pair, mask, replaced }) =>
       replaced ? [{ ...replaced, pair, mask, from }] : [],
@@ -152,9 +152,12 @@ function replacedIn(roots: readonly Root[], reached: ReadonlySet<Node>): Replace
  * A reference that leads to another component is one difference where the two admit different values, and none where they
  * admit the same. Inside one component a new property is dropped by derivation; between two nothing can be derived.
  */
-function compareReplaced(graph: Graph, { at, old, new: next, pair, mask }: Replaced): Finding | undefined {
-  const seen = new Set<Node>([graph(pair)])
-  const findings: Finding[] = []
+function compareReplaced(
+  graph: Graph,
+  { at, old, new: next, pair, mask }: Replaced,
+): DiffFinding | undefined {
+  const seen = new Set<PairNode>([graph(pair)])
+  const findings: DiffFinding[] = []
   for (const node of seen) {
     findings.push(...node.result.findings)
     for (const edge of node.result.edges) seen.add(graph(edge.pair))

@@ -1,8 +1,8 @@
 /** Where a comparison is in two documents, and its result: what differs, and the pairs of components that it leads to. */
 import { createHash } from 'node:crypto'
-import type { Place } from '../diagnostics/place.ts'
+import type { SourceLocation } from '../diagnostics/place.ts'
 import type { Api, Property, Scalar, Schema } from '../ir/model.ts'
-import type { DifferenceCode, Location } from './difference.ts'
+import type { DeclaredLocation, DifferenceCode } from './difference.ts'
 
 /** Directions as bits, so that they spread over the graph of components in one walk. */
 export const REQUEST = 1
@@ -17,26 +17,26 @@ export const NARROWING = REQUEST
 export const WIDENING = RESPONSE
 export const HARMLESS = 0
 
-export interface Finding {
+export interface DiffFinding {
   readonly code: DifferenceCode
-  readonly at: Location
+  readonly at: DeclaredLocation
   readonly message: string
   /** Directions in which it breaks somebody, where it is used in them. */
   readonly breaks: number
   /** Directions that it can matter in at all: a read-only property is in no request. */
   readonly mask: number
-  readonly old?: Place
-  readonly new?: Place
+  readonly old?: SourceLocation
+  readonly new?: SourceLocation
   readonly value?: Scalar
   readonly components?: { readonly old: string; readonly new: string }
   /** What was added or removed, for proposals. */
-  readonly subject?: Subject
+  readonly subject?: NamedSubject
   /** Whether old readers rely on the property that went. */
   readonly required?: boolean
 }
 
 /** A named thing that one side has: proposals look for its counterpart on the other. */
-export interface Subject {
+export interface NamedSubject {
   readonly name: string
   readonly side: 'old' | 'new'
   /** Canonical text of its rules: equal texts admit the same values. */
@@ -44,7 +44,7 @@ export interface Subject {
   readonly examples: readonly unknown[]
   readonly description?: string
   /** Its own properties: what moved into it, or out of it, is among them. */
-  parts?(): readonly Subject[]
+  parts?(): readonly NamedSubject[]
 }
 
 /** A component of the old document beside the component of the new one that stands in its place. */
@@ -57,23 +57,27 @@ export interface Edge {
   readonly pair: Pair
   readonly mask: number
   /** The reference names another component than before: one difference here, if the two admit different values. */
-  readonly replaced?: { readonly at: Location; readonly old: Place; readonly new: Place }
+  readonly replaced?: {
+    readonly at: DeclaredLocation
+    readonly old: SourceLocation
+    readonly new: SourceLocation
+  }
 }
 
 /** What a comparison has found so far. */
 export interface ComparisonResult {
-  readonly findings: Finding[]
+  readonly findings: DiffFinding[]
   readonly edges: Edge[]
 }
 
 /** Where a comparison is: both documents, the result that it adds to, and how it names a place. */
-export interface Position {
+export interface ComparisonPosition {
   readonly old: Api
   readonly next: Api
   readonly result: ComparisonResult
   readonly mask: number
   readonly path: string
-  locate(path: string): Location
+  locate(path: string): DeclaredLocation
 }
 
 /** Both documents, and the result for the operation or event that is compared. */
@@ -84,37 +88,44 @@ export interface DocumentPair {
 }
 
 /** A position outside any component, whose path starts at a location of its own. */
-export function positionAt(pair: DocumentPair, mask: number, locate: (path: string) => Location): Position {
+export function positionAt(
+  pair: DocumentPair,
+  mask: number,
+  locate: (path: string) => DeclaredLocation,
+): ComparisonPosition {
   return { ...pair, mask, path: '', locate }
 }
 
 export const emptyResult = (): ComparisonResult => ({ findings: [], edges: [] })
 
 /** The same position further inside. @param step `.name`, `[]`, `{}` … */
-export function inside(position: Position, step: string, mask = position.mask): Position {
+export function inside(position: ComparisonPosition, step: string, mask = position.mask): ComparisonPosition {
   const path = position.path === '' && step.startsWith('.') ? step.slice(1) : position.path + step
   return { ...position, path, mask }
 }
 
 export { propertyStep } from '../change/inline.ts'
 
-type Detail = Partial<Pick<Finding, 'value' | 'components' | 'subject' | 'mask' | 'required'>>
+type FindingDetail = Partial<Pick<DiffFinding, 'value' | 'components' | 'subject' | 'mask' | 'required'>>
 
 /** Adds a finding at the position. */
 export function found(
-  position: Position,
+  position: ComparisonPosition,
   code: DifferenceCode,
   breaks: number,
   message: string,
-  places: { readonly old?: Place; readonly new?: Place },
-  detail: Detail = {},
+  places: { readonly old?: SourceLocation; readonly new?: SourceLocation },
+  detail: FindingDetail = {},
 ): void {
   const at = position.locate(position.path)
   position.result.findings.push({ code, at, message, breaks, mask: position.mask, ...places, ...detail })
 }
 
 /** The places of two schemas, parameters or the like. */
-export const places = (old: { readonly place: Place }, next: { readonly place: Place }) => ({
+export const places = (
+  old: { readonly place: SourceLocation },
+  next: { readonly place: SourceLocation },
+) => ({
   old: old.place,
   new: next.place,
 })
@@ -124,7 +135,7 @@ export function subjectOf(
   side: 'old' | 'new',
   api: Api,
   { name, schema }: Pick<Property, 'name' | 'schema'>,
-): Subject {
+): NamedSubject {
   const target = targetOf(api, schema)
   const description = schema.description ?? target.description
   return {

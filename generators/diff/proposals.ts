@@ -1,16 +1,16 @@
 /** What probably happened where something is gone and something came: proposed with evidence, never assumed. */
 
-import { formatLocation, type Location, type Proposal } from './difference.ts'
+import { type DeclaredLocation, formatLocation, type Proposal } from './difference.ts'
 import type { Located } from './pairs.ts'
-import { propertyStep, type Subject } from './position.ts'
+import { type NamedSubject, propertyStep } from './position.ts'
 
-interface Named extends Located {
-  readonly subject: Subject
+interface NamedDifference extends Located {
+  readonly subject: NamedSubject
 }
 
 /** @returns a proposal for each removal that something added may explain. */
 export function propose(all: readonly Located[]): ReadonlyMap<Located, Proposal> {
-  const named = all.filter((each): each is Named => each.subject !== undefined)
+  const named = all.filter((each): each is NamedDifference => each.subject !== undefined)
   const added = groupBy(
     named.filter((each) => each.subject.side === 'new'),
     homeOf,
@@ -45,8 +45,11 @@ function homeOf({ at, code }: Located): string {
 
 const parentOf = (path: string): string => path.replace(/(?:\.?[\p{L}\p{N}_$-]+|\["[^"]*"\])$/u, '')
 
-function groupBy(list: readonly Named[], key: (each: Named) => string): Map<string, Named[]> {
-  const groups = new Map<string, Named[]>()
+function groupBy(
+  list: readonly NamedDifference[],
+  key: (each: NamedDifference) => string,
+): Map<string, NamedDifference[]> {
+  const groups = new Map<string, NamedDifference[]>()
   for (const each of list) {
     const group = groups.get(key(each))
     if (group) group.push(each)
@@ -55,21 +58,21 @@ function groupBy(list: readonly Named[], key: (each: Named) => string): Map<stri
   return groups
 }
 
-interface Match {
-  readonly gone: Named
-  readonly come: Named
+interface ProposedMatch {
+  readonly gone: NamedDifference
+  readonly come: NamedDifference
   readonly score: number
   readonly evidence: readonly string[]
 }
 
 /** Renames: the best evidence first, each name once. */
 function proposeRenames(
-  gone: readonly Named[],
-  come: readonly Named[],
+  gone: readonly NamedDifference[],
+  come: readonly NamedDifference[],
   proposals: Map<Located, Proposal>,
 ): void {
-  const matches: Match[] = gone.flatMap((one) => come.map((other) => weigh(one, other)))
-  const taken = new Set<Named>()
+  const matches: ProposedMatch[] = gone.flatMap((one) => come.map((other) => weigh(one, other)))
+  const taken = new Set<NamedDifference>()
   for (const { gone: one, come: other, score, evidence } of matches.sort((a, b) => b.score - a.score)) {
     const alone = gone.length === 1 && come.length === 1 && one.subject.shape === other.subject.shape
     if ((score < 2 && !alone) || taken.has(one) || taken.has(other)) continue
@@ -87,7 +90,7 @@ function proposeRenames(
   }
 }
 
-function weigh(gone: Named, come: Named): Match {
+function weigh(gone: NamedDifference, come: NamedDifference): ProposedMatch {
   const [a, b] = [gone.subject, come.subject]
   const evidence: string[] = []
   let score = 0
@@ -144,11 +147,11 @@ function distance(a: string, b: string): number {
 
 /** One name's words within those of several that came (a split), or the other way round (a merge). */
 function proposeParts(
-  gone: readonly Named[],
-  come: readonly Named[],
+  gone: readonly NamedDifference[],
+  come: readonly NamedDifference[],
   proposals: Map<Located, Proposal>,
 ): void {
-  const contains = (whole: Named, part: Named) => {
+  const contains = (whole: NamedDifference, part: NamedDifference) => {
     const words = wordsOf(part.subject.name)
     return wordsOf(whole.subject.name).every((word) => words.includes(word))
   }
@@ -173,7 +176,11 @@ function proposeParts(
 }
 
 /** The same name and shape elsewhere: in another object, or in another place of the same operation. */
-function proposeMove(gone: Named, added: readonly Named[], proposals: Map<Located, Proposal>): void {
+function proposeMove(
+  gone: NamedDifference,
+  added: readonly NamedDifference[],
+  proposals: Map<Located, Proposal>,
+): void {
   if (!/^(property|parameter|header)-/.test(gone.code)) return
   const there = added.filter(
     (other) => other.subject.name === gone.subject.name && other.subject.shape === gone.subject.shape,
@@ -187,9 +194,14 @@ function proposeMove(gone: Named, added: readonly Named[], proposals: Map<Locate
 }
 
 /** Into an object that came with it, or out of one that is gone with it. */
-function proposeMoveInside(gone: Named, added: readonly Named[], proposals: Map<Located, Proposal>): void {
+function proposeMoveInside(
+  gone: NamedDifference,
+  added: readonly NamedDifference[],
+  proposals: Map<Located, Proposal>,
+): void {
   const own = added.filter((other) => sameOwner(gone, other))
-  const alike = (one: Subject, other: Subject) => one.name === other.name && one.shape === other.shape
+  const alike = (one: NamedSubject, other: NamedSubject) =>
+    one.name === other.name && one.shape === other.shape
   const evidence = ['same name', 'same shape']
   const into = own.find((other) => other.subject.parts?.().some((part) => alike(part, gone.subject)))
   if (into) {
@@ -222,7 +234,7 @@ function proposeMoveInside(gone: Named, added: readonly Named[], proposals: Map<
   })
 }
 
-const inside = (at: Location, name: string): Location =>
+const inside = (at: DeclaredLocation, name: string): DeclaredLocation =>
   'path' in at
     ? {
         ...at,
@@ -231,8 +243,11 @@ const inside = (at: Location, name: string): Location =>
     : at
 
 /** Paths that lenses can name: property by property. */
-function movesOf(from: readonly Location[], to: readonly Location[]): Pick<Proposal, 'moves'> {
-  const pathOf = (at: Location) =>
+function movesOf(
+  from: readonly DeclaredLocation[],
+  to: readonly DeclaredLocation[],
+): Pick<Proposal, 'moves'> {
+  const pathOf = (at: DeclaredLocation) =>
     'path' in at && /^[^[\]{}|]+$/.test(at.path) ? at.path.split('.') : undefined
   const moves = from.flatMap((at, index) => {
     const [one, other] = [pathOf(at), pathOf(to[index]!)]
@@ -241,7 +256,7 @@ function movesOf(from: readonly Location[], to: readonly Location[]): Pick<Propo
   return moves.length === from.length ? { moves } : {}
 }
 
-const placeOf = (come: Named) => ({ ...(come.new && { place: come.new }), at: come.at })
+const placeOf = (come: NamedDifference) => ({ ...(come.new && { place: come.new }), at: come.at })
 
 const sameOwner = (one: Located, other: Located): boolean =>
   one.at.kind === 'schema' && other.at.kind === 'schema' && one.at.component === other.at.component

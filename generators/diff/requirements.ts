@@ -1,6 +1,6 @@
 /** Who may call an operation, and how often: security, and the operation's own extensions. */
 
-import type { Api, Operation, SecurityRequirement } from '../ir/model.ts'
+import type { Api, ApiOperation, SecurityRequirement } from '../ir/model.ts'
 import { isObject } from '../ir/source.ts'
 import type { DifferenceCode } from './difference.ts'
 import type { Root } from './pairs.ts'
@@ -30,7 +30,7 @@ const nameOf = (list: readonly SecurityRequirement[]): string =>
     .map((schemes) => schemes.join(' and ') || 'nothing')
     .join(', or ') || 'nothing'
 
-export function compareSecurity(pair: DocumentPair, a: Operation, b: Operation): void {
+export function compareSecurity(pair: DocumentPair, a: ApiOperation, b: ApiOperation): void {
   const position = positionAt(pair, REQUEST, () => ({ kind: 'security', operation: b.id }))
   const said = `asks for ${nameOf(b.security)}, not ${nameOf(a.security)}`
   const names = renamedSchemes(pair.old, pair.next)
@@ -48,7 +48,7 @@ const LET_IN = ['x-publishable']
 const SCOPES = ['any', 'read', 'write', 'admin']
 
 /** What the operation's extensions ask of callers beside OpenAPI's own words. */
-export function compareRequirements(pair: DocumentPair, a: Operation, b: Operation): void {
+export function compareRequirements(pair: DocumentPair, a: ApiOperation, b: ApiOperation): void {
   const changed = (name: string) => JSON.stringify(a.extensions[name]) !== JSON.stringify(b.extensions[name])
   const report = (name: string, code: DifferenceCode, breaks: number) => {
     const mask = code === 'pagination-changed' ? RESPONSE : REQUEST
@@ -63,7 +63,7 @@ export function compareRequirements(pair: DocumentPair, a: Operation, b: Operati
   for (const name of KEEP_OUT.filter(changed)) check(name, b.extensions[name] !== undefined)
   for (const name of LET_IN.filter(changed)) check(name, b.extensions[name] === undefined)
   if (changed('x-scope')) {
-    const rank = ({ extensions }: Operation) => SCOPES.indexOf(String(extensions['x-scope'] ?? 'any'))
+    const rank = ({ extensions }: ApiOperation) => SCOPES.indexOf(String(extensions['x-scope'] ?? 'any'))
     check('x-scope', rank(b) > rank(a))
   }
   // Another bucket, not less of one: figures are in no document.

@@ -13,9 +13,9 @@ import { merge } from './merge.ts'
 import { compareObjects } from './objects.ts'
 import {
   BOTH,
+  type ComparisonPosition,
   found,
   NARROWING,
-  type Position,
   places,
   REQUEST,
   shapeOf,
@@ -25,7 +25,7 @@ import {
 import { compareUnions } from './unions.ts'
 
 /** Adds what differs between two schemas to the position's result. */
-export function compareSchemas(position: Position, before: Schema, after: Schema): void {
+export function compareSchemas(position: ComparisonPosition, before: Schema, after: Schema): void {
   const old = unwrap(before)
   const next = unwrap(after)
   if (old.kind === 'ref' && next.kind === 'ref') return compareReferences(position, old, next)
@@ -66,7 +66,7 @@ function unwrapLoose({ members, unheld, ...base }: IntersectionSchema): Schema {
 }
 
 /** What a reference stands for; null beside the reference is null of the target. */
-function dereference(api: Position['old'], schema: Schema): Schema {
+function dereference(api: ComparisonPosition['old'], schema: Schema): Schema {
   if (schema.kind !== 'ref') return schema
   const target = unwrap(targetOf(api, schema))
   const nullable = schema.nullable || target.nullable
@@ -106,7 +106,7 @@ const hasUnion = (schema: Schema): boolean =>
 
 type Ref = Extract<Schema, { kind: 'ref' }>
 
-function compareReferences(position: Position, old: Ref, next: Ref): void {
+function compareReferences(position: ComparisonPosition, old: Ref, next: Ref): void {
   compareNull(position, old, next)
   compareDefaults(position, old, next)
   const pair = { old: old.name, new: next.name }
@@ -121,14 +121,14 @@ function compareReferences(position: Position, old: Ref, next: Ref): void {
     })
 }
 
-function compareNull(position: Position, old: Schema, next: Schema): void {
+function compareNull(position: ComparisonPosition, old: Schema, next: Schema): void {
   if (old.nullable === next.nullable || old.kind === 'any' || next.kind === 'any') return
   if (next.nullable) found(position, 'null-added', WIDENING, 'may be null now', places(old, next))
   else found(position, 'null-removed', NARROWING, 'may no longer be null', places(old, next))
 }
 
 /** A default is what an absent member means: it matters to whoever leaves the member out, which is a caller. */
-function compareDefaults(position: Position, old: Schema, next: Schema): void {
+function compareDefaults(position: ComparisonPosition, old: Schema, next: Schema): void {
   const [was, is] = [JSON.stringify(old.default), JSON.stringify(next.default)]
   if (was === is) return
   const value = isScalar(old.default) ? old.default : undefined
@@ -144,7 +144,7 @@ function compareDefaults(position: Position, old: Schema, next: Schema): void {
 const isScalar = (value: unknown): value is Scalar => value === null || typeof value !== 'object'
 
 /** The two are of one kind, and neither is a reference, a union or an intersection. */
-function compareAlike(position: Position, a: Schema, b: Schema): void {
+function compareAlike(position: ComparisonPosition, a: Schema, b: Schema): void {
   if (a.kind === 'object' && b.kind === 'object')
     return compareObjects(position, merge(position.old, [a]), merge(position.next, [b]), compareSchemas)
   if (a.kind === 'array' && b.kind === 'array') return compareArrays(position, a, b, compareSchemas)
@@ -153,7 +153,7 @@ function compareAlike(position: Position, a: Schema, b: Schema): void {
   if (a.kind === 'number' && b.kind === 'number') return compareNumbers(position, a, b)
 }
 
-function compareIntersections(position: Position, a: Schema, b: Schema): void {
+function compareIntersections(position: ComparisonPosition, a: Schema, b: Schema): void {
   const old = merge(position.old, conjuncts(a))
   const next = merge(position.next, conjuncts(b))
   if (old.isObject && next.isObject) compareObjects(position, old, next, compareSchemas)
@@ -178,7 +178,7 @@ const counterparts = (one: Schema, other: Schema): boolean =>
   one.kind === 'ref' && other.kind === 'ref' ? one.name === other.name : one.kind === other.kind
 
 /** Different kinds: one may still hold all that the other does. */
-function compareKinds(position: Position, a: Schema, b: Schema): void {
+function compareKinds(position: ComparisonPosition, a: Schema, b: Schema): void {
   const said = `is ${describe(b)}, not ${describe(a)}`
   if (holds(b, a) && holds(a, b)) return
   if (holds(b, a)) found(position, 'type-widened', WIDENING, said, places(a, b))

@@ -1,12 +1,17 @@
 /** How values that are no single word are written: parameters, headers, and the properties of a form. */
 
 import { partsOf } from '../ir/members.ts'
-import type { Api, Content, Parameter, Schema, Serialization } from '../ir/model.ts'
+import type { Api, ApiContent, ApiParameter, Schema, Serialization } from '../ir/model.ts'
 import { isObject } from '../ir/source.ts'
-import { found, inside, type Position, places, propertyStep, REQUEST } from './position.ts'
+import { type ComparisonPosition, found, inside, places, propertyStep, REQUEST } from './position.ts'
 
 /** Adds what differs in how a parameter or header is written. @param breaks who reads it. */
-export function compareSerialization(position: Position, a: Parameter, b: Parameter, breaks: number): void {
+export function compareSerialization(
+  position: ComparisonPosition,
+  a: ApiParameter,
+  b: ApiParameter,
+  breaks: number,
+): void {
   const [was, is] = [wordsOf(position.old, a), wordsOf(position.next, b)]
   if (was !== is)
     found(position, 'serialization-changed', breaks, `is written as ${is}, not ${was}`, places(a, b))
@@ -18,7 +23,7 @@ export function compareSerialization(position: Position, a: Parameter, b: Parame
 }
 
 /** In a few words, those that make no difference left out: a single word needs no separators. */
-function wordsOf(api: Api, { serialization, schema }: Parameter): string {
+function wordsOf(api: Api, { serialization, schema }: ApiParameter): string {
   const { style, explode, mediaType } = serialization
   if (mediaType !== undefined) return mediaType
   if (!isCompound(api, schema)) return style === 'label' || style === 'matrix' ? style : 'a word'
@@ -29,7 +34,7 @@ const isCompound = (api: Api, schema: Schema): boolean =>
   partsOf(api, schema).some(({ kind }) => kind === 'array' || kind === 'object' || kind === 'any')
 
 /** Adds what differs in how the properties of a form are written; elsewhere `encoding` means nothing. */
-export function compareEncodings(position: Position, a: Content, b: Content): void {
+export function compareEncodings(position: ComparisonPosition, a: ApiContent, b: ApiContent): void {
   if (!isForm(a) || !isForm(b)) return
   for (const name of new Set([...Object.keys(a.encoding), ...Object.keys(b.encoding)])) {
     const [was, is] = [encodingOf(position.old, a, name), encodingOf(position.next, b, name)]
@@ -58,7 +63,7 @@ export function compareEncodings(position: Position, a: Content, b: Content): vo
   }
 }
 
-const isForm = ({ mediaType }: Content): boolean =>
+const isForm = ({ mediaType }: ApiContent): boolean =>
   /^multipart\/|^application\/x-www-form-urlencoded/i.test(mediaType)
 
 interface Encoding {
@@ -69,7 +74,7 @@ interface Encoding {
 }
 
 /** Defaults filled in (Encoding Object), so that saying them is no difference. */
-function encodingOf(api: Api, content: Content, name: string): Encoding {
+function encodingOf(api: Api, content: ApiContent, name: string): Encoding {
   const value = content.encoding[name]
   const given = isObject(value) ? value : {}
   const type = typeof given.contentType === 'string' ? given.contentType : defaultType(api, content, name)
@@ -86,7 +91,7 @@ function encodingOf(api: Api, content: Content, name: string): Encoding {
   }
 }
 
-function defaultType(api: Api, content: Content, name: string): string {
+function defaultType(api: Api, content: ApiContent, name: string): string {
   const properties = partsOf(api, content.schema).flatMap((part) =>
     part.kind === 'object' ? part.properties : [],
   )

@@ -6,11 +6,11 @@ import { asEnum, compareEnums } from './enums.ts'
 import { pairUp } from './match.ts'
 import {
   BOTH,
+  type ComparisonPosition,
   found,
   HARMLESS,
   inside,
   NARROWING,
-  type Position,
   places,
   shapeOf,
   targetOf,
@@ -19,7 +19,7 @@ import {
 import type { Compare } from './schemas.ts'
 
 /** Either may be no union: it counts as a union of one. */
-export function compareUnions(position: Position, a: Schema, b: Schema, compare: Compare): void {
+export function compareUnions(position: ComparisonPosition, a: Schema, b: Schema, compare: Compare): void {
   if (a.kind === 'union' && b.kind === 'union') {
     if (a.discriminator && b.discriminator) return compareTagged(position, a, b, compare)
     if (a.discriminator || b.discriminator) {
@@ -48,7 +48,7 @@ interface Members {
   readonly next: readonly Schema[]
 }
 
-function compareMembers(position: Position, { a, b, old, next }: Members, compare: Compare): void {
+function compareMembers(position: ComparisonPosition, { a, b, old, next }: Members, compare: Compare): void {
   const shaped = (one: Schema, other: Schema) =>
     shapeOf(position.old, one, 3) === shapeOf(position.next, other, 3)
   const sure = pairUp(old, next, [
@@ -70,7 +70,7 @@ function compareMembers(position: Position, { a, b, old, next }: Members, compar
 }
 
 /** Lists that are written in parts are one list: which part a value stands in says nothing. */
-function mergeEnums(position: Position, old: readonly Schema[], next: readonly Schema[]) {
+function mergeEnums(position: ComparisonPosition, old: readonly Schema[], next: readonly Schema[]) {
   const listOf = (api: Api, all: readonly Schema[]) => {
     const lists = all.filter((each) => targetOf(api, each).kind === 'enum')
     const [first] = lists
@@ -97,19 +97,19 @@ function membersOf(schema: Schema): readonly Schema[] {
   )
 }
 
-const isSameName = (position: Position, one: Schema, other: Schema): boolean =>
+const isSameName = (position: ComparisonPosition, one: Schema, other: Schema): boolean =>
   one.kind === 'ref' &&
   other.kind === 'ref' &&
   (one.name === other.name || isRenamed(position, one.name, other.name))
 
-const isRenamed = (position: Position, old: string, next: string): boolean =>
+const isRenamed = (position: ComparisonPosition, old: string, next: string): boolean =>
   !position.next.schemas.has(old) &&
   !position.old.schemas.has(next) &&
   shapeOf(position.old, position.old.schemas.get(old)!, 2) ===
     shapeOf(position.next, position.next.schemas.get(next)!, 2)
 
 /** Worth comparing member with member: of one kind, and not two components that both documents know apart. */
-function isSameKind(position: Position, one: Schema, other: Schema): boolean {
+function isSameKind(position: ComparisonPosition, one: Schema, other: Schema): boolean {
   if (
     one.kind === 'ref' &&
     other.kind === 'ref' &&
@@ -122,7 +122,7 @@ function isSameKind(position: Position, one: Schema, other: Schema): boolean {
 const nameOf = (schema: Schema): string => (schema.kind === 'ref' ? schema.name : schema.kind)
 
 function report(
-  position: Position,
+  position: ComparisonPosition,
   a: Schema,
   b: Schema,
   removed: readonly Schema[],
@@ -138,7 +138,7 @@ function report(
 }
 
 /** Exactly one against at least one: the same thing where no value can be two members. */
-function compareModes(position: Position, a: UnionSchema, b: UnionSchema): void {
+function compareModes(position: ComparisonPosition, a: UnionSchema, b: UnionSchema): void {
   if (a.mode === b.mode) return
   const kinds = a.members.map((member) => targetOf(position.old, member).kind)
   if (new Set(kinds).size === kinds.length) return
@@ -147,7 +147,7 @@ function compareModes(position: Position, a: UnionSchema, b: UnionSchema): void 
   else found(position, 'type-widened', WIDENING, 'may be several of its members at once', places(a, b))
 }
 
-function compareTagged(position: Position, a: UnionSchema, b: UnionSchema, compare: Compare): void {
+function compareTagged(position: ComparisonPosition, a: UnionSchema, b: UnionSchema, compare: Compare): void {
   const [was, is] = [a.discriminator!, b.discriminator!]
   if (was.property !== is.property) {
     const said = `is told apart by ${is.property}, not ${was.property}`
@@ -191,12 +191,12 @@ function tagsIn(api: Api, { members, discriminator }: UnionSchema): Map<string, 
   return tags
 }
 
-function retagged(position: Position, one: Schema, come: ReadonlyMap<string, Schema>) {
+function retagged(position: ComparisonPosition, one: Schema, come: ReadonlyMap<string, Schema>) {
   return [...come].find(([, other]) => isSameName(position, one, other))
 }
 
 function reportRetagged(
-  position: Position,
+  position: ComparisonPosition,
   a: Schema,
   b: Schema,
   { old, next, name }: { readonly old: string; readonly next: string; readonly name: string },
@@ -206,7 +206,7 @@ function reportRetagged(
 }
 
 function reportTag(
-  position: Position,
+  position: ComparisonPosition,
   code: 'union-member-removed' | 'union-member-added',
   value: string,
   breaks: number,

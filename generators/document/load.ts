@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { Report } from '../diagnostics/diagnostic.ts'
-import type { Place } from '../diagnostics/place.ts'
+import type { SourceLocation } from '../diagnostics/place.ts'
 import { findExcess } from './excess.ts'
 import { type Expansion, expandDefaults, originOf } from './operation-defaults.ts'
 import { findOffsets } from './read-offsets.ts'
@@ -22,7 +22,7 @@ export interface LoadedDocument {
   /** References that lead nowhere, by the pointer of the node that holds each; the report has them. */
   readonly dangling: ReadonlyMap<string, ReferenceFault>
   /** Where the node of a JSON pointer stands, be it in a default; the nearest ancestor that is known otherwise. */
-  place(pointer: string): Place
+  place(pointer: string): SourceLocation
 }
 
 /**
@@ -56,7 +56,7 @@ export function parseText(
   const quick = readValue(text)
   const whole = quick ? undefined : readLocated(text)
   const lines = lineFinder(text)
-  const at = (offset: number, pointer: string): Place => ({ file, ...lines(offset), pointer })
+  const at = (offset: number, pointer: string): SourceLocation => ({ file, ...lines(offset), pointer })
   for (const { offset, message } of whole?.errors ?? []) {
     const hint = 'correct the YAML; nothing was generated'
     report.add({ code: 'document-syntax', severity: 'error', place: at(offset, ''), message, hint })
@@ -166,7 +166,7 @@ interface Position {
 type Locate = (pointer: string) => Position
 
 /** A place that looks for its line when somebody asks: most never are, and there is one for every node. */
-class LazyPlace implements Place {
+class LazyPlace implements SourceLocation {
   readonly file: string
   readonly pointer: string
   #position: Locate | Position
@@ -186,7 +186,7 @@ class LazyPlace implements Place {
   }
 
   /** As JSON it has its line as well. */
-  toJSON(): Place {
+  toJSON(): SourceLocation {
     return { file: this.file, ...this.#found(), pointer: this.pointer }
   }
 

@@ -4,7 +4,7 @@ import { escapePointer, unescapePointer } from './escape-pointer.ts'
 
 export const DEFAULTS = 'x-operation-defaults'
 
-export type Json = Readonly<Record<string, unknown>>
+export type JsonObject = Readonly<Record<string, unknown>>
 
 export interface DefaultsFault {
   readonly code: 'operation-defaults-invalid' | 'operation-defaults-unused' | 'operation-default-repeated'
@@ -20,10 +20,10 @@ export const SECTIONS = ['paths', 'webhooks'] as const
 export const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace']
 export const GROUPS = ['parameters', 'responses', 'responseHeaders'] as const
 
-export type Group = (typeof GROUPS)[number]
+export type RuleGroup = (typeof GROUPS)[number]
 
 /** One entry of a rule: a parameter, a response or a header. */
-export interface Default {
+export interface RuleDefault {
   readonly name: string
   /** What makes two entries of a group the same one. */
   readonly key: string
@@ -31,24 +31,24 @@ export interface Default {
   readonly pointer: string
 }
 
-export interface Rule {
+export interface DefaultRule {
   readonly pointer: string
-  readonly when: Json
-  readonly gives: Readonly<Record<Group, readonly Default[]>>
+  readonly when: JsonObject
+  readonly gives: Readonly<Record<RuleGroup, readonly RuleDefault[]>>
 }
 
-export interface Operation {
+export interface DefaultedOperation {
   readonly section: (typeof SECTIONS)[number]
   readonly path: string
   readonly method: string
   readonly pointer: string
-  readonly node: Json
+  readonly node: JsonObject
   /** Parameters of the path: they are those of each of its operations. */
   readonly shared: readonly unknown[]
 }
 
 /** @returns the rules of a document; one that is wrong is left out, and added to the faults. */
-export function readRules(document: Json, faults: DefaultsFault[]): readonly Rule[] {
+export function readRules(document: JsonObject, faults: DefaultsFault[]): readonly DefaultRule[] {
   const list = document[DEFAULTS]
   if (Array.isArray(list))
     return list.flatMap(
@@ -59,18 +59,18 @@ export function readRules(document: Json, faults: DefaultsFault[]): readonly Rul
 }
 
 class RuleReader {
-  readonly #document: Json
+  readonly #document: JsonObject
   readonly #faults: DefaultsFault[]
   readonly #pointer: string
 
-  constructor(document: Json, faults: DefaultsFault[], pointer: string) {
+  constructor(document: JsonObject, faults: DefaultsFault[], pointer: string) {
     this.#document = document
     this.#faults = faults
     this.#pointer = pointer
   }
 
   /** @returns undefined after a complaint. */
-  read(rule: unknown): Rule | undefined {
+  read(rule: unknown): DefaultRule | undefined {
     const before = this.#faults.length
     if (!isMapping(rule)) {
       this.#complain('a rule is a mapping')
@@ -90,7 +90,7 @@ class RuleReader {
     return undefined
   }
 
-  #readWhen(when: unknown): Json {
+  #readWhen(when: unknown): JsonObject {
     if (!isMapping(when)) {
       this.#complain('`when` is not a mapping', 'when')
       return {}
@@ -109,7 +109,7 @@ class RuleReader {
     return when
   }
 
-  #readParameters(list: unknown): readonly Default[] {
+  #readParameters(list: unknown): readonly RuleDefault[] {
     if (Array.isArray(list))
       return list.map((value, index) => ({
         name: String(parameterOf(this.#document, value).name),
@@ -121,7 +121,7 @@ class RuleReader {
     return []
   }
 
-  #readNamed(members: unknown, group: 'responses' | 'responseHeaders'): readonly Default[] {
+  #readNamed(members: unknown, group: 'responses' | 'responseHeaders'): readonly RuleDefault[] {
     if (isMapping(members))
       return Object.entries(members).map(([name, value]) => ({
         name,
@@ -139,8 +139,11 @@ class RuleReader {
 }
 
 /** Whether all conditions of a rule are met; one without `in` is about `paths`. */
-export function holdsFor({ when }: Rule, { section, path, method, node }: Operation): boolean {
-  const conditions: Json = { in: 'paths', ...when }
+export function holdsFor(
+  { when }: DefaultRule,
+  { section, path, method, node }: DefaultedOperation,
+): boolean {
+  const conditions: JsonObject = { in: 'paths', ...when }
   return Object.entries(conditions).every(([name, wanted]) => {
     if (name === 'in') return wanted === section
     if (name === 'method') return [wanted].flat().includes(method)
@@ -150,18 +153,18 @@ export function holdsFor({ when }: Rule, { section, path, method, node }: Operat
 }
 
 /** A name as names are compared: of headers, and of parameters that are to be left out, in any case (RFC 9110 §5.1). */
-export const nameKey = (group: Group, name: string): string =>
+export const nameKey = (group: RuleGroup, name: string): string =>
   group === 'responses' ? name : name.toLowerCase()
 
 /** What makes two parameters the same one: where it stands and its name. */
-export function parameterKey(document: Json, value: unknown): string {
+export function parameterKey(document: JsonObject, value: unknown): string {
   const { name, in: where, $ref } = parameterOf(document, value)
   if ($ref !== undefined) return String($ref)
   return `${where} ${where === 'header' ? String(name).toLowerCase() : name}`
 }
 
 /** A parameter, or the component that it refers to. */
-function parameterOf(document: Json, value: unknown): Json {
+function parameterOf(document: JsonObject, value: unknown): JsonObject {
   if (!isMapping(value)) return {}
   const { $ref } = value
   if (typeof $ref !== 'string' || !$ref.startsWith('#/')) return value
@@ -173,7 +176,11 @@ function parameterOf(document: Json, value: unknown): Json {
   return isMapping(at) ? at : value
 }
 
-export function unknownMembers(value: Json, pointer: string, known: readonly string[]): DefaultsFault[] {
+export function unknownMembers(
+  value: JsonObject,
+  pointer: string,
+  known: readonly string[],
+): DefaultsFault[] {
   return Object.keys(value)
     .filter((name) => !known.includes(name))
     .map((name) =>
@@ -185,7 +192,7 @@ export function invalid(pointer: string, message: string, hint = 'correct it'): 
   return { code: 'operation-defaults-invalid', severity: 'error', pointer, message, hint }
 }
 
-export const isMapping = (value: unknown): value is Json =>
+export const isMapping = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 export const pointerOf = (pointer: string, ...tokens: readonly (string | number)[]): string =>

@@ -5,20 +5,20 @@
 import { isDeepStrictEqual } from 'node:util'
 import {
   DEFAULTS,
-  type Default,
+  type DefaultedOperation,
+  type DefaultRule,
   type DefaultsFault,
   GROUPS,
-  type Group,
   holdsFor,
   invalid,
   isMapping,
-  type Json,
+  type JsonObject,
   METHODS,
   nameKey,
-  type Operation,
   parameterKey,
   pointerOf,
-  type Rule,
+  type RuleDefault,
+  type RuleGroup,
   readRules,
   SECTIONS,
   unknownMembers,
@@ -28,7 +28,7 @@ import {
 const WITHOUT = 'x-without-defaults'
 
 export interface Expansion {
-  readonly json: Json
+  readonly json: JsonObject
   /** By pointer of what a default put in: the pointer where it is written. */
   readonly origins: ReadonlyMap<string, string>
   readonly faults: readonly DefaultsFault[]
@@ -42,7 +42,7 @@ export interface Expansion {
  *
  * @returns undefined where the document declares none.
  */
-export function expandDefaults(document: Json): Expansion | undefined {
+export function expandDefaults(document: JsonObject): Expansion | undefined {
   if (!Object.hasOwn(document, DEFAULTS)) return undefined
   const writer = new Writer(document)
   const { [DEFAULTS]: _, ...json } = document
@@ -67,18 +67,18 @@ export function originOf(pointer: string, origins: ReadonlyMap<string, string>):
 
 class Writer {
   readonly origins = new Map<string, string>()
-  readonly #document: Json
+  readonly #document: JsonObject
   readonly #faults: DefaultsFault[] = []
-  readonly #rules: readonly Rule[]
-  readonly #used = new Set<Rule>()
+  readonly #rules: readonly DefaultRule[]
+  readonly #used = new Set<DefaultRule>()
 
-  constructor(document: Json) {
+  constructor(document: JsonObject) {
     this.#document = document
     this.#rules = readRules(document, this.#faults)
   }
 
   /** @returns `paths` or `webhooks` with all operations written out. */
-  section(section: Operation['section'], items: unknown): unknown {
+  section(section: DefaultedOperation['section'], items: unknown): unknown {
     return mapMembers(items, (item, path) =>
       mapMembers(item, (node, method) => {
         if (!isMapping(node) || !METHODS.includes(method)) return node
@@ -103,11 +103,11 @@ class Writer {
     return [...this.#faults, ...unused]
   }
 
-  #expand(operation: Operation): Json {
+  #expand(operation: DefaultedOperation): JsonObject {
     const rules = this.#rules.filter((rule) => holdsFor(rule, operation))
     for (const rule of rules) this.#used.add(rule)
     const without = this.#readWithout(operation, rules)
-    const given = (group: Group): readonly Default[] => {
+    const given = (group: RuleGroup): readonly RuleDefault[] => {
       const byKey = new Map(rules.flatMap(({ gives }) => gives[group].map((each) => [each.key, each])))
       return [...byKey.values()].filter(({ name }) => !without.has(`${group} ${nameKey(group, name)}`))
     }
@@ -117,7 +117,7 @@ class Writer {
     return withMember(withMember(own, 'parameters', parameters), 'responses', responses)
   }
 
-  #parameters({ node, shared, pointer }: Operation, given: readonly Default[]): unknown {
+  #parameters({ node, shared, pointer }: DefaultedOperation, given: readonly RuleDefault[]): unknown {
     const { parameters: own = [] } = node
     if (!Array.isArray(own)) return own
     const keyOf = (value: unknown) => parameterKey(this.#document, value)
@@ -134,7 +134,11 @@ class Writer {
     return [...own, ...added.map(({ value }) => value)]
   }
 
-  #responses({ node, pointer }: Operation, given: readonly Default[], headers: readonly Default[]): unknown {
+  #responses(
+    { node, pointer }: DefaultedOperation,
+    given: readonly RuleDefault[],
+    headers: readonly RuleDefault[],
+  ): unknown {
     const { responses: own = {} } = node
     if (!isMapping(own)) return own
     const at = pointerOf(pointer, 'responses')
@@ -146,7 +150,7 @@ class Writer {
     return written.length + added.length === 0 ? node.responses : Object.fromEntries([...written, ...added])
   }
 
-  #headers(response: Json, pointer: string, given: readonly Default[]): Json {
+  #headers(response: JsonObject, pointer: string, given: readonly RuleDefault[]): JsonObject {
     const { headers: own = {} } = response
     if (!isMapping(own)) return response
     const added = this.#lacking('responseHeaders', own, pointerOf(pointer, 'headers'), given)
@@ -155,7 +159,7 @@ class Writer {
   }
 
   /** @returns the members that a mapping lacks of what is given. */
-  #lacking(group: Group, own: Json, pointer: string, given: readonly Default[]) {
+  #lacking(group: RuleGroup, own: JsonObject, pointer: string, given: readonly RuleDefault[]) {
     const names = new Map(Object.keys(own).map((name) => [nameKey(group, name), name]))
     return given.flatMap((each) => {
       const name = names.get(each.key)
@@ -168,7 +172,7 @@ class Writer {
     })
   }
 
-  #compare({ value, pointer: other, name }: Default, own: unknown, pointer: string): void {
+  #compare({ value, pointer: other, name }: RuleDefault, own: unknown, pointer: string): void {
     if (!isDeepStrictEqual(value, own)) return
     this.#faults.push({
       code: 'operation-default-repeated',
@@ -181,7 +185,7 @@ class Writer {
   }
 
   /** @returns group and name of each default that does not hold for an operation. */
-  #readWithout({ node, pointer }: Operation, rules: readonly Rule[]): ReadonlySet<string> {
+  #readWithout({ node, pointer }: DefaultedOperation, rules: readonly DefaultRule[]): ReadonlySet<string> {
     const left = new Set<string>()
     const { [WITHOUT]: value = {} } = node
     const at = pointerOf(pointer, WITHOUT)
@@ -220,7 +224,7 @@ const BEHIND = {
 } as const
 
 /** @returns a node with another member: in its own place, or where it usually stands. */
-function withMember(node: Json, name: keyof typeof BEHIND, value: unknown): Json {
+function withMember(node: JsonObject, name: keyof typeof BEHIND, value: unknown): JsonObject {
   if (value === node[name]) return node
   if (Object.hasOwn(node, name)) return { ...node, [name]: value }
   const entries = Object.entries(node)

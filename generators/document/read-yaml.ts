@@ -54,7 +54,7 @@ function explained(message: string): string {
   return (message.split('\n')[0] ?? message).replace(/ at line \d+, column \d+:?$/, '')
 }
 
-interface Reading {
+interface YamlReading {
   readonly offsets: Map<string, number>
   /** What the aliases met from here on stand for. */
   readonly anchors: Map<string, unknown>
@@ -63,7 +63,7 @@ interface Reading {
 }
 
 /** Converts the syntax tree, noting under each pointer the offset of its key (or of the item itself). */
-function toJson(node: Node | null, pointer: string, reading: Reading): unknown {
+function toJson(node: Node | null, pointer: string, reading: YamlReading): unknown {
   if (node === null) return null
   const { offsets, anchors, errors } = reading
   if (!offsets.has(pointer)) offsets.set(pointer, node.range?.[0] ?? 0)

@@ -7,7 +7,7 @@ import type { DocumentFault } from './excess.ts'
 import type { WrittenReference } from './references.ts'
 
 /** What a member must be: a leaf, or a kind of node, alone, in a list (`[]`) or in a mapping (`{}`). */
-type Rule = string
+type ShapeRule = string
 
 const REFERABLE = { $ref: 'text', summary: 'text', description: 'text' }
 const LEAVES = {
@@ -22,7 +22,7 @@ const LEAVES = {
   texts: (value: unknown) => Array.isArray(value) && value.every((each) => typeof each === 'string'),
 } as const
 
-const PARAMETER: Readonly<Record<string, Rule>> = {
+const PARAMETER: Readonly<Record<string, ShapeRule>> = {
   ...REFERABLE,
   name: 'text',
   in: 'text',
@@ -33,7 +33,7 @@ const PARAMETER: Readonly<Record<string, Rule>> = {
   examples: 'Object{}',
 }
 
-const OPERATION: Readonly<Record<string, Rule>> = {
+const OPERATION: Readonly<Record<string, ShapeRule>> = {
   ...REFERABLE,
   tags: 'texts',
   operationId: 'text',
@@ -46,10 +46,10 @@ const OPERATION: Readonly<Record<string, Rule>> = {
   servers: 'Server[]',
 }
 
-const named = (rule: Rule, ...names: readonly string[]) =>
+const named = (rule: ShapeRule, ...names: readonly string[]) =>
   Object.fromEntries(names.map((name) => [name, rule]))
 
-const SCHEMA: Readonly<Record<string, Rule>> = {
+const SCHEMA: Readonly<Record<string, ShapeRule>> = {
   ...REFERABLE,
   ...named('text', 'title', 'format', 'pattern'),
   type: 'type',
@@ -78,7 +78,7 @@ const SCHEMA: Readonly<Record<string, Rule>> = {
   discriminator: 'Discriminator',
 }
 
-const KINDS: Readonly<Record<string, Readonly<Record<string, Rule>>>> = {
+const KINDS: Readonly<Record<string, Readonly<Record<string, ShapeRule>>>> = {
   Document: {
     info: 'Info',
     paths: 'PathItem{}',
@@ -122,7 +122,7 @@ const KINDS: Readonly<Record<string, Readonly<Record<string, Rule>>>> = {
 }
 
 /** Members whose kind is that of all that a node holds. */
-const EVERY: Readonly<Record<string, Rule>> = { Callback: 'PathItem', Requirement: 'texts' }
+const EVERY: Readonly<Record<string, ShapeRule>> = { Callback: 'PathItem', Requirement: 'texts' }
 
 /** Without these nothing can be made of a node; without another leaf it only says less. */
 const NEEDED = /^(?:\$ref|name|in|operationId|type|propertyName)$/
@@ -132,22 +132,22 @@ export interface ShapeFault extends DocumentFault {
   readonly untidy: boolean
 }
 
-export interface Shape {
+export interface DocumentShape {
   /** Everything that is not what belongs in its place. */
   readonly faults: readonly ShapeFault[]
   readonly references: readonly WrittenReference[]
 }
 
 /** @param document plain JSON that is no cycle. What is merely untidy is taken out of it. */
-export function checkShape(document: object): Shape {
+export function checkShape(document: object): DocumentShape {
   const faults: ShapeFault[] = []
   const references: WrittenReference[] = []
-  const known = new Map<object, Set<Rule>>()
+  const known = new Map<object, Set<ShapeRule>>()
   const wrong = (pointer: string, value: unknown, wanted: string, untidy = false) => {
     const name = pointer.slice(pointer.lastIndexOf('/') + 1)
     faults.push({ pointer, message: `\`${name}\` is ${nameOf(value)}, not ${wanted}`, untidy })
   }
-  const members = (value: object, pointer: string, rule: Rule, besides: object = {}): void => {
+  const members = (value: object, pointer: string, rule: ShapeRule, besides: object = {}): void => {
     for (const [name, each] of Object.entries(value)) {
       if (name.startsWith('x-') && rule !== 'Schema') continue
       if (Object.hasOwn(besides, name)) continue
@@ -155,7 +155,7 @@ export function checkShape(document: object): Shape {
       if (!check(each, at, rule)) wrong(at, each, WORDS[rule] ?? 'what belongs here')
     }
   }
-  const check = (value: unknown, pointer: string, rule: Rule): boolean => {
+  const check = (value: unknown, pointer: string, rule: ShapeRule): boolean => {
     if (Object.hasOwn(LEAVES, rule)) return LEAVES[rule as keyof typeof LEAVES](value)
     if (rule.endsWith('[]') || rule.endsWith('{}')) {
       const list = rule.endsWith('[]')

@@ -5,13 +5,13 @@
 
 import { holdsIn, sameName } from '../change/align.ts'
 import type { Diagnostic } from '../diagnostics/diagnostic.ts'
-import type { Place } from '../diagnostics/place.ts'
+import type { SourceLocation } from '../diagnostics/place.ts'
 import type { Api, OutputFile } from '../ir/model.ts'
-import type { Step } from './steps.ts'
+import type { VersionPair } from './steps.ts'
 
 export const CHANGE_INDEX = 'changes.json'
 
-interface Entry {
+interface IndexedChange {
   readonly version: string
   readonly id: string
   /** JSON pointers into the document before and the document of the version. */
@@ -20,12 +20,12 @@ interface Entry {
 }
 
 /** @returns the index: every change, and the first place that it is about. */
-export function emitChangeIndex(steps: readonly Step[]): OutputFile {
+export function emitChangeIndex(steps: readonly VersionPair[]): OutputFile {
   const entries = steps.flatMap((step) => step.changes.map((change) => entryOf(step, change)))
   return { path: CHANGE_INDEX, text: `${JSON.stringify(entries, null, 2)}\n` }
 }
 
-function entryOf(step: Step, change: Step['changes'][number]): Entry {
+function entryOf(step: VersionPair, change: VersionPair['changes'][number]): IndexedChange {
   const claimed = step.claimed.find(({ by }) => by.includes(change))?.difference
   const places = claimed ?? behaviourOf(step, change)
   return {
@@ -37,12 +37,12 @@ function entryOf(step: Step, change: Step['changes'][number]): Entry {
 }
 
 interface Places {
-  readonly old?: Place
-  readonly new?: Place
+  readonly old?: SourceLocation
+  readonly new?: SourceLocation
 }
 
 /** A parameter whose meaning alone changed stands in both documents. */
-function behaviourOf({ old, next }: Step, change: Step['changes'][number]): Places | undefined {
+function behaviourOf({ old, next }: VersionPair, change: VersionPair['changes'][number]): Places | undefined {
   for (const lens of change.lenses) {
     if (lens.kind !== 'ignored-parameter') continue
     const placeIn = (api: Api) =>
@@ -57,7 +57,7 @@ function behaviourOf({ old, next }: Step, change: Step['changes'][number]): Plac
 }
 
 /** @param index what was written last. @returns a complaint about each change of it that is gone, at both documents' lines. */
-export function missingChanges(index: string, steps: readonly Step[], placeIn: PlaceIn): Diagnostic[] {
+export function missingChanges(index: string, steps: readonly VersionPair[], placeIn: PlaceIn): Diagnostic[] {
   return readIndex(index).flatMap((entry) => {
     const step = steps.find(({ next }) => next.version === entry.version)
     if (!step || step.changes.some(({ id }) => id === entry.id)) return []
@@ -75,7 +75,7 @@ export function missingChanges(index: string, steps: readonly Step[], placeIn: P
 }
 
 /** What cannot be read, after a merge that went wrong for example, is drift and is said as such. */
-function readIndex(text: string): readonly Entry[] {
+function readIndex(text: string): readonly IndexedChange[] {
   try {
     const entries: unknown = JSON.parse(text)
     return Array.isArray(entries) ? entries.filter((each) => typeof each === 'object' && each !== null) : []
@@ -86,4 +86,4 @@ function readIndex(text: string): readonly Entry[] {
 }
 
 /** Where a pointer stands in a document. */
-export type PlaceIn = (file: string, pointer: string) => Place
+export type PlaceIn = (file: string, pointer: string) => SourceLocation

@@ -3,7 +3,12 @@
 import { holdsIn, sameName } from '../change/align.ts'
 import type { Lens, ParameterLens } from '../change/change.ts'
 import { placeIn, propertyStep } from '../change/inline.ts'
-import { type Difference, type DifferenceCode, formatLocation, type Location } from '../diff/difference.ts'
+import {
+  type DeclaredLocation,
+  type Difference,
+  type DifferenceCode,
+  formatLocation,
+} from '../diff/difference.ts'
 import type { Scalar } from '../ir/model.ts'
 import { isSite } from '../translate/inline-place.ts'
 
@@ -105,11 +110,11 @@ function isNamed(lens: Extract<Lens, { kind: 'values' }>, value: Scalar | undefi
 const placesOf = (schemas: readonly string[], property: string): readonly string[] =>
   property === '' ? schemas : schemas.map((name) => name + propertyStep(property))
 
-const exactly = (schemas: readonly string[], property: string, at: Location): boolean =>
+const exactly = (schemas: readonly string[], property: string, at: DeclaredLocation): boolean =>
   isSite(at) && placesOf(schemas, property).includes(formatLocation(at))
 
 /** At the property, or inside what stands there. */
-function onSchemas(schemas: readonly string[], property: string, at: Location): boolean {
+function onSchemas(schemas: readonly string[], property: string, at: DeclaredLocation): boolean {
   if (!isSite(at)) return false
   const found = formatLocation(at)
   return placesOf(schemas, property).some(
@@ -118,7 +123,7 @@ function onSchemas(schemas: readonly string[], property: string, at: Location): 
 }
 
 /** The property itself, or an object on the way to it that went or came with it. */
-const isOnWay = (schemas: readonly string[], path: readonly string[], at: Location): boolean =>
+const isOnWay = (schemas: readonly string[], path: readonly string[], at: DeclaredLocation): boolean =>
   path.some((name, index) =>
     exactly(
       schemas.map((each) => placeIn(each, path.slice(0, index))),
@@ -127,12 +132,12 @@ const isOnWay = (schemas: readonly string[], path: readonly string[], at: Locati
     ),
   )
 
-type AtParameter = Extract<Location, { kind: 'parameter' }>
+type AtParameter = Extract<DeclaredLocation, { kind: 'parameter' }>
 
 const isParameter = (
   lens: Pick<ParameterLens, 'operations' | 'in'>,
   name: string,
-  at: Location,
+  at: DeclaredLocation,
 ): at is AtParameter =>
   at.kind === 'parameter' &&
   at.in === lens.in &&

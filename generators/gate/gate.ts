@@ -7,7 +7,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { alignApi } from '../change/align.ts'
 import type { LoadedChange } from '../change/load-changes.ts'
 import type { Diagnostic } from '../diagnostics/diagnostic.ts'
-import type { Place } from '../diagnostics/place.ts'
+import type { SourceLocation } from '../diagnostics/place.ts'
 import { type Difference, formatLocation } from '../diff/difference.ts'
 import type { Api } from '../ir/model.ts'
 import { type ProposedChange, proposeChanges } from '../propose/proposed-change.ts'
@@ -18,7 +18,7 @@ import { mayClaimNothing } from './claims.ts'
 import { checkExamples, reach } from './examples.ts'
 import { missingValues } from './missing-values.ts'
 import { nameableIn } from './nameable.ts'
-import { type Claimed, claimDifferences, keyOf, type Step } from './steps.ts'
+import { type AccountedDifference, claimDifferences, keyOf, type VersionPair } from './steps.ts'
 
 /** Where changes are written, if the family has such a place, and where generated types are. */
 export interface Folders {
@@ -27,12 +27,12 @@ export interface Folders {
 }
 
 /** @returns errors; warnings where the family has no folder of changes, since nobody could write one. */
-export function checkSteps(steps: readonly Step[], folders: Folders): Diagnostic[] {
+export function checkSteps(steps: readonly VersionPair[], folders: Folders): Diagnostic[] {
   return steps.flatMap((step) => checkStep(step, folders))
 }
 
 /** Only what breaks has to be claimed; which lens may claim which difference is the table of `claims`. */
-function checkStep({ old, next, changes, claimed }: Step, folders: Folders): Diagnostic[] {
+function checkStep({ old, next, changes, claimed }: VersionPair, folders: Folders): Diagnostic[] {
   const breaking = claimed.filter(({ difference }) => difference.class === 'breaking')
   const orphans = breaking.filter(({ by }) => by.length === 0).map(({ difference }) => difference)
   return [
@@ -108,7 +108,10 @@ function describeProposal({ proposal }: Difference): string {
   return `${proposal.kind} to ${proposal.to.join(', ')}: ${proposal.evidence.join(', ')}`
 }
 
-function placesOf(difference: Difference): { readonly place?: Place; readonly other?: Place } {
+function placesOf(difference: Difference): {
+  readonly place?: SourceLocation
+  readonly other?: SourceLocation
+} {
   return {
     ...(difference.new && { place: difference.new }),
     ...(difference.old && { other: difference.old }),
@@ -139,7 +142,7 @@ export default v.change({
 `
 }
 
-function claimedTwice(claimed: readonly Claimed[]): Diagnostic[] {
+function claimedTwice(claimed: readonly AccountedDifference[]): Diagnostic[] {
   const told = new Set<string>()
   return claimed.flatMap(({ difference, by }) => {
     const files = by.map((change) => change.file)
@@ -158,9 +161,14 @@ function claimedTwice(claimed: readonly Claimed[]): Diagnostic[] {
   })
 }
 
-const placeIn = (change: LoadedChange): Place => ({ file: change.file, line: 1, column: 1, pointer: '' })
+const placeIn = (change: LoadedChange): SourceLocation => ({
+  file: change.file,
+  line: 1,
+  column: 1,
+  pointer: '',
+})
 
-function idle(change: LoadedChange, claimed: readonly Claimed[]): Diagnostic[] {
+function idle(change: LoadedChange, claimed: readonly AccountedDifference[]): Diagnostic[] {
   if (claimed.some(({ by }) => by.includes(change)) || change.lenses.some(mayClaimNothing)) return []
   return [
     {

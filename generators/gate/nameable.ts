@@ -1,6 +1,6 @@
 /** What lenses between two versions can name: what the types of both have, and what translations get to. */
 
-import type { Api, Operation } from '../ir/model.ts'
+import type { Api, ApiOperation } from '../ir/model.ts'
 import type { Nameable } from '../propose/draft.ts'
 import { lookUp } from '../runtime/explain/references.ts'
 import { isSet } from '../translate/parameters.ts'
@@ -36,8 +36,9 @@ export function nameableIn(old: Api, next: Api): Nameable {
 }
 
 /** Types list operations by the ids that the document gives them. */
-const hasId = (api: Api, operation: Operation): boolean => written(api, operation).operationId !== undefined
+const hasId = (api: Api, operation: ApiOperation): boolean =>
+  written(api, operation).operationId !== undefined
 
 /** An operation as its document has it. */
-const written = ({ document }: Api, { place }: Operation) =>
+const written = ({ document }: Api, { place }: ApiOperation) =>
   (lookUp(document, place.pointer) ?? {}) as { readonly operationId?: string; readonly responses?: object }

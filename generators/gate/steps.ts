@@ -8,14 +8,18 @@ import type { Api } from '../ir/model.ts'
 import { claims } from './claims.ts'
 
 /** A difference and the changes that claim it. */
-export interface Claimed {
+export interface AccountedDifference {
   readonly difference: Difference
   readonly by: readonly LoadedChange[]
 }
 
 /** @returns every difference between two documents, with the changes that account for it. */
-export function claimDifferences(old: Api, next: Api, changes: readonly LoadedChange[]): readonly Claimed[] {
-  const claimedBy = (difference: Difference, mayClaim: (lens: Lens) => boolean): Claimed => ({
+export function claimDifferences(
+  old: Api,
+  next: Api,
+  changes: readonly LoadedChange[],
+): readonly AccountedDifference[] {
+  const claimedBy = (difference: Difference, mayClaim: (lens: Lens) => boolean): AccountedDifference => ({
     difference,
     by: changes.filter(({ lenses }) => lenses.some((lens) => mayClaim(lens) && claims(lens, difference))),
   })
@@ -47,15 +51,15 @@ function differencesBetween(old: Api, next: Api, changes: readonly LoadedChange[
 export const keyOf = ({ code, at }: Difference): string => `${code} ${formatLocation(at)}`
 
 /** Two adjacent versions, what differs between them, and the changes that the newer one introduced. */
-export interface Step {
+export interface VersionPair {
   readonly old: Api
   readonly next: Api
   readonly changes: readonly LoadedChange[]
-  readonly claimed: readonly Claimed[]
+  readonly claimed: readonly AccountedDifference[]
 }
 
 /** @param apis oldest first. */
-export function claimSteps(apis: readonly Api[], changes: readonly LoadedChange[]): readonly Step[] {
+export function claimSteps(apis: readonly Api[], changes: readonly LoadedChange[]): readonly VersionPair[] {
   return apis.slice(1).map((next, index) => {
     const old = apis[index]!
     const own = changes.filter((change) => change.version === next.version)

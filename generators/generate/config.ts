@@ -2,13 +2,13 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import type { Report } from '../diagnostics/diagnostic.ts'
-import type { Place } from '../diagnostics/place.ts'
+import type { SourceLocation } from '../diagnostics/place.ts'
 import { escapePointer } from '../document/escape-pointer.ts'
 import { readLocated } from '../document/read-yaml.ts'
 import type { ClientConfig } from '../emit/client/client.ts'
 import type { WireConfig } from '../emit/wire/wire.ts'
 import { BUILT_EMITTERS, type BuiltEmitter } from '../output/built.ts'
-import { findOutputFault, type Sources } from '../output/output-folder.ts'
+import { findOutputFault, type NamedSources } from '../output/output-folder.ts'
 import { compare } from '../print/file.ts'
 import { findStubFault, type StubConfig } from '../scaffold/config.ts'
 
@@ -20,7 +20,7 @@ export interface Config {
   /** JSON Schemas of the allowed `x-` members by kind of node, if they are checked. */
   readonly extensions?: string
   readonly out: string
-  readonly emit: readonly Emitter[]
+  readonly emit: readonly EmitterName[]
   /** Emitters whose files the repository does not hold: the manifest lists their hashes, and `build` makes them. */
   readonly builtWhenNeeded: readonly BuiltEmitter[]
   /** The npm package of the client; without it no client is emitted. */
@@ -51,7 +51,7 @@ export const EMITTERS = [
   'site',
   'documents',
 ] as const
-export type Emitter = (typeof EMITTERS)[number]
+export type EmitterName = (typeof EMITTERS)[number]
 
 const MEMBERS = [
   'documents',
@@ -168,16 +168,16 @@ const typeOf = (value: unknown): string =>
   value === null ? 'null' : Array.isArray(value) ? 'list' : typeof value
 
 /** Where a member of the configuration stands. */
-function placeOf(file: string, text: string, member: string): Place {
+function placeOf(file: string, text: string, member: string): SourceLocation {
   const pointer = member === '' ? '' : `/${escapePointer(member)}`
   const before = text.slice(0, readLocated(text).offsets.get(pointer) ?? 0).split('\n')
   return { file, line: before.length, column: before.at(-1)!.length + 1, pointer }
 }
 
-function sourcesOf({ documents, versions, extensions, handlers }: Config, file: string): Sources {
+function sourcesOf({ documents, versions, extensions, handlers }: Config, file: string): NamedSources {
   return [
     ['the configuration', file],
-    ...documents.map((document): Sources[number] => ['the document', document]),
+    ...documents.map((document): NamedSources[number] => ['the document', document]),
     ...(versions === undefined ? [] : [['`versions`', versions] as const]),
     ...(extensions === undefined ? [] : [['`extensions`', extensions] as const]),
     ...(handlers === undefined ? [] : [['`handlers`', handlers] as const]),
@@ -198,15 +198,15 @@ function documentFiles(documents: unknown, at: (path: unknown) => string): strin
 }
 
 /** What only a runtime with handlers has use for. */
-const SERVING: readonly Emitter[] = ['routes', 'handlers', 'translations']
+const SERVING: readonly EmitterName[] = ['routes', 'handlers', 'translations']
 
-function emittersOf(emit: unknown, served: boolean): readonly Emitter[] | undefined {
+function emittersOf(emit: unknown, served: boolean): readonly EmitterName[] | undefined {
   if (emit === undefined) return served ? EMITTERS : EMITTERS.filter((each) => !SERVING.includes(each))
-  const known = (name: unknown): name is Emitter => EMITTERS.some((each) => each === name)
+  const known = (name: unknown): name is EmitterName => EMITTERS.some((each) => each === name)
   return Array.isArray(emit) && emit.every(known) ? emit : undefined
 }
 
-function builtEmittersOf(names: unknown, emit: readonly Emitter[]): readonly BuiltEmitter[] | undefined {
+function builtEmittersOf(names: unknown, emit: readonly EmitterName[]): readonly BuiltEmitter[] | undefined {
   if (names === undefined) return []
   const known = (name: unknown): name is BuiltEmitter =>
     emit.some((each) => each === name) && BUILT_EMITTERS.some((each) => each === name)

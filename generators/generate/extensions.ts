@@ -2,14 +2,14 @@
 import { readFileSync } from 'node:fs'
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
 import type { Report } from '../diagnostics/diagnostic.ts'
-import type { Place } from '../diagnostics/place.ts'
-import { type ExtensionRules, KINDS, type Kind } from '../ir/extension-rules.ts'
-import type { Api, Extensions, Operation } from '../ir/model.ts'
+import type { SourceLocation } from '../diagnostics/place.ts'
+import { type ExtensionKind, type ExtensionRules, KINDS } from '../ir/extension-rules.ts'
+import type { Api, ApiOperation, Extensions } from '../ir/model.ts'
 import { walk } from '../ir/walk.ts'
 
-type Rules = Partial<Record<Kind, Rule>>
+type Rules = Partial<Record<ExtensionKind, ExtensionRule>>
 /** @returns what is wrong with the members of a node; the same for the same members. */
-type Rule = (members: Extensions) => readonly ErrorObject[]
+type ExtensionRule = (members: Extensions) => readonly ErrorObject[]
 
 /**
  * Reads the rules of a family.
@@ -57,7 +57,7 @@ export function checkExtensions(apis: readonly Api[], family: ExtensionRules, re
 }
 
 /** Thousands of nodes have the same few members, most of them none. */
-function remembering(validate: ValidateFunction): Rule {
+function remembering(validate: ValidateFunction): ExtensionRule {
   const known = new Map<string, readonly ErrorObject[]>()
   return (members) => {
     const key = JSON.stringify(members)
@@ -70,12 +70,12 @@ function remembering(validate: ValidateFunction): Rule {
   }
 }
 
-function pick({ extensions }: Operation, wanted: (name: string) => boolean): Extensions {
+function pick({ extensions }: ApiOperation, wanted: (name: string) => boolean): Extensions {
   return Object.fromEntries(Object.entries(extensions).filter(([name]) => wanted(name)))
 }
 
 function checkApi(api: Api, rules: Rules, { canonical }: ExtensionRules, report: Report): void {
-  const check = (kind: Kind, owner: string, place: Place, extensions: Extensions) => {
+  const check = (kind: ExtensionKind, owner: string, place: SourceLocation, extensions: Extensions) => {
     for (const error of rules[kind]?.(extensions) ?? []) report.add(explainError(error, kind, owner, place))
   }
   check('document', 'the document', { file: api.file, line: 1, column: 1, pointer: '' }, api.extensions)
@@ -92,7 +92,7 @@ function checkApi(api: Api, rules: Rules, { canonical }: ExtensionRules, report:
     walk(schema, (each) => check('schema', name, each.place, each.extensions))
 }
 
-function explainError(error: ErrorObject, kind: Kind, owner: string, place: Place) {
+function explainError(error: ErrorObject, kind: ExtensionKind, owner: string, place: SourceLocation) {
   const { keyword, params, instancePath } = error
   if (keyword === 'required') {
     const name = String(params.missingProperty)
@@ -124,6 +124,6 @@ function explainError(error: ErrorObject, kind: Kind, owner: string, place: Plac
   )
 }
 
-function located(code: string, place: Place, message: string, hint: string) {
+function located(code: string, place: SourceLocation, message: string, hint: string) {
   return { code, severity: 'error', place, message, hint } as const
 }

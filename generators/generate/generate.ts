@@ -22,7 +22,7 @@ import type { Api, OutputFile } from '../ir/model.ts'
 import { servedApi } from '../ir/served.ts'
 import { nameVersions } from '../ir/versions.ts'
 import { compare } from '../print/file.ts'
-import type { Config, Emitter } from './config.ts'
+import type { Config, EmitterName } from './config.ts'
 import { checkExtensions, readExtensionRules } from './extensions.ts'
 import { siteSettings } from './site-settings.ts'
 import { createTasks } from './tasks.ts'
@@ -82,7 +82,7 @@ export async function emitAll(
   const { client, wire } = config
   const serving = apis.map(servedOf)
   const types = new Map<string, string>()
-  const emitters: Record<Emitter, () => readonly OutputFile[]> = {
+  const emitters: Record<EmitterName, () => readonly OutputFile[]> = {
     types: () => emitTypes(apis, types, client !== undefined, changes),
     validators: () => emitValidators(serving),
     routes: () => emitRoutes(serving, translations.bindings, report, readExtensionRules(config.extensions)),
@@ -100,7 +100,7 @@ export async function emitAll(
     site: () => emitCachedSite(apis, { ...siteSettings(config), changes }),
     documents: () => apis.map(printDocument),
   }
-  const needsTypes = (name: Emitter) => name === 'types' || name === 'client'
+  const needsTypes = (name: EmitterName) => name === 'types' || name === 'client'
   // A thread makes the types meanwhile.
   const files = config.emit
     .filter((name) => !needsTypes(name))

@@ -1,14 +1,14 @@
 /** What travels in requests and answers: JSON, batches, streams. */
 import { essenceOf, isJson } from './media-type.ts'
-import type { Api, Operation, Schema } from './model.ts'
+import type { Api, ApiOperation, Schema } from './model.ts'
 
 /** The JSON content of an operation's request body, if it has one. */
-export function jsonBody(operation: Operation) {
+export function jsonBody(operation: ApiOperation) {
   return operation.body?.contents.find(({ mediaType }) => isJson(mediaType))
 }
 
 /** Whether success is answered with server-sent events rather than with a whole body. */
-export function isStream(operation: Operation): boolean {
+export function isStream(operation: ApiOperation): boolean {
   return operation.responses.some(
     ({ status, contents }) =>
       /^2(?:\d\d|XX)$/i.test(status) &&

@@ -5,12 +5,12 @@ import { indexReferences } from '../runtime/explain/references.ts'
 import { isJson } from './media-type.ts'
 import type {
   Api,
-  Body,
-  Callback,
-  Content,
+  ApiBody,
+  ApiCallback,
+  ApiContent,
+  ApiOperation,
+  ApiParameter,
   EventType,
-  Operation,
-  Parameter,
   Response,
   SecurityRequirement,
   Serialization,
@@ -122,7 +122,7 @@ function noteIgnored(root: Source): void {
 }
 
 /** Says once for a document which bodies no validator is made for. */
-function noteBodies(operations: readonly Operation[], root: Source): void {
+function noteBodies(operations: readonly ApiOperation[], root: Source): void {
   const contents = operations.flatMap(
     ({ body }) => body?.contents.filter((each) => !isJson(each.mediaType)) ?? [],
   )
@@ -138,12 +138,12 @@ function noteBodies(operations: readonly Operation[], root: Source): void {
 }
 
 interface BuiltOperation {
-  readonly operation: Operation
+  readonly operation: ApiOperation
   /** Whether the document gives it an id. */
   readonly named: boolean
 }
 
-function nameTheRest(built: readonly BuiltOperation[]): Operation[] {
+function nameTheRest(built: readonly BuiltOperation[]): ApiOperation[] {
   const ids = idsOf(
     built.map(({ operation: { id, method, path }, named }) => ({
       method: method.toLowerCase(),
@@ -172,14 +172,14 @@ function buildOperation(
   source: Source,
   shared: readonly Source[],
   root: Source,
-): Operation {
+): ApiOperation {
   const own = buildParameters(items(child(source, 'parameters')))
   const inherited = buildParameters(shared).filter((each) => !own.some((mine) => sameParameter(mine, each)))
   const body = child(source, 'requestBody')
-  const operation: Operation = {
+  const operation: ApiOperation = {
     place: placeOf(source),
     id: text(source, 'operationId') ?? '',
-    method: method.toUpperCase() as Operation['method'],
+    method: method.toUpperCase() as ApiOperation['method'],
     path,
     tag: String(items(child(source, 'tags'))[0]?.value ?? 'default'),
     deprecated: flag(source, 'deprecated'),
@@ -196,9 +196,9 @@ function buildOperation(
   return operation
 }
 
-const sameParameter = (a: Parameter, b: Parameter) => a.name === b.name && a.in === b.in
+const sameParameter = (a: ApiParameter, b: ApiParameter) => a.name === b.name && a.in === b.in
 
-function checkPathParameters(operation: Operation, source: Source): void {
+function checkPathParameters(operation: ApiOperation, source: Source): void {
   const named = new Set([...operation.path.matchAll(/\{([^}]+)\}/g)].map((match) => match[1]))
   for (const parameter of operation.parameters) {
     if (parameter.in === 'path' && !named.delete(parameter.name)) {
@@ -216,7 +216,7 @@ function checkPathParameters(operation: Operation, source: Source): void {
   }
 }
 
-function buildParameters(sources: readonly Source[]): Parameter[] {
+function buildParameters(sources: readonly Source[]): ApiParameter[] {
   return sources.flatMap((each) => {
     const at = resolve(each)
     if (!at) return []
@@ -234,11 +234,11 @@ function buildParameters(sources: readonly Source[]): Parameter[] {
   })
 }
 
-const PLACES: readonly string[] = ['path', 'query', 'header', 'cookie'] satisfies Parameter['in'][]
+const PLACES: readonly string[] = ['path', 'query', 'header', 'cookie'] satisfies ApiParameter['in'][]
 
-const isPlace = (where: string): where is Parameter['in'] => PLACES.includes(where)
+const isPlace = (where: string): where is ApiParameter['in'] => PLACES.includes(where)
 
-function buildParameter(source: Source, name: string, where: Parameter['in']): Parameter {
+function buildParameter(source: Source, name: string, where: ApiParameter['in']): ApiParameter {
   const content = entries(child(source, 'content'))[0]?.[1]
   const schema = child(source, 'schema') ?? (content && child(content, 'schema'))
   const example = isObject(source.value) ? source.value.example : undefined
@@ -257,7 +257,7 @@ function buildParameter(source: Source, name: string, where: Parameter['in']): P
 }
 
 /** `form` for the query and cookies, `simple` for paths and headers; a form explodes (Parameter Object). */
-function serializationOf(source: Source, where: Parameter['in']): Serialization {
+function serializationOf(source: Source, where: ApiParameter['in']): Serialization {
   const style = text(source, 'style') ?? (where === 'query' || where === 'cookie' ? 'form' : 'simple')
   const explode = child(source, 'explode')?.value ?? style === 'form'
   const [content] = entries(child(source, 'content'))
@@ -270,12 +270,12 @@ function serializationOf(source: Source, where: Parameter['in']): Serialization 
   }
 }
 
-function buildBody(source: Source): Body | undefined {
+function buildBody(source: Source): ApiBody | undefined {
   const at = resolve(source)
   return at && once(at, 'body', () => readBody(at))
 }
 
-function readBody(at: Source): Body {
+function readBody(at: Source): ApiBody {
   return {
     place: placeOf(at),
     required: flag(at, 'required'),
@@ -286,7 +286,7 @@ function readBody(at: Source): Body {
   }
 }
 
-function buildContents(source: Source | undefined): Content[] {
+function buildContents(source: Source | undefined): ApiContent[] {
   return entries(source).map(([mediaType, content]) => {
     const single = isObject(content.value) && 'example' in content.value ? [content.value.example] : []
     const named = entries(child(content, 'examples')).map(
@@ -356,7 +356,7 @@ function readEvent(name: string, source: Source): EventType {
 }
 
 /** What a callback sends, by its name and method: expressions and their order are not part of the name. */
-function buildCallbacks(name: string, source: Source): Callback[] {
+function buildCallbacks(name: string, source: Source): ApiCallback[] {
   const expressions = entries(resolve(source)).filter(([url]) => !url.startsWith('x-'))
   return expressions.flatMap(([url, item]) =>
     entries(resolve(item))
@@ -372,8 +372,8 @@ function securityOf(source: Source | undefined): SecurityRequirement[] {
   return items(source).flatMap(({ value }) => (isObject(value) ? [value as SecurityRequirement] : []))
 }
 
-function refuseDuplicates(operations: readonly Operation[], root: Source): void {
-  const seen = new Map<string, Operation>()
+function refuseDuplicates(operations: readonly ApiOperation[], root: Source): void {
+  const seen = new Map<string, ApiOperation>()
   for (const operation of operations) {
     const first = seen.get(operation.id)
     if (first) {

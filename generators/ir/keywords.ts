@@ -6,13 +6,13 @@ import { subschemas } from '../runtime/explain/references.ts'
 import { child, isObject, type ObjectValue, type Source } from './source.ts'
 
 /** Keywords that speak of values of one type, and refuse no other. */
-export type Group = 'object' | 'array' | 'string' | 'number'
+export type KeywordGroup = 'object' | 'array' | 'string' | 'number'
 
 /**
  * `always`: beside anything. `alone`: beside `type` and `$ref` only. A group: beside `type`, or where all such keywords
  * are of that group. `never`: by ajv.
  */
-type Printed = 'always' | 'alone' | 'never' | Group
+type Printed = 'always' | 'alone' | 'never' | KeywordGroup
 
 interface Keyword {
   readonly holds: 'schema' | 'reference' | 'number' | 'text' | 'flag' | 'value' | 'list' | 'lists'
@@ -45,13 +45,13 @@ export const KEYWORDS: ReadonlyMap<string, Keyword> = new Map([
 ])
 
 /** The group that a schema without a `type` speaks of first, if it speaks of any. */
-export function groupOf(rules: ObjectValue): Group | undefined {
+export function groupOf(rules: ObjectValue): KeywordGroup | undefined {
   return groupsOf(rules)[0]
 }
 
-const GROUPS: readonly Group[] = ['object', 'array', 'string', 'number']
+const GROUPS: readonly KeywordGroup[] = ['object', 'array', 'string', 'number']
 
-function groupsOf(rules: ObjectValue): Group[] {
+function groupsOf(rules: ObjectValue): KeywordGroup[] {
   const spoken = new Set(Object.keys(rules).map((keyword) => KEYWORDS.get(keyword)?.printed))
   return GROUPS.filter((group) => spoken.has(group))
 }

@@ -4,7 +4,7 @@
  * name the line of the document that caused it.
  */
 
-import type { Place } from '../diagnostics/place.ts'
+import type { SourceLocation } from '../diagnostics/place.ts'
 
 /** Specification extensions (`x-…`) of a node, under their names as written. */
 export type Extensions = Readonly<Record<string, unknown>>
@@ -15,7 +15,7 @@ export type JsonSchema = Readonly<Record<string, unknown>> | boolean
 export type Scalar = string | number | boolean | null
 
 interface Described {
-  readonly place: Place
+  readonly place: SourceLocation
   readonly description?: string
   readonly deprecated: boolean
   readonly extensions: Extensions
@@ -95,7 +95,7 @@ export interface Property {
   readonly readOnly: boolean
   readonly writeOnly: boolean
   readonly schema: Schema
-  readonly place: Place
+  readonly place: SourceLocation
 }
 export interface ObjectSchema extends SchemaBase {
   readonly kind: 'object'
@@ -142,7 +142,7 @@ export type Schema =
   | IntersectionSchema
   | RefSchema
 
-export interface Parameter extends Described {
+export interface ApiParameter extends Described {
   /** As on the wire, `created[gte]` for example. */
   readonly name: string
   readonly in: 'path' | 'query' | 'header' | 'cookie'
@@ -162,43 +162,43 @@ export interface Serialization {
   readonly mediaType?: string
 }
 
-export interface Content {
+export interface ApiContent {
   readonly mediaType: string
   readonly schema: Schema
   readonly examples: readonly unknown[]
-  readonly place: Place
+  readonly place: SourceLocation
   /** How properties of a form are written, by name, as in the document. */
   readonly encoding: Readonly<Record<string, unknown>>
 }
 
-export interface Body extends Described {
+export interface ApiBody extends Described {
   readonly required: boolean
-  readonly contents: readonly Content[]
+  readonly contents: readonly ApiContent[]
 }
 
 export interface Response extends Described {
   /** `200`, `4XX` or `default`, as in the document. */
   readonly status: string
-  readonly headers: readonly Parameter[]
-  readonly contents: readonly Content[]
+  readonly headers: readonly ApiParameter[]
+  readonly contents: readonly ApiContent[]
 }
 
 /** One alternative of a `security` list: every scheme in it must hold. */
 export type SecurityRequirement = Readonly<Record<string, readonly string[]>>
 
-export interface Operation extends Described {
+export interface ApiOperation extends Described {
   readonly id: string
   readonly method: 'GET' | 'PUT' | 'POST' | 'DELETE' | 'OPTIONS' | 'HEAD' | 'PATCH' | 'TRACE'
   readonly path: string
   readonly tag: string
   readonly summary?: string
   /** Path-level and operation-level parameters together, in the order of the document. */
-  readonly parameters: readonly Parameter[]
-  readonly body?: Body
+  readonly parameters: readonly ApiParameter[]
+  readonly body?: ApiBody
   readonly responses: readonly Response[]
   readonly security: readonly SecurityRequirement[]
   /** Requests that the service makes in return, each named after the operation, the callback and its method. */
-  readonly callbacks: readonly Callback[]
+  readonly callbacks: readonly ApiCallback[]
 }
 
 /** A webhook of the document: `book.lent` for example. */
@@ -206,14 +206,14 @@ export interface EventType extends Described {
   readonly name: string
   readonly tag: string
   readonly summary?: string
-  readonly headers: readonly Parameter[]
-  readonly payload?: Content
+  readonly headers: readonly ApiParameter[]
+  readonly payload?: ApiContent
   /** All that `payload` is the first of. */
-  readonly body?: Body
+  readonly body?: ApiBody
 }
 
 /** An event that an operation asks for. */
-export interface Callback extends EventType {
+export interface ApiCallback extends EventType {
   /** Where it is sent: an expression. */
   readonly url: string
 }
@@ -236,7 +236,7 @@ export interface Api extends Described {
   readonly schemas: ReadonlyMap<string, Schema>
   /** Schemas that no node can hold whole, and all that they refer to, by pointer. */
   readonly rules: ReadonlyMap<string, JsonSchema>
-  readonly operations: readonly Operation[]
+  readonly operations: readonly ApiOperation[]
   readonly events: readonly EventType[]
   readonly servers: readonly { readonly url: string; readonly description?: string }[]
   readonly securitySchemes: Readonly<Record<string, unknown>>

@@ -12,7 +12,7 @@ export const METHODS: readonly string[] = [
   'trace',
 ]
 
-export interface Named {
+export interface NamedOperation {
   readonly method: string
   readonly path: string
   /** As in the document, if it gives one. */
@@ -20,7 +20,7 @@ export interface Named {
 }
 
 /** By method and path; where two come out alike, by a number as well. @returns the ids, in the order of the operations. */
-export function idsOf(operations: readonly Named[]): string[] {
+export function idsOf(operations: readonly NamedOperation[]): string[] {
   const taken = new Set(operations.map(({ id }) => id))
   return operations.map(({ id: given, method, path }) => {
     if (given !== undefined) return given

@@ -1,13 +1,13 @@
 /** Lines of a document by pointer, as far as its IR knows them. */
 
-import type { Place } from '../diagnostics/place.ts'
-import type { Api, Body, Content, Parameter, Schema } from './model.ts'
+import type { SourceLocation } from '../diagnostics/place.ts'
+import type { Api, ApiBody, ApiContent, ApiParameter, Schema } from './model.ts'
 import { walk } from './walk.ts'
 
-const known = new WeakMap<Api, ReadonlyMap<string, Place>>()
+const known = new WeakMap<Api, ReadonlyMap<string, SourceLocation>>()
 
 /** @returns the place of what stands at the pointer, or of the nearest thing around it. */
-export function placeNear(api: Api, pointer: string): Place {
+export function placeNear(api: Api, pointer: string): SourceLocation {
   const places = known.get(api) ?? collect(api)
   known.set(api, places)
   for (let at = pointer; at !== ''; at = at.slice(0, at.lastIndexOf('/'))) {
@@ -17,23 +17,23 @@ export function placeNear(api: Api, pointer: string): Place {
   return api.place
 }
 
-function collect(api: Api): Map<string, Place> {
-  const places = new Map<string, Place>()
-  const add = ({ place }: { readonly place: Place }) => void places.set(place.pointer, place)
+function collect(api: Api): Map<string, SourceLocation> {
+  const places = new Map<string, SourceLocation>()
+  const add = ({ place }: { readonly place: SourceLocation }) => void places.set(place.pointer, place)
   const addSchema = (schema: Schema): void =>
     walk(schema, (each) => {
       add(each)
       if (each.kind === 'object') each.properties.forEach(add)
     })
-  const addContents = (contents: readonly Content[]): void => {
+  const addContents = (contents: readonly ApiContent[]): void => {
     contents.forEach(add)
     for (const { schema } of contents) addSchema(schema)
   }
-  const addParameters = (all: readonly Parameter[]): void => {
+  const addParameters = (all: readonly ApiParameter[]): void => {
     all.forEach(add)
     for (const { schema } of all) addSchema(schema)
   }
-  const addBody = (body: Body | undefined): void => {
+  const addBody = (body: ApiBody | undefined): void => {
     if (!body) return
     add(body)
     addContents(body.contents)

@@ -24,9 +24,9 @@ export function collectRules(source: Source): void {
   }
 }
 
-type Follow = (target: Source) => void
+type FollowReference = (target: Source) => void
 
-function rulesOf(source: Source, follow: Follow): JsonSchema {
+function rulesOf(source: Source, follow: FollowReference): JsonSchema {
   const { value } = source
   if (typeof value === 'boolean') return value
   if (!isObject(value)) return true
@@ -68,7 +68,7 @@ const HOLDS = {
   value: (value: unknown) => value !== undefined,
 }
 
-function putSchemas(rules: Rules, name: string, inside: Source, follow: Follow): void {
+function putSchemas(rules: Rules, name: string, inside: Source, follow: FollowReference): void {
   const how = SUBSCHEMAS.get(name)
   if (how === 'one') rules[name] = rulesOf(inside, follow)
   else if (how === 'list') {
@@ -135,7 +135,7 @@ export function isPattern(pattern: string): boolean {
   return false
 }
 
-function referenceOf(source: Source, ref: unknown, follow: Follow): { $ref: string }[] {
+function referenceOf(source: Source, ref: unknown, follow: FollowReference): { $ref: string }[] {
   if (typeof ref !== 'string') return []
   const pointer = source.reader.references.pointerOf(source.value as ObjectValue, ref)
   const target = pointer === undefined ? undefined : sourceAt(source.reader, pointer)

@@ -1,6 +1,6 @@
 /** Walking a document's plain JSON with its place at hand: the reading side of `build`. */
 import type { Report } from '../diagnostics/diagnostic.ts'
-import type { Place } from '../diagnostics/place.ts'
+import type { SourceLocation } from '../diagnostics/place.ts'
 import { escapePointer } from '../document/escape-pointer.ts'
 import type { LoadedDocument } from '../document/load.ts'
 import { referenceFault } from '../document/references.ts'
@@ -11,11 +11,11 @@ import type { Extensions, JsonSchema } from './model.ts'
 export interface Source {
   readonly value: unknown
   readonly pointer: string
-  readonly reader: Reader
+  readonly reader: SourceReader
 }
 
 /** What all sources of one document share. */
-export interface Reader {
+export interface SourceReader {
   readonly document: LoadedDocument
   readonly report: Report
   readonly openapi30: boolean
@@ -45,7 +45,7 @@ export function isObject(value: unknown): value is ObjectValue {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-export function placeOf(source: Source): Place {
+export function placeOf(source: Source): SourceLocation {
   return source.reader.document.place(source.pointer)
 }
 
@@ -163,7 +163,7 @@ export function lookUp(source: Source, ref: string): Source | undefined {
 }
 
 /** @param pointer RFC 6901, as a reference's fragment once it is decoded. */
-export function sourceAt(reader: Reader, pointer: string): Source | undefined {
+export function sourceAt(reader: SourceReader, pointer: string): Source | undefined {
   let at: Source | undefined = { value: reader.document.json, pointer: '', reader }
   for (const token of pointer.split('/').slice(1))
     at = at && child(at, token.replaceAll('~1', '/').replaceAll('~0', '~'))

@@ -3,7 +3,7 @@
  * over: keywords beside `enum`, keywords of several types without a `type`, keywords that no node has.
  */
 import { isMultiple } from '../runtime/explain/scalars.ts'
-import { type Group, KEYWORDS, PROSE } from './keywords.ts'
+import { KEYWORDS, type KeywordGroup, PROSE } from './keywords.ts'
 import type { Scalar, Schema, Unheld } from './model.ts'
 import { isObject, type ObjectValue, type Source } from './source.ts'
 
@@ -21,7 +21,7 @@ const SILENT = new Set([
 const COMPOSITION = ['oneOf', 'anyOf', 'allOf']
 /** The keywords that speak of values of one type alone. */
 const SPEAKS_OF = (['object', 'array', 'string', 'number'] as const).map(
-  (type: Group) =>
+  (type: KeywordGroup) =>
     [type, [...KEYWORDS].flatMap(([name, { printed }]) => (printed === type ? [name] : []))] as const,
 )
 const TYPED: ReadonlySet<string> = new Set(SPEAKS_OF.flatMap(([, keywords]) => keywords))

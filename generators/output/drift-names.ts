@@ -1,14 +1,14 @@
 /** What names in output stand for, and where documents have it. */
 
-import type { Place } from '../diagnostics/place.ts'
+import type { SourceLocation } from '../diagnostics/place.ts'
 import { validatedOf } from '../emit/validators/names.ts'
 import type { Api, Schema } from '../ir/model.ts'
 import { walk } from '../ir/walk.ts'
 
 /** A component, an operation or an event, and the named things inside it. */
 interface Owner {
-  readonly place: Place
-  readonly inside: ReadonlyMap<string, Place>
+  readonly place: SourceLocation
+  readonly inside: ReadonlyMap<string, SourceLocation>
 }
 
 export type Owners = ReadonlyMap<string, Owner>
@@ -28,8 +28,8 @@ export function ownersOf(api: Api): Owners {
   return owners
 }
 
-function namesInside(schema: Schema): Map<string, Place> {
-  const inside = new Map<string, Place>()
+function namesInside(schema: Schema): Map<string, SourceLocation> {
+  const inside = new Map<string, SourceLocation>()
   walk(schema, (each) => {
     if (each.kind === 'object') for (const { name, place } of each.properties) inside.set(name, place)
     if (each.kind === 'enum') for (const value of each.values) inside.set(String(value), each.place)

@@ -1,6 +1,6 @@
 /** Which line of a document a drifted line of output comes from: for a report that names the cause, not the symptom. */
 import { createReport, type Diagnostic } from '../diagnostics/diagnostic.ts'
-import type { Place } from '../diagnostics/place.ts'
+import type { SourceLocation } from '../diagnostics/place.ts'
 import { loadDocument } from '../document/load.ts'
 import { readLocated } from '../document/read-yaml.ts'
 import type { Api } from '../ir/model.ts'
@@ -60,7 +60,7 @@ const OF_NO_DOCUMENT =
   /^(?:versions\.ts|events\.ts|extensions\.ts|manifest\.json|client\/(?:[^/]+|src\/wire\.ts|src\/runtime\/.*))$/
 
 /** @returns undefined where the line comes from no document. */
-function findSource({ path, wanted }: Drift, line: number, apis: readonly Api[]): Place | undefined {
+function findSource({ path, wanted }: Drift, line: number, apis: readonly Api[]): SourceLocation | undefined {
   const lines = wanted.split('\n')
   const at = Math.min(line, lines.length - 1)
   if (OF_NO_DOCUMENT.test(path)) return apis.find((api) => names(lines[at]!, api.version))?.place
@@ -84,7 +84,7 @@ function names(line: string, version: string): boolean {
   return (line.match(/[\w.-]+/g) ?? []).some((word) => word === version || word.endsWith(inCode))
 }
 
-const placeIn = (api: Api, pointer: string): Place | undefined =>
+const placeIn = (api: Api, pointer: string): SourceLocation | undefined =>
   loadDocument(api.file, createReport(), false)?.place(pointer)
 
 /** The pointer of what begins last on or before a line of JSON. */
@@ -97,7 +97,7 @@ function pointerAt(json: string, line: number): string {
 }
 
 /** Where the document of the change's version has what the change is about. */
-function sourceOfChange(index: string, line: number, apis: readonly Api[]): Place | undefined {
+function sourceOfChange(index: string, line: number, apis: readonly Api[]): SourceLocation | undefined {
   const entries = JSON.parse(index) as { readonly version: string; readonly new?: string }[]
   const entry = entries[Number(pointerAt(index, line).split('/')[1] ?? 0)]
   const api = apis.find(({ version }) => version === entry?.version)
@@ -105,7 +105,7 @@ function sourceOfChange(index: string, line: number, apis: readonly Api[]): Plac
 }
 
 /** The enumeration of the types that errors have: each has a class. */
-function sourceOfErrors(text: string, owners: Owners): Place | undefined {
+function sourceOfErrors(text: string, owners: Owners): SourceLocation | undefined {
   return mostNamed(
     [...text.matchAll(/ type: '([^']+)'/g)].map(([, type = '']) => type),
     owners,
@@ -113,7 +113,7 @@ function sourceOfErrors(text: string, owners: Owners): Place | undefined {
 }
 
 /** The nearest anchor around or above a line that means something in the document: an operation, a schema, what they have. */
-function sourceOfAnchor(lines: readonly string[], line: number, owners: Owners): Place | undefined {
+function sourceOfAnchor(lines: readonly string[], line: number, owners: Owners): SourceLocation | undefined {
   let closed = 0
   for (let at = line; at >= 0; at--) {
     const each = lines[at]!
@@ -145,7 +145,7 @@ const count = (text: string, of: RegExp): number => text.match(of)?.length ?? 0
  * is the owner, and the nearest of its members named on the way is the source. What stands around nothing of the kind is a
  * heading: then the first one inside it.
  */
-function sourceOfCode(lines: readonly string[], line: number, owners: Owners): Place | undefined {
+function sourceOfCode(lines: readonly string[], line: number, owners: Owners): SourceLocation | undefined {
   const start = useOf(lines, behindComment(lines, line))
   const passed = [...wordsOf(lines[line]!), ...wordsOf(lines[start]!)]
   let depth = indentOf(lines[start]!) + 1
@@ -167,12 +167,12 @@ function sourceOfCode(lines: readonly string[], line: number, owners: Owners): P
 }
 
 /** The first thing named on a line that nothing uses, in the component that has most of what is named there. */
-function mostNamed(names: readonly string[], owners: Owners): Place | undefined {
+function mostNamed(names: readonly string[], owners: Owners): SourceLocation | undefined {
   const inside = [...owners.values()].map((owner) => names.flatMap((name) => owner.inside.get(name) ?? []))
   return inside.toSorted((a, b) => b.length - a.length)[0]?.[0]
 }
 
-function firstInside(lines: readonly string[], heading: number, owners: Owners): Place | undefined {
+function firstInside(lines: readonly string[], heading: number, owners: Owners): SourceLocation | undefined {
   for (let at = heading + 1; at < lines.length && /^(?:\s|$)/.test(lines[at]!); at++) {
     for (const name of declaredOn(lines[at]!)) {
       const owner = owners.get(name)

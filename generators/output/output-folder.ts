@@ -3,7 +3,7 @@ import { existsSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 
 /** What a configuration names, by what it is called there. */
-export type Sources = readonly (readonly [name: string, path: string])[]
+export type NamedSources = readonly (readonly [name: string, path: string])[]
 
 /**
  * @param versions the folder of changes, which is read as a whole.
@@ -11,7 +11,7 @@ export type Sources = readonly (readonly [name: string, path: string])[]
  */
 export function findOutputFault(
   out: string,
-  sources: Sources,
+  sources: NamedSources,
   versions: string | undefined,
 ): string | undefined {
   const folder = realPath(out)

@@ -4,7 +4,7 @@
  */
 
 /** What a piece of code refers to. */
-export type Reference =
+export type CodeReference =
   /** The function of a component. */
   | { readonly component: string }
   /** The function that the code makes, or a numbered part of it. */
@@ -13,7 +13,7 @@ export type Reference =
   | { readonly given: true }
 
 /** Text with references; nested as it was composed. */
-export type Code = string | Reference | readonly Code[]
+export type Code = string | CodeReference | readonly Code[]
 
 /** Composes code: `` code`if (${condition}) return false` ``. */
 export function code(texts: TemplateStringsArray, ...inside: readonly Code[]): Code {
@@ -26,7 +26,7 @@ export function joinCode(pieces: readonly Code[], separator: string): Code {
 }
 
 /** @returns the text of code, where every reference has its name. */
-export function printCode(piece: Code, nameOf: (reference: Reference) => string): string {
+export function printCode(piece: Code, nameOf: (reference: CodeReference) => string): string {
   if (typeof piece === 'string') return piece
   if (isReference(piece)) return nameOf(piece)
   return piece.map((each) => printCode(each, nameOf)).join('')
@@ -34,7 +34,7 @@ export function printCode(piece: Code, nameOf: (reference: Reference) => string)
 
 /** @returns text that is equal for code that says the same and refers to the same, and for no other. */
 export function codeKey(piece: Code): string {
-  const parts: (string | Reference)[] = []
+  const parts: (string | CodeReference)[] = []
   const collect = (each: Code): void => {
     if (typeof each !== 'string' && !isReference(each)) each.forEach(collect)
     else if (typeof each === 'string' && typeof parts.at(-1) === 'string') parts.push(`${parts.pop()}${each}`)
@@ -44,4 +44,4 @@ export function codeKey(piece: Code): string {
   return JSON.stringify(parts)
 }
 
-const isReference = (piece: Reference | readonly Code[]): piece is Reference => !Array.isArray(piece)
+const isReference = (piece: CodeReference | readonly Code[]): piece is CodeReference => !Array.isArray(piece)

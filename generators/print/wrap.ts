@@ -49,7 +49,7 @@ function wrapComment(line: string, width: number): string[] {
 }
 
 /** A pair of brackets that stands in no other, with the places of the separators right inside it. */
-interface Group {
+interface BracketPair {
   readonly open: number
   readonly close: number
   readonly separators: readonly number[]
@@ -75,7 +75,7 @@ function wrapList(line: string, width: number): string[] | undefined {
 }
 
 /** Brackets that hold nothing but other brackets open and close with them: `new Set([`. */
-function innermost(line: string, group: Group): Group {
+function innermost(line: string, group: BracketPair): BracketPair {
   const start = group.open + 1
   const [only, ...others] = groupsOf(line.slice(start, group.close))
   if (!only || others.length > 0 || only.open > 0 || start + only.close + 1 < group.close) return group
@@ -103,8 +103,8 @@ function wrapOperators(line: string, width: number): string[] | undefined {
 }
 
 /** Outermost pairs of brackets of a line that closes what it opens. */
-function groupsOf(line: string): Group[] {
-  const groups: Group[] = []
+function groupsOf(line: string): BracketPair[] {
+  const groups: BracketPair[] = []
   let depth = 0
   let open = 0
   let separators: number[] = []

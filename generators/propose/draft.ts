@@ -5,7 +5,7 @@ import { type Difference, formatLocation } from '../diff/difference.ts'
 import { literal, stringLiteral } from '../print/literal.ts'
 
 /** A lens in the making: several differences may want the same one. */
-export interface Draft {
+export interface LensDraft {
   readonly verb: string
   readonly noun: string
   /** Drafts of one key become one lens. */
@@ -31,7 +31,7 @@ export const meaningOf = ({ code, value }: Difference): string =>
   code.startsWith('default-') && value !== undefined ? literal(value) : '…'
 
 /** No lens translates it: whoever publishes the version says that it is meant. */
-export function acceptDraft(difference: Difference): Draft {
+export function acceptDraft(difference: Difference): LensDraft {
   const { code } = difference
   return {
     verb: 'accept',

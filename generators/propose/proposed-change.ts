@@ -6,8 +6,8 @@ import { type Difference, formatLocation, type Proposal } from '../diff/differen
 import { snakeCase } from '../ir/naming.ts'
 import { propertyKey } from '../print/literal.ts'
 import { isSite, type SiteLocation, stepsOf } from '../translate/inline-place.ts'
-import { acceptDraft, type Draft, meaningOf, type Nameable, quote } from './draft.ts'
-import { type Lists, listsIn } from './proposed-lists.ts'
+import { acceptDraft, type LensDraft, meaningOf, type Nameable, quote } from './draft.ts'
+import { listsIn, type ProposedLists } from './proposed-lists.ts'
 import { headerDraft, isRenamedHere, parameterDraft, routeDraft, statusesIn } from './proposed-requests.ts'
 
 /** A change that nobody has written yet. */
@@ -23,7 +23,7 @@ export interface ProposedChange {
 
 /** @returns one proposal for each lens that the differences ask for, in their order. */
 export function proposeChanges(differences: readonly Difference[], nameable?: Nameable): ProposedChange[] {
-  const drafts = new Map<string, { readonly draft: Draft; readonly differences: Difference[] }>()
+  const drafts = new Map<string, { readonly draft: LensDraft; readonly differences: Difference[] }>()
   const arrivals = new Map([...arrivalsOf(differences), ...statusesIn(differences)])
   const lists = listsIn(differences)
   for (const difference of differences) {
@@ -49,8 +49,8 @@ export function proposeChanges(differences: readonly Difference[], nameable?: Na
 const isArrival = ({ code }: Difference): boolean => /-added(-required)?$|^status-/.test(code)
 
 /** What came in the place of something that is gone belongs to the change of that. */
-function arrivalsOf(differences: readonly Difference[]): Map<string, Draft> {
-  const arrivals = new Map<string, Draft>()
+function arrivalsOf(differences: readonly Difference[]): Map<string, LensDraft> {
+  const arrivals = new Map<string, LensDraft>()
   for (const difference of differences) {
     const { at, proposal, code } = difference
     if (!proposal) continue
@@ -80,7 +80,7 @@ function isNameable(at: Difference['at'], nameable: Nameable | undefined): boole
 }
 
 /** A property that a lens can be put on. */
-interface Site {
+interface LensSite {
   readonly property: string
   /** The object that has it, as a change names it, and as differences are located. */
   readonly code: string
@@ -89,7 +89,7 @@ interface Site {
 }
 
 /** @returns undefined where the difference is at no property, or where no lens gets to. */
-function siteOf(at: Difference['at']): Site | undefined {
+function siteOf(at: Difference['at']): LensSite | undefined {
   const steps = isSite(at) ? stepsOf(at.path) : undefined
   const property = steps?.at(-1)
   if (!isSite(at) || !steps || property === undefined || /^(\[\]|\{\}|\|\d+)$/.test(property))
@@ -115,7 +115,7 @@ function codeOf(at: SiteLocation, path: readonly string[]): string {
   }
 }
 
-function draftFor(difference: Difference, lists: Lists, nameable?: Nameable): Draft {
+function draftFor(difference: Difference, lists: ProposedLists, nameable?: Nameable): LensDraft {
   const { at } = difference
   const route = routeDraft(difference)
   if (route) return route
@@ -133,7 +133,7 @@ function draftFor(difference: Difference, lists: Lists, nameable?: Nameable): Dr
   return acceptDraft(difference)
 }
 
-function valuesDraft(at: Difference['at'], site: Site | undefined): Draft {
+function valuesDraft(at: Difference['at'], site: LensSite | undefined): LensDraft {
   const component = at.kind === 'schema' ? at.component : ''
   const call = site
     ? `v.valuesOf([${site.code}], ${quote(site.property)}, `
@@ -159,7 +159,7 @@ function valuesDraft(at: Difference['at'], site: Site | undefined): Draft {
   }
 }
 
-function movedDraft(moves: NonNullable<Proposal['moves']>): Draft {
+function movedDraft(moves: NonNullable<Proposal['moves']>): LensDraft {
   const names = moves.map(({ from }) => from.at(-1)!)
   return {
     verb: 'move',
@@ -173,7 +173,7 @@ function movedDraft(moves: NonNullable<Proposal['moves']>): Draft {
 }
 
 /** Null in the place of a whole component. */
-function wholeDraft(code: Difference['code'], component: string): Draft {
+function wholeDraft(code: Difference['code'], component: string): LensDraft {
   return {
     verb: 'fill',
     noun: component,
@@ -182,7 +182,7 @@ function wholeDraft(code: Difference['code'], component: string): Draft {
   }
 }
 
-function propertyDraft(difference: Difference, { property, place }: Site): Draft {
+function propertyDraft(difference: Difference, { property, place }: LensSite): LensDraft {
   const { code, proposal } = difference
   if (code === 'property-removed' && proposal?.kind === 'rename') {
     const to = proposal.to[0]!

@@ -8,10 +8,10 @@ interface List {
   readonly come: Set<unknown>
   named: boolean
 }
-export type Lists = ReadonlyMap<string, List>
+export type ProposedLists = ReadonlyMap<string, List>
 
 /** @returns every enumeration that members came to or went from. */
-export function listsIn(differences: readonly Difference[]): Lists {
+export function listsIn(differences: readonly Difference[]): ProposedLists {
   const lists = new Map<string, List>()
   for (const { at, code, value, proposal } of differences) {
     if (code !== 'enum-value-removed' && code !== 'enum-value-added') continue

@@ -1,9 +1,9 @@
 /** Drafts for what is no schema: operations, their parameters and statuses, headers of events. */
 import { type Difference, formatLocation } from '../diff/difference.ts'
-import { acceptDraft, type Draft, meaningOf, type Nameable, quote } from './draft.ts'
+import { acceptDraft, type LensDraft, meaningOf, type Nameable, quote } from './draft.ts'
 
 /** Statuses and operations under other names. */
-export function routeDraft(difference: Difference): Draft | undefined {
+export function routeDraft(difference: Difference): LensDraft | undefined {
   const { at, code, proposal } = difference
   if (at.kind !== 'operation' || code !== 'operation-removed' || proposal?.kind !== 'rename') return undefined
   const by = proposal.to[0]!
@@ -25,13 +25,13 @@ export const isRenamedHere = ({ at, proposal }: Difference): boolean =>
   proposal.at?.kind === 'parameter' &&
   proposal.at.in === at.in
 
-export function parameterDraft(difference: Difference, at: ParameterPlace, nameable?: Nameable): Draft {
+export function parameterDraft(difference: Difference, at: ParameterPlace, nameable?: Nameable): LensDraft {
   const { code } = difference
   const { name } = at
   const where = at.in
   // Handlers get no cookies.
   if (where === 'cookie' || /^(serialization|filter)-/.test(code)) return acceptDraft(difference)
-  const draft = (verb: string, lens: string, ...given: readonly string[]): Draft => ({
+  const draft = (verb: string, lens: string, ...given: readonly string[]): LensDraft => ({
     verb,
     noun: name,
     key: `${lens} ${where} ${name} ${given}`,
@@ -77,7 +77,7 @@ const operationsOf = (all: readonly Difference[]): string[] => [
   ...new Set(all.flatMap(({ at }) => ('operation' in at ? [at.operation] : []))),
 ]
 
-export function headerDraft(difference: Difference, name: string): Draft {
+export function headerDraft(difference: Difference, name: string): LensDraft {
   const to = difference.proposal?.to[0]
   if (difference.code !== 'header-removed' || to === undefined) return acceptDraft(difference)
   // Types know the headers of those events that have an id.
@@ -90,7 +90,7 @@ export function headerDraft(difference: Difference, name: string): Draft {
 }
 
 /** An operation that answers its one success under another status. */
-function statusDraft(from: string, to: string): Draft {
+function statusDraft(from: string, to: string): LensDraft {
   return {
     verb: 'keep',
     noun: `status ${from}`,
@@ -101,8 +101,8 @@ function statusDraft(from: string, to: string): Draft {
 }
 
 /** Drafts for what two differences of one place say together. */
-export function statusesIn(differences: readonly Difference[]): Map<string, Draft> {
-  const drafts = new Map<string, Draft>()
+export function statusesIn(differences: readonly Difference[]): Map<string, LensDraft> {
+  const drafts = new Map<string, LensDraft>()
   const byOperation = Map.groupBy(
     differences.filter(({ code }) => code === 'status-removed' || code === 'status-added'),
     ({ at }) => ('operation' in at ? at.operation : ''),

@@ -11,7 +11,7 @@ import { numbers, strings } from './scalars.ts'
 /** Real domains of components, where a random value of the right form would hardly ever mean anything. */
 export type Domains = Readonly<Record<string, fc.Arbitrary<unknown>>>
 
-export interface Source {
+export interface ArbitrarySource {
   readonly api: Api
   readonly domains: Domains
   /** Properties that the values do not have: read-only ones of requests, write-only ones of answers. */
@@ -24,11 +24,11 @@ export interface Source {
   freed(component: string, property: string): string | undefined
 }
 
-interface Builder extends Source {
+interface Builder extends ArbitrarySource {
   readonly known: Map<string, fc.Arbitrary<unknown>>
 }
 
-interface At {
+interface ArbitraryPlace {
   readonly depth: number
   readonly free: string
   readonly component: string
@@ -45,19 +45,19 @@ const LONGEST = 100
 const MAX_OPTIONAL = [40, 24, 16, 8, 4, 2]
 
 /** @returns a maker of arbitraries; arbitraries of components are made once. */
-export function arbitrariesOf(source: Source): (schema: Schema) => fc.Arbitrary<unknown> {
+export function arbitrariesOf(source: ArbitrarySource): (schema: Schema) => fc.Arbitrary<unknown> {
   const builder: Builder = { ...source, known: new Map() }
   return (schema) => build(builder, schema, { depth: 0, free: '', component: '' })
 }
 
-function build(builder: Builder, schema: Schema, at: At): fc.Arbitrary<unknown> {
+function build(builder: Builder, schema: Schema, at: ArbitraryPlace): fc.Arbitrary<unknown> {
   const bare = buildBare(builder, schema, at)
   return schema.nullable ? fc.option(bare, { nil: null, freq: 3 }) : bare
 }
 
 const NOTHING = fc.constant(undefined)
 
-function buildBare(builder: Builder, schema: Schema, at: At): fc.Arbitrary<unknown> {
+function buildBare(builder: Builder, schema: Schema, at: ArbitraryPlace): fc.Arbitrary<unknown> {
   if (at.depth > BOTTOM) return NOTHING
   switch (schema.kind) {
     case 'ref':
@@ -87,7 +87,7 @@ function buildBare(builder: Builder, schema: Schema, at: At): fc.Arbitrary<unkno
   }
 }
 
-function enums(builder: Builder, schema: EnumSchema, at: At): fc.Arbitrary<unknown> {
+function enums(builder: Builder, schema: EnumSchema, at: ArbitraryPlace): fc.Arbitrary<unknown> {
   const values = schema.unheld?.admitted ?? schema.values
   const known = at.free === at.component ? undefined : builder.members(at.component)
   const members = (at.component === '' ? undefined : known) ?? values
@@ -98,7 +98,7 @@ function enums(builder: Builder, schema: EnumSchema, at: At): fc.Arbitrary<unkno
   return fc.oneof(fc.constantFrom(...members), fc.constantFrom(...preferred))
 }
 
-function arrays(builder: Builder, schema: ArraySchema, at: At): fc.Arbitrary<unknown> {
+function arrays(builder: Builder, schema: ArraySchema, at: ArbitraryPlace): fc.Arbitrary<unknown> {
   const minLength = Math.min(Math.max(Math.ceil(schema.minItems ?? 0), 0), LONGEST)
   const roomy = at.depth < DEEPEST ? Math.max(minLength, MAX_ITEMS) : minLength
   const maxLength = Math.max(Math.min(Math.floor(schema.maxItems ?? roomy), roomy), minLength)
@@ -113,7 +113,7 @@ function arrays(builder: Builder, schema: ArraySchema, at: At): fc.Arbitrary<unk
 }
 
 /** What leads no further is preferred where values have to end. */
-function unions(builder: Builder, schema: UnionSchema, at: At): fc.Arbitrary<unknown> {
+function unions(builder: Builder, schema: UnionSchema, at: ArbitraryPlace): fc.Arbitrary<unknown> {
   const ends = schema.members.filter(({ kind }) => !/^(ref|array|object|union|intersection)$/.test(kind))
   const members = at.depth >= DEEPEST && ends.length > 0 ? ends : schema.members
   if (members.length === 0) return NOTHING
@@ -125,7 +125,7 @@ function tagged(
   builder: Builder,
   { discriminator }: UnionSchema,
   member: Schema,
-  at: At,
+  at: ArbitraryPlace,
 ): fc.Arbitrary<unknown> {
   const made = build(builder, member, inner(at))
   if (!discriminator || member.kind !== 'ref') return made
@@ -147,7 +147,7 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
 function intersections(
   builder: Builder,
   schema: Extract<Schema, { kind: 'intersection' }>,
-  at: At,
+  at: ArbitraryPlace,
 ): fc.Arbitrary<unknown> {
   const shape = shapeOf(schema, builder.api, new Set())
   if (!shape) {
@@ -166,9 +166,9 @@ function intersections(
     .map((parts) => Object.assign({}, ...parts.filter(isObject)) as unknown)
 }
 
-const inner = (at: At): At => ({ ...at, depth: at.depth + 1, component: '' })
+const inner = (at: ArbitraryPlace): ArbitraryPlace => ({ ...at, depth: at.depth + 1, component: '' })
 
-function component(builder: Builder, name: string, at: At): fc.Arbitrary<unknown> {
+function component(builder: Builder, name: string, at: ArbitraryPlace): fc.Arbitrary<unknown> {
   const domain = builder.domains[name]
   if (domain) return domain
   const target = builder.api.schemas.get(name)
@@ -193,7 +193,7 @@ function objects(
   builder: Builder,
   schema: Additional,
   properties: readonly Property[],
-  at: At,
+  at: ArbitraryPlace,
 ): fc.Arbitrary<unknown> {
   const { hidden } = builder
   const shown = properties.filter(

@@ -5,7 +5,7 @@
 import type { LoadedChange } from '../change/load-changes.ts'
 import type { Diagnostic } from '../diagnostics/diagnostic.ts'
 import { formatLocation } from '../diff/difference.ts'
-import type { Step } from '../gate/steps.ts'
+import type { VersionPair } from '../gate/steps.ts'
 import type { Domains } from './arbitrary.ts'
 import { type Refutation, refute } from './law.ts'
 import { told } from './lenses.ts'
@@ -16,7 +16,7 @@ const RUNS = 24
 const SEED = 20260101
 
 /** @returns translations of a step whose results are not valid, each with the smallest value that shows it. */
-export function proveValidity(step: Step, domains: Domains): Diagnostic[] {
+export function proveValidity(step: VersionPair, domains: Domains): Diagnostic[] {
   const told = new Set<string>()
   return validityLaws(step, domains).flatMap((law) => {
     const found = refute(law, { runs: RUNS, seed: SEED })
@@ -28,7 +28,7 @@ export function proveValidity(step: Step, domains: Domains): Diagnostic[] {
   })
 }
 
-function invalid({ law, code, message, place, counterexample }: Refutation, step: Step): Diagnostic {
+function invalid({ law, code, message, place, counterexample }: Refutation, step: VersionPair): Diagnostic {
   const changes = changesAt(step, law.use ?? '', message)
   const [first] = changes
   return {
@@ -42,7 +42,7 @@ function invalid({ law, code, message, place, counterexample }: Refutation, step
 }
 
 /** Changes that claim a difference in an operation or event: those of the field that is wrong, if any is about it. */
-function changesAt({ claimed }: Step, use: string, message: string): readonly LoadedChange[] {
+function changesAt({ claimed }: VersionPair, use: string, message: string): readonly LoadedChange[] {
   const [field = ''] = message.split(' ')
   const name = field.split(/[.[\]]/).findLast((each) => /\D/.test(each)) ?? ''
   const here = claimed.filter(({ difference, by }) => by.length > 0 && difference.uses.includes(use))

@@ -2,14 +2,14 @@
  * The strictest reader of a document: whatever a schema does not declare is a fault, in answers too. Beside it an
  * untranslated value cannot pass for a translated one. Faults name the line of the document that they break.
  */
-import type { Place } from '../diagnostics/place.ts'
+import type { SourceLocation } from '../diagnostics/place.ts'
 import { FORMAT_CHECKS } from '../ir/formats.ts'
 import type { Api, ObjectSchema, Property, Schema } from '../ir/model.ts'
 import { patternOf } from '../runtime/explain/scalars.ts'
 import { shapeOf } from '../translate/shape.ts'
 
 export interface Mismatch {
-  readonly place: Place
+  readonly place: SourceLocation
   readonly field: string
   readonly issue: string
 }

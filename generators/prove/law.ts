@@ -1,13 +1,13 @@
 /** One thing that must hold of every value, and the search for one that it does not hold of. */
 import fc from 'fast-check'
-import type { Place } from '../diagnostics/place.ts'
+import type { SourceLocation } from '../diagnostics/place.ts'
 
 export type ProofCode = 'proof-throws' | 'proof-unsteady' | 'proof-mismatch' | 'proof-round-trip'
 
-export interface Fault {
+export interface ProofFault {
   readonly code: ProofCode
   readonly message: string
-  readonly place?: Place
+  readonly place?: SourceLocation
 }
 
 export interface Law {
@@ -20,10 +20,10 @@ export interface Law {
   readonly use?: string
   /** The file of the change that it is about; absent for what several changes make together. */
   readonly file?: string
-  check(value: unknown): Fault | undefined
+  check(value: unknown): ProofFault | undefined
 }
 
-export interface Refutation extends Fault {
+export interface Refutation extends ProofFault {
   readonly law: Law
   /** As small as it gets. */
   readonly counterexample: unknown
@@ -47,7 +47,7 @@ export function refute(law: Law, { runs, seed, limit }: Search): Refutation | un
   return fault && { ...fault, law, counterexample }
 }
 
-function checkOf(law: Law, value: unknown): Fault | undefined {
+function checkOf(law: Law, value: unknown): ProofFault | undefined {
   if (!law.fits(value)) return undefined
   try {
     return law.check(value)

@@ -12,8 +12,8 @@ import { directionOf, schemaAt } from '../translate/inline-place.ts'
 import type { Direction } from '../translate/model.ts'
 import { shapeOf } from '../translate/shape.ts'
 import type { Mismatch } from './closed-reading.ts'
-import { elsewhere, type Fault, freeze, type Law } from './law.ts'
-import { misfit, type Reading, sent } from './validity.ts'
+import { elsewhere, freeze, type Law, type ProofFault } from './law.ts'
+import { misfit, sent, type ValidityReader } from './validity.ts'
 
 /** Two adjacent versions, the changes between them, and what makes values of each. */
 export interface Sides {
@@ -24,11 +24,11 @@ export interface Sides {
   readonly travels: (component: string) => readonly Direction[]
   readonly makers: Readonly<Record<Direction, (schema: Schema) => fc.Arbitrary<unknown>>>
   /** What a result is held to. */
-  readonly reading: Reading
+  readonly reading: ValidityReader
 }
 
 /** What one function is given and what it must give. */
-interface Way {
+interface LensWay {
   readonly values: fc.Arbitrary<unknown>
   readonly turn: Turn
   /** Whether a value is what the function may be given. */
@@ -110,7 +110,7 @@ export function valueWay(
   to: Property,
   turn: Turn,
   withNull = false,
-): Way {
+): LensWay {
   const bare = (schema: Schema): Schema => (withNull ? schema : { ...schema, nullable: false })
   const values = makers[direction](bare(from.schema))
   const [given, api] = direction === 'up' ? [old, next] : [next, old]
@@ -128,7 +128,7 @@ function groupWay(
   from: readonly Property[],
   to: readonly Property[],
   turn: Turn,
-): Way {
+): LensWay {
   const [before, api] = direction === 'up' ? [old, next] : [next, old]
   const record = fc.record(
     Object.fromEntries(from.map((each) => [each.name, makers[direction](each.schema)])),
@@ -176,7 +176,13 @@ interface Lossy {
   readonly loss?: string
 }
 
-export function bothWays(name: string, lens: Lossy, ways: readonly Direction[], one: Way, other: Way): Law[] {
+export function bothWays(
+  name: string,
+  lens: Lossy,
+  ways: readonly Direction[],
+  one: LensWay,
+  other: LensWay,
+): Law[] {
   const lossy = lens.loss !== undefined
   const [up, down] = [ways.includes('up') ? one : unsent(one), ways.includes('down') ? other : unsent(other)]
   const laws: readonly (Law & { readonly way: Direction })[] = [
@@ -198,15 +204,15 @@ export function bothWays(name: string, lens: Lossy, ways: readonly Direction[], 
   return laws.filter((each) => ways.includes(each.way))
 }
 
-const unsent = (way: Way): Way => ({ ...way, fits: () => undefined })
+const unsent = (way: LensWay): LensWay => ({ ...way, fits: () => undefined })
 
 function checkWay(
   value: unknown,
-  there: Way,
-  back: Way,
+  there: LensWay,
+  back: LensWay,
   direction: Direction,
   lossy: boolean,
-): Fault | undefined {
+): ProofFault | undefined {
   const turned = call(there, value, direction)
   if ('code' in turned) return turned
   const other = direction === 'up' ? 'down' : 'up'
@@ -238,10 +244,10 @@ const isSame = (one: unknown, other: unknown): boolean => isDeepStrictEqual(sent
 
 /** Calls a function twice, with what it cannot change. */
 export function call(
-  { turn, fits }: Pick<Way, 'turn' | 'fits'>,
+  { turn, fits }: Pick<LensWay, 'turn' | 'fits'>,
   given: unknown,
   direction: Direction,
-): { readonly result: unknown } | Fault {
+): { readonly result: unknown } | ProofFault {
   const value = freeze(structuredClone(given))
   let result: unknown
   let other: unknown
@@ -278,7 +284,7 @@ function dropLaws(
         ? undefined
         : describe(sides.reading(sides.old, before.schema, sent(result), 'down')),
   }
-  const check = (value: unknown): Fault | undefined => {
+  const check = (value: unknown): ProofFault | undefined => {
     const called = call(way, value, 'down')
     return 'code' in called ? called : undefined
   }
@@ -311,7 +317,7 @@ function filterLaws(sides: Sides, lens: Extract<Lens, { kind: 'filter' }>): Law[
       return undefined
     },
   }
-  const check = (value: unknown): Fault | undefined => {
+  const check = (value: unknown): ProofFault | undefined => {
     const called = call(way, value, 'up')
     return 'code' in called ? called : undefined
   }

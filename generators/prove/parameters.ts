@@ -1,14 +1,14 @@
 /** What must hold of parameters: whatever an old request may say becomes something that a new one may say. */
 import fc from 'fast-check'
 import { counterpartsOf, sameName } from '../change/align.ts'
-import type { Operation, Parameter } from '../ir/model.ts'
+import type { ApiOperation, ApiParameter } from '../ir/model.ts'
 import {
   applyParameters,
   isSet,
   keyIn,
   PARTS,
+  type ParameterPart,
   type ParameterRewrite,
-  type Part,
   rewritesOf,
 } from '../translate/parameters.ts'
 import { createStep } from '../translate/step.ts'
@@ -33,13 +33,13 @@ export function parameterLaws(sides: Sides): Law[] {
 
 function lawOf(
   { old, next, makers, reading }: Sides,
-  part: Part,
-  operation: Operation,
-  counterpart: Operation,
+  part: ParameterPart,
+  operation: ApiOperation,
+  counterpart: ApiOperation,
   rewrites: readonly ParameterRewrite[],
 ): Law {
-  const of = ({ parameters }: Operation) => parameters.filter((each) => each.in === part)
-  const isList = (parameter: Parameter) => part === 'query' && isSet(parameter)
+  const of = ({ parameters }: ApiOperation) => parameters.filter((each) => each.in === part)
+  const isList = (parameter: ApiParameter) => part === 'query' && isSet(parameter)
   const values = of(operation).map((each) => {
     const one = makers.up(each.schema)
     return [keyIn(part, each.name), isList(each) ? one.map((value) => [value]) : one] as const

@@ -2,11 +2,11 @@
 import type fc from 'fast-check'
 import { counterpartsOf, nextStatus, statusesOf } from '../change/align.ts'
 import { responseFor } from '../diff/answers.ts'
-import type { Location } from '../diff/difference.ts'
+import type { DeclaredLocation } from '../diff/difference.ts'
 import { propertyStep } from '../diff/position.ts'
 import { claims } from '../gate/claims.ts'
 import { directionsOf } from '../gate/examples.ts'
-import type { Step } from '../gate/steps.ts'
+import type { VersionPair } from '../gate/steps.ts'
 import { jsonBody, validatedArray } from '../ir/bodies.ts'
 import type { Schema } from '../ir/model.ts'
 import { successOf } from '../ir/operations.ts'
@@ -20,19 +20,19 @@ import { freeze, type Law } from './law.ts'
 import { isValid, lensLaws, type Sides } from './lenses.ts'
 import { moveLaws } from './moves.ts'
 import { parameterLaws } from './parameters.ts'
-import { closedMisfit, misfit, type Reading, sent } from './validity.ts'
+import { closedMisfit, misfit, sent, type ValidityReader } from './validity.ts'
 
 /** @param domains values that mean something, by component. @returns everything that must hold between two adjacent versions. */
-export function lawsOfStep(step: Step, domains: Domains): Law[] {
+export function lawsOfStep(step: VersionPair, domains: Domains): Law[] {
   const sides = sidesOf(step, domains, closedMisfit)
   return [...lensLaws(sides), ...moveLaws(sides), ...parameterLaws(sides), ...translationLaws(step, sides)]
 }
 
 /** @returns what must hold for the results of translations to be valid where a change of the version makes a difference. */
-export function validityLaws(step: Step, domains: Domains): Law[] {
+export function validityLaws(step: VersionPair, domains: Domains): Law[] {
   const sides = sidesOf(step, domains, misfit)
   const untranslated = untranslatedUses(step)
-  const changedAt = (isThere: (at: Location) => boolean) => {
+  const changedAt = (isThere: (at: DeclaredLocation) => boolean) => {
     const found = step.claimed.filter(({ difference, by }) => by.length > 0 && isThere(difference.at))
     return new Set(found.flatMap(({ difference }) => difference.uses))
   }
@@ -45,7 +45,7 @@ export function validityLaws(step: Step, domains: Domains): Law[] {
   ]
 }
 
-function sidesOf(step: Step, domains: Domains, reading: Reading): Sides {
+function sidesOf(step: VersionPair, domains: Domains, reading: ValidityReader): Sides {
   return {
     ...step,
     travels: directionsOf(step.old, step.next),
@@ -56,7 +56,7 @@ function sidesOf(step: Step, domains: Domains, reading: Reading): Sides {
 
 /** Old values to go up, new ones to come down: of an enumeration that may grow, the members that are told to readers. */
 function makerOf(
-  { old, next, changes }: Step,
+  { old, next, changes }: VersionPair,
   direction: Direction,
   domains: Domains,
 ): (schema: Schema) => fc.Arbitrary<unknown> {
@@ -91,7 +91,7 @@ function makerOf(
   })
 }
 
-function translationLaws(step: Step, { makers, reading }: Sides): Law[] {
+function translationLaws(step: VersionPair, { makers, reading }: Sides): Law[] {
   const { old, next, changes } = step
   const untranslated = untranslatedUses(step)
   const lenses = changes.flatMap((change) => change.lenses)
@@ -168,7 +168,7 @@ function translationLaws(step: Step, { makers, reading }: Sides): Law[] {
 }
 
 /** Operations and events with a difference that is accepted as it is, or that nobody accounts for. */
-function untranslatedUses({ claimed }: Step): Set<string> {
+function untranslatedUses({ claimed }: VersionPair): Set<string> {
   const open = claimed.filter(
     ({ difference, by }) =>
       difference.class === 'breaking' &&

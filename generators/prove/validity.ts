@@ -1,5 +1,5 @@
 /** Whether a value fits a schema: asked of the document's own rules, as the service and its examples are. */
-import type { Place } from '../diagnostics/place.ts'
+import type { SourceLocation } from '../diagnostics/place.ts'
 import { FORMAT_CHECKS } from '../ir/formats.ts'
 import type { Api, Property, Schema } from '../ir/model.ts'
 import { explain } from '../runtime/explain.ts'
@@ -8,13 +8,18 @@ import { shapeOf } from '../translate/shape.ts'
 import { type Mismatch, mismatch } from './closed-reading.ts'
 
 /** @returns the first fault of a value, or undefined if it fits. */
-export type Reading = (api: Api, schema: Schema, value: unknown, direction: Direction) => Mismatch | undefined
+export type ValidityReader = (
+  api: Api,
+  schema: Schema,
+  value: unknown,
+  direction: Direction,
+) => Mismatch | undefined
 
 /**
  * Fields that do not travel in the direction may be absent, required or not: a request has no read-only property, an
  * answer no write-only one.
  */
-export const misfit: Reading = (api, schema, value, direction) => {
+export const misfit: ValidityReader = (api, schema, value, direction) => {
   if (value === null && schema.nullable) return undefined
   for (const { field, issue, keyword } of explain(api.document, schema.place.pointer, value, FORMAT_CHECKS)) {
     const property = propertyAt(api, schema, tokensOf(field))
@@ -26,7 +31,7 @@ export const misfit: Reading = (api, schema, value, direction) => {
 }
 
 /** What no schema declares is a fault as well: an untranslated value cannot pass for a translated one. */
-export const closedMisfit: Reading = (api, schema, value, direction) => {
+export const closedMisfit: ValidityReader = (api, schema, value, direction) => {
   const found = misfit(api, schema, value, direction)
   if (found) return found
   const closed = mismatch(api, schema, value)
@@ -39,14 +44,14 @@ export const sent = (value: unknown): unknown =>
 
 const tokensOf = (field: string): string[] => [...field.matchAll(/\[\d+\]|[^.[\]]+/g)].map(([token]) => token)
 
-interface Found {
+interface FoundSchema {
   readonly readOnly?: boolean
   readonly writeOnly?: boolean
-  readonly place: Place
+  readonly place: SourceLocation
 }
 
 /** @returns the property that a field names, or the schema where it names an item or a value of a map. */
-function propertyAt(api: Api, schema: Schema, [first, ...rest]: readonly string[]): Found | undefined {
+function propertyAt(api: Api, schema: Schema, [first, ...rest]: readonly string[]): FoundSchema | undefined {
   if (first === undefined) return schema
   switch (schema.kind) {
     case 'ref': {

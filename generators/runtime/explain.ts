@@ -6,14 +6,14 @@
 import { splitAccess } from './explain/access.ts'
 import { knowDocument } from './explain/check.ts'
 import { lookUp } from './explain/references.ts'
-import type { Fault, Formats, Json, Known, Walk } from './explain/walk.ts'
+import type { Fault, Formats, Json, KnownDocument, Walk } from './explain/walk.ts'
 
 export type { Fault } from './explain/walk.ts'
 
 interface Knowledge {
   /** What each direction asks for, told apart. */
   readonly document: Json
-  readonly known: Known
+  readonly known: KnownDocument
 }
 
 const documents = new WeakMap<Json, Knowledge>()

@@ -1,12 +1,12 @@
 /** What templates of stubs read: the operations of one tag, and the resource that they are about. */
 import { isJson } from '../ir/media-type.ts'
-import type { Api, ObjectSchema, Operation, Property, Schema } from '../ir/model.ts'
+import type { Api, ApiOperation, ObjectSchema, Property, Schema } from '../ir/model.ts'
 import { camelCase, pascalCase, snakeCase } from '../ir/naming.ts'
 import { successOf, successStatus } from '../ir/operations.ts'
 
-export type Kind = 'create' | 'list' | 'get' | 'update' | 'archive' | 'other'
+export type OperationKind = 'create' | 'list' | 'get' | 'update' | 'archive' | 'other'
 
-export interface FieldView {
+export interface ResourceFieldView {
   readonly name: string
   /** `instant` is a string of the format `date-time`; `json` is what is no scalar. */
   readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'instant' | 'json'
@@ -20,9 +20,9 @@ export interface FieldView {
   readonly changed: boolean
 }
 
-export interface OperationView {
+export interface ResourceOperationView {
   readonly id: string
-  readonly kind: Kind
+  readonly kind: OperationKind
   readonly method: string
   readonly path: string
   readonly summary: string
@@ -60,13 +60,13 @@ export interface ResourceView {
   readonly object: string
   readonly idPrefix: string
   readonly idName: string
-  readonly fields: readonly FieldView[]
-  readonly operations: readonly OperationView[]
-  readonly create: OperationView | undefined
-  readonly list: OperationView | undefined
-  readonly get: OperationView | undefined
-  readonly update: OperationView | undefined
-  readonly archive: OperationView | undefined
+  readonly fields: readonly ResourceFieldView[]
+  readonly operations: readonly ResourceOperationView[]
+  readonly create: ResourceOperationView | undefined
+  readonly list: ResourceOperationView | undefined
+  readonly get: ResourceOperationView | undefined
+  readonly update: ResourceOperationView | undefined
+  readonly archive: ResourceOperationView | undefined
   /** Whether there are operations of another kind, any that write, and any with an event. */
   readonly other: boolean
   readonly writes: boolean
@@ -74,17 +74,17 @@ export interface ResourceView {
 }
 
 /** @param operations those that a stub is wanted for, all of one tag. */
-export function viewResource(api: Api, tag: string, operations: readonly Operation[]): ResourceView {
+export function viewResource(api: Api, tag: string, operations: readonly ApiOperation[]): ResourceView {
   const siblings = api.operations.filter((each) => each.tag === tag)
   const all = siblings.length > 0 ? siblings : operations
   const collection = collectionOf(all)
-  const kindOf = (operation: Operation): Kind => classify(operation, collection)
+  const kindOf = (operation: ApiOperation): OperationKind => classify(operation, collection)
   const views = operations.map((operation) => viewOperation(api, operation, kindOf(operation)))
   const one = all.find((each) => ['create', 'get'].includes(kindOf(each)))
   const schema = one && successSchema(one)
   const shape = schema === undefined ? undefined : objectOf(api, { kind: 'ref', name: schema })
-  const byKind = (kind: Kind) => views.find((view) => view.kind === kind)
-  const bodyOf = (kind: Kind) =>
+  const byKind = (kind: OperationKind) => views.find((view) => view.kind === kind)
+  const bodyOf = (kind: OperationKind) =>
     bodyShape(
       api,
       all.find((each) => kindOf(each) === kind),
@@ -131,20 +131,23 @@ export const tagsOf = (api: Api, group: string): readonly string[] =>
   groupsOf(api).find(({ name }) => name === group)?.tags ?? []
 
 /** The shortest path of a tag's operations: where records are made and listed. */
-function collectionOf(operations: readonly Operation[]): string {
+function collectionOf(operations: readonly ApiOperation[]): string {
   const paths = operations.map(({ path }) => path.replace(/\/\{[^}]+\}(\/archive)?$/, ''))
   return paths.toSorted((a, b) => a.length - b.length)[0] ?? ''
 }
 
 /** What an operation does, by its method and where its path stands to the collection's. */
-export function classify({ method, path }: Pick<Operation, 'method' | 'path'>, collection: string): Kind {
+export function classify(
+  { method, path }: Pick<ApiOperation, 'method' | 'path'>,
+  collection: string,
+): OperationKind {
   const rest = path.startsWith(collection) ? path.slice(collection.length) : '?'
   if (rest === '') return method === 'POST' ? 'create' : method === 'GET' ? 'list' : 'other'
   if (/^\/\{[^}]+\}$/.test(rest)) return method === 'GET' ? 'get' : method === 'PATCH' ? 'update' : 'other'
   return method === 'POST' && /^\/\{[^}]+\}\/archive$/.test(rest) ? 'archive' : 'other'
 }
 
-function viewOperation(api: Api, operation: Operation, kind: Kind): OperationView {
+function viewOperation(api: Api, operation: ApiOperation, kind: OperationKind): ResourceOperationView {
   const action = operation.extensions['x-audit-action']
   const event = api.events.find(({ name }) => name === action)
   const payload = event?.payload && objectOf(api, event.payload.schema)
@@ -172,25 +175,25 @@ function viewOperation(api: Api, operation: Operation, kind: Kind): OperationVie
 }
 
 /** The component that success is answered with. */
-function successSchema(operation: Operation): string | undefined {
+function successSchema(operation: ApiOperation): string | undefined {
   const schema = successOf(operation)?.contents.find(({ mediaType }) => isJson(mediaType))?.schema
   return schema?.kind === 'ref' ? schema.name : undefined
 }
 
-type Reference = Schema | { readonly kind: 'ref'; readonly name: string }
+type SchemaReference = Schema | { readonly kind: 'ref'; readonly name: string }
 
-function resolve(api: Api, schema: Reference): Schema | undefined {
-  let at: Reference | undefined = schema
+function resolve(api: Api, schema: SchemaReference): Schema | undefined {
+  let at: SchemaReference | undefined = schema
   while (at?.kind === 'ref') at = api.schemas.get(at.name)
   return at
 }
 
-function objectOf(api: Api, schema: Reference): ObjectSchema | undefined {
+function objectOf(api: Api, schema: SchemaReference): ObjectSchema | undefined {
   const resolved = resolve(api, schema)
   return resolved?.kind === 'object' ? resolved : undefined
 }
 
-function bodyShape(api: Api, operation: Operation | undefined): ObjectSchema | undefined {
+function bodyShape(api: Api, operation: ApiOperation | undefined): ObjectSchema | undefined {
   const content = operation?.body?.contents.find(({ mediaType }) => isJson(mediaType))
   return content && objectOf(api, content.schema)
 }
@@ -213,7 +216,7 @@ function viewField(
   { name, schema }: Property,
   create: ObjectSchema | undefined,
   update: ObjectSchema | undefined,
-): FieldView {
+): ResourceFieldView {
   const resolved = resolve(api, schema) ?? schema
   const given = create?.properties.find((property) => property.name === name)
   return {
@@ -228,7 +231,7 @@ function viewField(
   }
 }
 
-function typeOf(schema: Schema): FieldView['type'] {
+function typeOf(schema: Schema): ResourceFieldView['type'] {
   if (schema.kind === 'number') return schema.integer ? 'integer' : 'number'
   if (schema.kind === 'boolean') return 'boolean'
   if (schema.kind === 'string') return schema.format === 'date-time' ? 'instant' : 'string'

@@ -8,7 +8,7 @@ import Handlebars from 'handlebars'
 import { makeFolder } from '../cache/make-folder.ts'
 import { type CanonicalOperation, canonicalOperations } from '../change/canonical.ts'
 import type { LoadedChange } from '../change/load-changes.ts'
-import type { Api, Operation } from '../ir/model.ts'
+import type { Api, ApiOperation } from '../ir/model.ts'
 import type { StubConfig, StubFile } from './config.ts'
 import { memberNames, mergeSource } from './merge.ts'
 import { type ResourceView, tagsOf, viewResource } from './resource-view.ts'
@@ -76,7 +76,7 @@ export interface Stubs {
  */
 export function writeStubs(
   api: Api,
-  operations: readonly Operation[],
+  operations: readonly ApiOperation[],
   config: StubConfig,
   root: string,
   handlers: string,
@@ -122,7 +122,7 @@ const HELPERS: Readonly<Record<string, Handlebars.HelperDelegate>> = {
   pick: (name: string, { hash }: Handlebars.HelperOptions) => String(hash[name]),
 }
 
-const merged = (file: string, text: string, { without }: StubFile, own: readonly Operation[]): string =>
+const merged = (file: string, text: string, { without }: StubFile, own: readonly ApiOperation[]): string =>
   mergeSource(
     readFileSync(file, 'utf8'),
     text,

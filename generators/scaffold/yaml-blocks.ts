@@ -13,7 +13,7 @@ import {
   visit,
 } from 'yaml'
 
-export type Step = string | number
+export type PathKey = string | number
 
 export interface Insertion {
   readonly at: number
@@ -21,7 +21,7 @@ export interface Insertion {
 }
 
 /** What becomes of a scalar: another value, or nothing for the one that it has. */
-export type Edit = (value: unknown, path: readonly Step[], isKey: boolean) => unknown
+export type ScalarEdit = (value: unknown, path: readonly PathKey[], isKey: boolean) => unknown
 
 export class YamlText {
   readonly text: string
@@ -33,7 +33,7 @@ export class YamlText {
   }
 
   /** The plain value at a path; undefined where there is none. */
-  value(path: readonly Step[]): unknown {
+  value(path: readonly PathKey[]): unknown {
     const node = this.document.getIn(path, true)
     return isMap(node) || isSeq(node) ? node.toJS(this.document) : isScalar(node) ? node.value : node
   }
@@ -43,7 +43,7 @@ export class YamlText {
   }
 
   /** From the first letter of a member's line to the end of the last line that is indented below it. */
-  range(path: readonly Step[]): { readonly start: number; readonly end: number } {
+  range(path: readonly PathKey[]): { readonly start: number; readonly end: number } {
     const start = this.text.lastIndexOf('\n', this.offset(path)) + 1
     const depth = indentOf(this.text, start)
     let end = this.lineEnd(start)
@@ -64,7 +64,7 @@ export class YamlText {
    * @param removed paths of members that are left out.
    * @returns the member's lines with its edits.
    */
-  copy(path: readonly Step[], edit: Edit, removed: readonly (readonly Step[])[] = []): string {
+  copy(path: readonly PathKey[], edit: ScalarEdit, removed: readonly (readonly PathKey[])[] = []): string {
     const { start, end } = this.range(path)
     const splices = removed.map((each) => {
       const range = this.range(each)
@@ -90,8 +90,8 @@ export class YamlText {
   }
 
   /** Paths of all lists below a key called `name`, and of all maps. */
-  *find(name: string): Generator<{ readonly path: readonly Step[]; readonly node: Node }> {
-    const found: { path: readonly Step[]; node: Node }[] = []
+  *find(name: string): Generator<{ readonly path: readonly PathKey[]; readonly node: Node }> {
+    const found: { path: readonly PathKey[]; node: Node }[] = []
     visit(this.document, {
       Pair: (_, pair, ancestors) => {
         if (isScalar(pair.key) && pair.key.value === name && pair.value)
@@ -102,19 +102,19 @@ export class YamlText {
   }
 
   /** Whether the list or map at the path is written in brackets. */
-  isFlow(path: readonly Step[]): boolean {
+  isFlow(path: readonly PathKey[]): boolean {
     const node = this.document.getIn(path, true)
     return (isMap(node) || isSeq(node)) && node.flow === true
   }
 
   /** Where the last item of a list in brackets ends. */
-  scalarEnd(path: readonly Step[]): number {
+  scalarEnd(path: readonly PathKey[]): number {
     const node = this.document.getIn(path, true)
     if (!isScalar(node) || !node.range) throw new Error(`no scalar at ${path.join('/')}`)
     return node.range[1]
   }
 
-  private offset(path: readonly Step[]): number {
+  private offset(path: readonly PathKey[]): number {
     const parent = this.document.getIn(path.slice(0, -1), true)
     const last = path.at(-1)!
     if (isMap(parent)) {
@@ -157,8 +157,8 @@ function indentOf(text: string, start: number): number {
 }
 
 /** Keys and places that lead to a node; that of the pair it is the key or the value of is the last. */
-function pathOf(ancestors: readonly unknown[]): Step[] {
-  const path: Step[] = []
+function pathOf(ancestors: readonly unknown[]): PathKey[] {
+  const path: PathKey[] = []
   for (const [index, node] of ancestors.entries()) {
     if (isPair(node) && isScalar(node.key)) path.push(String(node.key.value))
     else if (isSeq(node)) {

@@ -1,14 +1,14 @@
 /** Carrying out a rewrite at once, without generating code: for checking examples. What is given is not changed. */
 import type { Turn } from '../change/change.ts'
 import { put, take, without } from '../runtime/paths.ts'
-import type { Case, Direction, LensAt, Member, PairFunction, Rewrite, Test } from './model.ts'
+import type { Case, Direction, LensAt, PairFunction, Rewrite, ShapeMember, Test } from './model.ts'
 
 export interface Applied {
   readonly direction: Direction
   readonly functions: ReadonlyMap<string, PairFunction>
 }
 
-type Values = Record<string, unknown>
+type JsonMembers = Record<string, unknown>
 
 /** @returns the value as the other version has it. */
 export function applyRewrite(rewrite: Rewrite, value: unknown, by: Applied): unknown {
@@ -43,7 +43,7 @@ export function applyRewrite(rewrite: Rewrite, value: unknown, by: Applied): unk
   }
 }
 
-const isObject = (value: unknown): value is Values =>
+const isObject = (value: unknown): value is JsonMembers =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 function turnOf({ lens }: LensAt, { direction }: Applied): Turn {
@@ -56,14 +56,14 @@ function applyList(
   values: unknown[],
   by: Applied,
 ) {
-  const kindOf = (value: unknown) => (without?.by === undefined ? value : (value as Values)[without.by])
+  const kindOf = (value: unknown) => (without?.by === undefined ? value : (value as JsonMembers)[without.by])
   const kept = without ? values.filter((value) => !without.added.includes(String(kindOf(value)))) : values
   return kept.map((value) => (value === null && nullable ? value : applyRewrite(item, value, by)))
 }
 
 function applyMap(
   { value, except, nullable }: Extract<Rewrite, { kind: 'map' }>,
-  values: Values,
+  values: JsonMembers,
   by: Applied,
 ) {
   const entries = Object.entries(values).map(([name, each]) => [
@@ -91,7 +91,11 @@ function testHolds(test: Test, value: unknown): boolean {
   }
 }
 
-function relocate({ inner, moves }: Extract<Rewrite, { kind: 'relocate' }>, values: Values, by: Applied) {
+function relocate(
+  { inner, moves }: Extract<Rewrite, { kind: 'relocate' }>,
+  values: JsonMembers,
+  by: Applied,
+) {
   const found = moves.map(({ source }) => take(values, source))
   let next = applyRewrite(inner, values, by)
   for (const { source } of moves) next = without(next, source)
@@ -104,7 +108,7 @@ function relocate({ inner, moves }: Extract<Rewrite, { kind: 'relocate' }>, valu
   return next
 }
 
-function applyObject(members: readonly Member[], values: Values, by: Applied): Values {
+function applyObject(members: readonly ShapeMember[], values: JsonMembers, by: Applied): JsonMembers {
   const next = { ...values }
   for (const member of members) {
     if (member.kind === 'remove') delete next[member.name]
@@ -115,7 +119,7 @@ function applyObject(members: readonly Member[], values: Values, by: Applied): V
   return next
 }
 
-function changedMembers(member: Member, values: Values, by: Applied): Values {
+function changedMembers(member: ShapeMember, values: JsonMembers, by: Applied): JsonMembers {
   switch (member.kind) {
     case 'remove':
       return {}
@@ -140,7 +144,7 @@ function changedMembers(member: Member, values: Values, by: Applied): Values {
     }
     case 'group':
       return member.from.some((name) => values[name] !== undefined)
-        ? (turnOf(member.by, by)(values) as Values)
+        ? (turnOf(member.by, by)(values) as JsonMembers)
         : {}
     case 'default':
       return values[member.name] === undefined ? { [member.name]: structuredClone(member.value) } : {}

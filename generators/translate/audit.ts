@@ -4,13 +4,13 @@
  * thought of is found like any other.
  */
 
-import type { Place } from '../diagnostics/place.ts'
+import type { SourceLocation } from '../diagnostics/place.ts'
 import { escapePointer } from '../document/escape-pointer.ts'
 import type { Api, RefSchema, Schema } from '../ir/model.ts'
 import { placeNear } from '../ir/places.ts'
 import { isObject } from '../ir/source.ts'
 import { indexReferences, lookUp, type References, SUBSCHEMAS } from '../runtime/explain/references.ts'
-import { type Step, sidesOf } from './model.ts'
+import { sidesOf, type TranslationStep } from './model.ts'
 
 /** A reference to a component, or another way in which its values may stand somewhere. */
 interface Occurrence {
@@ -19,31 +19,31 @@ interface Occurrence {
 }
 
 /** A part of the document to look through. */
-interface Part {
+interface DocumentPart {
   readonly pointer: string
   readonly isSchema: boolean
 }
 
 /** What stands in a part, and the parts elsewhere that it refers to. */
-interface Found {
+interface FoundParts {
   readonly occurrences: readonly Occurrence[]
-  readonly leads: readonly Part[]
+  readonly leads: readonly DocumentPart[]
 }
 
 interface Index {
   readonly references: References
   /** By pointer: each part is looked through once. */
-  readonly known: Map<string, Found>
+  readonly known: Map<string, FoundParts>
 }
 
 const indexes = new WeakMap<Api, Index>()
 
 /** Adds to what the step misses each occurrence, in what it carries, that no rewrite was made for. */
-export function auditOccurrences(step: Step): void {
+export function auditOccurrences(step: TranslationStep): void {
   const [api] = sidesOf(step, step.old, step.next)
   const index = indexOf(api)
   const seen = new Set<string>()
-  const waiting = rootsOf(step, api).map((pointer): Part => ({ pointer, isSchema: false }))
+  const waiting = rootsOf(step, api).map((pointer): DocumentPart => ({ pointer, isSchema: false }))
   for (let part = waiting.pop(); part; part = waiting.pop()) {
     if (seen.has(part.pointer)) continue
     seen.add(part.pointer)
@@ -57,7 +57,7 @@ export function auditOccurrences(step: Step): void {
   }
 }
 
-const componentPart = (name: string): Part => ({
+const componentPart = (name: string): DocumentPart => ({
   pointer: `/components/schemas/${escapePointer(name)}`,
   isSchema: true,
 })
@@ -75,26 +75,26 @@ function closureOf(api: Api, index: Index, component: string): ReadonlySet<strin
   return all
 }
 
-function miss(step: Step, api: Api, pointer: string, component: string): void {
+function miss(step: TranslationStep, api: Api, pointer: string, component: string): void {
   const [before, after] = [step.old.schemas.get(component), step.next.schemas.get(component)]
   if (!before || !after) return
   const refTo = (schema: Schema): RefSchema => {
     const { place, deprecated, extensions, examples } = schema
     return { kind: 'ref', name: component, nullable: false, place, deprecated, extensions, examples }
   }
-  const place: Place = { ...placeNear(api, pointer), pointer }
+  const place: SourceLocation = { ...placeNear(api, pointer), pointer }
   step.missed.push({ place, rewrite: step.aside().pair(refTo(before), refTo(after)) })
 }
 
 /** Lenses make the value of a property whole, with all that stands in it. */
-function isByHand({ byHand }: Step, pointer: string): boolean {
+function isByHand({ byHand }: TranslationStep, pointer: string): boolean {
   if (byHand.size === 0) return false
   for (let at = pointer; at !== ''; at = at.slice(0, at.lastIndexOf('/'))) if (byHand.has(at)) return true
   return false
 }
 
 /** Pointers of all that travels in the step's direction, in the document that it comes from. */
-function rootsOf(step: Step, api: Api): string[] {
+function rootsOf(step: TranslationStep, api: Api): string[] {
   const [, other] = sidesOf(step, step.old, step.next)
   const ids = new Set(other.operations.map(({ id }) => id))
   const names = new Set(other.events.map(({ name }) => name))
@@ -145,11 +145,11 @@ function indexOf(api: Api): Index {
   return index
 }
 
-function lookThrough(api: Api, index: Index, { pointer: root, isSchema }: Part): Found {
+function lookThrough(api: Api, index: Index, { pointer: root, isSchema }: DocumentPart): FoundParts {
   const known = index.known.get(root)
   if (known) return known
   const occurrences: Occurrence[] = []
-  const leads: Part[] = []
+  const leads: DocumentPart[] = []
   const visit = (value: unknown, pointer: string, isSchema: boolean): void => {
     if (typeof value !== 'object' || value === null) return
     if (Array.isArray(value)) {

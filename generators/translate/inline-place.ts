@@ -1,9 +1,9 @@
 /** Places of objects that are written out where they stand, as differences are located: `getBook 200.authors[]`. */
 
-import type { Location } from '../diff/difference.ts'
+import type { DeclaredLocation } from '../diff/difference.ts'
 import { targetOf } from '../diff/position.ts'
 import { isJson } from '../ir/media-type.ts'
-import type { Api, Content, Schema } from '../ir/model.ts'
+import type { Api, ApiContent, Schema } from '../ir/model.ts'
 import type { Direction } from './model.ts'
 import { shapeOf } from './shape.ts'
 
@@ -23,9 +23,9 @@ export function stepsOf(path: string): readonly string[] | undefined {
 }
 
 /** What places of lenses are in: components, bodies, answers and events. */
-export type SiteLocation = Extract<Location, { kind: 'schema' | 'body' | 'response' | 'event' }>
+export type SiteLocation = Extract<DeclaredLocation, { kind: 'schema' | 'body' | 'response' | 'event' }>
 
-export function isSite(at: Location): at is SiteLocation {
+export function isSite(at: DeclaredLocation): at is SiteLocation {
   return at.kind === 'schema' || at.kind === 'body' || at.kind === 'response' || at.kind === 'event'
 }
 
@@ -59,7 +59,7 @@ function rootOf(api: Api, place: string): readonly [Schema | undefined, string] 
 }
 
 function rootsOf(api: Api): (readonly [string, Schema | undefined])[] {
-  const json = (contents: readonly Content[] = []) =>
+  const json = (contents: readonly ApiContent[] = []) =>
     contents.find(({ mediaType }) => isJson(mediaType))?.schema
   return [
     ...api.operations.flatMap(({ id, body, responses }) => [

@@ -1,7 +1,7 @@
 /** What happens to a value between two adjacent versions, as data. */
 import type { Lens, NonNull, Nullable, SchemaLens } from '../change/change.ts'
 import type { LoadedChange } from '../change/load-changes.ts'
-import type { Place } from '../diagnostics/place.ts'
+import type { SourceLocation } from '../diagnostics/place.ts'
 import type { Api, Schema } from '../ir/model.ts'
 
 /** Up: from old to new, as requests travel. Down: from new to old, as answers and events travel. */
@@ -19,14 +19,19 @@ export type Rewrite =
   | { readonly kind: 'same' }
   /** The function of a pair of components. */
   | { readonly kind: 'call'; readonly key: string }
-  | { readonly kind: 'list'; readonly item: Rewrite; readonly nullable: boolean; readonly without?: Without }
+  | {
+      readonly kind: 'list'
+      readonly item: Rewrite
+      readonly nullable: boolean
+      readonly without?: HiddenMembers
+    }
   | {
       readonly kind: 'map'
       readonly value: Rewrite
       readonly nullable: boolean
       readonly except: readonly string[]
     }
-  | { readonly kind: 'object'; readonly members: readonly Member[] }
+  | { readonly kind: 'object'; readonly members: readonly ShapeMember[] }
   | { readonly kind: 'names'; readonly names: ReadonlyMap<string, string>; readonly change: LoadedChange }
   | { readonly kind: 'turn'; readonly by: LensAt; readonly nullish: boolean }
   | { readonly kind: 'choice'; readonly cases: readonly Case[]; readonly union: Schema }
@@ -38,12 +43,12 @@ export type Rewrite =
       readonly change: LoadedChange
     }
   /** What moves is taken before the rest is rewritten, and put where it belongs after. */
-  | { readonly kind: 'relocate'; readonly inner: Rewrite; readonly moves: readonly Move[] }
+  | { readonly kind: 'relocate'; readonly inner: Rewrite; readonly moves: readonly ValueMove[] }
   /** One after the other. */
   | { readonly kind: 'all'; readonly parts: readonly Rewrite[] }
 
 /** Members of a list that the older version does not show: those of a kind that it does not have. */
-export interface Without {
+export interface HiddenMembers {
   /** The property that holds the kind; absent when the members are the kinds. */
   readonly by?: string
   readonly added: readonly string[]
@@ -51,7 +56,7 @@ export interface Without {
 }
 
 /** A value that goes from one path to another. */
-export interface Move {
+export interface ValueMove {
   readonly source: readonly string[]
   readonly target: readonly string[]
   readonly nullable: boolean
@@ -61,7 +66,7 @@ export interface Move {
   readonly made: readonly (readonly string[])[]
 }
 
-export type Member =
+export type ShapeMember =
   | {
       readonly kind: 'change'
       readonly name: string
@@ -129,13 +134,13 @@ export interface PairFunction {
 
 /** A place whose values nothing translates. */
 export interface Missed {
-  readonly place: Place
+  readonly place: SourceLocation
   /** What would have to happen there, by the functions of the step's `aside`. */
   readonly rewrite: Rewrite
 }
 
 /** One step between two adjacent versions in one direction. */
-export interface Step {
+export interface TranslationStep {
   readonly direction: Direction
   readonly old: Api
   readonly next: Api
@@ -151,7 +156,7 @@ export interface Step {
   /** Objects that lenses can name, by where they stand: components, and `getBook 200.author`. */
   readonly sites: Set<string>
   /** The same step, for asking what would have to happen where nothing does. */
-  aside(): Step
+  aside(): TranslationStep
   /**
    * @param at where both stand, as a difference there is located; absent for what no lens can name but by components.
    * @returns what takes a value of the one schema to the other.
@@ -160,13 +165,16 @@ export interface Step {
 }
 
 /** The document of a step that values come from, and the one that they go to. */
-export const sidesOf = <Side>({ direction }: Pick<Step, 'direction'>, old: Side, next: Side): [Side, Side] =>
-  direction === 'up' ? [old, next] : [next, old]
+export const sidesOf = <Side>(
+  { direction }: Pick<TranslationStep, 'direction'>,
+  old: Side,
+  next: Side,
+): [Side, Side] => (direction === 'up' ? [old, next] : [next, old])
 
 export const SAME: Rewrite = { kind: 'same' }
 
 /** @returns the lenses on schemas that name one of the components. */
-export function lensesOn(step: Step, owners: ReadonlySet<string>): LensAt<SchemaLens>[] {
+export function lensesOn(step: TranslationStep, owners: ReadonlySet<string>): LensAt<SchemaLens>[] {
   return step.lenses.filter(
     (each): each is LensAt<SchemaLens> =>
       'schemas' in each.lens && each.lens.schemas.some((name) => owners.has(name)),
@@ -191,7 +199,7 @@ export function namesTable(
 
 /** @returns the lens that says what stands for null in the place of a whole component, in the direction of the step. */
 export function wholeLens(
-  step: Step,
+  step: TranslationStep,
   ...components: readonly string[]
 ): LensAt<Nullable | NonNull> | undefined {
   const kind = step.direction === 'down' ? 'nullable' : 'non-null'

@@ -2,11 +2,11 @@
 import type { Moved } from '../change/change.ts'
 import type { Api, Property } from '../ir/model.ts'
 import { schemaAt } from './inline-place.ts'
-import { type LensAt, lensesOn, type Move, type Step } from './model.ts'
-import { type Shape, shapeOf } from './shape.ts'
+import { type LensAt, lensesOn, type TranslationStep, type ValueMove } from './model.ts'
+import { type ObjectShape, shapeOf } from './shape.ts'
 
 /** @returns the property at a path of names, through references and intersections. */
-export function propertyAt(shape: Shape, api: Api, path: readonly string[]): Property | undefined {
+export function propertyAt(shape: ObjectShape, api: Api, path: readonly string[]): Property | undefined {
   const [name, ...rest] = path
   const property = name === undefined ? undefined : shape.properties.get(name)
   if (!property || rest.length === 0) return property
@@ -16,14 +16,14 @@ export function propertyAt(shape: Shape, api: Api, path: readonly string[]): Pro
 
 /** Two objects that stand for each other, and where. */
 export interface Objects {
-  readonly step: Step
-  readonly old: Shape
-  readonly next: Shape
+  readonly step: TranslationStep
+  readonly old: ObjectShape
+  readonly next: ObjectShape
   readonly at: string | undefined
 }
 
 /** @returns what moves between two objects in the direction of the step. */
-export function movesOf({ step, old, next, at }: Objects): Move[] {
+export function movesOf({ step, old, next, at }: Objects): ValueMove[] {
   const owners = new Set([...old.owners, ...next.owners, ...(at === undefined ? [] : [at])])
   const moved = lensesOn(step, owners).filter((each): each is LensAt<Moved> => each.lens.kind === 'moved')
   return moved.flatMap((by) => {
@@ -40,15 +40,15 @@ export function movesOf({ step, old, next, at }: Objects): Move[] {
       rewrite: lens.up ? { kind: 'turn', by, nullish: false } : step.pair(before.schema, after.schema),
       change: by.change,
       made: madeOnWay(step, target, down ? [next, old] : [old, next]),
-    } satisfies Move
+    } satisfies ValueMove
   })
 }
 
 /** Objects on the way that the one side must have and the other does not know. */
 function madeOnWay(
-  { direction, old, next }: Step,
+  { direction, old, next }: TranslationStep,
   target: readonly string[],
-  [from, to]: readonly [Shape, Shape],
+  [from, to]: readonly [ObjectShape, ObjectShape],
 ): (readonly string[])[] {
   const [fromApi, toApi] = direction === 'down' ? [next, old] : [old, next]
   return target
@@ -58,7 +58,7 @@ function madeOnWay(
 }
 
 /** @returns the names of objects that are gone, once everything has moved out of them. */
-export function goneWith(moves: readonly Move[], to: Shape): ReadonlySet<string> {
+export function goneWith(moves: readonly ValueMove[], to: ObjectShape): ReadonlySet<string> {
   const names = moves.flatMap(({ source: [first, ...rest] }) =>
     first !== undefined && rest.length > 0 && !to.properties.has(first) ? [first] : [],
   )

@@ -5,21 +5,26 @@ import type { Api, Property, Schema } from '../ir/model.ts'
 import {
   type LensAt,
   lensesOn,
-  type Member,
   namesTable,
   type Rewrite,
   SAME,
-  type Step,
+  type ShapeMember,
   sidesOf,
+  type TranslationStep,
   wholeLens,
 } from './model.ts'
 import { goneWith, movesOf, type Objects } from './moves.ts'
-import type { Shape } from './shape.ts'
+import type { ObjectShape } from './shape.ts'
 import { pairUnions } from './unions.ts'
 
 /** @returns what takes an object of the one shape to the other. */
-export function pairObjects(step: Step, old: Shape, next: Shape, at: string | undefined): Rewrite {
-  const members: Member[] = []
+export function pairObjects(
+  step: TranslationStep,
+  old: ObjectShape,
+  next: ObjectShape,
+  at: string | undefined,
+): Rewrite {
+  const members: ShapeMember[] = []
   const settled = new Set<string>()
   const [from, to] = sidesOf(step, old, next)
   for (const pointer of from.refs) step.reached.add(pointer)
@@ -72,7 +77,7 @@ function noteByHand(lens: SchemaLens, { step, old, next }: Objects): void {
 }
 
 /** What is said of a property in several parts at once. */
-const saidOf = (shape: Shape, name: string): readonly Schema[] => {
+const saidOf = (shape: ObjectShape, name: string): readonly Schema[] => {
   const property = shape.properties.get(name)
   if (!property) return shape.rest ? [shape.rest] : []
   return [property.schema, ...(shape.beside.get(name) ?? [])]
@@ -83,7 +88,7 @@ const saidOf = (shape: Shape, name: string): readonly Schema[] => {
  * kind; what says nothing of its own is left to the others.
  */
 export function pairParts(
-  step: Step,
+  step: TranslationStep,
   old: readonly Schema[],
   next: readonly Schema[],
   pair: (old: Schema, next: Schema) => Rewrite,
@@ -104,7 +109,7 @@ export function pairParts(
 }
 
 /** Which rules hold for a property depends on its name, which functions do not look at. */
-function missPatterns(step: Step, old: Shape, next: Shape): void {
+function missPatterns(step: TranslationStep, old: ObjectShape, next: ObjectShape): void {
   for (const [pattern, one] of [...old.patterns, ...(old.rest ? [['', old.rest] as const] : [])]) {
     const other = next.patterns.get(pattern) ?? next.rest
     if (other) step.missed.push({ place: one.place, rewrite: step.aside().pair(one, other) })
@@ -112,11 +117,11 @@ function missPatterns(step: Step, old: Shape, next: Shape): void {
 }
 
 /** Whether an object names its properties: one that names none says nothing about what it holds. */
-const isListed = (shape: Shape): boolean =>
+const isListed = (shape: ObjectShape): boolean =>
   !shape.rest && (shape.properties.size > 0 || shape.closed) && shape.unions.length === 0
 
 /** What happens to a property that keeps its name; nothing where only one side says what it is. */
-function changeOf(pair: Objects, name: string): Extract<Member, { kind: 'change' }>[] {
+function changeOf(pair: Objects, name: string): Extract<ShapeMember, { kind: 'change' }>[] {
   const rewrite = rewriteOf(pair, name, name)
   if (!rewrite) return []
   const [from] = sidesOf(pair.step, pair.old, pair.next)
@@ -138,7 +143,7 @@ function changeOf(pair: Objects, name: string): Extract<Member, { kind: 'change'
 }
 
 /** Requests, which are translated up, need nothing that is only read; answers nothing that is only written. */
-const mayLack = ({ direction }: Step, property: Property | undefined): boolean =>
+const mayLack = ({ direction }: TranslationStep, property: Property | undefined): boolean =>
   !property?.required || (direction === 'up' ? property.readOnly : property.writeOnly)
 
 const componentOf = (schema: Schema | undefined): string | undefined =>
@@ -173,7 +178,7 @@ function namedBy(lens: SchemaLens): readonly string[] {
   }
 }
 
-function membersFor(at: LensAt<SchemaLens>, pair: Objects): Member[] {
+function membersFor(at: LensAt<SchemaLens>, pair: Objects): ShapeMember[] {
   const { lens, change: made } = at
   const { step, old, next } = pair
   const down = step.direction === 'down'
@@ -182,7 +187,7 @@ function membersFor(at: LensAt<SchemaLens>, pair: Objects): Member[] {
     const property = from.properties.get(name)
     return mayLack(step, property) || property?.schema.nullable === true
   }
-  const change = (name: string, rewrite: Rewrite): Member[] =>
+  const change = (name: string, rewrite: Rewrite): ShapeMember[] =>
     from.properties.has(name) ? [{ kind: 'change', name, optional: optional(name), rewrite }] : []
   switch (lens.kind) {
     case 'convert':
@@ -251,7 +256,7 @@ function membersFor(at: LensAt<SchemaLens>, pair: Objects): Member[] {
       const of = lens.kind === 'optional' ? 'absent' : 'null'
       const fills = down === (lens.kind !== 'non-null')
       return listChange(lens.property, pair).map(
-        (each): Member =>
+        (each): ShapeMember =>
           fills && each.kind === 'change'
             ? { ...each, kind: 'fill', of, value: lens.value, change: made }
             : each,

@@ -10,12 +10,12 @@ import type {
   RenamedParameter,
 } from '../change/change.ts'
 import type { LoadedChange } from '../change/load-changes.ts'
-import type { Operation, Parameter } from '../ir/model.ts'
-import { type LensAt, namesTable, type Step } from './model.ts'
+import type { ApiOperation, ApiParameter } from '../ir/model.ts'
+import { type LensAt, namesTable, type TranslationStep } from './model.ts'
 
 /** Parts of a request that handlers get parameters from. */
 export const PARTS = ['path', 'query', 'header'] as const
-export type Part = (typeof PARTS)[number]
+export type ParameterPart = (typeof PARTS)[number]
 
 /** How a value of the new version is made. */
 export type Turned =
@@ -46,16 +46,22 @@ export interface ParameterRewrite {
 }
 
 /** Whether the canonical version receives a list of values for it. */
-export const isSet = (parameter: Parameter): boolean => parameter.extensions['x-filter'] === 'equality'
+export const isSet = (parameter: ApiParameter): boolean => parameter.extensions['x-filter'] === 'equality'
 
 /** Names of headers are handed over in small letters. */
-export const keyIn = (part: Part, name: string): string => (part === 'header' ? name.toLowerCase() : name)
+export const keyIn = (part: ParameterPart, name: string): string =>
+  part === 'header' ? name.toLowerCase() : name
 
 /** @returns what changes in one part of the requests of an operation; nothing where handlers get what was sent. */
-export function rewritesOf(part: Part, old: Operation, next: Operation, step: Step): ParameterRewrite[] {
-  const of = (operation: Operation) => operation.parameters.filter((each) => each.in === part)
+export function rewritesOf(
+  part: ParameterPart,
+  old: ApiOperation,
+  next: ApiOperation,
+  step: TranslationStep,
+): ParameterRewrite[] {
+  const of = (operation: ApiOperation) => operation.parameters.filter((each) => each.in === part)
   const defaults = lensesAbout<DefaultParameter>('default-parameter', { step, operation: next.id, part })
-  const told = new Set<Parameter>()
+  const told = new Set<ApiParameter>()
   const rewrites = of(old).flatMap((parameter): ParameterRewrite[] => {
     const from = keyIn(part, parameter.name)
     const set = part === 'query' && isSet(parameter)
@@ -99,16 +105,16 @@ export function rewritesOf(part: Part, old: Operation, next: Operation, step: St
   return [...rewrites, ...made]
 }
 
-const placeholderOf = (parameter: Parameter, old: Operation, next: Operation): string =>
+const placeholderOf = (parameter: ApiParameter, old: ApiOperation, next: ApiOperation): string =>
   (parameter.in === 'path' ? renamedPlaceholders(old.path, next.path).get(parameter.name) : undefined) ??
   parameter.name
 
 /** A parameter, or all of a part. */
 interface About {
-  readonly step: Step
+  readonly step: TranslationStep
   /** Its id in the new version. */
   readonly operation: string
-  readonly part: Part
+  readonly part: ParameterPart
   readonly name?: string
 }
 
@@ -126,11 +132,11 @@ function lensesAbout<L extends ParameterLens>(
 }
 
 function turnedOf(
-  parameter: Parameter,
-  next: Parameter,
+  parameter: ApiParameter,
+  next: ApiParameter,
   operation: string,
-  part: Part,
-  step: Step,
+  part: ParameterPart,
+  step: TranslationStep,
 ): Turned | undefined {
   if (part === 'query') {
     const by = step.lenses.find(
@@ -149,7 +155,7 @@ function turnedOf(
 }
 
 /** A parameter that refers to an enumeration whose members have other names. */
-function namesOf(parameter: Parameter, next: Parameter, step: Step): Turned | undefined {
+function namesOf(parameter: ApiParameter, next: ApiParameter, step: TranslationStep): Turned | undefined {
   const { schema, serialization } = parameter
   // What is written as JSON, say, is no plain value.
   if (serialization.mediaType !== undefined) return undefined
@@ -169,10 +175,13 @@ function namesOf(parameter: Parameter, next: Parameter, step: Step): Turned | un
   return undefined
 }
 
-type Values = Readonly<Record<string, unknown>>
+type ParameterMembers = Readonly<Record<string, unknown>>
 
 /** Carries rewrites out at once, without generating code: for the proof. What is given is not changed. */
-export function applyParameters(rewrites: readonly ParameterRewrite[], values: Values): Values {
+export function applyParameters(
+  rewrites: readonly ParameterRewrite[],
+  values: ParameterMembers,
+): ParameterMembers {
   const gone = rewrites.flatMap(({ from }) => (from === undefined ? [] : [[from, undefined] as const]))
   const made = rewrites.flatMap((rewrite) =>
     rewrite.to === undefined ? [] : [[rewrite.to, turn(rewrite, values)] as const],
@@ -180,7 +189,7 @@ export function applyParameters(rewrites: readonly ParameterRewrite[], values: V
   return { ...values, ...Object.fromEntries([...gone, ...made]) }
 }
 
-function turn({ from, turned, instead, set }: ParameterRewrite, values: Values): unknown {
+function turn({ from, turned, instead, set }: ParameterRewrite, values: ParameterMembers): unknown {
   const value = from === undefined ? undefined : values[from]
   if (value === undefined) return instead && (set ? [instead.value] : instead.value)
   switch (turned?.kind) {

@@ -2,7 +2,7 @@
 import type { Api, Property, Schema, UnionSchema } from '../ir/model.ts'
 
 /** An object with everything that intersections and references add to it. */
-export interface Shape {
+export interface ObjectShape {
   readonly properties: ReadonlyMap<string, Property>
   /** What else is said of a property that several parts declare. */
   readonly beside: ReadonlyMap<string, readonly Schema[]>
@@ -28,10 +28,10 @@ const NOTHING = {
   patterns: new Map(),
   unions: [],
   closed: false,
-} satisfies Omit<Shape, 'owners'>
+} satisfies Omit<ObjectShape, 'owners'>
 
 /** @returns the shape of an object or of an intersection of objects; undefined for anything else. */
-export function shapeOf(schema: Schema, api: Api, owners: ReadonlySet<string>): Shape | undefined {
+export function shapeOf(schema: Schema, api: Api, owners: ReadonlySet<string>): ObjectShape | undefined {
   if (schema.kind === 'object') {
     return {
       ...NOTHING,

@@ -4,18 +4,18 @@
  * are compared by their structure, so that renaming or inlining a component makes no difference.
  */
 import type { LoadedChange } from '../change/load-changes.ts'
-import type { Place } from '../diagnostics/place.ts'
+import type { SourceLocation } from '../diagnostics/place.ts'
 import type { Api, ArraySchema, Schema } from '../ir/model.ts'
 import {
   type Direction,
   lensesOn,
-  type Member,
   namesTable,
   type PairFunction,
   type Rewrite,
   SAME,
-  type Step,
+  type ShapeMember,
   sidesOf,
+  type TranslationStep,
   wholeLens,
 } from './model.ts'
 import { pairObjects, pairParts } from './objects.ts'
@@ -28,7 +28,7 @@ export function createStep(
   old: Api,
   next: Api,
   changes: readonly LoadedChange[],
-): Step {
+): TranslationStep {
   return makeStep(direction, old, next, changes, false)
 }
 
@@ -39,10 +39,10 @@ function makeStep(
   next: Api,
   changes: readonly LoadedChange[],
   isAside: boolean,
-): Step {
+): TranslationStep {
   const lenses = changes.flatMap((change) => change.lenses.map((lens, index) => ({ change, index, lens })))
-  let aside: Step | undefined
-  const step: Step = {
+  let aside: TranslationStep | undefined
+  const step: TranslationStep = {
     direction,
     old,
     next,
@@ -63,7 +63,7 @@ function makeStep(
 }
 
 /** Components of both versions meet in a function of their own. */
-function pair(step: Step, old: Schema, next: Schema, at: string | undefined): Rewrite {
+function pair(step: TranslationStep, old: Schema, next: Schema, at: string | undefined): Rewrite {
   if (old.kind !== 'ref' || next.kind !== 'ref') return pairInside(step, old, next, { owners: new Set(), at })
   step.reached.add(sidesOf(step, old, next)[0].place.pointer)
   const key = `${old.name} ${next.name}`
@@ -89,14 +89,14 @@ function pair(step: Step, old: Schema, next: Schema, at: string | undefined): Re
 const NESTED_REFERENCES = 20
 
 /** Where two schemas stand, by which lenses find them. */
-interface Site {
+interface SchemaSite {
   /** Components that they are, or stand directly in. */
   readonly owners: ReadonlySet<string>
   readonly at: string | undefined
 }
 
 /** Both schemas as they are, references followed where only one side has them. */
-function pairInside(step: Step, old: Schema, next: Schema, site: Site): Rewrite {
+function pairInside(step: TranslationStep, old: Schema, next: Schema, site: SchemaSite): Rewrite {
   const { owners, at } = site
   if (owners.size > NESTED_REFERENCES) return SAME
   if (old.kind === 'ref' && next.kind === 'ref') return pair(step, old, next, at)
@@ -128,7 +128,7 @@ function pairInside(step: Step, old: Schema, next: Schema, site: Site): Rewrite 
 }
 
 /** Whether an intersection has a part beside its objects that may be translated: a list, or a component of another kind. */
-function holdsMore(from: Schema, step: Step): boolean {
+function holdsMore(from: Schema, step: TranslationStep): boolean {
   const [api] = sidesOf(step, step.old, step.next)
   return (
     from.kind === 'intersection' &&
@@ -142,7 +142,7 @@ function holdsMore(from: Schema, step: Step): boolean {
 const partsOf = (schema: Schema): readonly Schema[] =>
   schema.kind === 'intersection' ? schema.members.flatMap(partsOf) : [schema]
 
-function missPositions(step: Step, old: ArraySchema, next: ArraySchema): Rewrite {
+function missPositions(step: TranslationStep, old: ArraySchema, next: ArraySchema): Rewrite {
   const length = Math.max(old.prefix.length, next.prefix.length)
   for (let at = 0; at <= length; at++) {
     const [one, other] = [old.prefix[at] ?? old.items, next.prefix[at] ?? next.items]
@@ -151,7 +151,7 @@ function missPositions(step: Step, old: ArraySchema, next: ArraySchema): Rewrite
   return SAME
 }
 
-function namesOf(step: Step, owners: ReadonlySet<string>): Rewrite | undefined {
+function namesOf(step: TranslationStep, owners: ReadonlySet<string>): Rewrite | undefined {
   const found = lensesOn(step, owners).find(
     ({ lens }) => lens.kind === 'values' && lens.property === undefined,
   )
@@ -163,7 +163,7 @@ function namesOf(step: Step, owners: ReadonlySet<string>): Rewrite | undefined {
  * @returns the functions that do something, each reduced to what it does. A function is left out when neither it nor
  * any that it calls changes a value.
  */
-export function touchedFunctions(step: Step): ReadonlyMap<string, PairFunction> {
+export function touchedFunctions(step: TranslationStep): ReadonlyMap<string, PairFunction> {
   const touched = new Set<string>()
   for (let grew = true; grew; ) {
     grew = false
@@ -178,7 +178,7 @@ export function touchedFunctions(step: Step): ReadonlyMap<string, PairFunction> 
 }
 
 /** @returns where values would have to change, and no function changes them; each place once. */
-export function missedPlaces(step: Step): Place[] {
+export function missedPlaces(step: TranslationStep): SourceLocation[] {
   if (step.missed.length === 0) return []
   const touched = touchedFunctions(step.aside())
   const places = step.missed
@@ -225,7 +225,7 @@ export function reduce(rewrite: Rewrite, touched: { has(key: string): boolean })
   }
 }
 
-function reduceMember(member: Member, touched: { has(key: string): boolean }): Member[] {
+function reduceMember(member: ShapeMember, touched: { has(key: string): boolean }): ShapeMember[] {
   if (member.kind === 'fill') return [{ ...member, rewrite: reduce(member.rewrite, touched) }]
   if (member.kind === 'move' && member.rewrite) {
     const { rewrite: inner, ...bare } = member

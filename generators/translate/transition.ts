@@ -2,16 +2,16 @@
 
 import { counterpartsOf, nextStatus, renamesOf, statusesOf } from '../change/align.ts'
 import type { LoadedChange } from '../change/load-changes.ts'
-import type { Place } from '../diagnostics/place.ts'
+import type { SourceLocation } from '../diagnostics/place.ts'
 import { responseFor } from '../diff/answers.ts'
 import { propertyStep } from '../diff/position.ts'
 import { jsonBody, validatedArray } from '../ir/bodies.ts'
 import { isJson } from '../ir/media-type.ts'
-import type { Api, Operation, Response, Schema } from '../ir/model.ts'
+import type { Api, ApiOperation, Response, Schema } from '../ir/model.ts'
 import { successOf } from '../ir/operations.ts'
 import { auditOccurrences } from './audit.ts'
-import type { PairFunction, Step } from './model.ts'
-import { keyIn, PARTS, type ParameterRewrite, type Part, rewritesOf } from './parameters.ts'
+import type { PairFunction, TranslationStep } from './model.ts'
+import { keyIn, PARTS, type ParameterPart, type ParameterRewrite, rewritesOf } from './parameters.ts'
 import { createStep, missedPlaces, touchedFunctions } from './step.ts'
 
 /** Everything that happens between a version and the next. */
@@ -30,16 +30,16 @@ export interface Transition {
   /** By event type. */
   readonly payloads: ReadonlyMap<string, string>
   /** By part of requests and operation id; absent where nothing changes. */
-  readonly parameters: Readonly<Record<Part, ReadonlyMap<string, readonly ParameterRewrite[]>>>
+  readonly parameters: Readonly<Record<ParameterPart, ReadonlyMap<string, readonly ParameterRewrite[]>>>
   /** By operation id: the operation of the next version that it is there. */
-  readonly counterparts: ReadonlyMap<string, Operation>
+  readonly counterparts: ReadonlyMap<string, ApiOperation>
   /** By operation id, new → old: names of parameters, and statuses. */
   readonly names: ReadonlyMap<string, ReadonlyMap<string, string>>
   readonly statusNames: ReadonlyMap<string, ReadonlyMap<string, string>>
   /** Objects that lenses reach, by where they stand. */
   readonly sites: ReadonlySet<string>
   /** Where values differ that no function translates. */
-  readonly missed: readonly Place[]
+  readonly missed: readonly SourceLocation[]
 }
 
 /**
@@ -75,7 +75,7 @@ export function createTransition(
     if (!counterpart) continue
     const root = (
       where: keyof typeof roots,
-      step: Step,
+      step: TranslationStep,
       one: Schema | undefined,
       other: Schema | undefined,
       at: string,
@@ -162,16 +162,16 @@ export const jsonOf = (response: Response): Schema | undefined =>
 const only = (roots: ReadonlyMap<string, string>, functions: ReadonlyMap<string, unknown>) =>
   new Map([...roots].filter(([, key]) => functions.has(key)))
 
-const statusesIn = ({ responses }: Operation): string[] => responses.map(({ status }) => status)
+const statusesIn = ({ responses }: ApiOperation): string[] => responses.map(({ status }) => status)
 
 /** The schema of the body of success. */
-export function answerOf(operation: Operation): Schema | undefined {
+export function answerOf(operation: ApiOperation): Schema | undefined {
   const success = successOf(operation)
   return success && jsonOf(success)
 }
 
 /** The key of the function of a pair; one is made where the schemas are not both components. */
-function rootKey(step: Step, old: Schema, next: Schema, name: string, at: string): string {
+function rootKey(step: TranslationStep, old: Schema, next: Schema, name: string, at: string): string {
   const rewrite = step.pair(old, next, at)
   const bare = !old.nullable && !next.nullable
   if (rewrite.kind === 'call' && bare) return rewrite.key

@@ -2,11 +2,16 @@
 import { partsOf } from '../ir/members.ts'
 import type { Api, Schema, UnionSchema } from '../ir/model.ts'
 import { tagsOf } from '../ir/tags.ts'
-import { type Case, type Rewrite, type Step, sidesOf, type Test } from './model.ts'
-import { type Shape, shapeOf } from './shape.ts'
+import { type Case, type Rewrite, sidesOf, type Test, type TranslationStep } from './model.ts'
+import { type ObjectShape, shapeOf } from './shape.ts'
 
 /** @returns what takes a value of the one to the other; a schema that is no union counts as one of a single member. */
-export function pairUnions(step: Step, old: Schema, next: Schema, at: string | undefined): Rewrite {
+export function pairUnions(
+  step: TranslationStep,
+  old: Schema,
+  next: Schema,
+  at: string | undefined,
+): Rewrite {
   const [from, to] = sidesOf(step, old, next)
   const [fromApi, toApi] = sidesOf(step, step.old, step.next)
   const inline = inlineMembers(old, next)
@@ -141,7 +146,7 @@ function jsonType(schema: Schema, api: Api): Extract<Test, { kind: 'type' }>['ty
 }
 
 /** A required property whose values are listed in every member, and shared by none. */
-function tagOf(index: number, shapes: readonly (Shape | undefined)[], api: Api): Test | undefined {
+function tagOf(index: number, shapes: readonly (ObjectShape | undefined)[], api: Api): Test | undefined {
   for (const property of shapes[index]?.properties.values() ?? []) {
     if (!property.required) continue
     const values = shapes.map((shape) => {
@@ -157,7 +162,7 @@ function tagOf(index: number, shapes: readonly (Shape | undefined)[], api: Api):
   return undefined
 }
 
-function ownProperty(index: number, shapes: readonly (Shape | undefined)[]): Test | undefined {
+function ownProperty(index: number, shapes: readonly (ObjectShape | undefined)[]): Test | undefined {
   for (const property of shapes[index]?.properties.values() ?? []) {
     if (!property.required) continue
     if (shapes.every((shape, other) => other === index || (shape && !shape.properties.has(property.name))))

@@ -3,26 +3,26 @@
 import type { OperationExtensions } from '../../generated/extensions.ts'
 import { plainAddress } from '../platform/client-address.ts'
 import { contains } from '../platform/networks.ts'
-import type { Credential, MemberName } from '../tenants/keys/keyring.ts'
+import type { KnownCredential, MemberName } from '../tenants/keys/keyring.ts'
 import { includesScope } from '../tenants/keys/scopes.ts'
 import { claimsToBeToken } from '../tenants/keys/tokens.ts'
 import { ApiError, forbidden, invalidParameter, unauthenticated } from './errors/errors.ts'
 import {
+  type ApiService,
   type Authenticated,
   type Authorized,
   type Bounded,
   type Confirmed,
-  type Counted,
+  type CountedExchange,
   type Exchange,
   type Parsed,
   pass,
-  type Service,
   type Trusted,
   type Uncrowded,
   withCredential,
 } from './exchange.ts'
 import { fingerprintOf } from './idempotency.ts'
-import type { Route } from './routing.ts'
+import type { ApiRoute } from './routing.ts'
 
 /** How long a key works after it was marked pending revocation, in milliseconds. */
 const RETIREMENT = 24 * 3_600_000
@@ -32,15 +32,15 @@ const BEARER = /^bearer +([^\s]+)$/i
 const KEY_IN_QUERY = /svc_(sk|pk|at)_|svc%5f(sk|pk|at)/i
 
 /** Whose request it is. Known keys are checked at once; others, and members, cost a query. */
-export function authenticate(exchange: Bounded, service: Service): Authenticated | Promise<Authenticated> {
+export function authenticate(exchange: Bounded, service: ApiService): Authenticated | Promise<Authenticated> {
   const { found, text } = findCredential(exchange, service)
-  const accept = (credential: Credential | undefined) =>
+  const accept = (credential: KnownCredential | undefined) =>
     withCredential(exchange, checkCredential(credential, service, exchange.now, text))
   return found instanceof Promise ? found.then(accept) : accept(found)
 }
 
 /** @returns beside it what the request says of itself, where it says anything. */
-function findCredential(exchange: Exchange, { keyring, environment }: Service) {
+function findCredential(exchange: Exchange, { keyring, environment }: ApiService) {
   const { member } = exchange
   if (member) return { found: keyring.findMember(member, environment), text: undefined }
   const text = readKey(exchange)
@@ -77,7 +77,7 @@ function countAuthorizations(rawHeaders: readonly string[]): number {
 }
 
 /** The space of the caller of a request that goes on; undefined when its key would no longer be accepted. */
-export async function findSpace(exchange: Exchange, service: Service): Promise<string | undefined> {
+export async function findSpace(exchange: Exchange, service: ApiService): Promise<string | undefined> {
   try {
     const { found, text } = findCredential(exchange, service)
     return checkCredential(await found, service, service.clock.service(service.environment), text).space
@@ -88,7 +88,7 @@ export async function findSpace(exchange: Exchange, service: Service): Promise<s
 }
 
 /** Finds the credential of the request again, as it is stored now. */
-export async function authenticateAgain(exchange: Bounded, service: Service): Promise<void> {
+export async function authenticateAgain(exchange: Bounded, service: ApiService): Promise<void> {
   service.keyring.forget()
   await authenticate(exchange, service)
 }
@@ -99,7 +99,10 @@ const SANDBOX_HEADER = 'Service-Sandbox-Authorization'
  * Whose sandbox a request to live may read beside live: of the caller's own tenant, by a secret key of the sandbox with the
  * scope `admin`, which has to pass what it would have to pass there. Throws an error that names the header.
  */
-export async function authenticateSandbox(exchange: Confirmed, service: Service): Promise<Credential> {
+export async function authenticateSandbox(
+  exchange: Confirmed,
+  service: ApiService,
+): Promise<KnownCredential> {
   if (exchange.member) return checkSandboxMember(exchange.member, service)
   const header = exchange.request.headers[SANDBOX_HEADER.toLowerCase()]
   if (header === undefined) {
@@ -120,7 +123,10 @@ export async function authenticateSandbox(exchange: Confirmed, service: Service)
 }
 
 /** A member is the same person in both environments, and needs no key in either. */
-async function checkSandboxMember(member: MemberName, { keyring, clock }: Service): Promise<Credential> {
+async function checkSandboxMember(
+  member: MemberName,
+  { keyring, clock }: ApiService,
+): Promise<KnownCredential> {
   const found = await keyring.findMember(member, 'sandbox')
   const credential = checkCredential(found, { environment: 'sandbox', clock }, clock.service('sandbox'))
   checkScope(credential, { scope: 'admin' })
@@ -130,8 +136,8 @@ async function checkSandboxMember(member: MemberName, { keyring, clock }: Servic
 async function checkSandboxKey(
   key: string | undefined,
   { address, credential: caller }: Confirmed,
-  { keyring, clock }: Service,
-): Promise<Credential> {
+  { keyring, clock }: ApiService,
+): Promise<KnownCredential> {
   if (key === undefined) throw unauthenticated('invalid_api_key', 'It must read Bearer and a key.')
   const found = await keyring.find(key)
   const credential = checkCredential(found, { environment: 'sandbox', clock }, clock.service('sandbox'))
@@ -146,11 +152,11 @@ async function checkSandboxKey(
 
 /** @param here service time of the environment. */
 function checkCredential(
-  credential: Credential | undefined,
-  service: Pick<Service, 'environment' | 'clock'>,
+  credential: KnownCredential | undefined,
+  service: Pick<ApiService, 'environment' | 'clock'>,
   here: number,
   text?: string,
-): Credential {
+): KnownCredential {
   if (!credential) {
     throw text !== undefined && claimsToBeToken(text)
       ? refuseToken('invalid_token', 'This access token is malformed, unknown or revoked.')
@@ -174,7 +180,7 @@ function refuseToken(code: 'invalid_token' | 'expired_token' | 'environment_mism
   return unauthenticated(code, message, `Bearer error="invalid_token", error_description="${message}"`)
 }
 
-function checkExpiry(expiresAt: number, { clock }: Pick<Service, 'clock'>): void {
+function checkExpiry(expiresAt: number, { clock }: Pick<ApiService, 'clock'>): void {
   if (clock.machine() >= expiresAt) {
     throw refuseToken(
       'expired_token',
@@ -184,8 +190,8 @@ function checkExpiry(expiresAt: number, { clock }: Pick<Service, 'clock'>): void
 }
 
 function checkRevocation(
-  { environment, revokedAt, retiredAt }: Credential,
-  service: Pick<Service, 'environment' | 'clock'>,
+  { environment, revokedAt, retiredAt }: KnownCredential,
+  service: Pick<ApiService, 'environment' | 'clock'>,
   here: number,
 ): void {
   // Each environment has its own service clock; a key is checked by the one it belongs to.
@@ -203,7 +209,7 @@ export function checkHolder(exchange: Uncrowded): Trusted {
   return pass(exchange, 'holder')
 }
 
-function checkAddress({ allowedIps }: Credential, address: string): void {
+function checkAddress({ allowedIps }: KnownCredential, address: string): void {
   if (allowedIps.length === 0 || contains(allowedIps, address)) return
   throw forbidden('ip_not_allowed', `This key may not be used from ${address}.`)
 }
@@ -212,7 +218,7 @@ function checkAddress({ allowedIps }: Credential, address: string): void {
  * A key works for as long as the member whom it belongs to may develop. A member alone has the scope of the role, and a
  * viewer's applications are held to reading by theirs.
  */
-function checkRole({ role, actor }: Credential): void {
+function checkRole({ role, actor }: KnownCredential): void {
   if (role !== 'viewer' || actor !== 'key') return
   throw forbidden(
     'developer_role_required',
@@ -224,7 +230,7 @@ const SCOPES = { any: 0, read: 1, write: 2, admin: 3 } as const
 const PLANS = { trial: 0, standard: 1, enterprise: 2 } as const
 
 /** Whether this key may call this operation. */
-export function authorize(exchange: Counted): Authorized {
+export function authorize(exchange: CountedExchange): Authorized {
   const { credential, route } = exchange
   const { extensions } = route.operation
   if (credential.token) checkTokenScopes(credential.token.scopes, route.operation)
@@ -236,7 +242,7 @@ export function authorize(exchange: Counted): Authorized {
 
 /** Publishable keys have no scope: what they may call is marked in the documents. */
 function checkScope(
-  { key }: Credential,
+  { key }: KnownCredential,
   { scope, publishable }: Pick<OperationExtensions, 'scope' | 'publishable'>,
 ): void {
   if (key.scope === null) {
@@ -248,7 +254,7 @@ function checkScope(
 }
 
 /** A token needs all scopes of the operation's family, or plain ones, which include them. */
-function checkTokenScopes(held: readonly string[], { oauth, extensions }: Route['operation']): void {
+function checkTokenScopes(held: readonly string[], { oauth, extensions }: ApiRoute['operation']): void {
   const plain = extensions.scope === 'any' ? [] : [extensions.scope]
   const missing = (oauth.length > 0 ? oauth : plain).find((scope) => !includesScope(held, scope))
   if (missing === undefined) return
@@ -259,12 +265,12 @@ function checkTokenScopes(held: readonly string[], { oauth, extensions }: Route[
   ])
 }
 
-function checkPlan({ tenant }: Credential, { plan }: OperationExtensions): void {
+function checkPlan({ tenant }: KnownCredential, { plan }: OperationExtensions): void {
   if (plan === undefined || PLANS[tenant.plan] >= PLANS[plan]) return
   throw forbidden('plan_required', `This operation needs the plan ${plan}.`, { required_plan: plan })
 }
 
-function checkVerification(credential: Credential, { verified }: OperationExtensions): void {
+function checkVerification(credential: KnownCredential, { verified }: OperationExtensions): void {
   if (!verified || credential.environment !== 'live' || credential.verified) return
   throw forbidden(
     'business_verification_required',
@@ -273,7 +279,7 @@ function checkVerification(credential: Credential, { verified }: OperationExtens
 }
 
 /** A fresh second factor where the operation or the console asks for one; for a repeated request too. */
-export function requireFactor(exchange: Parsed, service: Service): Confirmed | Promise<Confirmed> {
+export function requireFactor(exchange: Parsed, service: ApiService): Confirmed | Promise<Confirmed> {
   const { member, route } = exchange
   if (member?.confirm) return member.confirm().then((isRight) => passConfirmed(exchange, isRight))
   if (!route.operation.extensions.factor) return pass(exchange, 'factor')
@@ -288,7 +294,7 @@ function passConfirmed(exchange: Parsed, isRight: boolean): Confirmed {
 
 async function checkFactor(
   exchange: Parsed,
-  { factors, environment, consoleUrl }: Service,
+  { factors, environment, consoleUrl }: ApiService,
 ): Promise<Confirmed> {
   const { credential, route, request } = exchange
   const subject = {

@@ -1,7 +1,7 @@
 import type { Database } from '../database/database.ts'
 import type { Transactions } from '../database/pool/pool.ts'
 import type { Caller } from '../tenants/keys/caller.ts'
-import type { Credential } from '../tenants/keys/keyring.ts'
+import type { KnownCredential } from '../tenants/keys/keyring.ts'
 
 /** A new key and the one it replaces. */
 export interface RotatedKey {
@@ -12,7 +12,7 @@ export interface RotatedKey {
 }
 
 /** What belongs to the account rather than to an environment. Only for operations that are declared to change it. */
-export interface Account {
+export interface AccountActions {
   /** Makes a successor of every secret key of the environment and marks the old ones pending revocation. */
   rotateKeys(): Promise<readonly RotatedKey[]>
   /** Absent members stay as they are, null removes; gives the plan as it is now. */
@@ -28,13 +28,13 @@ export interface Account {
 export interface AccountChanges {
   forTenant(tenantId: string): Pick<Transactions, 'transaction'>
   /** @param db of such a transaction. */
-  bind(db: Database, holder: AccountHolder): Account
+  bind(db: Database, holder: AccountHolder): AccountActions
   /** After the commit of a wipe: has every node look where the tenant's data is now. */
   notifyNodes(): Promise<unknown>
 }
 
 /** Whose account it is. */
-export interface AccountHolder extends Pick<Credential, 'tenant' | 'space'> {
+export interface AccountHolder extends Pick<KnownCredential, 'tenant' | 'space'> {
   /** Service time. */
   readonly now: number
   /** Called with the tenant's new space. */

@@ -14,17 +14,17 @@ import {
   unavailable,
 } from './errors/errors.ts'
 import {
-  type Answered,
+  type AnsweredExchange,
+  type ApiService,
   type Exchange,
   isMetered,
   type Metered,
   type Performed,
   pass,
   type Routed,
-  type Service,
   type WrittenReply,
 } from './exchange.ts'
-import type { Operation } from './routing.ts'
+import type { ServiceOperation } from './routing.ts'
 import { countTouched, translate } from './touched.ts'
 
 const NONE: readonly string[] = []
@@ -35,7 +35,10 @@ const WORTH_READING = 64 * 1024
 const REPLAYED = ['Idempotency-Replayed', 'true']
 
 /** The last step: the reply in the caller's version, written in one go. */
-export function answer(exchange: Performed, service: Service): Answered | Promise<Answered> {
+export function answer(
+  exchange: Performed,
+  service: ApiService,
+): AnsweredExchange | Promise<AnsweredExchange> {
   const { reply } = exchange
   if (exchange.route.operation.stream) return stream(exchange, service, reply)
   const headers = reply.replayed ? REPLAYED : NONE
@@ -50,7 +53,7 @@ function statusFor({ route }: Exchange, status: number): number {
   return route?.operation.downStatus?.[status] ?? status
 }
 
-function writeSuccess(exchange: Routed, service: Service, { status, body, text }: WrittenReply): string {
+function writeSuccess(exchange: Routed, service: ApiService, { status, body, text }: WrittenReply): string {
   const { operation } = exchange.route
   const { body: described } = operation
   const down = translationFor(operation, statusFor(exchange, status))
@@ -62,7 +65,7 @@ function writeSuccess(exchange: Routed, service: Service, { status, body, text }
 }
 
 /** A refusal that was stored: the names of its fields depend on who reads it, its `doc_url` on where the console is now. */
-function writeRefusal(exchange: Exchange, service: Service, { status, text }: WrittenReply): string {
+function writeRefusal(exchange: Exchange, service: ApiService, { status, text }: WrittenReply): string {
   return showError(exchange, service, statusFor(exchange, status), JSON.parse(text!) as ErrorBody)
 }
 
@@ -70,7 +73,7 @@ function writeRefusal(exchange: Exchange, service: Service, { status, text }: Wr
  * An error as the caller's version words it: what a handler refused names its fields as the newest version does. What
  * is refused before its operation is known has the newest shape, which only adds to the older ones.
  */
-function showError(exchange: Exchange, { versions }: Service, status: number, error: ErrorBody): string {
+function showError(exchange: Exchange, { versions }: ApiService, status: number, error: ErrorBody): string {
   const { route, reached } = exchange
   const { downField, parameterNames } = (reached ? route?.operation : undefined) ?? {}
   const named = parameterNames ? renameParameter(error, parameterNames) : error
@@ -81,7 +84,10 @@ function showError(exchange: Exchange, { versions }: Service, status: number, er
 }
 
 /** What takes an answer with this status, as the caller's version has it, from the canonical version to that one. */
-function translationFor({ status: success, down, downs }: Operation, status: number): Translate | undefined {
+function translationFor(
+  { status: success, down, downs }: ServiceOperation,
+  status: number,
+): Translate | undefined {
   if (status === success) return down
   if (downs) {
     const names = [String(status), `${Math.trunc(status / 100)}XX`, ...(status < 400 ? [] : ['default'])]
@@ -94,9 +100,9 @@ function translationFor({ status: success, down, downs }: Operation, status: num
 /** An answer that goes on until either side ends it. */
 async function stream(
   exchange: Performed,
-  service: Service,
+  service: ApiService,
   { status, body }: WrittenReply,
-): Promise<Answered> {
+): Promise<AnsweredExchange> {
   const { response } = exchange
   const headers = [...commonHeaders(exchange, service), 'Content-Type', 'text/event-stream']
   const shown = statusFor(exchange, status)
@@ -114,7 +120,7 @@ async function stream(
 }
 
 /** Ends a request with an error. Whatever was thrown, the caller sees an error of the contract and nothing else. */
-export function refuse(exchange: Exchange, service: Service, thrown: unknown): void | Promise<void> {
+export function refuse(exchange: Exchange, service: ApiService, thrown: unknown): void | Promise<void> {
   const { response } = exchange
   if (response.destroyed) return
   if (response.writableEnded) {
@@ -135,7 +141,7 @@ export function refuse(exchange: Exchange, service: Service, thrown: unknown): v
   return metered instanceof Promise ? metered.then(sendEither) : sendEither(metered)
 }
 
-function sendError(exchange: Metered, service: Service, error: ApiError): void {
+function sendError(exchange: Metered, service: ApiService, error: ApiError): void {
   if (exchange.response.destroyed || exchange.response.headersSent) return
   exchange.refusal = error.code
   const status = statusFor(exchange, error.status)
@@ -145,7 +151,7 @@ function sendError(exchange: Metered, service: Service, error: ApiError): void {
 
 function toApiError(
   { requestId, request, path }: Exchange,
-  { log, traffic }: Service,
+  { log, traffic }: ApiService,
   thrown: unknown,
 ): ApiError {
   if (thrown instanceof ApiError) return thrown
@@ -165,7 +171,7 @@ function toApiError(
 /** Writes headers and body in one go. */
 export function send(
   exchange: Metered,
-  service: Service,
+  service: ApiService,
   status: number,
   text: string | undefined,
   extra: readonly string[],
@@ -187,7 +193,7 @@ export function send(
   response.end(text, length === text.length ? 'latin1' : 'utf8')
 }
 
-function commonHeaders(exchange: Metered, service: Service): string[] {
+function commonHeaders(exchange: Metered, service: ApiService): string[] {
   const { requestId, answerVersion, allowance } = exchange
   return [
     ...answerVersion.headers,
@@ -214,7 +220,7 @@ function leavesBodyUnread({ request }: Exchange): boolean {
 
 type BatchResult = { readonly status: 'succeeded' } | { readonly status: 'failed'; readonly error: ItemError }
 
-interface Batch {
+interface BatchAnswer {
   readonly results: readonly BatchResult[]
 }
 
@@ -222,9 +228,9 @@ interface Batch {
  * The answer of a batch with the errors of failed items as the caller's version words them. They are stored unworded,
  * because a repetition may come in another version. The same object where nothing failed.
  */
-export function wordResults<Answer extends Batch>(
+export function wordResults<Answer extends BatchAnswer>(
   exchange: Routed,
-  service: Service,
+  service: ApiService,
   answer: Answer,
 ): Answer {
   if (!answer.results.some(({ status }) => status === 'failed')) return answer
@@ -234,7 +240,7 @@ export function wordResults<Answer extends Batch>(
   return { ...answer, results }
 }
 
-function wordError({ route }: Routed, { versions }: Service, { as_sent, ...error }: ItemError): ItemError {
+function wordError({ route }: Routed, { versions }: ApiService, { as_sent, ...error }: ItemError): ItemError {
   const rename = route.operation.downField
   const worded = rename && !as_sent ? renameFields(error, rename) : error
   const { param } = worded

@@ -8,16 +8,16 @@ import { ApiError, malformedJson, unavailable, validationFailed } from './errors
 import {
   type Accepted,
   type Addressed,
+  type ApiService,
   type Bounded,
   type Parsed,
   pass,
-  type Service,
   withBody,
 } from './exchange.ts'
 import { explainAll, findMisspelt, type VersionedSchema } from './explanation.ts'
 import { findSyntaxFault } from './json/find-syntax-fault.ts'
 import { findForbidden, type Tally } from './json/inspect-json.ts'
-import { findAnywhere, type Route, type Versions } from './routing.ts'
+import { type ApiRoute, findAnywhere, type Versions } from './routing.ts'
 
 const MIB = 1024 * 1024
 
@@ -25,7 +25,7 @@ const MIB = 1024 * 1024
 export const BODY_LIMIT = MIB
 
 /** What is refused of any caller, before anything is read. */
-export function limitTransport(exchange: Accepted, { versions }: Service): Bounded {
+export function limitTransport(exchange: Accepted, { versions }: ApiService): Bounded {
   const { headers, method } = exchange.request
   const length = Number(headers['content-length'] ?? 0)
   if (length > BODY_LIMIT) {
@@ -40,7 +40,7 @@ export function limitTransport(exchange: Accepted, { versions }: Service): Bound
 }
 
 /** What a body may have, in bytes. */
-function limitOf(route: Route | undefined): number {
+function limitOf(route: ApiRoute | undefined): number {
   const { bodyLimit } = route?.operation.extensions ?? {}
   return bodyLimit === undefined ? BODY_LIMIT : bodyLimit * MIB
 }
@@ -55,11 +55,11 @@ export function unsupportedMediaType(message: string): ApiError {
 }
 
 /** The body, as the caller's version describes it. */
-export function readBody(exchange: Addressed, service: Service): Parsed | Promise<Parsed> {
+export function readBody(exchange: Addressed, service: ApiService): Parsed | Promise<Parsed> {
   return exchange.route.write ? readWritten(exchange, service) : withBody(exchange, undefined)
 }
 
-async function readWritten(exchange: Addressed, { bodyMs, versions }: Service): Promise<Parsed> {
+async function readWritten(exchange: Addressed, { bodyMs, versions }: ApiService): Promise<Parsed> {
   const { request, version, route } = exchange
   const { body } = route.operation
   const bytes = await readBytes(request, bodyMs, limitOf(route))

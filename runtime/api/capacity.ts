@@ -1,28 +1,28 @@
 /** Whether there is room for a request: in this process, in the buckets, among the tenant's own requests. */
 
 import { addressGroup } from '../platform/client-address.ts'
-import type { Credential } from '../tenants/keys/keyring.ts'
+import type { KnownCredential } from '../tenants/keys/keyring.ts'
 import { type Allowance, type Grant, LIMITS, type Meter } from '../tenants/limits/limiter.ts'
 import { type ApiError, rateLimited, unavailable } from './errors/errors.ts'
 import {
   type Accepted,
   type Admitted,
   type Allowed,
+  type ApiService,
   type Authenticated,
   type Confirmed,
-  type Counted,
+  type CountedExchange,
   type Exchange,
   type Metered,
   pass,
   type Routed,
-  type Service,
   type Uncrowded,
   withAllowance,
   withTurn,
 } from './exchange.ts'
 
 /** First of all: refuses what this process has no capacity for, at hardly any cost and without a query. */
-export function shedLoad(exchange: Exchange, { traffic, clock }: Service): Accepted {
+export function shedLoad(exchange: Exchange, { traffic, clock }: ApiService): Accepted {
   if (traffic?.overload() === undefined) return pass(exchange, 'load')
   withAllowance(exchange, untouched(clock.machine()))
   throw unavailable('The service has too much to do at the moment; try again shortly.')
@@ -32,7 +32,7 @@ export function shedLoad(exchange: Exchange, { traffic, clock }: Service): Accep
  * As soon as it is known whose request it is: refuses a tenant whose own requests make the queue for the database too long,
  * and no other. It costs no token.
  */
-export function shedTenant(exchange: Authenticated, { traffic, clock }: Service): Uncrowded {
+export function shedTenant(exchange: Authenticated, { traffic, clock }: ApiService): Uncrowded {
   if (!traffic?.crowdedBy(exchange.credential.tenant.id)) return pass(exchange, 'crowd')
   withAllowance(exchange, untouched(clock.machine()))
   throw unavailable('Too many of your requests wait for the database; let some of them finish first.')
@@ -52,7 +52,7 @@ const MAX_STREAMS = 4
 const STREAM_RETRY_MS = 1000
 
 /** One of the slots for requests at the same time, and a token of the operation's bucket. */
-export function takeAllowance(exchange: Routed, service: Service): Allowed | Promise<Allowed> {
+export function takeAllowance(exchange: Routed, service: ApiService): Allowed | Promise<Allowed> {
   const { credential, route } = exchange
   if (route.operation.stream) return takeStream(exchange, service)
   const grant = service.limiter.acquire(tenantMeter(credential, service), route.bucket, credential.lifts)
@@ -60,7 +60,7 @@ export function takeAllowance(exchange: Routed, service: Service): Allowed | Pro
 }
 
 /** A stream is no request at the same time as others; there may be a few of them, and each costs a token to open. */
-function takeStream(exchange: Routed, service: Service): Allowed | Promise<Allowed> {
+function takeStream(exchange: Routed, service: ApiService): Allowed | Promise<Allowed> {
   const open = (metered: Allowed) => {
     if (!metered.allowance.allowed) throw refusalOf(metered.allowance)
     countStream(metered, service)
@@ -70,7 +70,7 @@ function takeStream(exchange: Routed, service: Service): Allowed | Promise<Allow
   return metered instanceof Promise ? metered.then(open) : open(metered)
 }
 
-function countStream({ credential, response }: Routed, { openStreams }: Service): void {
+function countStream({ credential, response }: Routed, { openStreams }: ApiService): void {
   const tenantId = credential.tenant.id
   const count = openStreams.get(tenantId) ?? 0
   if (count >= MAX_STREAMS) {
@@ -85,7 +85,7 @@ function countStream({ credential, response }: Routed, { openStreams }: Service)
   })
 }
 
-function tenantMeter({ tenant }: Credential, { limiter, environment }: Service): Meter {
+function tenantMeter({ tenant }: KnownCredential, { limiter, environment }: ApiService): Meter {
   return limiter.meter(`${environment}:${tenant.id}`)
 }
 
@@ -107,7 +107,7 @@ function accept(exchange: Routed, { allowance, release }: Grant): Allowed {
  */
 export function takeToken<Found extends Exchange>(
   exchange: Found,
-  service: Service,
+  service: ApiService,
 ): (Found & Metered) | Promise<Found & Metered> {
   const { credential, route, address } = exchange
   const { limiter } = service
@@ -129,7 +129,7 @@ export function refusalOf({ resource, limit, retryAfterMs }: Allowance): ApiErro
 }
 
 /** Counts the request: by its bucket for the tenant, and as the last use of its key. */
-export function countUse(exchange: Allowed, { usage, environment }: Service): Counted {
+export function countUse(exchange: Allowed, { usage, environment }: ApiService): CountedExchange {
   const { credential, route, now } = exchange
   usage?.count(environment, credential.tenant.id, credential.key.id, route.bucket, now)
   return pass(exchange, 'usage')
@@ -142,14 +142,18 @@ const ROWS = 25
 const WRITE = 1
 
 /** Waits until the tenant's turn has come: what its other requests have under way is bounded while others are there. */
-export function takeTurn(exchange: Confirmed, service: Service): Admitted | Promise<Admitted> {
+export function takeTurn(exchange: Confirmed, service: ApiService): Admitted | Promise<Admitted> {
   const { operation, bucket } = exchange.route
   // A stream lasts, and does next to nothing.
   return operation.stream ? withTurn(exchange, undefined) : takeTurnOf(exchange, service, bucket)
 }
 
 /** Gives the turn back for as long as others are waited for: that is no work, and a tenant's others go on meanwhile. */
-export async function leaveTurn<T>(exchange: Admitted, service: Service, wait: () => Promise<T>): Promise<T> {
+export async function leaveTurn<T>(
+  exchange: Admitted,
+  service: ApiService,
+  wait: () => Promise<T>,
+): Promise<T> {
   exchange.endTurn?.()
   withTurn(exchange, undefined)
   const value = await wait()
@@ -158,7 +162,7 @@ export async function leaveTurn<T>(exchange: Admitted, service: Service, wait: (
   return value
 }
 
-function takeTurnOf(exchange: Confirmed, { turns }: Service, kind: string): Admitted | Promise<Admitted> {
+function takeTurnOf(exchange: Confirmed, { turns }: ApiService, kind: string): Admitted | Promise<Admitted> {
   const tenantId = exchange.credential.tenant.id
   const weight = weightOf(exchange)
   const begin = () => {

@@ -4,8 +4,8 @@ import type { EmittedEvent, NewEvent, RenderedEvent } from '../events/emit/emit.
 import { renderFor } from '../events/emit/emit.ts'
 import type { StreamStart } from '../events/emit/streams.ts'
 import { findSpace } from './access.ts'
-import type { Account } from './account.ts'
-import { type Admitted, callerOf, type Service } from './exchange.ts'
+import type { AccountActions } from './account.ts'
+import { type Admitted, type ApiService, callerOf } from './exchange.ts'
 import type { Context, FurtherEntry, RequestAudit, RequestEvents, RequestFacts } from './handler.ts'
 import type { Cursors } from './lists/cursors.ts'
 import { bindCursors } from './lists/cursors.ts'
@@ -35,7 +35,7 @@ export class Effects implements RequestAudit {
  */
 export function createContext(
   exchange: Admitted,
-  service: Service,
+  service: ApiService,
   db: Database,
   query: Readonly<Record<string, unknown>>,
   effects?: Effects,
@@ -72,7 +72,7 @@ class Facts implements RequestFacts {
   readonly machineNow: number
   readonly #exchange: Admitted
 
-  constructor(exchange: Admitted, { clock }: Service) {
+  constructor(exchange: Admitted, { clock }: ApiService) {
     this.id = exchange.requestId
     this.version = exchange.version.name
     this.now = exchange.now
@@ -94,10 +94,10 @@ class Facts implements RequestFacts {
 class Events implements RequestEvents {
   readonly types: ReadonlySet<string>
   readonly #exchange: Admitted
-  readonly #service: Service
+  readonly #service: ApiService
   readonly #effects: Effects | undefined
 
-  constructor(exchange: Admitted, service: Service, effects: Effects | undefined) {
+  constructor(exchange: Admitted, service: ApiService, effects: Effects | undefined) {
     this.types = exchange.version.eventTypes
     this.#exchange = exchange
     this.#service = service
@@ -136,7 +136,11 @@ const NO_AUDIT: RequestAudit = {
   },
 }
 
-function cursorsOf(exchange: Admitted, service: Service, query: Readonly<Record<string, unknown>>): Cursors {
+function cursorsOf(
+  exchange: Admitted,
+  service: ApiService,
+  query: Readonly<Record<string, unknown>>,
+): Cursors {
   return bindCursors({
     key: service.cursorKey,
     environment: service.environment,
@@ -153,7 +157,12 @@ function noCursors(): never {
 
 const NO_CURSORS: Cursors = { read: noCursors, write: noCursors }
 
-function accountOf({ credential, now }: Admitted, service: Service, db: Database, effects: Effects): Account {
+function accountOf(
+  { credential, now }: Admitted,
+  service: ApiService,
+  db: Database,
+  effects: Effects,
+): AccountActions {
   const { tenant, space } = credential
   return service.account.bind(db, {
     tenant,
@@ -169,10 +178,10 @@ function noAccount(): never {
   throw new Error('the operation is not declared to change the account')
 }
 
-const NO_ACCOUNT: Account = { rotateKeys: noAccount, changeBilling: noAccount, wipeSandbox: noAccount }
+const NO_ACCOUNT: AccountActions = { rotateKeys: noAccount, changeBilling: noAccount, wipeSandbox: noAccount }
 
 /** What a handler gets of its request, in the form of the canonical version. */
-export interface Input {
+export interface HandlerInput {
   readonly path: Readonly<Record<string, unknown>>
   readonly query: Readonly<Record<string, unknown>>
   readonly body?: unknown
@@ -180,12 +189,12 @@ export interface Input {
 }
 
 /** Translations may change what they get: this comes after the fingerprint. */
-export function createInput(exchange: Admitted): Input {
+export function createInput(exchange: Admitted): HandlerInput {
   const { pathParameters, query, body, items, route } = exchange
   const { upPath, upQuery, upBody, body: described } = route.operation
-  const path: Input['path'] = upPath ? translate(exchange, upPath, pathParameters) : pathParameters
+  const path: HandlerInput['path'] = upPath ? translate(exchange, upPath, pathParameters) : pathParameters
   if (body !== undefined && (upBody ?? described?.each?.up)) exchange.sent = structuredClone(body)
-  const canonicalQuery: Input['query'] = upQuery ? translate(exchange, upQuery, query) : query
+  const canonicalQuery: HandlerInput['query'] = upQuery ? translate(exchange, upQuery, query) : query
   if (items) {
     const up = described?.each?.up
     const canonicalItems = up

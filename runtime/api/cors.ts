@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import type { Exchange, Service } from './exchange.ts'
+import type { ApiService, Exchange } from './exchange.ts'
 import { findAnywhere } from './routing.ts'
 
 const EXPOSED = [
@@ -14,7 +14,7 @@ const NONE: readonly string[] = []
  * Who may read an answer from a page: everybody what publishable keys may call; the documentation, which is at the
  * console, all of the sandbox.
  */
-function allowOrigin(origin: string, service: Service, method: string, path: string): readonly string[] {
+function allowOrigin(origin: string, service: ApiService, method: string, path: string): readonly string[] {
   const { versions, environment, consoleUrl } = service
   if (findAnywhere(versions, method, path, ({ operation }) => operation.extensions.publishable === true))
     return ['Access-Control-Allow-Origin', '*']
@@ -24,7 +24,7 @@ function allowOrigin(origin: string, service: Service, method: string, path: str
 }
 
 /** Headers that let a browser read the answer, only when a browser asks. */
-export function corsHeaders({ request, path }: Exchange, service: Service): readonly string[] {
+export function corsHeaders({ request, path }: Exchange, service: ApiService): readonly string[] {
   const { origin } = request.headers
   const allowed = origin === undefined ? NONE : allowOrigin(origin, service, request.method!, path)
   return allowed === NONE ? NONE : [...allowed, ...EXPOSED]
@@ -37,7 +37,7 @@ export function corsHeaders({ request, path }: Exchange, service: Service): read
 export function preflightHeaders(
   request: IncomingMessage,
   path: string,
-  service: Service,
+  service: ApiService,
 ): readonly string[] | undefined {
   const { origin, 'access-control-request-method': method } = request.headers
   if (request.method !== 'OPTIONS' || origin === undefined || method === undefined) return undefined

@@ -7,23 +7,23 @@ import type { Pool, Transactions } from '../database/pool/pool.ts'
 import type { EventStreams } from '../events/emit/streams.ts'
 import type { ProxyTrust } from '../platform/client-address.ts'
 import type { Environment } from '../platform/environment.ts'
-import type { Turns } from '../platform/fairness/turns.ts'
+import type { TenantTurns } from '../platform/fairness/turns.ts'
 import type { Seals } from '../platform/secrets.ts'
 import type { Clock } from '../tenants/clock/clock.ts'
 import type { Factors } from '../tenants/factors/factors.ts'
 import type { Caller } from '../tenants/keys/caller.ts'
-import type { Credential, Keyring, MemberName } from '../tenants/keys/keyring.ts'
+import type { Keyring, KnownCredential, MemberName } from '../tenants/keys/keyring.ts'
 import type { Allowance, RequestLimiter } from '../tenants/limits/limiter.ts'
 import type { UsageMeter } from '../tenants/usage/meter.ts'
 import type { AccountChanges } from './account.ts'
 import type { ErrorCode } from './errors/errors.ts'
 import type { Context, Destinations, EndpointSecrets, Links } from './handler.ts'
 import type { RequestLog } from './request-log.ts'
-import type { Route, Versions, VersionTable } from './routing.ts'
+import type { ApiRoute, Versions, VersionTable } from './routing.ts'
 import type { Traffic } from './traffic.ts'
 
 /** What the stages of one environment's API use. */
-export interface Service {
+export interface ApiService {
   readonly environment: Environment
   readonly database: Pool
   /** The sandbox's, for what live copies from it: live itself has no grant there. */
@@ -39,7 +39,7 @@ export interface Service {
   readonly keyring: Keyring
   readonly limiter: RequestLimiter
   /** Of this process: all requests share its event loop. */
-  readonly turns: Turns
+  readonly turns: TenantTurns
   readonly links: Links
   readonly destinations: Destinations
   readonly endpointSecrets: EndpointSecrets
@@ -67,7 +67,7 @@ export interface Service {
   readonly requestLog?: Pick<RequestLog, 'note'> | undefined
 }
 
-type Parameters = Readonly<Record<string, unknown>>
+type RequestParameters = Readonly<Record<string, unknown>>
 
 /** A member for whom the console makes a request. */
 export interface RequestingMember extends MemberName {
@@ -96,17 +96,17 @@ export interface Exchange {
   readonly search: string
   /** Of the client, as far as proxies are trusted. */
   readonly address: string
-  readonly credential: Credential | undefined
+  readonly credential: KnownCredential | undefined
   readonly version: VersionTable | undefined
   /** In which an answer is worded: the current version until another is resolved. */
   readonly answerVersion: VersionTable
-  readonly route: Route | undefined
+  readonly route: ApiRoute | undefined
   /** Values of the path's parameters, decoded, in the order of the path. */
   readonly pathValues: readonly string[] | undefined
   /** What was taken from a bucket; undefined before anything was. */
   readonly allowance: Allowance | undefined
-  readonly pathParameters: Parameters | undefined
-  readonly query: Parameters | undefined
+  readonly pathParameters: RequestParameters | undefined
+  readonly query: RequestParameters | undefined
   readonly idempotencyKey: string | undefined
   /** As sent, in the caller's version; its translation may change it. */
   readonly body: unknown
@@ -146,22 +146,25 @@ export type Accepted = Exchange & Passed<'load'>
 /** Neither its size nor its encoding is refused. */
 export type Bounded = Accepted & Passed<'transport'>
 /** Its key is known and in use here. */
-export type Authenticated = Bounded & { readonly credential: Credential }
+export type Authenticated = Bounded & { readonly credential: KnownCredential }
 /** Its tenant does not make the queue for the database too long. */
 export type Uncrowded = Authenticated & Passed<'crowd'>
 /** Its key may be used from where it comes, and belongs to a member who may develop. */
 export type Trusted = Uncrowded & Passed<'holder'>
-export type Versioned = Trusted & { readonly version: VersionTable }
-export type Routed = Versioned & { readonly route: Route; readonly pathValues: readonly string[] }
+export type VersionedExchange = Trusted & { readonly version: VersionTable }
+export type Routed = VersionedExchange & { readonly route: ApiRoute; readonly pathValues: readonly string[] }
 /** A bucket was asked for it: it can be answered. */
 export type Metered = Exchange & { readonly allowance: Allowance }
 /** It may be made at this moment. */
 export type Allowed = Routed & Metered
 /** It stands in the tenant's usage. */
-export type Counted = Allowed & Passed<'usage'>
+export type CountedExchange = Allowed & Passed<'usage'>
 /** Its key may call the operation. */
-export type Authorized = Counted & Passed<'operation'>
-export type Addressed = Authorized & { readonly pathParameters: Parameters; readonly query: Parameters }
+export type Authorized = CountedExchange & Passed<'operation'>
+export type Addressed = Authorized & {
+  readonly pathParameters: RequestParameters
+  readonly query: RequestParameters
+}
 /** All of it fits what the caller's version describes. */
 export type Parsed = Addressed & Passed<'body'>
 /** With a second factor where one is needed. */
@@ -169,7 +172,7 @@ export type Confirmed = Parsed & Passed<'factor'>
 /** Its turn among the tenant's requests has come. */
 export type Admitted = Confirmed & Passed<'turn'>
 export type Performed = Admitted & { readonly reply: WrittenReply }
-export type Answered = Performed & Passed<'answer'>
+export type AnsweredExchange = Performed & Passed<'answer'>
 
 // Each adds to the object that it gets, and gives it under the type that says so: no stage can claim what it has not found.
 
@@ -181,21 +184,25 @@ export function pass<Found extends Exchange, Check extends string>(
   return exchange as Found & Passed<Check>
 }
 
-export function withCredential(exchange: Bounded, credential: Credential): Authenticated {
+export function withCredential(exchange: Bounded, credential: KnownCredential): Authenticated {
   const known: Writable<Exchange> = exchange
   known.credential = credential
   return exchange as Authenticated
 }
 
 /** What is refused from now on is worded in this version too. */
-export function withVersion(exchange: Trusted, version: VersionTable): Versioned {
+export function withVersion(exchange: Trusted, version: VersionTable): VersionedExchange {
   const known: Writable<Exchange> = exchange
   known.version = version
   known.answerVersion = version
-  return exchange as Versioned
+  return exchange as VersionedExchange
 }
 
-export function withRoute(exchange: Versioned, route: Route, pathValues: readonly string[]): Routed {
+export function withRoute(
+  exchange: VersionedExchange,
+  route: ApiRoute,
+  pathValues: readonly string[],
+): Routed {
   const known: Writable<Exchange> = exchange
   known.route = route
   known.pathValues = pathValues
@@ -213,8 +220,8 @@ export function withAllowance<Found extends Exchange>(
 
 export function withParameters(
   exchange: Authorized,
-  pathParameters: Parameters,
-  query: Parameters,
+  pathParameters: RequestParameters,
+  query: RequestParameters,
   idempotencyKey: string | undefined,
 ): Addressed {
   const known: Writable<Exchange> = exchange
@@ -257,12 +264,12 @@ type Writable<T> = { -readonly [Name in keyof T]: T[Name] }
  */
 export type Stage<Found extends Exchange, Next extends Found> = (
   found: Found,
-  service: Service,
+  service: ApiService,
 ) => Next | Promise<Next>
 
 /** Stages in the order in which a request goes through them: with one left out, or in another order, they do not compile. */
 export interface Stages<Found extends Exchange> {
-  readonly list: readonly ((exchange: Exchange, service: Service) => unknown)[]
+  readonly list: readonly ((exchange: Exchange, service: ApiService) => unknown)[]
   // A property, whose parameter is compared strictly: so stages that end earlier are no pipeline.
   readonly step: <Next extends Found>(stage: Stage<Found, Next>) => Stages<Next>
 }
@@ -286,12 +293,12 @@ export function isMetered(exchange: Exchange): exchange is Metered {
 }
 
 /** The caller, as the canonical version shows it. */
-export function callerOf({ credential, version }: Versioned): Caller {
+export function callerOf({ credential, version }: VersionedExchange): Caller {
   const { tenant, space, environment, key } = credential
   return { tenant, space, environment, key, version: version.name }
 }
 
 /** The environment's database on behalf of the caller. */
-export function databaseOf({ credential }: Authenticated, { database }: Service): Transactions {
+export function databaseOf({ credential }: Authenticated, { database }: ApiService): Transactions {
   return database.forTenant(credential.tenant.id)
 }

@@ -15,7 +15,7 @@ import type { PassTokens } from '../passes/wallets/render/pass-tokens.ts'
 import type { Seals } from '../platform/secrets.ts'
 import type { ReportLinks } from '../tenants/addresses/report-links.ts'
 import type { Caller } from '../tenants/keys/caller.ts'
-import type { Account } from './account.ts'
+import type { AccountActions } from './account.ts'
 import type { Cursors } from './lists/cursors.ts'
 
 /** What a handler may use. Times are service time, in milliseconds since the epoch. */
@@ -29,7 +29,7 @@ export interface Context {
   readonly links: Links
   readonly events: RequestEvents
   readonly audit: RequestAudit
-  readonly account: Account
+  readonly account: AccountActions
   readonly endpointSecrets: EndpointSecrets
   readonly seals: Seals
   readonly cardKeys: CardKeys

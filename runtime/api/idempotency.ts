@@ -5,7 +5,7 @@ import { waitForSeen } from '../database/pool/flusher.ts'
 import { inSteps } from '../database/steps.ts'
 import { toTimestamp } from '../database/types.ts'
 import { ApiError } from './errors/errors.ts'
-import { type Admitted, databaseOf, type Parsed, type Service, type WrittenReply } from './exchange.ts'
+import { type Admitted, type ApiService, databaseOf, type Parsed, type WrittenReply } from './exchange.ts'
 import { canonicalJson } from './json/canonical-json.ts'
 
 /** How long a response is stored, in milliseconds of service time. */
@@ -41,7 +41,7 @@ export function fingerprintOf({ route, pathParameters, query, body }: Parsed): B
  */
 export async function claim(
   db: Database,
-  service: Service,
+  service: ApiService,
   { credential, now }: Admitted,
   claimed: ClaimedKey,
   waits = false,
@@ -60,7 +60,7 @@ export async function claim(
 
 /** The response that another request stored while this one worked: its own work has been undone by the conflict. */
 export async function replayStored(
-  service: Service,
+  service: ApiService,
   exchange: Admitted,
   claimed: ClaimedKey,
 ): Promise<WrittenReply> {
@@ -73,7 +73,7 @@ export async function replayStored(
 function replay(
   stored: StoredResponse,
   claimed: ClaimedKey,
-  service: Service,
+  service: ApiService,
   tenantId: string,
 ): WrittenReply {
   if (!stored.fingerprint.equals(claimed.fingerprint)) {
@@ -85,12 +85,12 @@ function replay(
 }
 
 /** Seals a response that may hold a secret, to be stored: whoever repeats the request sees the secret again. */
-export function sealBody(service: Service, tenantId: string, { key }: ClaimedKey, text: string): Buffer {
+export function sealBody(service: ApiService, tenantId: string, { key }: ClaimedKey, text: string): Buffer {
   return service.seals.seal(text, sealContext(service, tenantId, key))
 }
 
 /** Sealed in one row, it opens in no other. */
-function sealContext({ environment }: Service, tenantId: string, key: string): string {
+function sealContext({ environment }: ApiService, tenantId: string, key: string): string {
   return `idempotency_answers.sealed ${environment} ${tenantId} ${key}`
 }
 
@@ -143,7 +143,7 @@ export interface StoredResponse {
   readonly created: number
 }
 
-export interface Claim {
+export interface KeyReservation {
   /** Whether no other request with this key is running. */
   readonly mine: boolean
   readonly stored: StoredResponse | undefined
@@ -183,7 +183,7 @@ export async function claimKey(
   environment: string,
   tenantId: string,
   key: string,
-): Promise<Claim> {
+): Promise<KeyReservation> {
   const values = [lockName(environment, tenantId, key), tenantId, key]
   const { rows } = await db.query<ClaimRow>(CLAIM, values)
   const row = rows[0]!

@@ -2,7 +2,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import express from 'express'
 import { isUnavailable } from '../database/errors.ts'
 import { ApiError, internalError, notFound, unavailable } from './errors/errors.ts'
-import type { Service } from './exchange.ts'
+import type { ApiService } from './exchange.ts'
 import { runPipeline } from './pipeline.ts'
 import { createUnversioned, sendError } from './unversioned.ts'
 
@@ -13,7 +13,7 @@ import { createUnversioned, sendError } from './unversioned.ts'
  * @param watch wraps the whole, where everything is to be validated a second time.
  */
 export function createApiListener(
-  service: Service,
+  service: ApiService,
   isReady: () => Promise<boolean>,
   answerHolder: (request: IncomingMessage, response: ServerResponse) => Promise<void> | undefined,
   watch: (listener: RequestListener) => RequestListener = (listener) => listener,
@@ -44,7 +44,7 @@ export function createApiListener(
 }
 
 /** @param error undefined where nothing failed, but there is no route. */
-function describeFailure({ log }: Service, error: unknown): ApiError {
+function describeFailure({ log }: ApiService, error: unknown): ApiError {
   if (error === undefined) return notFound('There is nothing here.')
   if (error instanceof ApiError) return error
   if (isUnavailable(error)) {

@@ -3,9 +3,9 @@ import inject from 'light-my-request'
 import { current, versions } from '../../generated/versions.ts'
 import type { Environment } from '../platform/environment.ts'
 import type { ErrorBody } from './errors/errors.ts'
-import type { RequestingMember, Service } from './exchange.ts'
+import type { ApiService, RequestingMember } from './exchange.ts'
 import { runPipeline, splitTarget } from './pipeline.ts'
-import type { Operation } from './routing.ts'
+import type { ServiceOperation } from './routing.ts'
 
 /** A member, and the address that the member's browser has. */
 export interface ActingMember extends RequestingMember {
@@ -36,18 +36,18 @@ export type Operate = (
   input?: OperationInput,
 ) => Promise<OperationAnswer>
 
-const OPERATIONS: ReadonlyMap<string, Operation> = new Map(
+const OPERATIONS: ReadonlyMap<string, ServiceOperation> = new Map(
   versions.find(({ name }) => name === current)?.operations.map((operation) => [operation.id, operation]),
 )
 
 /** The operation of the newest version. @throws when there is none of that name. */
-export function findOperation(operationId: string): Operation {
+export function findOperation(operationId: string): ServiceOperation {
   const operation = OPERATIONS.get(operationId)
   if (!operation) throw new Error(`there is no operation ${operationId}`)
   return operation
 }
 
-type Services = Readonly<Record<Environment, Service>>
+type Services = Readonly<Record<Environment, ApiService>>
 
 export function createOperate(services: Services): Operate {
   return async (member, environment, operationId, input = {}) => {
@@ -69,7 +69,7 @@ export function createOperate(services: Services): Operate {
 }
 
 const throughPipeline =
-  (service: Service, member: ActingMember): inject.DispatchFunc =>
+  (service: ApiService, member: ActingMember): inject.DispatchFunc =>
   (request, answered) => {
     runPipeline(request, answered, service, member).catch((error: Error) => answered.destroy(error))
   }

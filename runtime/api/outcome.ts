@@ -22,7 +22,7 @@ import {
 } from '../tenants/audit/queries.ts'
 import type { Effects } from './context.ts'
 import { type ApiError, describeError } from './errors/errors.ts'
-import type { Admitted, Service } from './exchange.ts'
+import type { Admitted, ApiService } from './exchange.ts'
 import type { FurtherEntry } from './handler.ts'
 import { type ClaimedKey, isStored, sealBody } from './idempotency.ts'
 import type { WriteRules } from './routing.ts'
@@ -34,7 +34,7 @@ export interface Writing extends Write {
 
 /** A write, whichever transaction it is made in. */
 export interface Write {
-  readonly service: Service
+  readonly service: ApiService
   readonly exchange: Admitted
   readonly rules: WriteRules
   /** Undefined without an Idempotency-Key. */
@@ -42,7 +42,7 @@ export interface Write {
 }
 
 /** What the handler answered, in the form of the canonical version. */
-interface Answer {
+interface CanonicalAnswer {
   readonly status: number
   readonly body: unknown
   /** The body as JSON, as it is stored. */
@@ -53,7 +53,7 @@ interface Answer {
 export function enqueueSuccess(
   writing: Writing,
   effects: Effects,
-  { status, body, text }: Answer,
+  { status, body, text }: CanonicalAnswer,
 ): Promise<boolean> {
   const { exchange, rules } = writing
   const { events, auditEntries, newSpace } = effects
@@ -83,7 +83,7 @@ export function enqueueRefusal(writing: Writing, error: ApiError): void {
   enqueueOutcome({ ...writing, claimed: isStored(error) ? claimed : undefined }, outcome)
 }
 
-interface Outcome {
+interface WriteOutcome {
   readonly status: number
   /** Body of the answer in the form of the canonical version: of success, or the error object. */
   readonly text: string
@@ -94,7 +94,7 @@ interface Outcome {
 }
 
 /** Writes the audit entry, and the answer under the claimed key: last, because the end of the chain stays locked. */
-function enqueueOutcome(writing: Writing, outcome: Outcome): void {
+function enqueueOutcome(writing: Writing, outcome: WriteOutcome): void {
   const { space, entry, answer } = describeOutcome(writing, outcome)
   enqueueEntry(writing.db, space, entry, answer)
 }
@@ -102,7 +102,7 @@ function enqueueOutcome(writing: Writing, outcome: Outcome): void {
 /** What is written of an outcome, and in which space. */
 function describeOutcome(
   { service, exchange, rules, claimed }: Writing,
-  { status, text, targetId, outcome, newSpace }: Outcome,
+  { status, text, targetId, outcome, newSpace }: WriteOutcome,
 ) {
   const { credential, pathParameters, route } = exchange
   const entry: AuditEntry = {

@@ -16,11 +16,11 @@ export function readParameters(exchange: Authorized): Addressed {
   return withParameters(exchange, readPath(exchange), query, key)
 }
 
-type Values = Record<string, unknown>
+type DecodedParameters = Record<string, unknown>
 
 /** A malformed identifier names nothing. */
-function readPath({ route, pathValues }: Authorized): Values {
-  const values: Values = {}
+function readPath({ route, pathValues }: Authorized): DecodedParameters {
+  const values: DecodedParameters = {}
   for (const [index, name] of route.pathNames.entries()) values[name] = pathValues[index]
   for (const { name, type, validate } of route.operation.pathParameters) {
     const value = readValue(type, values[name] as string)
@@ -30,8 +30,8 @@ function readPath({ route, pathValues }: Authorized): Values {
   return values
 }
 
-function readQuery({ route, version, search }: Authorized): Values {
-  const values: Values = {}
+function readQuery({ route, version, search }: Authorized): DecodedParameters {
+  const values: DecodedParameters = {}
   if (search !== '') {
     for (const [name, text] of splitQuery(search)) {
       const parameter = route.query.get(name)

@@ -1,14 +1,14 @@
 import type { Method } from 'dateline/runtime'
 
 /** One segment of the paths of a version. A segment in words wins over a parameter (OpenAPI 3.1, 4.8.8). */
-interface Node<Route> {
-  readonly words: Map<string, Node<Route>>
-  parameter: Node<Route> | undefined
+interface PathNode<Route> {
+  readonly words: Map<string, PathNode<Route>>
+  parameter: PathNode<Route> | undefined
   readonly routes: Map<string, Route>
 }
 
 /** A path that the version has, whatever the method. */
-export interface Match<Route> {
+export interface PathMatch<Route> {
   readonly routes: ReadonlyMap<string, Route>
   /** Values of the parameters, decoded, in the order of the path. */
   readonly values: readonly string[]
@@ -19,12 +19,12 @@ interface Routable {
   readonly operation: { readonly path: string; readonly method: Method }
 }
 
-export interface Matcher<Route> {
+export interface PathMatcher<Route> {
   /** @param path as sent: segments are decoded one by one. Undefined when the version has no such path. */
-  match(path: string): Match<Route> | undefined
+  match(path: string): PathMatch<Route> | undefined
 }
 
-export function createMatcher<Route extends Routable>(routes: readonly Route[]): Matcher<Route> {
+export function createMatcher<Route extends Routable>(routes: readonly Route[]): PathMatcher<Route> {
   const root = createNode<Route>()
   for (const route of routes) {
     let node = root
@@ -42,11 +42,11 @@ export function createMatcher<Route extends Routable>(routes: readonly Route[]):
   }
 }
 
-function createNode<Route>(): Node<Route> {
+function createNode<Route>(): PathNode<Route> {
   return { words: new Map(), parameter: undefined, routes: new Map() }
 }
 
-function step<Route>(node: Node<Route>, segment: string): Node<Route> {
+function step<Route>(node: PathNode<Route>, segment: string): PathNode<Route> {
   if (segment.startsWith('{')) {
     node.parameter ??= createNode()
     return node.parameter
@@ -72,11 +72,11 @@ function decodeSegments(path: string): string[] | undefined {
 }
 
 function find<Route>(
-  node: Node<Route>,
+  node: PathNode<Route>,
   segments: readonly string[],
   at: number,
   values: string[],
-): Node<Route> | undefined {
+): PathNode<Route> | undefined {
   if (at === segments.length) return node.routes.size > 0 ? node : undefined
   const segment = segments[at]!
   const word = node.words.get(segment)

@@ -5,13 +5,13 @@ import { codeOf, constraintOf, isWorthRepeating, UNIQUE_VIOLATION } from '../dat
 import { isSpaceWiped } from '../tenants/audit/queries.ts'
 import { authenticateAgain, authenticateSandbox } from './access.ts'
 import { leaveTurn } from './capacity.ts'
-import { createContext, createInput, Effects, type Input } from './context.ts'
+import { createContext, createInput, Effects, type HandlerInput } from './context.ts'
 import { ApiError, notImplemented } from './errors/errors.ts'
 import {
   type Admitted,
+  type ApiService,
   databaseOf,
   type Performed,
-  type Service,
   type WrittenReply,
   withReply,
 } from './exchange.ts'
@@ -21,7 +21,7 @@ import { enqueueRefusal, enqueueSuccess, type Write } from './outcome.ts'
 import type { WriteRules } from './routing.ts'
 
 /** Has the operation's handler do what is asked for. */
-export async function perform(exchange: Admitted, service: Service): Promise<Performed> {
+export async function perform(exchange: Admitted, service: ApiService): Promise<Performed> {
   const { handler, write: rules } = exchange.route
   if (!handler) notImplemented()
   exchange.reached = true
@@ -32,7 +32,7 @@ export async function perform(exchange: Admitted, service: Service): Promise<Per
 }
 
 /** A read is its handler alone. */
-export async function read(exchange: Admitted, service: Service, handler: Handler): Promise<WrittenReply> {
+export async function read(exchange: Admitted, service: ApiService, handler: Handler): Promise<WrittenReply> {
   const input = createInput(exchange)
   const context = createContext(exchange, service, databaseOf(exchange, service), input.query)
   const { status, body } = await handler(context, input as never)
@@ -40,15 +40,15 @@ export async function read(exchange: Admitted, service: Service, handler: Handle
 }
 
 /** A write with what its handler gets: the same for every transaction that is begun for it. */
-interface Work extends Write {
+interface WriteWork extends Write {
   readonly handler: Handler
-  readonly input: Input
+  readonly input: HandlerInput
 }
 
 /** Has the handler write, or gives the stored response of the request that this one repeats. */
 export async function write(
   exchange: Admitted,
-  service: Service,
+  service: ApiService,
   handler: Handler,
   rules: WriteRules,
 ): Promise<WrittenReply> {
@@ -66,7 +66,7 @@ export async function write(
   }
 }
 
-async function writeOnce(work: Work): Promise<WrittenReply> {
+async function writeOnce(work: WriteWork): Promise<WrittenReply> {
   const { exchange, service, handler, rules, claimed, input } = work
   let ready: unknown
   let effects = new Effects()
@@ -113,7 +113,7 @@ async function writeOnce(work: Work): Promise<WrittenReply> {
 }
 
 /** What is given to what waits outside of the request's transactions. */
-function contextBetween({ exchange, service, input }: Work): PrepareContext {
+function contextBetween({ exchange, service, input }: WriteWork): PrepareContext {
   const context = createContext(exchange, service, databaseOf(exchange, service), input.query)
   const { destinations, log } = service
   const { pin, verified: isVerified } = exchange.credential
@@ -132,7 +132,7 @@ function contextBetween({ exchange, service, input }: Work): PrepareContext {
 async function complete(
   reply: WrittenReply,
   form: StoredForm<unknown>,
-  { exchange, service }: Work,
+  { exchange, service }: WriteWork,
 ): Promise<WrittenReply> {
   if (reply.status >= 400) return reply
   const body = await form.putBack(service.database, exchange.credential.space, JSON.parse(reply.text!))
@@ -140,7 +140,7 @@ async function complete(
 }
 
 /** This node looks where the tenant's data is now before it answers; the others do soon. The worker that deletes the old data notifies them again. */
-function leaveSpace({ keyring, account, log }: Service): void {
+function leaveSpace({ keyring, account, log }: ApiService): void {
   keyring.forget()
   account
     .notifyNodes()
@@ -170,7 +170,7 @@ function isAnsweredAlready(error: unknown): boolean {
  * A handler's refusal has undone its work; what remains to be written is that it was refused. Throws the refusal, or
  * gives the response that another request has stored meanwhile.
  */
-async function storeRefusal(work: Work, error: ApiError): Promise<WrittenReply> {
+async function storeRefusal(work: WriteWork, error: ApiError): Promise<WrittenReply> {
   const { exchange, service, claimed } = work
   try {
     // Its wait for the end of the chain must not be on a connection that others share.

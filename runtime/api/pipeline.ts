@@ -7,11 +7,11 @@ import { limitTransport, readBody } from './body.ts'
 import { countUse, refusalOf, shedLoad, shedTenant, takeAllowance, takeToken, takeTurn } from './capacity.ts'
 import { preflightHeaders } from './cors.ts'
 import {
-  type Answered,
+  type AnsweredExchange,
+  type ApiService,
   createStages,
   type Exchange,
   type RequestingMember,
-  type Service,
   type Stages,
 } from './exchange.ts'
 import { readParameters } from './parameters.ts'
@@ -19,7 +19,7 @@ import { perform } from './perform.ts'
 import { matchRoute, resolveVersion } from './routing.ts'
 
 /** What every request under /v1 goes through, top to bottom. The order is part of the contract. */
-const STAGES: Stages<Answered> = createStages()
+const STAGES: Stages<AnsweredExchange> = createStages()
   .step(shedLoad)
   .step(limitTransport)
   .step(authenticate)
@@ -45,7 +45,7 @@ const STAGES: Stages<Answered> = createStages()
 export async function runPipeline(
   request: IncomingMessage,
   response: ServerResponse,
-  service: Service,
+  service: ApiService,
   member?: RequestingMember,
 ): Promise<void> {
   const exchange = beginExchange(request, response, service, member)
@@ -76,7 +76,7 @@ export async function runPipeline(
 function beginExchange(
   request: IncomingMessage,
   response: ServerResponse,
-  service: Service,
+  service: ApiService,
   member: RequestingMember | undefined,
 ): Exchange {
   const now = service.clock.service(service.environment)

@@ -1,12 +1,12 @@
 import type { Database, Statement } from '../database/database.ts'
 import {
   ALL_ROWS,
-  Bindings,
+  BoundValues,
   type CreatedRange,
-  type Page,
+  type IndexWalk,
   type Records,
+  type RequestedPage,
   readPage,
-  type Walk,
 } from '../database/page.ts'
 import { inSteps } from '../database/steps.ts'
 import { toTimestamp } from '../database/types.ts'
@@ -84,18 +84,18 @@ export interface FoundRequests extends Records<LoggedRequest> {
 }
 
 /** One of the filters, along its own index. */
-type Way = readonly [walk: Walk, fits: (request: LoggedRequest) => boolean]
+type IndexedFilter = readonly [walk: IndexWalk, fits: (request: LoggedRequest) => boolean]
 
 /** The filters that were given, first the one that probably leaves the fewest. */
-function waysOf({ path, statuses, keyId }: RequestFilter): Way[] {
-  const ways: Way[] = []
+function waysOf({ path, statuses, keyId }: RequestFilter): IndexedFilter[] {
+  const ways: IndexedFilter[] = []
   if (path !== undefined)
     ways.push([{ columns: ['path'], keys: [[path]] }, (request) => request.path === path])
   if (keyId !== undefined)
     ways.push([{ columns: ['key_id'], keys: [[keyId]] }, (request) => request.key_id === keyId])
   if (statuses === undefined) return ways
   const named = new Set(statuses)
-  const way: Way = [
+  const way: IndexedFilter = [
     { columns: ['status'], keys: statuses.map((status) => [status]) },
     ({ status }) => named.has(status),
   ]
@@ -118,12 +118,12 @@ export async function listRequests(
   db: Database,
   space: string,
   filter: RequestFilter,
-  page: Page,
+  page: RequestedPage,
   most = MAX_LOOKED,
 ): Promise<FoundRequests> {
   const [[walk, _] = [ALL_ROWS], ...others] = waysOf(filter)
-  const read = (part: Page) =>
-    readPage<LoggedRequest>(db, LISTED, new Bindings(space), [walk], filter.created, part)
+  const read = (part: RequestedPage) =>
+    readPage<LoggedRequest>(db, LISTED, new BoundValues(space), [walk], filter.created, part)
   const endOf = (rows: readonly LoggedRequest[]) => (page.backward ? rows[0] : rows.at(-1))
   if (others.length === 0) {
     const found = await read(page)

@@ -43,7 +43,7 @@ const FLUSH_MS = 1000
 /** Rows of one statement. */
 const BATCH = 250
 
-interface Noted {
+interface NotedRequest {
   readonly exchange: Exchange
   readonly status: number
   readonly text: string | undefined
@@ -67,7 +67,7 @@ export interface RequestLogParts {
 /** Requests without a known key, and those that members make on pages, are not noted: the audit log has the latter. */
 export function createRequestLog(parts: RequestLogParts): RequestLog {
   const { database, versions, now, log, flushMs = FLUSH_MS, maxWaitingBytes = MAX_WAITING_BYTES } = parts
-  let noted: Noted[] = []
+  let noted: NotedRequest[] = []
   let waitingBytes = 0
   const dropped = new Map<Dropped, number>()
   const drop = (why: Dropped, count = 1) => dropped.set(why, (dropped.get(why) ?? 0) + count)
@@ -142,7 +142,7 @@ function weigh({ request, sent, body }: Exchange, text = ''): number {
   return BYTES_OF_ONE + (isEmpty ? 0 : PARSED * said) + text.length
 }
 
-function describe({ exchange, status, text, ms }: Noted, names: ReadonlySet<string>): RequestToLog {
+function describe({ exchange, status, text, ms }: NotedRequest, names: ReadonlySet<string>): RequestToLog {
   const { request, route, credential, path, search, sent, body } = exchange
   const mayHoldSecrets = route?.operation.extensions.sensitive === true
   const asSent = sent ?? body

@@ -8,23 +8,23 @@ import type { Environment } from '../platform/environment.ts'
 import { type Bucket, LIMITS } from '../tenants/limits/limiter.ts'
 import { ApiError, invalidParameter, notFound } from './errors/errors.ts'
 import {
+  type ApiService,
   type Routed,
-  type Service,
   type Trusted,
-  type Versioned,
+  type VersionedExchange,
   withRoute,
   withVersion,
 } from './exchange.ts'
 import { type ApiDocument, readDocument } from './explanation.ts'
 import type { Handler } from './handler.ts'
 import { describeMissing } from './missing-operations.ts'
-import { createMatcher, type Matcher, splitPath } from './path-matcher.ts'
+import { createMatcher, type PathMatcher, splitPath } from './path-matcher.ts'
 
 /** One row of a version's table. */
-export type Operation = AnyOperation<OperationExtensions>
+export type ServiceOperation = AnyOperation<OperationExtensions>
 
 /** One dated version: its life and its operations. Instants are ISO 8601 UTC. */
-export type Version = AnyVersion<OperationExtensions, VersionExtensions>
+export type ServiceVersion = AnyVersion<OperationExtensions, VersionExtensions>
 
 /** What the documents declare of an operation that writes. */
 export interface WriteRules {
@@ -37,8 +37,8 @@ export interface WriteRules {
 }
 
 /** An operation with what the pipeline would otherwise look up for every request. */
-export interface Route {
-  readonly operation: Operation
+export interface ApiRoute {
+  readonly operation: ServiceOperation
   readonly bucket: Bucket
   /** Undefined while there is none: answered 501. */
   readonly handler: Handler | undefined
@@ -52,7 +52,7 @@ export interface Route {
 }
 
 /** @throws where the documents say less of the operation than the pipeline needs. */
-export function createRoute(operation: Operation, handler: Handler | undefined): Route {
+export function createRoute(operation: ServiceOperation, handler: Handler | undefined): ApiRoute {
   const { rateLimit } = operation.extensions
   if (!isBucket(rateLimit)) throw new Error(`${operation.id}: there is no rate bucket ${rateLimit}`)
   const key = operation.headers.find((header) => header.name === 'Idempotency-Key')
@@ -72,11 +72,11 @@ export function createRoute(operation: Operation, handler: Handler | undefined):
 }
 
 /** A GET that the audit log tells of is done as a write is: in a transaction, with its entry. */
-function isRead({ method, extensions }: Operation): boolean {
+function isRead({ method, extensions }: ServiceOperation): boolean {
   return method === 'GET' && extensions.auditAction === undefined
 }
 
-function writeRulesOf({ id, extensions }: Operation): WriteRules {
+function writeRulesOf({ id, extensions }: ServiceOperation): WriteRules {
   const { auditAction, account, sensitive = false } = extensions
   if (auditAction === undefined) throw new Error(`${id}: no audit action is declared`)
   return { auditAction, account, sensitive }
@@ -94,7 +94,7 @@ export interface VersionTable {
   /** Names and values, in turn, that every answer in this version carries. */
   readonly headers: readonly string[]
   readonly document: ApiDocument
-  readonly matcher: Matcher<Route>
+  readonly matcher: PathMatcher<ApiRoute>
   /** Paths of the operations, as the document writes them. */
   readonly paths: readonly string[]
   /** Headers that requests may leave out here → the change of a later version that requires them. */
@@ -128,7 +128,7 @@ const ALWAYS = ['Cache-Control', 'no-store', 'X-Content-Type-Options', 'nosniff'
  * @param consoleUrl origin of the console, where docs and guides are.
  */
 export function createVersions(
-  versions: readonly Version[],
+  versions: readonly ServiceVersion[],
   handlers: Handlers,
   environment: Environment,
   consoleUrl: string,
@@ -151,7 +151,7 @@ export function createVersions(
 }
 
 function createTable(
-  version: Version,
+  version: ServiceVersion,
   guideUrl: string,
   handlers: Handlers,
   environment: Environment,
@@ -194,8 +194,8 @@ export function findAnywhere(
   versions: Versions,
   method: string,
   path: string,
-  wanted: (route: Route) => boolean = () => true,
-): Route | undefined {
+  wanted: (route: ApiRoute) => boolean = () => true,
+): ApiRoute | undefined {
   for (const table of versions.all.toReversed()) {
     const route = table.matcher.match(path)?.routes.get(method)
     if (route && wanted(route)) return route
@@ -210,7 +210,7 @@ function isWider(path: string, other: string): boolean {
 }
 
 /** The version that the request names, or else the tenant's pin. */
-export function resolveVersion(exchange: Trusted, { versions }: Service): Versioned {
+export function resolveVersion(exchange: Trusted, { versions }: ApiService): VersionedExchange {
   const header = exchange.request.headers['service-version']
   const name = header === undefined ? exchange.credential.pin : String(header)
   const version = name === null ? versions.current : versions.find(name)
@@ -235,14 +235,14 @@ export function resolveVersion(exchange: Trusted, { versions }: Service): Versio
 }
 
 /** The operation, by the path and method of the version. */
-export function matchRoute(exchange: Versioned, { versions }: Service): Routed {
+export function matchRoute(exchange: VersionedExchange, { versions }: ApiService): Routed {
   const method = exchange.request.method!
   const match = exchange.version.matcher.match(exchange.path)
   const route = match?.routes.get(method)
   if (!match || !route) {
     // What another version has is not there; what none has is not allowed.
     const [here] = match?.routes.values() ?? []
-    const isElsewhere = ({ operation }: Route) => !here || !isWider(operation.path, here.operation.path)
+    const isElsewhere = ({ operation }: ApiRoute) => !here || !isWider(operation.path, here.operation.path)
     if (!match || findAnywhere(versions, method, exchange.path, isElsewhere)) {
       throw notFound(describeMissing(versions, exchange.version, method, exchange.path))
     }

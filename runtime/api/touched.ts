@@ -1,7 +1,7 @@
 /** Translations between versions, and those of their changes that made a difference to a request. */
 import type { Translate } from 'dateline/runtime'
 import { translateNoting } from 'dateline/runtime/touched'
-import type { Exchange, Service } from './exchange.ts'
+import type { ApiService, Exchange } from './exchange.ts'
 
 /** A value in the other version. What made a difference is counted with the answer. */
 // biome-ignore lint/suspicious/noExplicitAny: as of the translation itself
@@ -16,7 +16,7 @@ export function noteChange(exchange: Exchange, change: string): void {
 }
 
 /** Counts what made a difference, as the request is answered. What members do on pages is in the newest version, and not counted. */
-export function countTouched(exchange: Exchange, { usage, environment }: Service): void {
+export function countTouched(exchange: Exchange, { usage, environment }: ApiService): void {
   const { touched, credential, route, member } = exchange
   if (!touched || !credential || !route || member) return
   usage?.touch(environment, {

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import type { Environment } from '../platform/environment.ts'
-import type { RequestLog } from '../platform/settings.ts'
+import type { RequestLogSetting } from '../platform/settings.ts'
 import { unavailable } from './errors/errors.ts'
 import type { Exchange } from './exchange.ts'
 
@@ -49,7 +49,7 @@ export interface Traffic {
 export interface TrafficOptions {
   readonly environment: Environment
   readonly log: Logger
-  readonly requestLog: RequestLog
+  readonly requestLog: RequestLogSetting
   /** Requests under way beyond which new ones are refused. */
   readonly mostRequests: number
   /** A request that has no answer after so long gets one, in milliseconds. */

@@ -2,10 +2,10 @@ import type { ServerResponse } from 'node:http'
 import express from 'express'
 import { newId } from '../platform/ids.ts'
 import { type ApiError, describeError, notFound, unavailable } from './errors/errors.ts'
-import type { Service } from './exchange.ts'
+import type { ApiService } from './exchange.ts'
 
 /** What the API listeners answer outside /v1, without a key. */
-export function createUnversioned(service: Service, isReady: () => Promise<boolean>): express.Router {
+export function createUnversioned(service: ApiService, isReady: () => Promise<boolean>): express.Router {
   const router = express.Router({ caseSensitive: true, strict: true })
   router.get('/livez', (_request, response) => sendJson(response, 200, '{"status":"ok"}'))
   router.get('/readyz', async (_request, response) => {
@@ -51,7 +51,7 @@ function sendJson(
 }
 
 /** Answers with an error of the contract where there is no exchange. */
-export function sendError(response: ServerResponse, service: Service, error: ApiError): void {
+export function sendError(response: ServerResponse, service: ApiService, error: ApiError): void {
   const requestId = newId('req', service.clock.service(service.environment))
   const body = {
     ...describeError(error, requestId),

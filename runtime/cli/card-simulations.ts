@@ -13,7 +13,7 @@ export interface SimulationOption {
   readonly reads?: 'number' | 'boolean'
 }
 
-export interface Simulation {
+export interface CardSimulation {
   readonly operation: keyof Client
   readonly text: string
   /** What it is about: the argument. */
@@ -42,7 +42,7 @@ const CARD = 'card_01jxg19h8j7k6m5n4p3q2r1s0t'
 const TRANSACTION = 'ctx_01jxk19m8n7p6q5r4s3t2v1w0x'
 
 /** By the word for each. */
-export const SIMULATIONS: Readonly<Record<string, Simulation>> = {
+export const SIMULATIONS: Readonly<Record<string, CardSimulation>> = {
   authorization: {
     operation: 'simulateAuthorization',
     text: 'a merchant asks to use a card',

@@ -44,7 +44,7 @@ const PASSING = new Set([408, 425, 429])
 class BrokenError extends Error {}
 
 /** Where to resume: after the last event that was dealt with, or where the service said that the stream starts. */
-interface Place {
+interface ResumePoint {
   last: string | undefined
 }
 
@@ -57,7 +57,7 @@ interface Place {
  */
 export async function* followEvents(options: FollowOptions): AsyncGenerator<StreamedEvent, never> {
   const { signal, say, since, giveUpMs, pauseMs = PAUSE_MS, baseUrl } = options
-  const place: Place = { last: since }
+  const place: ResumePoint = { last: since }
   const reconnects = createReconnects({ giveUpMs, pauseMs })
   for (;;) {
     const error = yield* readOn(options, place, reconnects)
@@ -79,7 +79,7 @@ export async function* followEvents(options: FollowOptions): AsyncGenerator<Stre
 /** What one connection gives. @returns why it is over. */
 async function* readOn(
   options: FollowOptions,
-  place: Place,
+  place: ResumePoint,
   reconnects: Reconnects,
 ): AsyncGenerator<StreamedEvent, unknown> {
   const { say } = options
@@ -104,7 +104,7 @@ async function* readOn(
 
 async function* readChunks(
   { client, signal, silenceMs = SILENCE_MS }: FollowOptions,
-  { last }: Place,
+  { last }: ResumePoint,
   reconnects: Reconnects,
 ): AsyncGenerator<Uint8Array> {
   const { data: body, response } = await client
@@ -132,9 +132,9 @@ async function* readChunks(
   }
 }
 
-type Reader = ReadableStreamDefaultReader<Uint8Array>
+type StreamReader = ReadableStreamDefaultReader<Uint8Array>
 
-async function readWithin(silenceMs: number, reader: Reader): ReturnType<Reader['read']> {
+async function readWithin(silenceMs: number, reader: StreamReader): ReturnType<StreamReader['read']> {
   let timer: NodeJS.Timeout | undefined
   const silence = new Promise<never>((_, reject) => {
     const fail = () => reject(new BrokenError(`nothing was heard for ${silenceMs / 1000} s`))

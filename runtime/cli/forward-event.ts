@@ -8,7 +8,7 @@ import { testHeaders } from '../../generated/client/src/2026-05-19/index.ts'
 import { reasonOf } from './terminal/reasons.ts'
 
 /** What is read of an event; its body is passed on as it is. */
-export interface RenderedEvent {
+export interface ForwardedEvent {
   readonly id: string
   readonly type: string
   readonly version: string
@@ -16,7 +16,7 @@ export interface RenderedEvent {
 }
 
 /** What the endpoint made of it. */
-export type Answer =
+export type ForwardResult =
   | { readonly status: number; readonly duration_ms: number }
   | { readonly error: string; readonly duration_ms: number }
 
@@ -39,10 +39,10 @@ const OLDER: Readonly<Record<string, typeof testHeaders>> = {
 
 /** Never rejects but with the reason of the signal. */
 export async function forwardEvent(
-  event: RenderedEvent,
+  event: ForwardedEvent,
   body: string,
   { to, secret, timeoutMs, signal }: Forwarding,
-): Promise<Answer> {
+): Promise<ForwardResult> {
   const startedAt = performance.now()
   const duration = () => ({ duration_ms: Math.round(performance.now() - startedAt) })
   const timeout = AbortSignal.timeout(timeoutMs)
@@ -59,7 +59,7 @@ export async function forwardEvent(
 
 /** Under the names that the event's version has for them. */
 export async function headersOf(
-  { id, version }: Pick<RenderedEvent, 'id' | 'version'>,
+  { id, version }: Pick<ForwardedEvent, 'id' | 'version'>,
   body: string,
   secret: string,
 ): Promise<Record<string, string>> {

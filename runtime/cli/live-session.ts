@@ -1,7 +1,7 @@
 /** The live side of what goes from the sandbox to live: its own key and address, beside those of the sandbox. */
 import { type Command, Option } from 'commander'
 import type { Client } from '../../generated/client/src/2026-05-19/index.ts'
-import { baseUrlOf, MisuseError, openSession, readHttpUrl, type Session } from './svc-session.ts'
+import { baseUrlOf, MisuseError, openSession, readHttpUrl, type SvcSession } from './svc-session.ts'
 import { CommandError } from './terminal/failures.ts'
 
 export interface LiveOptions {
@@ -21,18 +21,18 @@ export function takeLive(command: Command): Command {
 }
 
 type CreatePromotion = Client['createPromotion']
-type Order = Parameters<CreatePromotion>[0]['body']
-export type Promotion = Awaited<ReturnType<CreatePromotion>>
+type PromotionOrder = Parameters<CreatePromotion>[0]['body']
+export type LivePromotion = Awaited<ReturnType<CreatePromotion>>
 
 /** Live, asked on behalf of both keys. */
 export interface LiveSession {
   readonly baseUrl: string
   /** Rejects with a `CommandError` that names the address of live. */
-  promote(order: Omit<Order, 'dry_run'> & { readonly dry_run?: boolean }): Promise<Promotion>
+  promote(order: Omit<PromotionOrder, 'dry_run'> & { readonly dry_run?: boolean }): Promise<LivePromotion>
 }
 
 /** @throws MisuseError unless the session is a key's of the sandbox, and the live key and address can be such. */
-export function openLive(sandbox: Session, { liveApiKey, liveBaseUrl }: LiveOptions): LiveSession {
+export function openLive(sandbox: SvcSession, { liveApiKey, liveBaseUrl }: LiveOptions): LiveSession {
   if (sandbox.profile)
     throw new MisuseError('this takes the sandbox’s key: give --api-key, or set SVC_API_KEY')
   if (sandbox.environment !== 'sandbox') {

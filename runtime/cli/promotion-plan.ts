@@ -1,8 +1,8 @@
 /** A plan of a promotion, for people. */
-import type { Promotion } from './live-session.ts'
+import type { LivePromotion } from './live-session.ts'
 import { type Colour, type Paint, withoutControls } from './terminal/colours.ts'
 
-type Step = Promotion['plan'][number]
+type PlannedStep = LivePromotion['plan'][number]
 
 const SIGNS: Readonly<Record<string, readonly [sign: string, colour: Colour]>> = {
   create: ['+', 'green'],
@@ -12,11 +12,14 @@ const SIGNS: Readonly<Record<string, readonly [sign: string, colour: Colour]>> =
 }
 
 /** A line for each object, and below it where it differs from its copy, or why it is refused. */
-export function showPlan({ plan }: Promotion, paint: Paint): string {
+export function showPlan({ plan }: LivePromotion, paint: Paint): string {
   return plan.flatMap((step) => linesOf(step, paint)).join('\n')
 }
 
-function linesOf({ sandbox_id, live_id, action, differences, problems }: Step, paint: Paint): string[] {
+function linesOf(
+  { sandbox_id, live_id, action, differences, problems }: PlannedStep,
+  paint: Paint,
+): string[] {
   const [sign, colour] = SIGNS[action] ?? ['?', 'magenta']
   const copy = live_id === null ? '' : ` ${action === 'differs' ? 'from' : 'as'} ${live_id}`
   const details = [
@@ -31,6 +34,6 @@ function linesOf({ sandbox_id, live_id, action, differences, problems }: Step, p
 }
 
 /** @returns how many objects the plan has that action for. */
-export function countOf({ plan }: Promotion, action: Step['action']): number {
+export function countOf({ plan }: LivePromotion, action: PlannedStep['action']): number {
   return plan.filter((step) => step.action === action).length
 }

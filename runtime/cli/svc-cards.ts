@@ -1,12 +1,12 @@
 /** `svc cards simulate`: what merchants, networks and carriers would do, in the sandbox. */
 import { Argument, Command, InvalidArgumentError, Option } from 'commander'
 import type { Client } from '../../generated/client/src/2026-05-19/index.ts'
-import { SIMULATIONS, type Simulation, type SimulationOption } from './card-simulations.ts'
+import { type CardSimulation, SIMULATIONS, type SimulationOption } from './card-simulations.ts'
 import { render } from './print.ts'
-import { type Run, requireSandbox } from './svc-session.ts'
+import { requireSandbox, type SvcRunner } from './svc-session.ts'
 
 /** Adds a command for each simulation. */
-export function addCards(program: Command, run: Run): void {
+export function addCards(program: Command, run: SvcRunner): void {
   const cards = program.command('cards').description('use cards as merchants would, in the sandbox')
   const simulate = cards
     .command('simulate')
@@ -17,9 +17,9 @@ export function addCards(program: Command, run: Run): void {
   }
 }
 
-const exampleOf = ({ example }: Simulation) => `  svc cards simulate ${example}`
+const exampleOf = ({ example }: CardSimulation) => `  svc cards simulate ${example}`
 
-function commandOf(name: string, simulation: Simulation, run: Run): Command {
+function commandOf(name: string, simulation: CardSimulation, run: SvcRunner): Command {
   const { text, of, options } = simulation
   const id = of === 'card_id' ? 'a card (card_…)' : 'a card transaction (ctx_…)'
   const command = new Command(name)
@@ -32,13 +32,13 @@ function commandOf(name: string, simulation: Simulation, run: Run): Command {
       requireSandbox({ client, ...session }, 'cards simulate')
       const body = { [of]: about, ...bodyOf(options, words) }
       // What it takes is what the table says, which is held against the document.
-      const call = client[simulation.operation] as unknown as Call
+      const call = client[simulation.operation] as unknown as SimulationCall
       terminal.print(render(await call({ body }), terminal.json).trimEnd())
     }),
   )
 }
 
-type Call = (input: { readonly body: object }) => ReturnType<Client['simulateAuthorization']>
+type SimulationCall = (input: { readonly body: object }) => ReturnType<Client['simulateAuthorization']>
 
 function optionOf({ flags, text, required, reads, ...given }: SimulationOption): Option {
   const option = new Option(flags, text)

@@ -1,7 +1,7 @@
 /** `svc events`: what has happened, as deliveries told of it. */
 import type { Schemas } from '../../generated/client/src/2026-05-19/index.ts'
 import { tabulate, tabulateRecords } from './print.ts'
-import type { Session, Terminal } from './svc-session.ts'
+import type { SvcSession, SvcTerminal } from './svc-session.ts'
 
 type Event = Schemas['Event']
 
@@ -9,16 +9,20 @@ type Event = Schemas['Event']
 const PAGE = 100
 
 /** One event, whole. */
-export async function showEvent({ client }: Session, id: string, { json, print }: Terminal): Promise<void> {
+export async function showEvent(
+  { client }: SvcSession,
+  id: string,
+  { json, print }: SvcTerminal,
+): Promise<void> {
   const event = await client.getEvent({ path: { event_id: id } })
   print(JSON.stringify(event, null, json ? 0 : 2))
 }
 
 /** The latest events, newest first: a line of JSON each, or a table. */
 export async function showEvents(
-  { client }: Session,
+  { client }: SvcSession,
   { type, limit }: { readonly type?: string | undefined; readonly limit: number },
-  { json, print, say }: Terminal,
+  { json, print, say }: SvcTerminal,
 ): Promise<void> {
   const filter = type === undefined ? {} : { type: type as Event['type'] }
   const list = client.listEvents({ query: { limit: Math.min(limit, PAGE), ...filter } })
@@ -47,10 +51,10 @@ interface Resent {
  * @throws Error where no endpoint has had the event.
  */
 export async function resendEvent(
-  { client }: Session,
+  { client }: SvcSession,
   id: string,
   { endpoint }: { readonly endpoint?: string | undefined },
-  { json, print }: Terminal,
+  { json, print }: SvcTerminal,
 ): Promise<void> {
   const endpoints = endpoint === undefined ? await endpointsOf(client) : [endpoint]
   const resent: Resent[] = []
@@ -71,7 +75,7 @@ export async function resendEvent(
   else print(tabulateRecords(resent.map((each) => ({ ...each }))))
 }
 
-async function endpointsOf(client: Session['client']): Promise<string[]> {
+async function endpointsOf(client: SvcSession['client']): Promise<string[]> {
   const ids: string[] = []
   for await (const { id } of client.listWebhookEndpoints({ query: { limit: PAGE } })) ids.push(id)
   return ids

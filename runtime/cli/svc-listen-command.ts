@@ -2,7 +2,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { readTypes } from './event-types.ts'
 import { listen } from './svc-listen.ts'
-import { MisuseError, type Run, readHttpUrl, requireSandbox, type Surroundings } from './svc-session.ts'
+import { MisuseError, readHttpUrl, requireSandbox, type Surroundings, type SvcRunner } from './svc-session.ts'
 
 interface ListenWords {
   readonly forwardTo: string
@@ -12,7 +12,7 @@ interface ListenWords {
   readonly giveUpAfter: number
 }
 
-export function addListen(program: Command, run: Run, { interruption }: Surroundings): void {
+export function addListen(program: Command, run: SvcRunner, { interruption }: Surroundings): void {
   program
     .command('listen')
     .description(

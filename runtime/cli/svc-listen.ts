@@ -1,8 +1,8 @@
 /** `svc listen`: the sandbox's events, as they happen, to an address on the developer's own machine. */
 import { createHmac } from 'node:crypto'
 import { type FollowOptions, followEvents, type StreamedEvent } from './follow-events.ts'
-import { type Answer, forwardEvent, type RenderedEvent } from './forward-event.ts'
-import type { Session, Terminal } from './svc-session.ts'
+import { type ForwardedEvent, type ForwardResult, forwardEvent } from './forward-event.ts'
+import type { SvcSession, SvcTerminal } from './svc-session.ts'
 
 export interface ListenOptions extends Pick<FollowOptions, 'since' | 'giveUpMs' | 'silenceMs' | 'pauseMs'> {
   readonly to: URL
@@ -26,7 +26,11 @@ const TIMEOUT_MS = 10_000
  * @returns when the signal aborts.
  * @throws StreamLostError when the stream is lost for good.
  */
-export async function listen(session: Session, options: ListenOptions, terminal: Terminal): Promise<void> {
+export async function listen(
+  session: SvcSession,
+  options: ListenOptions,
+  terminal: SvcTerminal,
+): Promise<void> {
   const { to, types, signal, timeoutMs = TIMEOUT_MS } = options
   const { client, baseUrl } = session
   const { say } = terminal
@@ -54,16 +58,16 @@ export function deriveSecret(seed: string): string {
   return `whsec_${createHmac('sha256', seed).update('svc listen: signing secret').digest('base64url')}`
 }
 
-function readEvent({ id, data }: StreamedEvent): RenderedEvent {
-  const { type, version, created } = JSON.parse(data) as RenderedEvent
+function readEvent({ id, data }: StreamedEvent): ForwardedEvent {
+  const { type, version, created } = JSON.parse(data) as ForwardedEvent
   return { id, type, version, created }
 }
 
-function toJson({ id, type, version, created }: RenderedEvent, answer: Answer): string {
+function toJson({ id, type, version, created }: ForwardedEvent, answer: ForwardResult): string {
   return JSON.stringify({ id, type, version, created, ...answer })
 }
 
-function toLine({ id, type }: RenderedEvent, answer: Answer): string {
+function toLine({ id, type }: ForwardedEvent, answer: ForwardResult): string {
   const outcome = 'status' in answer ? String(answer.status) : `failed: ${answer.error}`
   return `${new Date().toLocaleTimeString('en-GB')}  ${type}  ${id}  → ${outcome} (${answer.duration_ms} ms)`
 }

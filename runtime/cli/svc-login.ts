@@ -13,9 +13,9 @@ import {
   openSession,
   ownProfiles,
   readHttpUrl,
-  type SessionOptions,
   SignInError,
   type Surroundings,
+  type SvcSessionOptions,
 } from './svc-session.ts'
 
 /** Public clients that every deployment has. */
@@ -24,7 +24,7 @@ const CLIENT_IDS = { sandbox: 'svc-cli', live: 'svc-cli-live' } as const
 /** For how long a person may take in the browser, in milliseconds. */
 const PATIENCE_MS = 600_000
 
-interface LoginWords extends SessionOptions {
+interface LoginWords extends SvcSessionOptions {
   readonly env: Environment
   readonly authUrl: string
   readonly scope: string
@@ -59,7 +59,7 @@ Examples:
     .description('sign out: the tokens are revoked, and removed from this machine')
     .addHelpText('after', '\nExamples:\n  svc logout\n  svc logout --profile live')
     .action((_words: object, command: Command) =>
-      logout(command.optsWithGlobals<SessionOptions>(), surroundings),
+      logout(command.optsWithGlobals<SvcSessionOptions>(), surroundings),
     )
 }
 
@@ -98,7 +98,7 @@ function lateness(): AbortSignal {
   return controller.signal
 }
 
-async function logout({ profile }: SessionOptions, { say }: Surroundings): Promise<void> {
+async function logout({ profile }: SvcSessionOptions, { say }: Surroundings): Promise<void> {
   const name = requireName(profile ?? DEFAULT_PROFILE)
   const profiles = ownProfiles()
   const { revocation_endpoint, client_id, refresh_token } = profiles.read(name) ?? {}

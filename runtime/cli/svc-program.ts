@@ -13,10 +13,10 @@ import { addRequests } from './svc-request.ts'
 import {
   MisuseError,
   openSession,
-  type Run,
   requireSandbox,
-  type SessionOptions,
   type Surroundings,
+  type SvcRunner,
+  type SvcSessionOptions,
 } from './svc-session.ts'
 import { addStatus } from './svc-status.ts'
 import { TRIGGERABLE, trigger } from './svc-trigger.ts'
@@ -24,7 +24,7 @@ import { paintFor } from './terminal/colours.ts'
 import { EXIT_TABLE } from './terminal/exit-codes.ts'
 import { CommandError } from './terminal/failures.ts'
 
-type GlobalOptions = SessionOptions & { readonly json?: true }
+type GlobalOptions = SvcSessionOptions & { readonly json?: true }
 
 /**
  * The merchant's tool. Results go to `print`, all else to `say`; keys and tokens are never repeated anywhere.
@@ -59,7 +59,7 @@ export function createProgram(
     )
     .option('--json', 'results as lines of JSON on stdout, and errors as lines of JSON on stderr')
     .addHelpText('after', HELP)
-  const run: Run = async (command, act) => {
+  const run: SvcRunner = async (command, act) => {
     const options = command.optsWithGlobals<GlobalOptions>()
     const session = openSession(options)
     const terminal = { ...surroundings, json: options.json === true, paint }
@@ -91,7 +91,7 @@ Examples:
 Exit codes:
 ${EXIT_TABLE.map(([code, meaning]) => `  ${String(code).padEnd(4)} ${meaning}`).join('\n')}`
 
-function addTrigger(program: Command, run: Run): void {
+function addTrigger(program: Command, run: SvcRunner): void {
   takeLive(program.command('trigger'))
     .description('make an event happen for real in the sandbox, and print what was made for it')
     .addArgument(new Argument('<event>', `its type: ${TRIGGERABLE.join(', ')}`))
@@ -108,7 +108,7 @@ function addTrigger(program: Command, run: Run): void {
     )
 }
 
-function addEvents(program: Command, run: Run): void {
+function addEvents(program: Command, run: SvcRunner): void {
   const events = program
     .command('events')
     .description('show the latest events, or all of one')

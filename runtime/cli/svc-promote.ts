@@ -1,8 +1,8 @@
 /** `svc promote`: configuration goes from the sandbox to live, after a look at what that means. */
 import { Argument, type Command } from 'commander'
-import { type LiveOptions, type LiveSession, openLive, type Promotion, takeLive } from './live-session.ts'
+import { type LiveOptions, type LivePromotion, type LiveSession, openLive, takeLive } from './live-session.ts'
 import { countOf, showPlan } from './promotion-plan.ts'
-import { MisuseError, type Run, type Terminal } from './svc-session.ts'
+import { MisuseError, type SvcRunner, type SvcTerminal } from './svc-session.ts'
 
 const TYPES = {
   templates: 'pass_template',
@@ -17,7 +17,7 @@ interface Words extends LiveOptions {
   readonly yes?: true
 }
 
-export function addPromote(program: Command, run: Run): void {
+export function addPromote(program: Command, run: SvcRunner): void {
   const command = program
     .command('promote')
     .description('copy configuration from the sandbox to live, after showing what would be done')
@@ -48,7 +48,7 @@ async function promote(
   what: What,
   ids: readonly string[],
   { dryRun, yes }: Words,
-  terminal: Terminal,
+  terminal: SvcTerminal,
 ): Promise<void> {
   if (!dryRun && !yes && !terminal.ask) {
     throw new MisuseError('nobody can be asked here: give --yes, or --dry-run to look first')
@@ -76,13 +76,13 @@ async function promote(
   requireAgreement(made)
 }
 
-const showCopy = ({ sandbox_id, live_id }: Promotion['created'][number]) => `${sandbox_id} → ${live_id}`
+const showCopy = ({ sandbox_id, live_id }: LivePromotion['created'][number]) => `${sandbox_id} → ${live_id}`
 
-async function confirm(question: string, { ask }: Terminal): Promise<boolean> {
+async function confirm(question: string, { ask }: SvcTerminal): Promise<boolean> {
   return /^y(es)?$/i.test((await ask?.(`${question} [y/N] `)) ?? '')
 }
 
-function requireAgreement(promotion: Promotion): void {
+function requireAgreement(promotion: LivePromotion): void {
   const refused = countOf(promotion, 'refused')
   const differ = countOf(promotion, 'differs')
   if (refused > 0) throw new Error(`${refused} refused: nothing is copied unless all of it can be`)

@@ -12,10 +12,10 @@ import { tabulateRecords } from './print.ts'
 import {
   authorizationOf,
   MisuseError,
-  type Run,
-  type Session,
   type Surroundings,
-  type Terminal,
+  type SvcRunner,
+  type SvcSession,
+  type SvcTerminal,
 } from './svc-session.ts'
 import { withoutControls } from './terminal/colours.ts'
 import { formatJson } from './terminal/json-text.ts'
@@ -28,7 +28,7 @@ export interface RequestWords {
 }
 
 /** What came back, its body read. */
-export interface Answered {
+export interface SvcAnswer {
   readonly response: Response
   readonly body: unknown
 }
@@ -44,10 +44,10 @@ const { wire } = service
  * @throws ResponseError for a refusal; ConnectionError or TimeoutError without an answer; the signal's reason after an abort.
  */
 export async function call(
-  session: Session,
+  session: SvcSession,
   { method, path, body, headers }: { method: string; path: string; body?: string; headers: Headers },
   signal: AbortSignal,
-): Promise<Answered> {
+): Promise<SvcAnswer> {
   headers.set('Authorization', await authorizationOf(session))
   const request = new Request(`${session.baseUrl}${path}`, {
     method,
@@ -126,7 +126,7 @@ function readVersion(version: string | undefined): string | undefined {
   throw new MisuseError('--version takes the date of a version, as in --version 2026-05-19')
 }
 
-interface Asked {
+interface AskedRequest {
   readonly method: string
   readonly path: string
   readonly words: RequestWords
@@ -134,9 +134,9 @@ interface Asked {
 }
 
 async function ask(
-  session: Session,
-  { method, path, words, signal }: Asked,
-  terminal: Terminal,
+  session: SvcSession,
+  { method, path, words, signal }: AskedRequest,
+  terminal: SvcTerminal,
 ): Promise<void> {
   const key = keyFor(method, words.idempotencyKey)
   const version = readVersion(words.version)
@@ -156,7 +156,7 @@ async function ask(
 }
 
 /** Records are shown in a table; where there are more, how to go on is said beside it. */
-function show(body: unknown, path: string, { json, paint, print, say }: Terminal): void {
+function show(body: unknown, path: string, { json, paint, print, say }: SvcTerminal): void {
   if (json) return print(JSON.stringify(body))
   const page = readPage(body)
   if (!page) return print(formatJson(body, paint))
@@ -228,7 +228,7 @@ const EXAMPLES: { readonly [Method in keyof typeof VERBS]: readonly string[] } =
 }
 
 /** Adds a command for each method. */
-export function addRequests(program: Command, run: Run, { interruption }: Surroundings): void {
+export function addRequests(program: Command, run: SvcRunner, { interruption }: Surroundings): void {
   for (const [method, text] of Object.entries(VERBS)) {
     const command = program
       .command(method.toLowerCase())

@@ -14,7 +14,7 @@ import { MisuseError, SignInError } from './terminal/failures.ts'
 export { MisuseError, SignInError } from './terminal/failures.ts'
 
 /** Where results and what is said beside them go. */
-export interface Terminal {
+export interface SvcTerminal {
   /** Whether a program reads the results: then each is one line of JSON. */
   readonly json: boolean
   /** A result, to stdout. */
@@ -28,7 +28,7 @@ export interface Terminal {
 }
 
 /** Where a program's words come from and go to. */
-export interface Surroundings extends Pick<Terminal, 'print' | 'say' | 'ask'> {
+export interface Surroundings extends Pick<SvcTerminal, 'print' | 'say' | 'ask'> {
   /** Aborts when the person wants it to end. Asked for only by what runs until then, or has something to end well. */
   interruption(): AbortSignal
   /** Whether results are shown in colours. */
@@ -36,12 +36,12 @@ export interface Surroundings extends Pick<Terminal, 'print' | 'say' | 'ask'> {
 }
 
 /** Runs a command as whoever its options name. */
-export type Run = (
+export type SvcRunner = (
   command: Command,
-  act: (session: Session, terminal: Terminal) => Promise<void>,
+  act: (session: SvcSession, terminal: SvcTerminal) => Promise<void>,
 ) => Promise<void>
 
-export interface Session {
+export interface SvcSession {
   readonly client: Client
   /** Of the API, without a slash at the end. */
   readonly baseUrl: string
@@ -56,7 +56,7 @@ export interface Session {
   readonly profile: { readonly name: string; readonly authUrl: string } | undefined
 }
 
-export interface SessionOptions {
+export interface SvcSessionOptions {
   readonly apiKey?: string | undefined
   readonly baseUrl?: string | undefined
   readonly profile?: string | undefined
@@ -76,14 +76,14 @@ export const ownProfiles = (): Profiles => openProfiles(configFolder(process.env
  * @throws MisuseError when the key or the address cannot be one; neither is repeated in what it says. SignInError when there is
  *   neither a key nor a profile.
  */
-export function openSession(options: SessionOptions): Session {
+export function openSession(options: SvcSessionOptions): SvcSession {
   const { apiKey, profile } = options
   return apiKey && profile === undefined
     ? openWithKey(apiKey, options)
     : openWithProfile(profile ?? DEFAULT_PROFILE, options)
 }
 
-function openWithKey(apiKey: string, { baseUrl }: SessionOptions): Session {
+function openWithKey(apiKey: string, { baseUrl }: SvcSessionOptions): SvcSession {
   const shape = parseKey(apiKey)
   if (!shape) throw new MisuseError('that is no API key: it is mistyped or cut off')
   if (shape.kind === 'publishable') {
@@ -99,7 +99,7 @@ function openWithKey(apiKey: string, { baseUrl }: SessionOptions): Session {
   }
 }
 
-function openWithProfile(name: string, { baseUrl }: SessionOptions): Session {
+function openWithProfile(name: string, { baseUrl }: SvcSessionOptions): SvcSession {
   const profiles = ownProfiles()
   const profile: Profile | undefined = profiles.read(name)
   if (!profile) {
@@ -116,12 +116,12 @@ function openWithProfile(name: string, { baseUrl }: SessionOptions): Session {
   }
 }
 
-interface Credential {
+interface SvcCredential {
   current(): Promise<string>
   renewed?(expired: string): Promise<string>
 }
 
-function connect(text: string, credential: Credential): Pick<Session, 'client' | 'baseUrl' | 'fetch'> {
+function connect(text: string, credential: SvcCredential): Pick<SvcSession, 'client' | 'baseUrl' | 'fetch'> {
   const url = readHttpUrl('--base-url', text)
   const fetch = fetchAs(credential)
   return {
@@ -134,10 +134,10 @@ function connect(text: string, credential: Credential): Pick<Session, 'client' |
 const PREFIX = 'Bearer '
 
 /** The value of the header that names the caller. */
-export const authorizationOf = async ({ bearer }: Pick<Session, 'bearer'>): Promise<string> =>
+export const authorizationOf = async ({ bearer }: Pick<SvcSession, 'bearer'>): Promise<string> =>
   `${PREFIX}${await bearer()}`
 
-function fetchAs({ renewed }: Credential): typeof globalThis.fetch {
+function fetchAs({ renewed }: SvcCredential): typeof globalThis.fetch {
   return async (input, init) => {
     const request = new Request(input, init)
     const again = request.clone()
@@ -174,7 +174,7 @@ export function readHttpUrl(option: string, text: string): URL {
 }
 
 /** @throws MisuseError for a live key or profile: what follows is done in the sandbox only. */
-export function requireSandbox({ environment, profile }: Session, verb: string): void {
+export function requireSandbox({ environment, profile }: SvcSession, verb: string): void {
   if (environment === 'sandbox') return
   throw new MisuseError(
     `${verb} works in the sandbox only, and this is a live ${profile ? 'sign-in' : 'key'}`,

@@ -4,10 +4,10 @@ import type { Schemas } from '../../generated/client/src/2026-05-19/index.ts'
 import { readDeprecation } from '../../generated/client/src/runtime/deprecation.ts'
 import { render } from './print.ts'
 import { call } from './svc-request.ts'
-import type { Run, Session, Surroundings } from './svc-session.ts'
+import type { Surroundings, SvcRunner, SvcSession } from './svc-session.ts'
 
 /** Adds it. */
-export function addStatus(program: Command, run: Run, { interruption }: Surroundings): void {
+export function addStatus(program: Command, run: SvcRunner, { interruption }: Surroundings): void {
   program
     .command('status')
     .description(
@@ -21,7 +21,7 @@ export function addStatus(program: Command, run: Run, { interruption }: Surround
     )
 }
 
-async function readStatus(session: Session, signal: AbortSignal): Promise<object> {
+async function readStatus(session: SvcSession, signal: AbortSignal): Promise<object> {
   // Without a version: it is answered in the one that the account is pinned to.
   const headers = new Headers({ Accept: 'application/json' })
   const { response, body } = await call(session, { method: 'GET', path: '/v1/me', headers }, signal)

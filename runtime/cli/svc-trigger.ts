@@ -2,8 +2,8 @@
 import { EVENT_TYPES } from './event-types.ts'
 import { type LiveOptions, openLive } from './live-session.ts'
 import { render } from './print.ts'
-import { MisuseError, type Session, type Terminal } from './svc-session.ts'
-import { type Made, RECIPES, type RecipeOptions } from './trigger-recipes.ts'
+import { MisuseError, type SvcSession, type SvcTerminal } from './svc-session.ts'
+import { type MadeIds, RECIPES, type RecipeOptions } from './trigger-recipes.ts'
 
 /** Types that can be triggered, in the order of the documents. */
 export const TRIGGERABLE: readonly string[] = Object.keys(RECIPES)
@@ -14,10 +14,10 @@ const isTriggerable = (type: string): type is keyof typeof RECIPES => Object.has
 
 /** @throws MisuseError when nothing makes such an event happen. */
 export async function trigger(
-  session: Session,
+  session: SvcSession,
   type: string,
   options: TriggerOptions,
-  terminal: Terminal,
+  terminal: SvcTerminal,
 ): Promise<void> {
   if (!isTriggerable(type)) {
     const known = EVENT_TYPES.includes(type)
@@ -27,7 +27,7 @@ export async function trigger(
   if (options.endpoint !== undefined && type !== 'webhook_endpoint.test') {
     throw new MisuseError('--endpoint is for webhook_endpoint.test only')
   }
-  const made: Made = await RECIPES[type](session.client, {
+  const made: MadeIds = await RECIPES[type](session.client, {
     endpoint: options.endpoint,
     openLive: () => openLive(session, options),
   })

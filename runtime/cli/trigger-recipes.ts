@@ -15,9 +15,9 @@ export interface RecipeOptions {
 }
 
 /** Identifiers of what was made, by what they are. */
-export type Made = Readonly<Record<string, string>>
+export type MadeIds = Readonly<Record<string, string>>
 
-type Recipe = (client: Client, options: RecipeOptions) => Promise<Made>
+type Recipe = (client: Client, options: RecipeOptions) => Promise<MadeIds>
 
 export const RECIPES = {
   'pass_template.created': (client) => makeTemplate(client),
@@ -120,9 +120,12 @@ export const RECIPES = {
 /** Marks what it makes, so that it can be told from the merchant's own. */
 const METADATA = { made_by: 'svc trigger' }
 
-type Kind = 'loyalty' | 'coupon'
+type TriggeredKind = 'loyalty' | 'coupon'
 
-async function makeTemplate(client: Client, kind: Kind = 'loyalty'): Promise<{ pass_template_id: string }> {
+async function makeTemplate(
+  client: Client,
+  kind: TriggeredKind = 'loyalty',
+): Promise<{ pass_template_id: string }> {
   const template = await client.createPassTemplate({
     body: {
       name: 'Coffee club',
@@ -135,7 +138,10 @@ async function makeTemplate(client: Client, kind: Kind = 'loyalty'): Promise<{ p
   return { pass_template_id: template.id }
 }
 
-async function makePass(client: Client, kind?: Kind): Promise<{ pass_template_id: string; pass_id: string }> {
+async function makePass(
+  client: Client,
+  kind?: TriggeredKind,
+): Promise<{ pass_template_id: string; pass_id: string }> {
   const made = await makeTemplate(client, kind)
   const pass = await client.createPass({
     body: { template_id: made.pass_template_id, holder: { name: 'Ada Moreau' }, metadata: METADATA },

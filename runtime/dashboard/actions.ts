@@ -10,7 +10,7 @@ import type { Environment } from '../platform/environment.ts'
  */
 export type Proof = 'credentials' | 'session' | 'code' | 'code in live' | 'code and password'
 
-export type Action =
+export type ConsoleAction =
   | { readonly takes: 'credentials' | 'session' }
   | {
       readonly takes: 'code' | 'code in live' | 'code and password'
@@ -18,17 +18,20 @@ export type Action =
       readonly audit: string
     }
 
-const CREDENTIALS: Action = { takes: 'credentials' }
-const SESSION: Action = { takes: 'session' }
+const CREDENTIALS: ConsoleAction = { takes: 'credentials' }
+const SESSION: ConsoleAction = { takes: 'session' }
 
 /** @param takes of the form. @param audit action of the audit entry that a wrong code leaves. */
-const code = (audit: string, takes: 'code' | 'code in live' | 'code and password' = 'code'): Action => ({
+const code = (
+  audit: string,
+  takes: 'code' | 'code in live' | 'code and password' = 'code',
+): ConsoleAction => ({
   takes,
   audit,
 })
 
 /** By path, as Express reads it; the environment that begins a path of the dashboard is left out. */
-export const ACTIONS: Readonly<Record<string, Action>> = {
+export const ACTIONS: Readonly<Record<string, ConsoleAction>> = {
   // Pages outside of the dashboard.
   '/sign-in': CREDENTIALS,
   '/sign-in/passkey': CREDENTIALS,
@@ -126,21 +129,21 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
 }
 
 /** The action of a form that is sent to a path, as Express reads it; undefined if the path takes no form. */
-export function findAction(path: string): Action | undefined {
+export function findAction(path: string): ConsoleAction | undefined {
   return ACTIONS[path.replace(/^\/(?:sandbox|live)\//, '')]
 }
 
 /** The same of a path that a form is sent to. @throws where the list has none: it must be there before it is served. */
-export function actionOf(path: string): Action {
+export function actionOf(path: string): ConsoleAction {
   const action = findAction(path)
   if (!action) throw new Error(`${path} is not in ACTIONS of runtime/dashboard/actions.ts: add what it takes`)
   return action
 }
 
 /** An action that takes a code of the member's app. */
-export type CodedAction = Extract<Action, { readonly audit: string }>
+export type CodedAction = Extract<ConsoleAction, { readonly audit: string }>
 
 /** Whether the action takes a code in the environment. */
-export function takesCode(action: Action, environment: Environment): action is CodedAction {
+export function takesCode(action: ConsoleAction, environment: Environment): action is CodedAction {
   return 'audit' in action && (action.takes !== 'code in live' || environment === 'live')
 }

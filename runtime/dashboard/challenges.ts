@@ -20,7 +20,7 @@ export interface ChallengeParts {
 
 const COOKIE_SECONDS = 600
 
-type Asked = Request<{ token: string }>
+type ChallengeRequest = Request<{ token: string }>
 
 interface Parts extends ChallengeParts {
   readonly forms: FormGuard
@@ -39,11 +39,11 @@ export function createChallenges(given: ChallengeParts): Router {
   const form = express.urlencoded({ extended: false, limit: '4kb', parameterLimit: 10 })
   router
     .route('/challenges/:token')
-    .get(async (request: Asked, response: Response) => {
+    .get(async (request: ChallengeRequest, response: Response) => {
       const challenge = await openOrRefuse(parts, request, response)
       if (challenge) sendForm(parts, request, response, challenge, 200)
     })
-    .post(form, (request: Asked, response: Response) => complete(parts, request, response))
+    .post(form, (request: ChallengeRequest, response: Response) => complete(parts, request, response))
     .all((_request, response) => {
       response.set('Allow', 'GET, HEAD, POST')
       sendPage(response, 405, writeNotice('Not possible', 'This page is read and filled in, nothing else.'))
@@ -52,7 +52,7 @@ export function createChallenges(given: ChallengeParts): Router {
   return router
 }
 
-async function complete(parts: Parts, request: Asked, response: Response): Promise<void> {
+async function complete(parts: Parts, request: ChallengeRequest, response: Response): Promise<void> {
   const challenge = await openOrRefuse(parts, request, response)
   if (!challenge) return
   if (!parts.forms.isOwn(request, request.params.token)) {
@@ -81,7 +81,7 @@ async function complete(parts: Parts, request: Asked, response: Response): Promi
 
 async function openOrRefuse(
   { factors }: ChallengeParts,
-  request: Asked,
+  request: ChallengeRequest,
   response: Response,
 ): Promise<Challenge | undefined> {
   const challenge = await factors.open(request.params.token)
@@ -99,7 +99,7 @@ function sendOver(response: Response): void {
 
 function sendForm(
   { forms }: Parts,
-  request: Asked,
+  request: ChallengeRequest,
   response: Response,
   challenge: Challenge,
   status: number,

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import type { Request } from 'express'
 import type { CodedAction } from './actions.ts'
 import { CODE_FIELD, formField, GUARD_FIELD } from './html/forms.ts'
-import { confirm, type OwnParts, type Sender } from './sign-in/own-credentials.ts'
+import { confirm, type FormSender, type OwnParts } from './sign-in/own-credentials.ts'
 import { tell } from './sign-in/telling.ts'
 
 /** What the audit log names as its target. */
@@ -17,7 +17,7 @@ const IDENTIFIER = /^[a-z]{2,5}_[0-9a-z]{26}$/
  */
 export async function isConfirmed(
   parts: OwnParts,
-  sender: Sender,
+  sender: FormSender,
   { takes, audit: action }: CodedAction,
   target: string,
   request: Request,

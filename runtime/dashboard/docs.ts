@@ -32,7 +32,7 @@ const TYPES: Readonly<Record<string, string>> = {
 }
 const A_YEAR_SECONDS = 31_536_000
 
-interface Served {
+interface ServedFile {
   readonly file: string
   /** Of its text; undefined where the manifest does not say. */
   readonly hash: string | undefined
@@ -121,15 +121,15 @@ function pathOf(path: string): string | undefined {
   }
 }
 
-function findDocument({ versions, generated }: DocsParts, path: string): Served | undefined {
+function findDocument({ versions, generated }: DocsParts, path: string): ServedFile | undefined {
   const version = /^([^/]+)\/openapi\.json$/.exec(path)?.[1] ?? ''
   if (!versions.includes(version)) return undefined
   return { file: join(generated, version, 'openapi.json'), hash: undefined }
 }
 
 /** Nothing is served but what the manifest lists. The first reader waits while it is built, if it is not there. */
-function openListing({ generated, build }: DocsParts): (path: string) => Promise<Served | undefined> {
-  let listing: Promise<ReadonlyMap<string, Served>> | undefined
+function openListing({ generated, build }: DocsParts): (path: string) => Promise<ServedFile | undefined> {
+  let listing: Promise<ReadonlyMap<string, ServedFile>> | undefined
   const open = async () => {
     await build()
     const text = await readFile(join(generated, 'manifest.json'), 'utf8')

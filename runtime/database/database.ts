@@ -1,5 +1,5 @@
 /** How statements reach PostgreSQL: the one shape that handlers, stages and the operator's tool share. */
-import type { Step } from './steps.ts'
+import type { StatementStep } from './steps.ts'
 
 /** A statement with its text visible where it is used. The name, unique per text, makes it a prepared statement. */
 export interface Statement {
@@ -16,10 +16,10 @@ export interface Statement {
    */
   readonly guarded?: true
   /** The same where tables are distributed by tenant, if it is another statement there (`inSteps`). */
-  readonly steps?: readonly Step[]
+  readonly steps?: readonly StatementStep[]
 }
 
-export interface Result<Row> {
+export interface RowResult<Row> {
   readonly rows: Row[]
   /** Rows affected, for statements that return none. */
   readonly count: number
@@ -30,5 +30,5 @@ export interface Database {
   query<Row = Record<string, unknown>>(
     statement: Statement,
     values?: readonly unknown[],
-  ): Promise<Result<Row>>
+  ): Promise<RowResult<Row>>
 }

@@ -11,7 +11,7 @@ export interface Boundary {
 }
 
 /** Which part of a list to read. */
-export interface Page {
+export interface RequestedPage {
   readonly limit: number
   readonly order: 'asc' | 'desc'
   /** Where to start; absent: at the beginning. */
@@ -29,7 +29,7 @@ export interface CreatedRange {
 }
 
 /** The values that a statement binds, the tenant first. */
-export class Bindings {
+export class BoundValues {
   readonly values: unknown[]
 
   constructor(tenantId: string) {
@@ -43,7 +43,7 @@ export class Bindings {
 }
 
 /** What one index holds in the order of (created, id): the tenant's rows with the same values in `columns`. */
-export interface Walk {
+export interface IndexWalk {
   /** Of the index, between the tenant and (created, id). */
   readonly columns: readonly string[]
   /** The values of the columns, once for each part of the index that is walked; none: nothing is. */
@@ -53,10 +53,10 @@ export interface Walk {
 }
 
 /** Along the primary order: all of the tenant's rows. */
-export const ALL_ROWS: Walk = { columns: [], keys: [[]] }
+export const ALL_ROWS: IndexWalk = { columns: [], keys: [[]] }
 
 /** Which records a list shows and how. */
-export interface Listed {
+export interface ListSource {
   readonly table: string
   /** Of the table, in `columns` and in the walks' conditions. */
   readonly alias: string
@@ -66,7 +66,7 @@ export interface Listed {
 }
 
 /** Half open, in the order of (created, id): places for the four values in the statement. */
-interface Span {
+interface PageSpan {
   readonly from: readonly [created: string, id: string]
   readonly to: readonly [created: string, id: string]
 }
@@ -77,18 +77,19 @@ const justAfter = (id: string) => `${id} `
 /** Sorts after every identifier. */
 const LAST = '~'
 
-interface Place {
+interface RowPlace {
   readonly created: number
   readonly id: string
 }
 
-const compare = (a: Place, b: Place) => a.created - b.created || (a.id < b.id ? -1 : Number(a.id > b.id))
+const compare = (a: RowPlace, b: RowPlace) =>
+  a.created - b.created || (a.id < b.id ? -1 : Number(a.id > b.id))
 
 /** The bounds that the range and the page's boundary set, the narrowest of each side. */
-function spanOf(bindings: Bindings, range: CreatedRange, page?: Page): Span {
+function spanOf(bindings: BoundValues, range: CreatedRange, page?: RequestedPage): PageSpan {
   // Stored instants are whole milliseconds, so a bound between two is moved to the one that says the same.
-  const from: Place[] = []
-  const to: Place[] = []
+  const from: RowPlace[] = []
+  const to: RowPlace[] = []
   if (range.gte !== undefined) from.push({ created: Math.ceil(range.gte), id: '' })
   if (range.gt !== undefined) from.push({ created: Math.floor(range.gt), id: LAST })
   if (range.lte !== undefined) to.push({ created: Math.floor(range.lte), id: LAST })
@@ -101,7 +102,7 @@ function spanOf(bindings: Bindings, range: CreatedRange, page?: Page): Span {
     if (ascending !== page.backward) from.push(place)
     else to.push(place)
   }
-  const bind = (place: Place | undefined, otherwise: string) =>
+  const bind = (place: RowPlace | undefined, otherwise: string) =>
     [
       `${bindings.bind(place ? toTimestamp(place.created) : otherwise)}::timestamptz`,
       bindings.bind(place?.id ?? ''),
@@ -116,9 +117,9 @@ function spanOf(bindings: Bindings, range: CreatedRange, page?: Page): Span {
  * One walk, from one bound to the other. Values of the index's columns are bounds too, not equalities: rows in this order
  * come from this index alone, so that there is one plan, whatever the statistics and the values say.
  */
-function walkText(table: string, alias: string, walk: Walk, span: Span, bindings: Bindings) {
+function walkText(table: string, alias: string, walk: IndexWalk, span: PageSpan, bindings: BoundValues) {
   const { columns, keys, where } = walk
-  const place = (values: readonly string[], [created, id]: Span['from']) =>
+  const place = (values: readonly string[], [created, id]: PageSpan['from']) =>
     `(${[...values, created, id].join(', ')})`
   const named = [...columns, 'created', 'id'].map((column) => `${alias}.${column}`)
   const isOne = keys.length === 1
@@ -145,11 +146,11 @@ function walkText(table: string, alias: string, walk: Walk, span: Span, bindings
  * else is looked up: what is read depends on the page and on the number of walks, not on how many records there are.
  */
 export function pageStatement(
-  { table, alias, columns, join = '' }: Listed,
-  bindings: Bindings,
-  walks: readonly Walk[],
+  { table, alias, columns, join = '' }: ListSource,
+  bindings: BoundValues,
+  walks: readonly IndexWalk[],
   range: CreatedRange,
-  page: Page,
+  page: RequestedPage,
 ): Statement {
   const direction = (page.order === 'asc') !== page.backward ? 'ASC' : 'DESC'
   const limit = `LIMIT ${bindings.bind(page.limit + 1)}`
@@ -168,9 +169,9 @@ export function pageStatement(
 
 /** How many records there are in the walks. Reads their indexes alone where the walks' conditions allow it. */
 export function countStatement(
-  { table, alias }: Pick<Listed, 'table' | 'alias'>,
-  bindings: Bindings,
-  walks: readonly Walk[],
+  { table, alias }: Pick<ListSource, 'table' | 'alias'>,
+  bindings: BoundValues,
+  walks: readonly IndexWalk[],
   range: CreatedRange,
 ): Statement {
   const span = spanOf(bindings, range)
@@ -219,7 +220,7 @@ export interface Records<Row> {
   readonly hasMore: boolean
 }
 
-export function cutPage<Row>(rows: readonly Row[], page: Page): Records<Row> {
+export function cutPage<Row>(rows: readonly Row[], page: RequestedPage): Records<Row> {
   const fitting = rows.length > page.limit ? rows.slice(0, page.limit) : rows
   return { rows: page.backward ? fitting.toReversed() : fitting, hasMore: rows.length > page.limit }
 }
@@ -227,11 +228,11 @@ export function cutPage<Row>(rows: readonly Row[], page: Page): Records<Row> {
 /** One page of the records in the walks, which may bind values before. */
 export async function readPage<Row extends object>(
   db: Database,
-  listed: Listed,
-  bindings: Bindings,
-  walks: readonly Walk[],
+  listed: ListSource,
+  bindings: BoundValues,
+  walks: readonly IndexWalk[],
   range: CreatedRange,
-  page: Page,
+  page: RequestedPage,
 ): Promise<Records<Row>> {
   const statement = pageStatement(listed, bindings, walks, range, page)
   return cutPage((await db.query<Row>(statement, bindings.values)).rows, page)

@@ -3,10 +3,10 @@
  * it writes new rows beside something else: so what is one statement elsewhere is several there, in one transaction, none
  * waiting for the answer to another.
  */
-import type { Database, Result, Statement } from './database.ts'
+import type { Database, RowResult, Statement } from './database.ts'
 
 /** One of them. */
-export interface Step {
+export interface StatementStep {
   readonly statement: Statement
   /** Which values of the whole it is given, counted from 0. None: it goes without any, and may hold several commands. */
   readonly takes: readonly number[]
@@ -18,7 +18,7 @@ export interface Step {
  *
  * @param name begins the names of all, which have none without it.
  */
-export function inSteps(name: string | undefined, ...texts: readonly string[]): readonly Step[] {
+export function inSteps(name: string | undefined, ...texts: readonly string[]): readonly StatementStep[] {
   return texts.map((text, index) => {
     const numbers = [...new Set([...text.matchAll(/\$(\d+)/g)].map(([, number]) => Number(number)))]
     const own = text.replaceAll(/\$(\d+)/g, (_, number: string) => `$${numbers.indexOf(Number(number)) + 1}`)
@@ -32,7 +32,7 @@ export function inSteps(name: string | undefined, ...texts: readonly string[]): 
 /** A transaction of a distributed database: statements that have steps go in steps. */
 export function steppingDatabase(db: Database): Database {
   return {
-    query<Row>(statement: Statement, values: readonly unknown[] = []): Promise<Result<Row>> {
+    query<Row>(statement: Statement, values: readonly unknown[] = []): Promise<RowResult<Row>> {
       if (!statement.steps) return db.query<Row>(statement, values)
       const { steps, guarded } = statement
       const answers = steps.map(({ statement: own, takes }) => {

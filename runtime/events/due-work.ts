@@ -10,7 +10,7 @@ import { systemEntry } from '../tenants/audit/entry.ts'
 import { appendAudit } from '../tenants/audit/queries.ts'
 import type { Clock } from '../tenants/clock/clock.ts'
 import { createSetAside } from '../work/set-aside.ts'
-import { collectEvents, type Emitter } from './emit/emit.ts'
+import { collectEvents, type EventSink } from './emit/emit.ts'
 import type { WakeUpChannel } from './emit/wake-ups.ts'
 
 export interface DueParts {
@@ -34,7 +34,7 @@ export interface DuePlace {
   readonly environment: Environment
   readonly db: Database
   readonly space: string
-  readonly events: Emitter
+  readonly events: EventSink
   /** Service time. */
   readonly now: number
 }

@@ -11,7 +11,7 @@ export const postingsIn = (environment: Environment, alias: string) =>
       FROM ${environment}.ledger_transactions t
      WHERE t.tenant_id = $1 AND t.cause >= ${alias}.id || '/' AND t.cause < ${alias}.id || '0') AS postings`
 
-interface Found {
+interface FoundRow {
   readonly created: number
   readonly updated: number
 }
@@ -27,7 +27,7 @@ export async function showMoney(
   await requireTenant(control, tenantId)
   const spaces = await findSpaces(control, tenantId)
   for (const environment of ENVIRONMENTS) {
-    const [found] = (await control.query<Found>(readIn(environment), [spaces[environment], id])).rows
+    const [found] = (await control.query<FoundRow>(readIn(environment), [spaces[environment], id])).rows
     if (!found) continue
     return { environment, ...found, created: isoTime(found.created), updated: isoTime(found.updated) }
   }

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { onOff, type Reader, url, whole } from './setting-readers.ts'
+import { onOff, type SettingReader, url, whole } from './setting-readers.ts'
 import type { SettingProblem } from './settings.ts'
 
 /** Which chain pays out, and who signs there. */
@@ -33,11 +33,15 @@ const ADDRESS = /^0x[0-9a-fA-F]{40}$/
 const KEY = /^(0x)?[0-9a-fA-F]{64}$/
 const GWEI = 1_000_000_000n
 
-type Environment = Readonly<Record<string, string | undefined>>
+type EnvironmentVariables = Readonly<Record<string, string | undefined>>
 
 /** @param production there nodes and signers are reached over TLS, but on the machine itself. */
-export function readChain(env: Environment, production: boolean, problems: SettingProblem[]): ChainSettings {
-  const read = <T>(variable: string, parse: Reader<T>): T | undefined => {
+export function readChain(
+  env: EnvironmentVariables,
+  production: boolean,
+  problems: SettingProblem[],
+): ChainSettings {
+  const read = <T>(variable: string, parse: SettingReader<T>): T | undefined => {
     try {
       return parse(env[variable] || undefined)
     } catch (error) {
@@ -76,7 +80,7 @@ export function readChain(env: Environment, production: boolean, problems: Setti
 }
 
 function readSigner(
-  env: Environment,
+  env: EnvironmentVariables,
   production: boolean,
   problems: SettingProblem[],
 ): SignerSettings | undefined {
@@ -106,7 +110,7 @@ function readSigner(
 const OWN_MACHINE = /^(127\.[\d.]+|localhost|\[::1\])$/
 
 /** Over TLS in production, unless it is on this machine. */
-function nearUrl(production: boolean): Reader<string | undefined> {
+function nearUrl(production: boolean): SettingReader<string | undefined> {
   return (text) => {
     const address = url(['http:', 'https:'])(text)
     if (address === undefined || !production) return address

@@ -8,7 +8,7 @@ export class Html {
   }
 }
 
-type Part = Html | string | undefined | false | readonly Part[]
+type HtmlPart = Html | string | undefined | false | readonly HtmlPart[]
 
 const ENTITIES: Readonly<Record<string, string>> = {
   '&': '&amp;',
@@ -22,14 +22,14 @@ export function escapeHtml(text: string): string {
   return text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character]!)
 }
 
-function show(part: Part): string {
+function show(part: HtmlPart): string {
   if (part === undefined || part === false) return ''
   if (typeof part === 'string') return escapeHtml(part)
   return part instanceof Html ? part.text : part.map(show).join('')
 }
 
 /** Text goes into elements and quoted attributes; nothing, `undefined` or false, leaves nothing. */
-export function html(texts: TemplateStringsArray, ...parts: readonly Part[]): Html {
+export function html(texts: TemplateStringsArray, ...parts: readonly HtmlPart[]): Html {
   return new Html(texts.reduce((before, text, index) => before + show(parts[index - 1]) + text))
 }
 

@@ -6,12 +6,12 @@ import { US_STATES } from './countries.ts'
 import { parseInstant } from './instants.ts'
 
 /** Reads one variable; an empty one counts as unset. Gives its value or throws a sentence about what is wrong. */
-export type Reader<T> = (text: string | undefined) => T
+export type SettingReader<T> = (text: string | undefined) => T
 
 /** A pepper shorter than this could be guessed from one known key and its digest. */
 const PEPPER_MINIMUM = 16
 
-export function whole(fallback: number, least: number, most: number): Reader<number> {
+export function whole(fallback: number, least: number, most: number): SettingReader<number> {
   return (text) => {
     if (text === undefined) return fallback
     const value = Number(text)
@@ -20,7 +20,7 @@ export function whole(fallback: number, least: number, most: number): Reader<num
   }
 }
 
-export function onOff(fallback: boolean): Reader<boolean> {
+export function onOff(fallback: boolean): SettingReader<boolean> {
   return (text) => {
     if (text === undefined) return fallback
     if (/^(on|true|yes|1)$/i.test(text)) return true
@@ -42,7 +42,7 @@ export function isInstalled(name: string): boolean {
 }
 
 /** On only where its validator is, which an installation for production leaves out. */
-export function guard(has: (name: string) => boolean): Reader<boolean> {
+export function guard(has: (name: string) => boolean): SettingReader<boolean> {
   return (text) => {
     const wanted = onOff(false)(text)
     if (!wanted || has(CONTRACT_GUARD)) return wanted
@@ -52,7 +52,7 @@ export function guard(has: (name: string) => boolean): Reader<boolean> {
   }
 }
 
-export function url(schemes: readonly string[]): Reader<string | undefined> {
+export function url(schemes: readonly string[]): SettingReader<string | undefined> {
   return (text) => {
     if (text === undefined) return undefined
     if (!URL.canParse(text)) throw new Error('is not a URL') // the text may hold a password
@@ -62,7 +62,7 @@ export function url(schemes: readonly string[]): Reader<string | undefined> {
   }
 }
 
-export function oneOf<T extends string>(known: readonly T[], fallback: T): Reader<T> {
+export function oneOf<T extends string>(known: readonly T[], fallback: T): SettingReader<T> {
   return (text) => {
     const value = known.find((each) => each === (text ?? fallback))
     if (value !== undefined) return value
@@ -78,7 +78,7 @@ export function origin(text: string | undefined): string | undefined {
   throw new Error(`"${address}" is more than an origin: ${whole}`)
 }
 
-export function instant(production: boolean): Reader<number | undefined> {
+export function instant(production: boolean): SettingReader<number | undefined> {
   return (text) => {
     if (text === undefined) return undefined
     if (production) throw new Error('is refused with NODE_ENV=production: business time is real there')
@@ -88,7 +88,7 @@ export function instant(production: boolean): Reader<number | undefined> {
   }
 }
 
-export function listenUrl(databaseUrl: string | undefined): Reader<string | undefined> {
+export function listenUrl(databaseUrl: string | undefined): SettingReader<string | undefined> {
   return (text) => {
     if (text !== undefined && databaseUrl === undefined) {
       throw new Error('goes with DATABASE_URL: it is the way to the same database past a pooler')
@@ -97,7 +97,7 @@ export function listenUrl(databaseUrl: string | undefined): Reader<string | unde
   }
 }
 
-export function migrations(production: boolean): Reader<string | undefined> {
+export function migrations(production: boolean): SettingReader<string | undefined> {
   return (text) => {
     if (text === undefined) return undefined
     if (production) throw new Error('is refused with NODE_ENV=production: it is for tests of upgrades')
@@ -105,7 +105,7 @@ export function migrations(production: boolean): Reader<string | undefined> {
   }
 }
 
-export function networks(production: boolean): Reader<readonly string[]> {
+export function networks(production: boolean): SettingReader<readonly string[]> {
   return (text) => {
     if (text === undefined) return []
     if (production)
@@ -136,7 +136,7 @@ export function proxies(text: string | undefined): number | readonly string[] {
 }
 
 /** Tokens of a service account travel there: in production encrypted. */
-export function secureUrl(production: boolean): Reader<string | undefined> {
+export function secureUrl(production: boolean): SettingReader<string | undefined> {
   return url(production ? ['https:'] : ['https:', 'http:'])
 }
 
@@ -146,7 +146,10 @@ export function issuer(text: string | undefined): void {
   throw new Error(`"${text}" is no issuer of Google Wallet, which is a number`)
 }
 
-export function pepper(databaseUrl: string | undefined, production: boolean): Reader<string | undefined> {
+export function pepper(
+  databaseUrl: string | undefined,
+  production: boolean,
+): SettingReader<string | undefined> {
   return (text) => {
     if (text === undefined && databaseUrl !== undefined) {
       throw new Error(
@@ -161,7 +164,7 @@ export function pepper(databaseUrl: string | undefined, production: boolean): Re
 }
 
 /** States of the United States by their two letters; all where none are named. */
-export const usStates: Reader<ReadonlySet<string>> = (text) => {
+export const usStates: SettingReader<ReadonlySet<string>> = (text) => {
   if (text === undefined) return US_STATES
   const states = text.split(',').map((state) => state.trim().toUpperCase())
   const unknown = states.find((state) => !US_STATES.has(state))

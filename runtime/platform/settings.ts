@@ -14,7 +14,7 @@ import {
   origin,
   pepper,
   proxies,
-  type Reader,
+  type SettingReader,
   secureUrl,
   servers,
   url,
@@ -34,12 +34,12 @@ export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', '
 export type LogLevel = (typeof LOG_LEVELS)[number]
 
 export const ROLES = ['api', 'worker', 'console'] as const
-export type Role = (typeof ROLES)[number]
+export type ProcessRole = (typeof ROLES)[number]
 
 /** Everything that a process is told from outside; read once, at start. */
 export interface Settings {
   /** What this process serves. */
-  readonly roles: ReadonlySet<Role>
+  readonly roles: ReadonlySet<ProcessRole>
   /** Address to listen on. */
   readonly host: string
   /** 0 takes any free port. */
@@ -108,7 +108,7 @@ export interface Settings {
   /** From where on new requests are turned away. */
   readonly load: LoadLimits
   /** Which answers get a line of their own in the log. */
-  readonly requestLog: RequestLog
+  readonly requestLog: RequestLogSetting
   /** Make the demo tenant with an operator's database too. */
   readonly demo: boolean
   /** One line of JSON on stdout instead of words. */
@@ -138,7 +138,7 @@ export interface LoadLimits {
 }
 
 export const REQUEST_LOGS = ['all', 'failed', 'off'] as const
-export type RequestLog = (typeof REQUEST_LOGS)[number]
+export type RequestLogSetting = (typeof REQUEST_LOGS)[number]
 
 /** What the command line adds to the environment. */
 export interface Flags {
@@ -163,9 +163,9 @@ export class SettingsError extends Error {
   }
 }
 
-type Environment = Readonly<Record<string, string | undefined>>
+type SettingVariables = Readonly<Record<string, string | undefined>>
 
-function roles(names: readonly string[]): ReadonlySet<Role> {
+function roles(names: readonly string[]): ReadonlySet<ProcessRole> {
   const bad = names.filter((name) => !ROLES.some((role) => role === name))
   if (bad.length > 0) throw new Error(`no such role: ${bad.join(', ')}; roles are ${ROLES.join(', ')}`)
   return new Set(names.length === 0 ? ROLES : ROLES.filter((role) => names.includes(role)))
@@ -177,7 +177,7 @@ function present<T extends object>(members: T): { [K in keyof T]?: Exclude<T[K],
   return Object.fromEntries(entries) as { [K in keyof T]?: Exclude<T[K], undefined> }
 }
 /** Collects what is wrong while it reads. */
-function reader(env: Environment) {
+function reader(env: SettingVariables) {
   const problems: SettingProblem[] = []
   const attempt = <T>(variable: string, work: () => T): T | undefined => {
     try {
@@ -187,7 +187,7 @@ function reader(env: Environment) {
       return undefined
     }
   }
-  const read = <T>(variable: string, parse: Reader<T>): T | undefined =>
+  const read = <T>(variable: string, parse: SettingReader<T>): T | undefined =>
     attempt(variable, () => parse(env[variable] === '' ? undefined : env[variable]))
   const pairOf = (one: string, other: string): readonly [string, string] | undefined => {
     const [first, second] = [env[one], env[other]]
@@ -200,7 +200,7 @@ function reader(env: Environment) {
   return { problems, attempt, read, pairOf }
 }
 
-type Read = <T>(variable: string, parse: Reader<T>) => T | undefined
+type Read = <T>(variable: string, parse: SettingReader<T>) => T | undefined
 
 const HOUR_MS = 3_600_000
 
@@ -231,7 +231,7 @@ function readLoad(read: Read): LoadLimits {
  * @param has whether a package is installed; not every installation has the packages for development.
  */
 export function readSettings(
-  env: Environment,
+  env: SettingVariables,
   flags: Flags = {},
   has: (name: string) => boolean = isInstalled,
 ): Settings {

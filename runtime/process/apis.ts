@@ -3,7 +3,7 @@ import type { RequestListener } from 'node:http'
 import { versions } from '../../generated/versions.ts'
 import { createAccountChanges } from '../account/account/changes.ts'
 import { refuse } from '../api/answer.ts'
-import type { Service } from '../api/exchange.ts'
+import type { ApiService } from '../api/exchange.ts'
 import type { ContractGuard } from '../api/guard/contract-guard.ts'
 import { createApiListener } from '../api/listener.ts'
 import { createOperate, createReplayRead, type Operate, type ReplayRead } from '../api/operate.ts'
@@ -130,7 +130,7 @@ export function createApis(parts: ApiParts): Apis {
     consoleUrl: baseUrls.console,
   }
   const requestLogs: RequestLog[] = []
-  const serviceOf = (environment: Environment): Service => {
+  const serviceOf = (environment: Environment): ApiService => {
     const pool = database[environment]
     const tables = createVersions(versions, handlers, environment, baseUrls.console)
     const requestLog = parts.logsRequests
@@ -140,7 +140,7 @@ export function createApis(parts: ApiParts): Apis {
       requestLogs.push(requestLog)
       observability?.watchRequestLog(environment, requestLog)
     }
-    const service: Service = {
+    const service: ApiService = {
       ...shared,
       environment,
       database: pool,

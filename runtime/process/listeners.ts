@@ -15,7 +15,7 @@ import { newId } from '../platform/ids.ts'
 import type { Settings } from '../platform/settings.ts'
 
 /** One port that answers. */
-export interface Listener {
+export interface PortListener {
   /** Origin, without a slash at the end: `http://127.0.0.1:4010`. */
   readonly url: string
   /** Takes the place of the answer 503 that is given until then. */
@@ -24,7 +24,7 @@ export interface Listener {
   drain(timeoutMs: number): Promise<void>
 }
 
-export interface Place {
+export interface ListenPort {
   /** Name of the variable that sets the port, for messages. */
   readonly variable: string
   readonly port: number
@@ -77,7 +77,7 @@ function createHttp(settings: Settings, handler: RequestListener): Server {
   }
 }
 
-function explainListen(error: Error, { variable, port }: Place, host: string): Error {
+function explainListen(error: Error, { variable, port }: ListenPort, host: string): Error {
   const reasons: Record<string, string> = {
     EADDRINUSE: `another program listens on ${host}:${port}: stop it, or set ${variable} (0 takes any free port)`,
     EACCES: `port ${port} may not be listened on by this user: set ${variable} to one above 1023`,
@@ -177,7 +177,7 @@ function watchAnswers() {
 }
 
 /** Listens on the port. Throws an error that names the variable and what to do. */
-export async function listenOn(settings: Settings, place: Place): Promise<Listener> {
+export async function listenOn(settings: Settings, place: ListenPort): Promise<PortListener> {
   let handler = starting
   let draining = false
   const answers = watchAnswers()

@@ -1,7 +1,7 @@
 import type { RequestListener } from 'node:http'
 import type { Settings } from '../platform/settings.ts'
 import type { BaseUrls } from '../tenants/addresses/base-urls.ts'
-import { type Listener, listenOn } from './listeners.ts'
+import { listenOn, type PortListener } from './listeners.ts'
 
 /** The ports that the roles of a process need. */
 export interface Ports {
@@ -18,7 +18,7 @@ export type PortName = keyof BaseUrls
 /** Opens the ports, which answer 503 until something is attached. Throws an error that names the variable of a taken one. */
 export async function openPorts(settings: Settings): Promise<Ports> {
   const { roles, sandboxPort, livePort, consolePort } = settings
-  const open = new Map<PortName, Listener>()
+  const open = new Map<PortName, PortListener>()
   const drain = async (timeoutMs: number) => {
     await Promise.all([...open.values()].map((listener) => listener.drain(timeoutMs)))
   }

@@ -8,7 +8,7 @@ import { claimKey } from '../../runtime/api/idempotency.ts'
 import { appendEntryAndAnswer } from '../../runtime/api/outcome.ts'
 import type { Database } from '../../runtime/database/database.ts'
 import { insertPasses, listPasses, type PassRow, readPass } from '../../runtime/passes/passes/queries.ts'
-import { type Showing, showPass } from '../../runtime/passes/passes/view.ts'
+import { type PassShowing, showPass } from '../../runtime/passes/passes/view.ts'
 import { shareTemplates } from '../../runtime/passes/templates/queries.ts'
 import { textToSign, writeLink } from '../../runtime/passes/wallets/render/google/link.ts'
 import { openGoogleSigner } from '../../runtime/passes/wallets/render/google/signer.ts'
@@ -22,7 +22,7 @@ export const origin = (): string => process.env.PEER_ORIGIN ?? ''
 
 const passTokens = createPassTokens('pepper', 'sandbox')
 
-const showing = (now: number): Showing => ({ baseUrl: origin(), passTokens, space: tenantId, now })
+const showing = (now: number): PassShowing => ({ baseUrl: origin(), passTokens, space: tenantId, now })
 
 export interface PassOrder {
   readonly template_id: string

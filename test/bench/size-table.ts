@@ -1,6 +1,6 @@
 /** The table of the bench of sizes: every operation in a large tenant beside the same in a small one. */
 
-import type { Database, Result, Statement } from '../../runtime/database/database.ts'
+import type { Database, RowResult, Statement } from '../../runtime/database/database.ts'
 import type { OpenDatabase } from '../../runtime/database/open/open-database.ts'
 import { readEvent, readEventsAfter } from '../../runtime/events/emit/queries.ts'
 import { lockPasses, readPass, updatePasses } from '../../runtime/passes/passes/queries.ts'
@@ -69,7 +69,7 @@ async function look(
   const found = { rows: 0, buffers: 0 }
   const work = async (tx: Database) => {
     const looking: Database = {
-      async query<Row>(statement: Statement, values?: readonly unknown[]): Promise<Result<Row>> {
+      async query<Row>(statement: Statement, values?: readonly unknown[]): Promise<RowResult<Row>> {
         const recorded = { role: 'sandbox', statement, values: values ?? [], tenantId: undefined } as const
         const reading = await examine(tx, recorded, 'generic')
         found.rows += reading?.answered ?? 0

@@ -1,7 +1,7 @@
 /** When the client tries again, for how long it waits, and what stops it. */
 import type { ServerResponse } from 'node:http'
 import { expect, test } from 'vitest'
-import { type Clock, systemClock } from '../../generators/client-runtime/clock.ts'
+import { type RetryClock, systemClock } from '../../generators/client-runtime/clock.ts'
 import { ConnectionError, ResponseError, TimeoutError } from '../../generators/client-runtime/errors.ts'
 import type { Attempt } from '../../generators/client-runtime/transport.ts'
 import { type Client, clientOf, notedClock, type Scripted, serve } from './scripted.ts'
@@ -168,7 +168,7 @@ test('an abort ends the pause between attempts', async () => {
   const controller = new AbortController()
   const server = await serve({ status: 503, headers: { 'Retry-After': '60' } })
   // The system's own pause, and an abort as soon as it has begun: deaf, it would take a minute.
-  const clock: Clock = {
+  const clock: RetryClock = {
     ...systemClock,
     sleep(ms, signal) {
       const pause = systemClock.sleep(ms, signal)

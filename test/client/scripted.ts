@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { onTestFinished } from 'vitest'
 import type { Call, ListCall } from '../../generators/client-runtime/call.ts'
-import type { Clock } from '../../generators/client-runtime/clock.ts'
+import type { RetryClock } from '../../generators/client-runtime/clock.ts'
 import { type ClientOptions, connect } from '../../generators/client-runtime/connect.ts'
 import { ResponseError } from '../../generators/client-runtime/errors.ts'
 import { encodeForm, encodeMultipart, encodeRaw } from '../../generators/client-runtime/request-body.ts'
@@ -103,7 +103,7 @@ export interface Client {
 }
 
 /** Does not wait, but notes for how long it would have. Its chance is always a half. */
-export interface NotedClock extends Clock {
+export interface NotedClock extends RetryClock {
   readonly slept: number[]
 }
 

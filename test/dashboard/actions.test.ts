@@ -6,7 +6,7 @@ import { versions } from '../../generated/versions.ts'
 import { ACTIONS, takesCode } from '../../runtime/dashboard/actions.ts'
 import { createAuthorizationRoutes } from '../../runtime/dashboard/authorization/routes.ts'
 import { createChallenges } from '../../runtime/dashboard/challenges.ts'
-import type { Role } from '../../runtime/dashboard/engine/visit.ts'
+import type { VisitRole } from '../../runtime/dashboard/engine/visit.ts'
 import { createDashboard, listRoutes } from '../../runtime/dashboard/pages/dashboard.ts'
 import { createSignIn } from '../../runtime/dashboard/sign-in/sign-in.ts'
 import { createJoin } from '../../runtime/dashboard/team/join.ts'
@@ -131,7 +131,7 @@ async function connectApp(): Promise<string> {
 }
 
 const SECURITY = '/sandbox/security'
-const memberPage = async (role: Role) =>
+const memberPage = async (role: VisitRole) =>
   `/sandbox/members/${(await dashboard.signIn(tenantId, role)).memberId}`
 
 /** What each form that takes a code is tried with. */

@@ -1,7 +1,7 @@
 /** What members do on the dashboard with passes, cards, money, keys and versions, over HTTP. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { current, versions } from '../../generated/versions.ts'
-import { ROLES, type Role } from '../../runtime/dashboard/engine/visit.ts'
+import { ROLES, type VisitRole } from '../../runtime/dashboard/engine/visit.ts'
 import { RESOURCES } from '../../runtime/dashboard/pages/resources/resources.ts'
 import { readPin, setPin } from '../../runtime/tenants/admin/pins.ts'
 import { makeTemplate } from '../api/fixtures.ts'
@@ -19,7 +19,7 @@ import {
 let dashboard: TestDashboard
 let tenantId: string
 let send: Send
-const members = {} as Record<Role, Visitor>
+const members = {} as Record<VisitRole, Visitor>
 
 beforeAll(async () => {
   dashboard = await startDashboard()
@@ -31,7 +31,7 @@ beforeAll(async () => {
 
 afterAll(() => dashboard?.stop())
 
-const browse = (role: Role) => new Browser(dashboard.origin, members[role].cookie, members[role])
+const browse = (role: VisitRole) => new Browser(dashboard.origin, members[role].cookie, members[role])
 
 test('every list says what to do first, in both environments', async () => {
   const newcomer = await dashboard.signIn(await makeTenant(dashboard.service), 'owner')

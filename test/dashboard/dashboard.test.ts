@@ -1,6 +1,6 @@
 /** The dashboard over HTTP, without a browser: every page, every action, every role. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { mayAct, ROLES, type Role } from '../../runtime/dashboard/engine/visit.ts'
+import { mayAct, ROLES, type VisitRole } from '../../runtime/dashboard/engine/visit.ts'
 import { listRoutes } from '../../runtime/dashboard/pages/dashboard.ts'
 import { makeKey, speak } from '../support/service.ts'
 import {
@@ -14,7 +14,7 @@ import {
 
 let dashboard: TestDashboard
 let tenantId: string
-const members = {} as Record<Role, Visitor>
+const members = {} as Record<VisitRole, Visitor>
 
 beforeAll(async () => {
   dashboard = await startDashboard()
@@ -24,11 +24,11 @@ beforeAll(async () => {
 
 afterAll(() => dashboard?.stop())
 
-const browse = (role: Role) => new Browser(dashboard.origin, members[role].cookie, members[role])
+const browse = (role: VisitRole) => new Browser(dashboard.origin, members[role].cookie, members[role])
 
 const ENDPOINTS = '/sandbox/webhook-endpoints'
 
-async function addEndpoint(role: Role = 'developer', url = 'https://93.184.215.14/hooks') {
+async function addEndpoint(role: VisitRole = 'developer', url = 'https://93.184.215.14/hooks') {
   const answer = await browse(role).submit(`${ENDPOINTS}/new`, `${ENDPOINTS}/new`, {
     url,
     enabled_events: '*',
@@ -86,7 +86,7 @@ describe('who may', () => {
       body: { url: 'https://93.184.215.14/', enabled_events: ['*'] },
       idempotencyKey: crypto.randomUUID(),
     }
-    const ask = (role: Role) =>
+    const ask = (role: VisitRole) =>
       operate({ ...members[role], address: '127.0.0.1' }, 'sandbox', 'createWebhookEndpoint', input)
     expect(await ask('viewer')).toMatchObject({
       ok: false,

@@ -1,6 +1,6 @@
 /** Passes issued on the dashboard, one with its code or many from a file, and what is seen of them. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Visit } from '../../runtime/dashboard/engine/visit.ts'
+import type { DashboardVisit } from '../../runtime/dashboard/engine/visit.ts'
 import { issueTable, readTable } from '../../runtime/dashboard/pages/passes/batch.ts'
 import { parseCsv, writeCsv } from '../../runtime/dashboard/pages/passes/csv.ts'
 import { findPlace } from '../../runtime/dashboard/pages/watch/watching.ts'
@@ -181,7 +181,7 @@ describe('a file', () => {
         const acting = { tenantId, memberId: member, address: '127.0.0.1' }
         return dashboard.service.operate(acting, 'sandbox', operationId, input)
       }
-      return { operate } as unknown as Visit
+      return { operate } as unknown as DashboardVisit
     }
     const first = await issueTable(visitOf(2), template_id, table, '')
     expect([calls, first.stopped]).toEqual([2, expect.stringMatching(/req_/)])

@@ -1,4 +1,4 @@
-import type { Operation } from '../../runtime/api/routing.ts'
+import type { ServiceOperation } from '../../runtime/api/routing.ts'
 import { createRandom } from '../api/guard/random.ts'
 import { type Described, describeRequest, type RequestDocument } from '../api/guard/requests.ts'
 import { makeValue, resolve, type Schema } from '../api/guard/values.ts'
@@ -37,7 +37,7 @@ export function prefixesOf(shape: Shape): string[] {
 const VARIANTS = 3
 
 /** Every way in which a request of the operation can name an object: one shape each. */
-export function shapesOf(document: RequestDocument, operation: Operation): Shape[] {
+export function shapesOf(document: RequestDocument, operation: ServiceOperation): Shape[] {
   const described = describeRequest(document, operation)
   const inPath = described.parameters.filter((parameter) => parameter.in === 'path')
   const path = operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {

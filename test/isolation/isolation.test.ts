@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { current, versions } from '../../generated/versions.ts'
 import { RECORD_TABLES } from '../../runtime/account/account/wipe-queries.ts'
-import type { Operation } from '../../runtime/api/routing.ts'
+import type { ServiceOperation } from '../../runtime/api/routing.ts'
 import type { Environment } from '../../runtime/platform/environment.ts'
 import { handlers } from '../../runtime/process/handlers.ts'
 import type { RequestDocument } from '../api/guard/requests.ts'
@@ -68,7 +68,7 @@ const REMEMBERED = /^control: SELECT (k\.tenant_id, t\.name, t\.plan|version, se
 /** An answer without what differs between any two requests, and what was asked of the database for it. */
 async function ask(
   owner: Owner,
-  operation: Operation,
+  operation: ServiceOperation,
   version: string,
   shape: Shape,
   idOf: (prefix: string) => string,
@@ -116,7 +116,9 @@ const documents = new Map(
 let asked = 0
 
 /** Where the operation is, and whose things are asked for there. */
-function* situations({ extensions }: Operation): Generator<{ caller: Owner; foreign: Owner; whose: string }> {
+function* situations({
+  extensions,
+}: ServiceOperation): Generator<{ caller: Owner; foreign: Owner; whose: string }> {
   for (const environment of ENVIRONMENTS) {
     if (extensions.environment !== undefined && extensions.environment !== environment) continue
     const other = environment === 'sandbox' ? 'live' : 'sandbox'

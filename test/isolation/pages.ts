@@ -12,7 +12,7 @@ import { listPayloads } from '../../runtime/cards/provisioning/queries.ts'
 import { listCardTransactions } from '../../runtime/cards/transactions/queries.ts'
 import { listWalletTokens } from '../../runtime/cards/wallet-tokens/queries.ts'
 import type { Database } from '../../runtime/database/database.ts'
-import type { CreatedRange, Page } from '../../runtime/database/page.ts'
+import type { CreatedRange, RequestedPage } from '../../runtime/database/page.ts'
 import { listAttempts } from '../../runtime/events/delivery-attempts/queries.ts'
 import { listEvents } from '../../runtime/events/emit/queries.ts'
 import { listEndpoints } from '../../runtime/events/webhook-endpoints/queries.ts'
@@ -31,7 +31,7 @@ export interface ListedWith {
   readonly name: string
   /** Of the identifiers, for boundaries. */
   readonly prefix: string
-  read(page: Page): Promise<unknown>
+  read(page: RequestedPage): Promise<unknown>
 }
 
 const ALL: { readonly created: CreatedRange } = { created: {} }
@@ -59,7 +59,12 @@ export function everyList(db: Database, crowd: Crowd, now: number): ListedWith[]
   const lists = <Filter extends object>(
     resource: string,
     prefix: string,
-    list: (db: Database, tenantId: string, filter: typeof ALL & Filter, page: Page) => Promise<unknown>,
+    list: (
+      db: Database,
+      tenantId: string,
+      filter: typeof ALL & Filter,
+      page: RequestedPage,
+    ) => Promise<unknown>,
     filters: Readonly<Record<string, Filter>>,
   ): ListedWith[] =>
     Object.entries(filters).map(([name, filter]) => ({
@@ -300,7 +305,10 @@ export function everyList(db: Database, crowd: Crowd, now: number): ListedWith[]
 }
 
 /** First pages, and pages on both sides of a boundary in the middle, in both orders. */
-export function everyPage({ prefix }: ListedWith, { from, rows }: Crowd): (readonly [string, Page])[] {
+export function everyPage(
+  { prefix }: ListedWith,
+  { from, rows }: Crowd,
+): (readonly [string, RequestedPage])[] {
   const half = Math.floor(rowsOf(prefix, rows) / 2)
   const boundary = {
     created: from + half * 1000,

@@ -1,4 +1,4 @@
-import type { Database, Result, Statement } from '../../runtime/database/database.ts'
+import type { Database, RowResult, Statement } from '../../runtime/database/database.ts'
 import type { Pool, Transactions } from '../../runtime/database/pool/pool.ts'
 import type { TestDatabase } from '../support/database.ts'
 
@@ -37,14 +37,14 @@ export function recordStatements(database: TestDatabase, examine?: Examine): Rec
     return entry
   }
   const inTransaction = (role: Recorded['role'], db: Database): Database => ({
-    query<Row>(statement: Statement, values?: readonly unknown[]): Promise<Result<Row>> {
+    query<Row>(statement: Statement, values?: readonly unknown[]): Promise<RowResult<Row>> {
       const entry = record(role, statement, values)
       examine?.(db, entry).catch(fail)
       return db.query<Row>(statement, values)
     },
   })
   const outOfTransaction = (role: Recorded['role'], given: Transactions, db: Database): Database => ({
-    async query<Row>(statement: Statement, values?: readonly unknown[]): Promise<Result<Row>> {
+    async query<Row>(statement: Statement, values?: readonly unknown[]): Promise<RowResult<Row>> {
       const entry = record(role, statement, values)
       if (examine) await given.transaction((tx) => examine(tx, entry))
       return db.query<Row>(statement, values)

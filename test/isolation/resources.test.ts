@@ -6,7 +6,7 @@ import { createReport } from '../../generators/diagnostics/diagnostic.ts'
 import { loadDocument } from '../../generators/document/load.ts'
 import { buildApi } from '../../generators/ir/build.ts'
 import {
-  type OperationView,
+  type ResourceOperationView,
   type ResourceView,
   viewResource,
 } from '../../generators/scaffold/resource-view.ts'
@@ -35,7 +35,7 @@ const operations = resources.flatMap((resource) => resource.operations)
 const lines = readFileSync(file, 'utf8').split('\n')
 
 /** `openapi/2026-05-19.yaml:604: createBook`. */
-const placeOf = ({ id }: OperationView) =>
+const placeOf = ({ id }: ResourceOperationView) =>
   `${file}:${lines.findIndex((line) => line.trim() === `operationId: ${id}`) + 1}: ${id}`
 
 test('there are resources that are made and listed', () => {

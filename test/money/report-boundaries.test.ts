@@ -1,7 +1,7 @@
 /** Treasury reports while others write: consecutive reports join, and each entry and each line is in one of them. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { post } from '../../runtime/money/ledger/post.ts'
-import { makeReports, type ReportParts } from '../../runtime/money/reports/job.ts'
+import { makeReports, type TreasuryReportParts } from '../../runtime/money/reports/job.ts'
 import { verifyLedger } from '../../runtime/operator/ledger.ts'
 import { openReportLinks } from '../../runtime/tenants/addresses/report-links.ts'
 import { firstFault } from '../api/fixtures.ts'
@@ -28,7 +28,7 @@ beforeEach(async () => {
   send = speak(service.urls.sandbox, { secret, version: '2026-05-19' })
 })
 
-const parts = (): ReportParts => ({
+const parts = (): TreasuryReportParts => ({
   database: service.database,
   clock: { machine: () => Date.now(), service: () => service.clock.now },
   wakeUpChannel: { publish: service.wakeUps.notify },

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { writeCell } from '../../runtime/money/reports/files.ts'
-import { makeReports, type ReportParts } from '../../runtime/money/reports/job.ts'
+import { makeReports, type TreasuryReportParts } from '../../runtime/money/reports/job.ts'
 import { claimReport } from '../../runtime/money/reports/work-queries.ts'
 import { openReportLinks } from '../../runtime/tenants/addresses/report-links.ts'
 import { firstFault, refusal, speakFor } from '../api/fixtures.ts'
@@ -24,7 +24,7 @@ beforeEach(async () => {
   send = versions['2026-05-19']
 })
 
-const parts = (): ReportParts => ({
+const parts = (): TreasuryReportParts => ({
   database: service.database,
   clock: { machine: () => service.clock.now, service: () => service.clock.now },
   wakeUpChannel: { publish: service.wakeUps.notify },

@@ -15,7 +15,7 @@ import { openGoogleSigner } from '../../runtime/passes/wallets/render/google/sig
 import { ENVIRONMENTS, type Environment } from '../../runtime/platform/environment.ts'
 import { readSettings } from '../../runtime/platform/settings.ts'
 import { type ApiParts, type Apis, createApis } from '../../runtime/process/apis.ts'
-import { type Listener, listenOn } from '../../runtime/process/listeners.ts'
+import { listenOn, type PortListener } from '../../runtime/process/listeners.ts'
 import type { Operator } from '../../runtime/tenants/admin/change.ts'
 import { createKey, type KeyInput } from '../../runtime/tenants/admin/keys.ts'
 import { setPin } from '../../runtime/tenants/admin/pins.ts'
@@ -151,7 +151,7 @@ export async function startTestService(options: ServiceOptions = {}): Promise<Te
     stop: async () => {
       leaving = true
       observability?.stop()
-      await Promise.all(Object.values(listeners).map((listener: Listener) => listener.drain(0)))
+      await Promise.all(Object.values(listeners).map((listener: PortListener) => listener.drain(0)))
       for (const each of Object.values(outbound)) each.close()
       await apis.stop()
       await database.close()

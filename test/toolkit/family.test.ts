@@ -6,7 +6,7 @@ import { createReport } from '../../generators/diagnostics/diagnostic.ts'
 import { loadDocument } from '../../generators/document/load.ts'
 import { emitChangeIndex, missingChanges } from '../../generators/gate/change-index.ts'
 import { checkSteps } from '../../generators/gate/gate.ts'
-import { type Claimed, claimDifferences, claimSteps } from '../../generators/gate/steps.ts'
+import { type AccountedDifference, claimDifferences, claimSteps } from '../../generators/gate/steps.ts'
 import { readConfig } from '../../generators/generate/config.ts'
 import { buildApi } from '../../generators/ir/build.ts'
 import type { Api } from '../../generators/ir/model.ts'
@@ -26,7 +26,7 @@ beforeAll(async () => {
   report.finish()
 })
 
-function claimedIn(version: string): readonly Claimed[] {
+function claimedIn(version: string): readonly AccountedDifference[] {
   const index = apis.findIndex((api) => api.version === version)
   const own = changes.filter((change) => change.version === version)
   return claimDifferences(apis[index - 1]!, apis[index]!, own)

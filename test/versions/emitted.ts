@@ -8,7 +8,7 @@ import * as paths from 'dateline/runtime/paths'
 import * as touched from 'dateline/runtime/touched'
 import ts from 'typescript'
 import type { LoadedChange } from '../../generators/change/load-changes.ts'
-import type { Bound, Translations } from '../../generators/emit/translations/translations.ts'
+import type { BoundFunction, Translations } from '../../generators/emit/translations/translations.ts'
 
 export interface Watch {
   /** `2026-02-01/Card_down`: replaced by the identity. */
@@ -20,7 +20,7 @@ export interface Emitted {
   readonly watch: Watch
   /** Every function, as `2026-02-01/Card_down`. */
   readonly functions: readonly string[]
-  find(bound: Bound | undefined): Translate | undefined
+  find(bound: BoundFunction | undefined): Translate | undefined
 }
 
 const FUNCTION = /^((?:export )?function (\w+)\((\w+): (?:Value|string)\): (?:Value|string) \{)$/gm

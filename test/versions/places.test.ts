@@ -9,9 +9,9 @@ import type { Lens } from '../../generators/change/change.ts'
 import { createReport, type Diagnostic } from '../../generators/diagnostics/diagnostic.ts'
 import { parseText } from '../../generators/document/load.ts'
 import {
-  type Bindings,
-  type Bound,
+  type BoundFunction,
   emitTranslations,
+  type TranslationBindings,
 } from '../../generators/emit/translations/translations.ts'
 import { buildApi } from '../../generators/ir/build.ts'
 import type { Api } from '../../generators/ir/model.ts'
@@ -122,7 +122,11 @@ function run({ dialect, difference, carried, holders }: Case): {
 }
 
 /** The function that a translation was emitted as for what carries the value. */
-function bindingOf(by: Carrier['by'], bindings: Bindings, { operations }: Api): Bound | undefined {
+function bindingOf(
+  by: Carrier['by'],
+  bindings: TranslationBindings,
+  { operations }: Api,
+): BoundFunction | undefined {
   const [operation] = operations
   switch (by) {
     case undefined:

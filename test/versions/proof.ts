@@ -11,7 +11,7 @@ import { canonicalOperations } from '../../generators/change/canonical.ts'
 import type { LoadedChange } from '../../generators/change/load-changes.ts'
 import { responseFor } from '../../generators/diff/answers.ts'
 import { jsonBody, validatedArray } from '../../generators/ir/bodies.ts'
-import type { Api, EventType, Operation, Schema } from '../../generators/ir/model.ts'
+import type { Api, ApiOperation, EventType, Schema } from '../../generators/ir/model.ts'
 import { successOf } from '../../generators/ir/operations.ts'
 import { arbitrariesOf, type Domains } from '../../generators/prove/arbitrary.ts'
 import { hasField, type Mismatch, mismatch } from '../../generators/prove/closed-reading.ts'
@@ -20,11 +20,11 @@ import { answerOf, jsonOf } from '../../generators/translate/transition.ts'
 
 /** Where the translations of a version are. */
 export interface Tables {
-  up(version: string, kind: 'body' | 'item' | 'query', operation: Operation): Translate | undefined
-  down(version: string, operation: Operation): Translate | undefined
+  up(version: string, kind: 'body' | 'item' | 'query', operation: ApiOperation): Translate | undefined
+  down(version: string, operation: ApiOperation): Translate | undefined
   /** Of other answers, by status, range or `default`. */
-  downs(version: string, operation: Operation): ReadonlyMap<string, Translate | undefined>
-  downField(version: string, operation: Operation): ((field: string) => string) | undefined
+  downs(version: string, operation: ApiOperation): ReadonlyMap<string, Translate | undefined>
+  downField(version: string, operation: ApiOperation): ((field: string) => string) | undefined
   downEvent(version: string, event: EventType): Translate | undefined
 }
 
@@ -233,8 +233,8 @@ function fieldsOf(value: unknown, path: string): string[] {
 
 function queryClaim(
   api: Api,
-  operation: Operation,
-  now: Operation,
+  operation: ApiOperation,
+  now: ApiOperation,
   head: Api,
   old: (schema: Schema) => fc.Arbitrary<unknown>,
   up: Translate | undefined,

@@ -6,7 +6,7 @@ import { emitHandlers } from '../../generators/emit/handlers/handlers.ts'
 import { emitRoutes } from '../../generators/emit/routes/routes.ts'
 import { emitTranslations } from '../../generators/emit/translations/translations.ts'
 import type { Api } from '../../generators/ir/model.ts'
-import { applyParameters, PARTS, type Part } from '../../generators/translate/parameters.ts'
+import { applyParameters, PARTS, type ParameterPart } from '../../generators/translate/parameters.ts'
 import { createTransition } from '../../generators/translate/transition.ts'
 import { read } from '../ir/document.ts'
 import { runEmitted } from './emitted.ts'
@@ -27,7 +27,7 @@ function family(documents: readonly string[], ...lenses: readonly (readonly Lens
   const emitted = runEmitted(translations, changes)
   const bindings = translations.bindings.get(VERSIONS[0]!)!
   const operation = apis[0]!.operations[0]!
-  const up = (part: Part, values: Readonly<Record<string, unknown>>) => {
+  const up = (part: ParameterPart, values: Readonly<Record<string, unknown>>) => {
     const bound = { path: bindings.upPath, query: bindings.upQuery, header: bindings.upHeaders }[part](
       operation,
     )
@@ -53,11 +53,11 @@ function family(documents: readonly string[], ...lenses: readonly (readonly Lens
 const BINDINGS = { path: 'Path', query: 'Query', header: 'Headers' } as const
 const json = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
 
-const parameter = (where: Part, name: string, more = 'schema: { type: string }'): string =>
+const parameter = (where: ParameterPart, name: string, more = 'schema: { type: string }'): string =>
   `{ name: ${name}, in: ${where}, ${where === 'path' ? 'required: true, ' : ''}${more} }`
 const get = (parameters: readonly string[], path = '/a', id = 'getA', status = '200'): string =>
   `paths: { "${path}": { get: { operationId: ${id}, parameters: [${parameters}], responses: { '${status}': { description: ok } } } } }`
-const of = (where: Part) => ({ operations: [] as string[], in: where })
+const of = (where: ParameterPart) => ({ operations: [] as string[], in: where })
 
 describe('names of parameters', () => {
   test.each(['query', 'header'] as const)('in the %s: under the new one, and only there', (where) => {

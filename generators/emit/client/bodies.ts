@@ -1,16 +1,16 @@
 /** How the client writes the body of an operation: which of its media types, with which function, and its parts. */
 import type { OperationRow, PartRow } from '../../client-runtime/service.ts'
-import type { Place } from '../../diagnostics/place.ts'
+import type { SourceLocation } from '../../diagnostics/place.ts'
 import { essenceOf, isJson } from '../../ir/media-type.ts'
 import { partsOf, propertiesNamed } from '../../ir/members.ts'
-import type { Api, Content, Operation, Parameter } from '../../ir/model.ts'
+import type { Api, ApiContent, ApiOperation, ApiParameter } from '../../ir/model.ts'
 import { findUnwritten } from '../wire/parameters.ts'
 
 /** A function of `client-runtime/request-body.ts`. */
 export type Encoder = 'encodeForm' | 'encodeMultipart' | 'encodeRaw'
 
 export interface ClientBody {
-  readonly content: Content
+  readonly content: ApiContent
   /** Undefined for JSON, which openapi-fetch writes. */
   readonly encoder: Encoder | undefined
   readonly row: Pick<OperationRow, 'media' | 'parts'>
@@ -18,7 +18,7 @@ export interface ClientBody {
 
 /** What the client does not write as the document says. */
 export interface UnwrittenBody {
-  readonly place: Place
+  readonly place: SourceLocation
   readonly message: string
   readonly hint: string
 }
@@ -38,7 +38,7 @@ const PREFERENCES: readonly ((mediaType: string) => boolean)[] = [
 ]
 
 /** @returns undefined for an operation without a body. */
-export function clientBody(api: Api, { body }: Operation): ClientBody | undefined {
+export function clientBody(api: Api, { body }: ApiOperation): ClientBody | undefined {
   const contents = body?.contents ?? []
   const content = PREFERENCES.map((fits) => contents.find(({ mediaType }) => fits(mediaType))).find(Boolean)
   if (!content) return undefined
@@ -60,7 +60,7 @@ function encoderOf(mediaType: string): Encoder | undefined {
 }
 
 /** @returns what the client cannot write of a body, or leaves to the caller. */
-export function findUnwrittenBody(api: Api, operation: Operation): UnwrittenBody[] {
+export function findUnwrittenBody(api: Api, operation: ApiOperation): UnwrittenBody[] {
   const body = clientBody(api, operation)
   if (!body) return []
   const { content, encoder } = body
@@ -86,18 +86,18 @@ export function findUnwrittenBody(api: Api, operation: Operation): UnwrittenBody
   return encoder === undefined ? [] : partsWithin(api, content).flatMap((part) => part.unwritten ?? [])
 }
 
-interface Part {
+interface WrittenPart {
   readonly name: string
   readonly row: PartRow
   readonly unwritten?: UnwrittenBody
 }
 
-function partRows(api: Api, content: Content): Readonly<Record<string, PartRow>> {
+function partRows(api: Api, content: ApiContent): Readonly<Record<string, PartRow>> {
   const rows = partsWithin(api, content).filter(({ row }) => Object.keys(row).length > 0)
   return Object.fromEntries(rows.map(({ name, row }) => [name, row]))
 }
 
-function partsWithin(api: Api, content: Content): Part[] {
+function partsWithin(api: Api, content: ApiContent): WrittenPart[] {
   const isMultipart = essenceOf(content.mediaType) === MULTIPART
   return Object.entries(content.encoding).flatMap(([name, encoding]) => {
     if (typeof encoding !== 'object' || encoding === null) return []
@@ -118,15 +118,15 @@ const isStyled = (encoding: Readonly<Record<string, unknown>>): boolean =>
 /** A part that its style writes, as it would a parameter of the query. */
 function styledPart(
   api: Api,
-  content: Content,
+  content: ApiContent,
   name: string,
   encoding: Readonly<Record<string, unknown>>,
-): Part {
+): WrittenPart {
   const style = String(encoding.style ?? 'form')
   const explode = encoding.explode === undefined ? style === 'form' : encoding.explode === true
   const reserved = encoding.allowReserved === true
   const [property] = propertiesNamed(api, content.schema, name)
-  const parameter: Parameter | undefined = property && {
+  const parameter: ApiParameter | undefined = property && {
     ...property.schema,
     ...{ name, in: 'query', required: property.required, schema: property.schema, place: property.place },
     serialization: { style, explode, allowReserved: reserved, allowEmptyValue: false },
@@ -144,10 +144,10 @@ function styledPart(
 /** A part under a media type of its own. */
 function typedPart(
   api: Api,
-  content: Content,
+  content: ApiContent,
   name: string,
   { contentType }: Readonly<Record<string, unknown>>,
-): Part {
+): WrittenPart {
   if (typeof contentType !== 'string' || /[*,]/.test(contentType)) return { name, row: {} }
   if (isJson(contentType)) return { name, row: { type: contentType, json: true } }
   const inside = propertiesNamed(api, content.schema, name).flatMap(({ schema }) => partsOf(api, schema))
@@ -157,7 +157,7 @@ function typedPart(
     : { name, row: { type: contentType } }
 }
 
-function unwritten({ place }: Content, name: string, message: string): Part {
+function unwritten({ place }: ApiContent, name: string, message: string): WrittenPart {
   const hint = 'describe it as JSON, or as text that its caller writes'
   return { name, row: { style: 'none' }, unwritten: { place, message: `the part ${name} ${message}`, hint } }
 }

@@ -1,14 +1,14 @@
 /** The row of an operation in the table of a version: what its request needs beyond the input. */
 import type { OperationRow, Wire } from '../../client-runtime/service.ts'
 import { isJson } from '../../ir/media-type.ts'
-import type { Api, Operation, Parameter } from '../../ir/model.ts'
+import type { Api, ApiOperation, ApiParameter } from '../../ir/model.ts'
 import type { TypeScriptFile } from '../../print/file.ts'
 import { literal } from '../../print/literal.ts'
 import { isPlainParameter, parameterRow } from '../wire/parameters.ts'
 import { alternativesOf, schemesOf, usualAlternatives } from '../wire/security.ts'
 import { clientBody, type Encoder } from './bodies.ts'
 
-export interface ClientRow {
+export interface ClientOperationRow {
   readonly row: OperationRow
   /** Whether the row needs `writeParameters`, and which function for its body. */
   readonly writes: boolean
@@ -16,7 +16,11 @@ export interface ClientRow {
 }
 
 /** @param walked whether lists can be walked with `for await`. @returns the row of each operation of the version. */
-export function createRows(api: Api, wire: Wire, walked: boolean): (operation: Operation) => ClientRow {
+export function createRows(
+  api: Api,
+  wire: Wire,
+  walked: boolean,
+): (operation: ApiOperation) => ClientOperationRow {
   const usual = JSON.stringify(usualAlternatives(api))
   const schemes = schemesOf(api)
   return (operation) => {
@@ -42,7 +46,7 @@ export function createRows(api: Api, wire: Wire, walked: boolean): (operation: O
   }
 }
 
-export function printRow(file: TypeScriptFile, { row, writes, encoder }: ClientRow): string {
+export function printRow(file: TypeScriptFile, { row, writes, encoder }: ClientOperationRow): string {
   const functions = [
     ...(writes ? [`write: ${file.use('writeParameters', '../runtime/parameters.ts')}`] : []),
     ...(encoder ? [`encode: ${file.use(encoder, '../runtime/request-body.ts')}`] : []),
@@ -51,6 +55,6 @@ export function printRow(file: TypeScriptFile, { row, writes, encoder }: ClientR
 }
 
 /** Header names are compared without regard to case (RFC 9110 §5.1). */
-export function isHeader(parameter: Parameter, name: string | undefined): boolean {
+export function isHeader(parameter: ApiParameter, name: string | undefined): boolean {
   return parameter.in === 'header' && parameter.name.toLowerCase() === name?.toLowerCase()
 }

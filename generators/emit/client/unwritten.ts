@@ -1,12 +1,12 @@
 /** What no client can send as a document has it: found where it stands, since a wrong request says nothing. */
 import type { Report } from '../../diagnostics/diagnostic.ts'
-import type { Place } from '../../diagnostics/place.ts'
-import type { Api, Operation, Parameter } from '../../ir/model.ts'
+import type { SourceLocation } from '../../diagnostics/place.ts'
+import type { Api, ApiOperation, ApiParameter } from '../../ir/model.ts'
 import { findUnwritten } from '../wire/parameters.ts'
 import { schemesOf, uncarriedSchemes } from '../wire/security.ts'
 import { findUnwrittenBody } from './bodies.ts'
 
-type Add = (code: string, place: Place, message: string, hint: string) => void
+type Add = (code: string, place: SourceLocation, message: string, hint: string) => void
 
 /** @param report gets a warning for each place; operations that share it say it once. */
 export function noteUnwritten(apis: readonly Api[], report: Report): void {
@@ -28,7 +28,7 @@ export function noteUnwritten(apis: readonly Api[], report: Report): void {
   }
 }
 
-function noteParameter(api: Api, parameter: Parameter, add: Add): void {
+function noteParameter(api: Api, parameter: ApiParameter, add: Add): void {
   const found = findUnwritten(api, parameter)
   if (!found) return
   const message = `the client fails when it is given the parameter ${parameter.name} of the ${parameter.in}: it ${found.message}`
@@ -36,7 +36,7 @@ function noteParameter(api: Api, parameter: Parameter, add: Add): void {
 }
 
 function noteSecurity(api: Api, add: Add): void {
-  const asking = new Map<string, Operation>()
+  const asking = new Map<string, ApiOperation>()
   for (const operation of api.operations) {
     for (const name of uncarriedSchemes(api, operation)) {
       if (!asking.has(name)) asking.set(name, operation)
@@ -56,7 +56,7 @@ function noteSecurity(api: Api, add: Add): void {
 /** Said once for a document: browsers send the cookies that the service has set, and no others. */
 function noteCookies(api: Api, add: Add): void {
   const schemes = schemesOf(api)
-  const inCookie = (operation: Operation) =>
+  const inCookie = (operation: ApiOperation) =>
     operation.parameters.find((each) => each.in === 'cookie')?.place ??
     (operation.security.flatMap(Object.keys).some((name) => schemes[name]?.in === 'cookie') &&
       operation.place)

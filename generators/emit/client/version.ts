@@ -1,10 +1,10 @@
 /** One version of the client: an interface that types its operations, and the table that binds them. */
 import type { OperationRow, Service, Wire } from '../../client-runtime/service.ts'
-import type { Api, Operation, Parameter } from '../../ir/model.ts'
+import type { Api, ApiOperation, ApiParameter } from '../../ir/model.ts'
 import { isNamed } from '../../ir/operations.ts'
 import { createFile, type TypeScriptFile } from '../../print/file.ts'
 import { docComment, literal, propertyKey } from '../../print/literal.ts'
-import { createPage, type Page } from '../reference/page.ts'
+import { createPage, type ReferencePage } from '../reference/page.ts'
 import { callOf } from '../reference/typescript.ts'
 import { refusalTypes } from '../wire/error-catalogue.ts'
 import { schemesOf, usualAlternatives } from '../wire/security.ts'
@@ -113,8 +113,8 @@ function printService(file: TypeScriptFile, api: Api): string {
 
 function printMethod(
   file: TypeScriptFile,
-  page: Page,
-  operation: Operation,
+  page: ReferencePage,
+  operation: ApiOperation,
   row: OperationRow,
   classes: ReadonlyMap<string, string>,
 ): string[] {
@@ -135,7 +135,7 @@ function printMethod(
 }
 
 /** openapi-typescript lists an operation by its id where the document gives it one; by path and method always. */
-function operationTypes(file: TypeScriptFile, api: Api, operation: Operation): string {
+function operationTypes(file: TypeScriptFile, api: Api, operation: ApiOperation): string {
   const { id, path, method } = operation
   if (isNamed(api, operation)) {
     return `${file.use('operations', './types.ts', { type: true })}[${literal(id)}]`
@@ -143,7 +143,11 @@ function operationTypes(file: TypeScriptFile, api: Api, operation: Operation): s
   return `${file.use('paths', './types.ts', { type: true })}[${literal(path)}][${literal(method.toLowerCase())}]`
 }
 
-function describe(page: Page, operation: Operation, classes: ReadonlyMap<string, string>): string {
+function describe(
+  page: ReferencePage,
+  operation: ApiOperation,
+  classes: ReadonlyMap<string, string>,
+): string {
   const { summary, description, method, path, deprecated } = operation
   const thrown = refusalTypes(operation, page.wire).map((type) => classes.get(type) ?? 'ResponseError')
   const tags = [
@@ -162,11 +166,11 @@ function managedHeaders(api: Api, wire: Wire): string[] {
   return [...new Set(managed.map((each) => each.name))]
 }
 
-function isManaged(parameter: Parameter, wire: Wire): boolean {
+function isManaged(parameter: ApiParameter, wire: Wire): boolean {
   return isHeader(parameter, wire.versionHeader) || isHeader(parameter, wire.idempotencyHeader)
 }
 
-function needsInput(operation: Operation, wire: Wire): boolean {
+function needsInput(operation: ApiOperation, wire: Wire): boolean {
   const required = operation.parameters.some((each) => each.required && !isManaged(each, wire))
   return required || operation.body?.required === true
 }

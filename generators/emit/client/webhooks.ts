@@ -1,5 +1,5 @@
 /** Which header of a version's webhooks carries the signature that the client's runtime verifies, and what verifies it. */
-import type { Api, Parameter } from '../../ir/model.ts'
+import type { Api, ApiParameter } from '../../ir/model.ts'
 import type { TypeScriptFile } from '../../print/file.ts'
 import { docComment, literal } from '../../print/literal.ts'
 
@@ -36,7 +36,7 @@ export function signatureHeaderOf(api: Api): string | undefined {
   return names.size === 1 ? [...names][0] : undefined
 }
 
-function admitsSignature(api: Api, { schema }: Parameter): boolean {
+function admitsSignature(api: Api, { schema }: ApiParameter): boolean {
   const named = schema.kind === 'ref' ? api.schemas.get(schema.name) : schema
   return named?.kind === 'string' && named.pattern !== undefined && regular(named.pattern).test(SIGNATURE)
 }

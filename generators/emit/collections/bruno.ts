@@ -3,7 +3,7 @@
  * Format: https://github.com/usebruno/bruno/blob/main/packages/bruno-schema/src/collections/index.js
  */
 import { show } from '../reference/request.ts'
-import { API_KEY, type CollectedRequest, type Collection, type Field } from './collection.ts'
+import { API_KEY, type CollectedRequest, type Collection, type CollectionField } from './collection.ts'
 
 export function printBruno(collection: Collection): string {
   const { name, description, credential, folders } = collection
@@ -67,7 +67,12 @@ function itemOf(request: CollectedRequest, index: number): object {
   }
 }
 
-const fieldOf = ({ name, value, description, sent }: Field) => ({ name, value, description, enabled: sent })
+const fieldOf = ({ name, value, description, sent }: CollectionField) => ({
+  name,
+  value,
+  description,
+  enabled: sent,
+})
 
 const contentType = (value: string) => ({ name: 'Content-Type', value, enabled: true })
 

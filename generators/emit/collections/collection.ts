@@ -1,16 +1,16 @@
 /** The requests of one version as programs that send them by hand hold them: folders, variables, one credential. */
 import type { Wire } from '../../client-runtime/service.ts'
-import type { Api, Operation, Parameter } from '../../ir/model.ts'
-import { createPage, type Page, tagsOf } from '../reference/page.ts'
+import type { Api, ApiOperation, ApiParameter } from '../../ir/model.ts'
+import { createPage, type ReferencePage, tagsOf } from '../reference/page.ts'
 import { type SampleBody, sampleRequest, show } from '../reference/request.ts'
 import { type SampleResponse, sampleParameter, sampleResponse } from '../reference/sample.ts'
-import { type Credential, credentialOf } from '../wire/credential.ts'
+import { credentialOf, type WireCredential } from '../wire/credential.ts'
 
 export interface Collection {
   readonly name: string
   readonly version: string
   readonly description: string
-  readonly credential: Credential | undefined
+  readonly credential: WireCredential | undefined
   readonly servers: readonly { readonly name: string; readonly url: string }[]
   /** What the reader sets: addresses, the key, and what paths name. */
   readonly variables: readonly Variable[]
@@ -40,16 +40,16 @@ export interface CollectedRequest {
   readonly base: string
   /** Parts between slashes; one that is a parameter stands as `:name`. */
   readonly path: readonly string[]
-  readonly pathParameters: readonly Field[]
-  readonly query: readonly Field[]
-  readonly headers: readonly Field[]
+  readonly pathParameters: readonly CollectionField[]
+  readonly query: readonly CollectionField[]
+  readonly headers: readonly CollectionField[]
   readonly authenticated: boolean
   readonly body: SampleBody | undefined
   readonly example: SampleResponse | undefined
 }
 
 /** One that the operation does not require is there, but not sent. */
-export interface Field {
+export interface CollectionField {
   readonly name: string
   readonly value: string
   readonly description: string
@@ -91,8 +91,8 @@ const KEY_VARIABLE: Variable = { name: API_KEY, value: '', description: 'Your ke
 const FRESH_UUID = '{{$guid}}'
 
 function requestOf(
-  page: Page,
-  operation: Operation,
+  page: ReferencePage,
+  operation: ApiOperation,
   bases: ReadonlyMap<string, Variable>,
   shared: ReadonlyMap<string, Variable>,
 ): CollectedRequest {
@@ -100,20 +100,23 @@ function requestOf(
   const request = sampleRequest(page, operation)
   const inPath = operation.parameters.filter(({ in: where }) => where === 'path')
   const whole = new Set(operation.path.split('/').map((part) => /^\{([^{}]+)\}$/.exec(part)?.[1]))
-  const pathValue = ({ name }: Parameter) => (shared.has(name) ? `{{${name}}}` : show(request.path[name]))
+  const pathValue = ({ name }: ApiParameter) => (shared.has(name) ? `{{${name}}}` : show(request.path[name]))
   const part = (text: string): string =>
     text.replace(/\{([^{}]+)\}/g, (braced, name) => {
       const parameter = inPath.find((each) => each.name === name)
       if (!parameter) return braced
       return text === braced ? `:${name}` : pathValue(parameter)
     })
-  const field = (parameter: Parameter, value = show(sampleParameter(api, parameter) ?? '')): Field => ({
+  const field = (
+    parameter: ApiParameter,
+    value = show(sampleParameter(api, parameter) ?? ''),
+  ): CollectionField => ({
     name: parameter.name,
     value,
     description: parameter.description ?? '',
     sent: parameter.required,
   })
-  const fields = (where: Parameter['in']) => operation.parameters.filter((each) => each.in === where)
+  const fields = (where: ApiParameter['in']) => operation.parameters.filter((each) => each.in === where)
   return {
     id: operation.id,
     name: operation.summary ?? operation.id,
@@ -135,7 +138,7 @@ function requestOf(
   }
 }
 
-function versionHeaderOf({ wire, api }: Page): Field[] {
+function versionHeaderOf({ wire, api }: ReferencePage): CollectionField[] {
   const { versionHeader } = wire
   return versionHeader === undefined
     ? []
@@ -145,7 +148,7 @@ function versionHeaderOf({ wire, api }: Page): Field[] {
 const withoutSlash = (url: string): string => url.replace(/\/$/, '')
 
 /** The first address is `base_url`: one edit sends everything to another server. */
-function baseVariables(page: Page): ReadonlyMap<string, Variable> {
+function baseVariables(page: ReferencePage): ReadonlyMap<string, Variable> {
   const { api } = page
   const bases = new Set(api.operations.map((operation) => sampleRequest(page, operation).base))
   const first = withoutSlash(api.servers[0]?.url ?? '')

@@ -4,7 +4,7 @@
  */
 import { reasonOf } from '../reference/reasons.ts'
 import { show } from '../reference/request.ts'
-import { API_KEY, type CollectedRequest, type Collection, type Field } from './collection.ts'
+import { API_KEY, type CollectedRequest, type Collection, type CollectionField } from './collection.ts'
 
 const SCHEMA = 'https://schema.getpostman.com/json/collection/v2.1.0/collection.json'
 
@@ -100,7 +100,7 @@ function requestOf({
   }
 }
 
-const fieldOf = ({ name, value, description, sent }: Field): object => ({
+const fieldOf = ({ name, value, description, sent }: CollectionField): object => ({
   key: name,
   value,
   description,

@@ -5,13 +5,13 @@ import { identifier } from '../../ir/naming.ts'
 import { createFile } from '../../print/file.ts'
 import { literal, propertyKey, stringLiteral } from '../../print/literal.ts'
 import { CONTRACT } from '../../print/runtime.ts'
-import type { Bindings } from '../translations/translations.ts'
+import type { TranslationBindings } from '../translations/translations.ts'
 
 /** @param apis oldest first. @returns a table of each version, one of all of them, and the payloads; nothing without events. */
 export function emitEvents(
   apis: readonly Api[],
   changes: readonly LoadedChange[],
-  bindings: ReadonlyMap<string, Bindings>,
+  bindings: ReadonlyMap<string, TranslationBindings>,
 ): OutputFile[] {
   if (apis.every((api) => api.events.length === 0)) return []
   const since = new Map<string, string>()
@@ -66,7 +66,7 @@ function printTable(
   api: Api,
   since: ReadonlyMap<string, string>,
   canonicalName: (header: string) => string,
-  bindings: Bindings | undefined,
+  bindings: TranslationBindings | undefined,
 ): string {
   const file = createFile(['events'])
   const view = file.use('EventView', CONTRACT, { type: true })

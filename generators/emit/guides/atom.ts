@@ -1,8 +1,8 @@
 /** The changelog as an Atom feed (RFC 4287): an entry for each change, and one for each version. */
 import { createHash } from 'node:crypto'
-import { escapeHtml, type Html, html, joinHtml } from '../reference/html.ts'
+import { escapeHtml, html, joinHtml, type SafeHtml } from '../reference/html.ts'
 import { renderMarkdown } from '../reference/markdown.ts'
-import type { Changelog, Entry, Release } from './changelog.ts'
+import type { Changelog, ChangelogEntry, Release } from './changelog.ts'
 import { anchorOf, type DocsLinks, summaryOf, viewEntry } from './views.ts'
 
 /**
@@ -33,7 +33,7 @@ export function printFeed({ title, releases }: Changelog, links: DocsLinks): str
   ].join('\n')
 }
 
-function printChange(title: string, change: Entry, links: DocsLinks): string {
+function printChange(title: string, change: ChangelogEntry, links: DocsLinks): string {
   const view = viewEntry(change, links, 1)
   const named = [...change.operations, ...(change.everyEvent ? [] : change.events)]
   const content = joinHtml(
@@ -84,7 +84,7 @@ interface FeedEntry {
   readonly title: string
   readonly version: string
   readonly href: string
-  readonly content: Html
+  readonly content: SafeHtml
 }
 
 function printEntry({ id, title, version, href, content }: FeedEntry): string {

@@ -1,14 +1,14 @@
 /** What every version changed, as data: what pages, twins and feed are made of. */
 import type { LoadedChange } from '../../change/load-changes.ts'
 import { formatLocation } from '../../diff/difference.ts'
-import type { Step } from '../../gate/steps.ts'
+import type { VersionPair } from '../../gate/steps.ts'
 import type { Api } from '../../ir/model.ts'
 import { type Sample, type SampleContext, samplesOf } from './samples.ts'
 
 /** What has to be looked at in a caller's code. */
 export type Effect = 'requests' | 'answers' | 'deliveries' | 'behaviour' | 'additions'
 
-export interface Entry {
+export interface ChangelogEntry {
   readonly id: string
   readonly version: string
   readonly title: string
@@ -30,7 +30,7 @@ export interface Release {
   /** Undefined for the first. */
   readonly previous?: string
   readonly status?: string
-  readonly changes: readonly Entry[]
+  readonly changes: readonly ChangelogEntry[]
   /** What came and breaks nothing: operations, events, and places elsewhere. */
   readonly operations: readonly { readonly id: string; readonly summary: string; readonly call: string }[]
   readonly events: readonly string[]
@@ -48,7 +48,7 @@ export interface Changelog {
 /** @param apis all versions, oldest first. @param steps between them. */
 export function readChangelog(
   apis: readonly Api[],
-  steps: readonly Step[],
+  steps: readonly VersionPair[],
   context: SampleContext,
 ): Changelog {
   const namesOf = (api: Api) =>
@@ -60,7 +60,7 @@ export function readChangelog(
   }
 }
 
-function releaseOf(api: Api, step: Step | undefined, context: SampleContext): Release {
+function releaseOf(api: Api, step: VersionPair | undefined, context: SampleContext): Release {
   const free = step?.claimed.filter(({ by }) => by.length === 0).map(({ difference }) => difference) ?? []
   const come = new Set(free.filter(({ code }) => code === 'operation-added').flatMap(({ uses }) => uses))
   const others = free.filter(({ code }) => code !== 'operation-added' && code !== 'event-added')
@@ -80,7 +80,7 @@ function releaseOf(api: Api, step: Step | undefined, context: SampleContext): Re
   }
 }
 
-function entryOf(change: LoadedChange, step: Step, context: SampleContext): Entry {
+function entryOf(change: LoadedChange, step: VersionPair, context: SampleContext): ChangelogEntry {
   const names = usesOf(change, step)
   const events = step.next.events.map(({ name }) => name).filter((name) => names.has(name))
   const { id, version, why, examples = [] } = change
@@ -106,16 +106,16 @@ const titleOf = (id: string): string => {
   return words.charAt(0).toUpperCase() + words.slice(1)
 }
 
-const claimedBy = (change: LoadedChange, { claimed }: Step) =>
+const claimedBy = (change: LoadedChange, { claimed }: VersionPair) =>
   claimed.filter(({ by }) => by.includes(change)).map(({ difference }) => difference)
 
 /** A change of behaviour shows in no document, and names its operations itself. */
-function usesOf(change: LoadedChange, step: Step): ReadonlySet<string> {
+function usesOf(change: LoadedChange, step: VersionPair): ReadonlySet<string> {
   const named = change.lenses.flatMap((lens) => ('operations' in lens ? lens.operations : []))
   return new Set([...claimedBy(change, step).flatMap(({ uses }) => uses), ...named])
 }
 
-function effectsOf(change: LoadedChange, step: Step): readonly Effect[] {
+function effectsOf(change: LoadedChange, step: VersionPair): readonly Effect[] {
   const events = new Set(step.next.events.map(({ name }) => name))
   const effects = new Set<Effect>()
   for (const { breaks, uses } of claimedBy(change, step)) {
@@ -135,9 +135,9 @@ export interface Upgrade {
   readonly parts: readonly {
     readonly release: Release
     /** In the order in which they are to be made: what changes requests, answers, deliveries, and then additions. */
-    readonly changes: readonly Entry[]
+    readonly changes: readonly ChangelogEntry[]
     /** Changes of what the starting version does not have. */
-    readonly unconcerned: readonly Entry[]
+    readonly unconcerned: readonly ChangelogEntry[]
   }[]
 }
 
@@ -146,7 +146,7 @@ export function upgradesOf({ releases, known }: Changelog): readonly Upgrade[] {
   return releases.flatMap((from, start) =>
     releases.slice(start + 1).map((to, distance) => {
       const names = known.get(from.version)
-      const concerns = ({ operations, events }: Entry) =>
+      const concerns = ({ operations, events }: ChangelogEntry) =>
         [...operations, ...events].some((name) => names?.has(name)) || operations.length + events.length === 0
       return {
         from: from.version,
@@ -162,4 +162,5 @@ export function upgradesOf({ releases, known }: Changelog): readonly Upgrade[] {
 }
 
 const ORDER: readonly Effect[] = ['requests', 'behaviour', 'answers', 'deliveries', 'additions']
-const orderOf = ({ effects }: Entry): number => Math.min(...effects.map((each) => ORDER.indexOf(each)))
+const orderOf = ({ effects }: ChangelogEntry): number =>
+  Math.min(...effects.map((each) => ORDER.indexOf(each)))

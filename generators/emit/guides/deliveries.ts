@@ -1,6 +1,6 @@
 /** What changes for those who receive events. */
 import type { LoadedChange } from '../../change/load-changes.ts'
-import type { Step } from '../../gate/steps.ts'
+import type { VersionPair } from '../../gate/steps.ts'
 import type { Api, EventType } from '../../ir/model.ts'
 import { signatureHeaderOf } from '../client/webhooks.ts'
 import { quote } from '../reference/curl.ts'
@@ -9,7 +9,11 @@ import { illustrationsOf } from './illustrations.ts'
 import type { Sample, SampleContext } from './samples.ts'
 import { printReceiver } from './typescript.ts'
 
-export function deliverySamples(change: LoadedChange, step: Step, { client }: SampleContext): Sample[] {
+export function deliverySamples(
+  change: LoadedChange,
+  step: VersionPair,
+  { client }: SampleContext,
+): Sample[] {
   const { old, next } = step
   const come = illustrationsOf(change, step).flatMap((each) =>
     next.events.filter(({ name }) => name === each.new),

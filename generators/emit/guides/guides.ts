@@ -3,7 +3,7 @@ import type { LoadedChange } from '../../change/load-changes.ts'
 import type { Wire } from '../../client-runtime/service.ts'
 import { claimSteps } from '../../gate/steps.ts'
 import type { Api } from '../../ir/model.ts'
-import type { Html } from '../reference/html.ts'
+import type { SafeHtml } from '../reference/html.ts'
 import { render } from '../templates/templates.ts'
 import { printFeed } from './atom.ts'
 import { readChangelog, type Upgrade, upgradesOf } from './changelog.ts'
@@ -17,7 +17,7 @@ export interface GuidePage {
   /** One sentence. */
   readonly description: string
   /** From its `h1` on. */
-  readonly contentHtml: Html
+  readonly contentHtml: SafeHtml
   readonly markdown: string
 }
 
@@ -54,7 +54,7 @@ export function createGuides(
     path,
     title,
     description,
-    contentHtml: render(template, view) as Html,
+    contentHtml: render(template, view) as SafeHtml,
     markdown: render(`${template}-markdown`, view),
   })
   return {

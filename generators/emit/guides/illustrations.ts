@@ -1,6 +1,6 @@
 /** What a change is shown with: its own examples; where it has none, what its lenses say. */
 import type { Change, Example } from '../../change/change.ts'
-import type { Step } from '../../gate/steps.ts'
+import type { VersionPair } from '../../gate/steps.ts'
 import { isObject, type PathStep } from './paths.ts'
 
 export interface Illustration extends Example {
@@ -12,7 +12,7 @@ export interface Illustration extends Example {
 const LONGEST = 1500
 
 /** @returns one a component. */
-export function illustrationsOf(change: Change, step: Step): readonly Illustration[] {
+export function illustrationsOf(change: Change, step: VersionPair): readonly Illustration[] {
   const found = new Map<string, Illustration>()
   for (const each of [...shownByExamples(change), ...shownByLenses(change, step)])
     if (!found.has(each.schema)) found.set(each.schema, each)
@@ -25,7 +25,7 @@ const shownByExamples = ({ examples = [] }: Change): Illustration[] =>
     .filter((each) => JSON.stringify([each.old, each.new]).length <= LONGEST)
     .map((each) => ({ ...each, added: each.only === 'down' }))
 
-function shownByLenses(change: Change, { old, claimed }: Step): Illustration[] {
+function shownByLenses(change: Change, { old, claimed }: VersionPair): Illustration[] {
   return change.lenses.flatMap((lens): Illustration[] => {
     if (lens.kind === 'values' && lens.property === undefined) {
       const [before, after] = Object.entries(lens.rename)[0] ?? Object.entries(lens.merge)[0]?.reverse() ?? []

@@ -6,7 +6,7 @@ import { createFile } from '../../print/file.ts'
 import { literal, propertyKey } from '../../print/literal.ts'
 import { CONTRACT } from '../../print/runtime.ts'
 import type { ChangeExample } from '../../runtime/contract.ts'
-import { type Entry, readChangelog } from './changelog.ts'
+import { type ChangelogEntry, readChangelog } from './changelog.ts'
 import type { SampleContext } from './samples.ts'
 import { shorten } from './views.ts'
 
@@ -32,7 +32,7 @@ export function emitChangelog(
   return [{ path: 'changelog.ts', text: file.text().trimEnd().concat('\n') }]
 }
 
-function printEntry(entry: Entry, changes: readonly LoadedChange[]): string {
+function printEntry(entry: ChangelogEntry, changes: readonly LoadedChange[]): string {
   const { version, id, title, why, operations, events, everyEvent } = entry
   const lenses = changes.find((each) => each.version === version && each.id === id)?.lenses ?? []
   const required = lenses.find((lens) => lens.kind === 'required-header')
@@ -54,7 +54,7 @@ function printEntry(entry: Entry, changes: readonly LoadedChange[]): string {
 }
 
 /** Of a change without examples of its own the first use of it. */
-function examplesOf({ examples, samples: [sample] }: Entry): ChangeExample[] {
+function examplesOf({ examples, samples: [sample] }: ChangelogEntry): ChangeExample[] {
   if (examples.length > 0)
     return examples.map(({ schema, before, after }) => ({
       of: schema,

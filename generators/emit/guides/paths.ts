@@ -1,6 +1,6 @@
 /** Where in a body a component stands, as code gets to it. */
 import { isJson } from '../../ir/media-type.ts'
-import type { Api, Content, Schema } from '../../ir/model.ts'
+import type { Api, ApiContent, Schema } from '../../ir/model.ts'
 
 /** One step on the way: a property, or into a list. */
 export interface PathStep {
@@ -64,7 +64,7 @@ export function appendAt(value: unknown, path: readonly PathStep[], wanted: unkn
 }
 
 /** @returns the JSON that some content has, of several kinds. */
-export const jsonIn = (contents: readonly Content[] = []): Content | undefined =>
+export const jsonIn = (contents: readonly ApiContent[] = []): ApiContent | undefined =>
   contents.find(({ mediaType }) => isJson(mediaType))
 
 export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>

@@ -1,20 +1,20 @@
 /** A request as data, and as a reader of the guide would write it: with curl, with the client. */
 import type { Wire } from '../../client-runtime/service.ts'
-import type { Api, Operation, Schema } from '../../ir/model.ts'
+import type { Api, ApiOperation, Schema } from '../../ir/model.ts'
 import { printCommand } from '../reference/curl.ts'
 import { fillPath, queryOf, sampleHeader, serverOf } from '../reference/request.ts'
 import { sampleContent, sampleParameter } from '../reference/sample.ts'
 import { credentialOf } from '../wire/credential.ts'
 import { isObject, jsonIn } from './paths.ts'
 
-type Values = Readonly<Record<string, unknown>>
+type RequestValues = Readonly<Record<string, unknown>>
 
 /** An operation's request, filled in. */
 export interface SampleRequest {
   readonly api: Api
-  readonly operation: Operation
-  readonly path: Values
-  readonly query: Values
+  readonly operation: ApiOperation
+  readonly path: RequestValues
+  readonly query: RequestValues
   readonly headers: Readonly<Record<string, string>>
   /** Undefined where there is none. */
   readonly body?: unknown
@@ -23,10 +23,10 @@ export interface SampleRequest {
 }
 
 /** @returns the plainest request of an operation: what it requires, in the document's own examples. */
-export function sampleRequest(api: Api, operation: Operation, wire: Wire): SampleRequest {
+export function sampleRequest(api: Api, operation: ApiOperation, wire: Wire): SampleRequest {
   const required = (where: string) =>
     operation.parameters.filter((each) => each.in === where && each.required)
-  const values = (where: string): Values =>
+  const values = (where: string): RequestValues =>
     Object.fromEntries(required(where).map((each) => [each.name, sampleParameter(api, each)]))
   const content = operation.body?.required ? jsonIn(operation.body.contents) : undefined
   const headers = required('header').filter(({ name }) => name !== wire.versionHeader)

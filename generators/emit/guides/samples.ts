@@ -3,8 +3,8 @@ import { counterpartsOf, holdsIn } from '../../change/align.ts'
 import type { Lens, ParameterLens } from '../../change/change.ts'
 import type { LoadedChange } from '../../change/load-changes.ts'
 import type { Wire } from '../../client-runtime/service.ts'
-import type { Step } from '../../gate/steps.ts'
-import type { Api, Operation } from '../../ir/model.ts'
+import type { VersionPair } from '../../gate/steps.ts'
+import type { Api, ApiOperation } from '../../ir/model.ts'
 import { applyRewrite } from '../../translate/apply.ts'
 import { createStep } from '../../translate/step.ts'
 import { answerOf } from '../../translate/transition.ts'
@@ -13,7 +13,7 @@ import { deliverySamples } from './deliveries.ts'
 import { firstDifference, type Illustration, illustrationsOf } from './illustrations.ts'
 import { appendAt, jsonIn, type PathStep, pathTo, putAt } from './paths.ts'
 import { printCurl, type SampleRequest, sampleRequest } from './request.ts'
-import { isCallable, printCall, type Reading } from './typescript.ts'
+import { isCallable, printCall, type SampleReading } from './typescript.ts'
 
 export interface BeforeAfter {
   readonly before: string
@@ -39,12 +39,16 @@ export interface SampleContext {
 
 /** An operation in both versions. */
 interface Both {
-  readonly old: Operation
-  readonly next: Operation
+  readonly old: ApiOperation
+  readonly next: ApiOperation
 }
 
 /** @returns none where a change shows in no request, answer or delivery. */
-export function samplesOf(change: LoadedChange, step: Step, context: SampleContext): readonly Sample[] {
+export function samplesOf(
+  change: LoadedChange,
+  step: VersionPair,
+  context: SampleContext,
+): readonly Sample[] {
   const { old, next, changes } = step
   const lenses = changes.flatMap((each) => each.lenses)
   const counterparts = counterpartsOf(old, next, lenses)
@@ -65,10 +69,15 @@ export function samplesOf(change: LoadedChange, step: Step, context: SampleConte
 }
 
 /** The less a document says of an operation, the less a reader has to know before trying it. */
-const plainness = ({ path, extensions }: Operation): number =>
+const plainness = ({ path, extensions }: ApiOperation): number =>
   path.split('{').length * 10 + Object.keys(extensions).length
 
-function samplesOfValue(shown: Illustration, step: Step, pairs: readonly Both[], context: SampleContext) {
+function samplesOfValue(
+  shown: Illustration,
+  step: VersionPair,
+  pairs: readonly Both[],
+  context: SampleContext,
+) {
   const inBody = pairs.find(
     ({ old, next }) => bodyPath(step.old, old, shown) && isWritable(bodyPath(step.next, next, shown), shown),
   )
@@ -87,12 +96,12 @@ function samplesOfValue(shown: Illustration, step: Step, pairs: readonly Both[],
 }
 
 /** One record, and what belongs to one, says more than a list. */
-const isRead = ({ method, path }: Operation): number => (method !== 'GET' ? 0 : path.endsWith('}') ? 2 : 1)
+const isRead = ({ method, path }: ApiOperation): number => (method !== 'GET' ? 0 : path.endsWith('}') ? 2 : 1)
 
-const isEventName = ({ new: value }: Illustration, { next }: Step): boolean =>
+const isEventName = ({ new: value }: Illustration, { next }: VersionPair): boolean =>
   next.events.some(({ name }) => name === value)
 
-function bodyPath(api: Api, operation: Operation, { schema }: Illustration) {
+function bodyPath(api: Api, operation: ApiOperation, { schema }: Illustration) {
   const content = operation.body?.required ? jsonIn(operation.body.contents) : undefined
   return content && pathTo(api, content.schema, schema)
 }
@@ -101,17 +110,17 @@ function bodyPath(api: Api, operation: Operation, { schema }: Illustration) {
 const isWritable = (path: readonly PathStep[] | undefined, { added }: Illustration): boolean =>
   path !== undefined && (!added || path.at(-1)?.name === undefined)
 
-const filterOf = (operation: Operation, { schema }: Illustration) =>
+const filterOf = (operation: ApiOperation, { schema }: Illustration) =>
   operation.parameters.find(
     (each) => each.in === 'query' && each.schema.kind === 'ref' && each.schema.name === schema,
   )
 
-function answerPath(api: Api, operation: Operation, { schema }: Illustration) {
+function answerPath(api: Api, operation: ApiOperation, { schema }: Illustration) {
   const answer = answerOf(operation)
   return answer && pathTo(api, answer, schema)
 }
 
-function bodySample(shown: Illustration, step: Step, pair: Both, context: SampleContext): Sample {
+function bodySample(shown: Illustration, step: VersionPair, pair: Both, context: SampleContext): Sample {
   const base = sampleRequest(step.old, pair.old, context.wire)
   const path = bodyPath(step.old, pair.old, shown) ?? []
   const before = { ...base, body: shown.added ? base.body : putAt(base.body, path, shown.old) }
@@ -123,7 +132,7 @@ function bodySample(shown: Illustration, step: Step, pair: Both, context: Sample
 }
 
 /** The same request in the next version: its body as lenses translate it, and whatever that version requires. */
-function upgrade(before: SampleRequest, step: Step, { old, next }: Both, wire: Wire): SampleRequest {
+function upgrade(before: SampleRequest, step: VersionPair, { old, next }: Both, wire: Wire): SampleRequest {
   const after = sampleRequest(step.next, next, wire)
   const [one, other] = [jsonIn(old.body?.contents)?.schema, jsonIn(next.body?.contents)?.schema]
   if (!one || !other || before.body === undefined) return after
@@ -136,22 +145,22 @@ function upgrade(before: SampleRequest, step: Step, { old, next }: Both, wire: W
   return { ...after, body }
 }
 
-function filterSample(shown: Illustration, step: Step, pair: Both, context: SampleContext): Sample {
+function filterSample(shown: Illustration, step: VersionPair, pair: Both, context: SampleContext): Sample {
   const [one, other] = [filterOf(pair.old, shown)?.name ?? '', filterOf(pair.next, shown)?.name ?? '']
   return withParameters(step, pair, context, { [one]: shown.old }, { [other]: shown.new })
 }
 
-function answerSample(shown: Illustration, step: Step, pair: Both, context: SampleContext): Sample {
+function answerSample(shown: Illustration, step: VersionPair, pair: Both, context: SampleContext): Sample {
   const [from, to] = firstDifference(shown.old, shown.new)
   const readings = [
     [step.old, pair.old, from],
     [step.next, pair.next, to],
   ] as const
-  const [before, after] = readings.map(([api, operation, leaf]): Reading => {
+  const [before, after] = readings.map(([api, operation, leaf]): SampleReading => {
     const path = answerPath(api, operation, shown) ?? []
     return { path: [...path, ...leaf.path], value: leaf.value }
   })
-  const excerpt = (api: Api, operation: Operation, value: unknown) =>
+  const excerpt = (api: Api, operation: ApiOperation, value: unknown) =>
     JSON.stringify(putAt(undefined, answerPath(api, operation, shown) ?? [], value), null, 2)
   const sample = requests(
     sampleRequest(step.old, pair.old, context.wire),
@@ -173,7 +182,7 @@ function requests(
   before: SampleRequest,
   after: SampleRequest,
   { wire, client }: SampleContext,
-  readings?: readonly [Reading, Reading],
+  readings?: readonly [SampleReading, SampleReading],
 ): Sample {
   return {
     title: after.operation.summary ?? after.operation.id,
@@ -189,13 +198,18 @@ function requests(
 }
 
 /** What lenses of parameters and headers say by themselves. */
-function samplesOfLens(lens: Lens, step: Step, pairs: readonly Both[], context: SampleContext): Sample[] {
+function samplesOfLens(
+  lens: Lens,
+  step: VersionPair,
+  pairs: readonly Both[],
+  context: SampleContext,
+): Sample[] {
   if (lens.kind === 'filter') {
     const pair = pairs.find(({ next }) => next.id === lens.operation)
     return pair ? [convertedSample(lens.parameter, lens.up, step, pair, context)] : []
   }
   if (lens.kind === 'required-header') {
-    const has = (operation: Operation) =>
+    const has = (operation: ApiOperation) =>
       operation.parameters.some(({ name, required }) => required && same(name, lens.header))
     const pair = pairs.find(({ old, next }) => has(next) && !has(old))
     if (!pair) return []
@@ -216,7 +230,7 @@ const isMeant = (lens: ParameterLens) => (each: { name: string; in: string }) =>
 
 const same = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase()
 
-function parameterSample(lens: ParameterLens, step: Step, pair: Both, context: SampleContext): Sample {
+function parameterSample(lens: ParameterLens, step: VersionPair, pair: Both, context: SampleContext): Sample {
   if (lens.kind === 'converted-parameter') return convertedSample(lens.name, lens.up, step, pair, context)
   if (lens.kind === 'default-parameter')
     return withParameters(step, pair, context, {}, { [lens.name]: lens.value })
@@ -231,11 +245,11 @@ function parameterSample(lens: ParameterLens, step: Step, pair: Both, context: S
 function convertedSample(
   name: string,
   up: (value: unknown) => unknown,
-  step: Step,
+  step: VersionPair,
   pair: Both,
   context: SampleContext,
 ): Sample {
-  const valueIn = (api: Api, operation: Operation) => {
+  const valueIn = (api: Api, operation: ApiOperation) => {
     const parameter = operation.parameters.find((each) => each.name === name)
     return parameter && sampleParameter(api, parameter)
   }
@@ -247,17 +261,17 @@ function convertedSample(
   return withParameters(step, pair, context, { [name]: before }, { [name]: after })
 }
 
-type Values = Readonly<Record<string, unknown>>
+type SampleValues = Readonly<Record<string, unknown>>
 
 /** Parameters stand where the documents have them. */
 function withParameters(
-  step: Step,
+  step: VersionPair,
   pair: Both,
   context: SampleContext,
-  before: Values,
-  after: Values,
+  before: SampleValues,
+  after: SampleValues,
 ): Sample {
-  const fill = (api: Api, operation: Operation, values: Values): SampleRequest => {
+  const fill = (api: Api, operation: ApiOperation, values: SampleValues): SampleRequest => {
     const base = sampleRequest(api, operation, context.wire)
     const of = (where: string) =>
       Object.entries(values).filter(([name]) =>
@@ -279,7 +293,7 @@ function withParameters(
 /** Any request of an operation that the change is about, where it reads otherwise than before. */
 function samplesOfUses(
   change: LoadedChange,
-  step: Step,
+  step: VersionPair,
   pairs: readonly Both[],
   context: SampleContext,
 ): Sample[] {

@@ -1,6 +1,6 @@
 /** Programs that use the client, as a reader would write them: whole modules, so that they compile as they stand. */
 import type { Wire } from '../../client-runtime/service.ts'
-import type { Operation } from '../../ir/model.ts'
+import type { ApiOperation } from '../../ir/model.ts'
 import { literal, member, propertyKey, stringLiteral } from '../../print/literal.ts'
 import { serverOf } from '../reference/request.ts'
 import { readGiven } from '../reference/typescript.ts'
@@ -8,7 +8,7 @@ import { isObject, type PathStep } from './paths.ts'
 import type { SampleRequest } from './request.ts'
 
 /** One thing that a program reads of an answer, and what it compares it with. */
-export interface Reading {
+export interface SampleReading {
   /** From the whole answer to the value. */
   readonly path: readonly PathStep[]
   readonly value: unknown
@@ -17,7 +17,12 @@ export interface Reading {
 const WIDTH = 88
 
 /** @param client the package. @param reading what is done with the answer; without it the call stands alone. */
-export function printCall(request: SampleRequest, client: string, wire: Wire, reading?: Reading): string {
+export function printCall(
+  request: SampleRequest,
+  client: string,
+  wire: Wire,
+  reading?: SampleReading,
+): string {
   const { api, operation } = request
   const call = `await client${member(operation.id)}(${inputOf(request, wire)})`
   return [
@@ -57,7 +62,7 @@ function printValue(value: unknown, indent: string): string {
 const entriesOf = (value: unknown): readonly (readonly [string, unknown])[] =>
   isObject(value) ? Object.entries(value).map(([name, each]) => [`${propertyKey(name)}: `, each]) : []
 
-function printReading({ path, value }: Reading): string[] {
+function printReading({ path, value }: SampleReading): string[] {
   const list = path.findIndex((step) => step.name === undefined)
   const before = access('answer', list < 0 ? path : path.slice(0, list))
   const test = (of: string) => comparison(of, value)
@@ -117,5 +122,5 @@ export function printReceiver(client: string, version: string, types: readonly s
 }
 
 /** Whether the client takes an operation's requests: bodies of JSON, or none. */
-export const isCallable = ({ body }: Operation): boolean =>
+export const isCallable = ({ body }: ApiOperation): boolean =>
   body === undefined || body.contents.some(({ mediaType }) => /json/.test(mediaType))

@@ -1,7 +1,7 @@
 /** Changelog and guides as templates read them: every text once as HTML and once as Markdown. */
-import { escapeCode, fragment, type Html, html, joinHtml } from '../reference/html.ts'
+import { escapeCode, fragment, html, joinHtml, type SafeHtml } from '../reference/html.ts'
 import { renderInline, renderMarkdown } from '../reference/markdown.ts'
-import type { Changelog, Effect, Entry, Release, Upgrade } from './changelog.ts'
+import type { Changelog, ChangelogEntry, Effect, Release, Upgrade } from './changelog.ts'
 import type { BeforeAfter, Sample } from './samples.ts'
 
 /** Where things of the documentation are, as other pages link to them. */
@@ -26,7 +26,7 @@ const EFFECTS: Readonly<Record<Effect, string>> = {
 /** More operations than this are listed where the reader asks for them. */
 const LISTED = 6
 
-export function viewEntry(entry: Entry, links: DocsLinks, level: number) {
+export function viewEntry(entry: ChangelogEntry, links: DocsLinks, level: number) {
   const { id, version, title, why, samples } = entry
   const operations = entry.operations.map((name) => ({ name, href: links.operation(version, name) }))
   const events = entry.everyEvent
@@ -56,7 +56,7 @@ export function viewEntry(entry: Entry, links: DocsLinks, level: number) {
   }
 }
 
-export const anchorOf = ({ version, id }: Pick<Entry, 'version' | 'id'>): string =>
+export const anchorOf = ({ version, id }: Pick<ChangelogEntry, 'version' | 'id'>): string =>
   fragment(`${version}-${id}`)
 
 function listView(thing: string, label: string, items: readonly { name: string; href: string }[]) {
@@ -83,7 +83,7 @@ function beforeAfter({ before, after }: BeforeAfter) {
   return { before, after, beforeHtml: marked(before, after), afterHtml: marked(after, before) }
 }
 
-function marked(text: string, other: string): Html {
+function marked(text: string, other: string): SafeHtml {
   const known = new Set(other.split('\n'))
   const lines = text.split('\n').map((line) => {
     const shown = escapeCode(line)

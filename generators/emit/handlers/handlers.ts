@@ -4,7 +4,7 @@ import { canonicalOperations } from '../../change/canonical.ts'
 import type { LoadedChange } from '../../change/load-changes.ts'
 import { isStream, jsonBody, validatedArray } from '../../ir/bodies.ts'
 import { isJson } from '../../ir/media-type.ts'
-import type { Api, Content, Operation, OutputFile, Schema } from '../../ir/model.ts'
+import type { Api, ApiContent, ApiOperation, OutputFile, Schema } from '../../ir/model.ts'
 import { identifier, pascalCase } from '../../ir/naming.ts'
 import { successOf, successStatus } from '../../ir/operations.ts'
 import { createFile, type TypeScriptFile } from '../../print/file.ts'
@@ -51,7 +51,7 @@ interface Printing {
   readonly types: Map<string, string>
 }
 
-function printMethod(operation: Operation, printing: Printing): string {
+function printMethod(operation: ApiOperation, printing: Printing): string {
   const { file } = printing
   const reply = file.use('Reply', CONTRACT, { type: true })
   const input = inputOf(operation, printing)
@@ -71,7 +71,7 @@ function printMethod(operation: Operation, printing: Printing): string {
   return `${comment}  ${propertyKey(operation.id)}(${parameters}): Promise<${answer}>\n`
 }
 
-function inputOf(operation: Operation, printing: Printing): string | undefined {
+function inputOf(operation: ApiOperation, printing: Printing): string | undefined {
   const { api, file } = printing
   const members: string[] = []
   for (const where of ['path', 'query'] as const) {
@@ -95,20 +95,24 @@ const index = (name: string): string => `[${stringLiteral(name)}]`
 
 const itemType = (body: string, property: string): string => `NonNullable<${body}${index(property)}>[number]`
 
-function operationType({ id }: Operation, file: TypeScriptFile): string {
+function operationType({ id }: ApiOperation, file: TypeScriptFile): string {
   return `${file.use('operations', './types.ts', { type: true })}${index(id)}`
 }
 
 /** A component by its name; what is written out in the operation, by a name after it. */
-function bodyType(operation: Operation, { schema, mediaType }: Content, { file, types }: Printing): string {
+function bodyType(
+  operation: ApiOperation,
+  { schema, mediaType }: ApiContent,
+  { file, types }: Printing,
+): string {
   const whole = `NonNullable<${operationType(operation, file)}['requestBody']>`
   return nameOf(schema) ?? declare(types, operation, 'Body', `${whole}['content']${index(mediaType)}`)
 }
 
 function answerType(
-  operation: Operation,
+  operation: ApiOperation,
   status: string,
-  { schema, mediaType }: Content,
+  { schema, mediaType }: ApiContent,
   { file, types }: Printing,
 ): string {
   const named = nameOf(schema)
@@ -118,7 +122,12 @@ function answerType(
   return declare(types, operation, 'Answer', answer)
 }
 
-function declare(types: Printing['types'], { id }: Operation, what: 'Body' | 'Answer', type: string): string {
+function declare(
+  types: Printing['types'],
+  { id }: ApiOperation,
+  what: 'Body' | 'Answer',
+  type: string,
+): string {
   const wanted = identifier(`${pascalCase(id)}${what}`)
   let name = wanted
   for (let n = 2; (types.get(name) ?? type) !== type; n++) name = `${wanted}_${n}`

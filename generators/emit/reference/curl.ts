@@ -1,9 +1,9 @@
 /** A request as a command that can be pasted. */
 import { essenceOf } from '../../ir/media-type.ts'
-import type { Operation } from '../../ir/model.ts'
-import type { Credential } from '../wire/credential.ts'
+import type { ApiOperation } from '../../ir/model.ts'
+import type { WireCredential } from '../wire/credential.ts'
 import { fillGiven, hasGiven } from './given.ts'
-import type { Page } from './page.ts'
+import type { ReferencePage } from './page.ts'
 import { type SampleBody, sampleRequest, show } from './request.ts'
 import { sampleResponse } from './sample.ts'
 
@@ -11,13 +11,13 @@ import { sampleResponse } from './sample.ts'
 export interface Command {
   readonly method: string
   readonly url: string
-  readonly credential: Credential | undefined
+  readonly credential: WireCredential | undefined
   /** Beside the credential, in their order. */
   readonly headers: Readonly<Record<string, string>>
   readonly body: SampleBody | undefined
 }
 
-export function curlOf(page: Page, operation: Operation): string {
+export function curlOf(page: ReferencePage, operation: ApiOperation): string {
   const { url, headers, credential, body } = sampleRequest(page, operation)
   const { versionHeader } = page.wire
   const version = versionHeader === undefined ? {} : { [versionHeader]: page.api.version }
@@ -27,7 +27,12 @@ export function curlOf(page: Page, operation: Operation): string {
 }
 
 /** @returns commands that print the answer and keep its `id`. @throws where the documents show no `id` in the answer. */
-function keepId(command: string, { api }: Page, { id, responses }: Operation, variable: string): string {
+function keepId(
+  command: string,
+  { api }: ReferencePage,
+  { id, responses }: ApiOperation,
+  variable: string,
+): string {
   const answer = sampleResponse(api, responses)?.value as { readonly id?: unknown } | undefined
   const prefix = /^[a-z]+_/.exec(String(answer?.id))?.[0]
   if (prefix === undefined) throw new Error(`operation ${id} answers no id to keep in ${variable}`)
@@ -74,6 +79,6 @@ export function quote(text: string): string {
 }
 
 /** In double quotes, where the shell fills in the key and leaves everything else alone. */
-export function quoteCredential({ header, prefix }: Credential): string {
+export function quoteCredential({ header, prefix }: WireCredential): string {
   return `"${header.replace(/["$`\\]/g, '\\$&')}: ${prefix}$API_KEY"`
 }

@@ -1,6 +1,6 @@
 /** What a node says of itself beside its type: rules of its values, and extensions through a table of labels. */
 import type { Extensions, Schema } from '../../ir/model.ts'
-import { code, escapeHtml, type Html, html, scalarCode } from './html.ts'
+import { code, escapeHtml, html, type SafeHtml, scalarCode } from './html.ts'
 import type { FactView } from './views.ts'
 
 /** Extensions worth showing, and how: a flag is shown by its label alone. Others are for programs. */
@@ -22,7 +22,7 @@ export function factsOf({ extensions }: { readonly extensions: Extensions }): Fa
   return Object.entries(extensions).flatMap(([name, value]) => {
     const label = Object.hasOwn(LABELS, name) ? LABELS[name] : undefined
     if (label === undefined || value === false || value === null) return []
-    return [{ label, valueHtml: value === true ? ('' as Html) : scalarCode(value) }]
+    return [{ label, valueHtml: value === true ? ('' as SafeHtml) : scalarCode(value) }]
   })
 }
 
@@ -51,7 +51,7 @@ function rulesOf(schema: Schema): FactView[] {
     case 'array':
       return [
         ...between('Holds', schema.minItems, schema.maxItems, 'item'),
-        ...(schema.uniqueItems ? [{ label: 'No item twice', valueHtml: '' as Html }] : []),
+        ...(schema.uniqueItems ? [{ label: 'No item twice', valueHtml: '' as SafeHtml }] : []),
       ]
     case 'object':
       return [

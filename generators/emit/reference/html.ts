@@ -1,49 +1,52 @@
 /** Text of a document on its way into HTML. Views hold `Html` only where this file or Markdown made it. */
 
 /** Markup that is safe to print as it stands. */
-export type Html = string & { readonly html: unique symbol }
+export type SafeHtml = string & { readonly html: unique symbol }
 
 /** For the content of an element and for a quoted attribute. */
-export function escapeHtml(text: string): Html {
+export function escapeHtml(text: string): SafeHtml {
   return text
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')
     .replaceAll('>', '&gt;')
     .replaceAll('"', '&quot;')
-    .replaceAll("'", '&#39;') as Html
+    .replaceAll("'", '&#39;') as SafeHtml
 }
 
 /** For the content of a `pre`, where quotes abound and mean nothing. */
-export function escapeCode(text: string): Html {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;') as Html
+export function escapeCode(text: string): SafeHtml {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;') as SafeHtml
 }
 
 /** A template literal whose inserted strings are escaped, unless they are `Html` already (wrapped in `[…]`). */
-export function html(parts: TemplateStringsArray, ...values: readonly (string | readonly [Html])[]): Html {
+export function html(
+  parts: TemplateStringsArray,
+  ...values: readonly (string | readonly [SafeHtml])[]
+): SafeHtml {
   const filled = parts.map((part, index) => {
     const value = values[index]
     if (value === undefined) return part
     return part + (typeof value === 'string' ? escapeHtml(value) : value[0])
   })
-  return filled.join('') as Html
+  return filled.join('') as SafeHtml
 }
 
 /** @returns the parts beside each other; what stands between them is text. */
-export function joinHtml(parts: readonly Html[], between: string): Html {
-  return parts.join(escapeHtml(between)) as Html
+export function joinHtml(parts: readonly SafeHtml[], between: string): SafeHtml {
+  return parts.join(escapeHtml(between)) as SafeHtml
 }
 
-export function code(text: string): Html {
+export function code(text: string): SafeHtml {
   return html`<code>${text}</code>`
 }
 
 /** A value as JSON, as it would be written in a request. */
-export function jsonCode(value: unknown): Html {
+export function jsonCode(value: unknown): SafeHtml {
   return code(JSON.stringify(value) ?? 'undefined')
 }
 
 /** A value as it is meant: strings without their quotes. */
-export function scalarCode(value: unknown): Html {
+export function scalarCode(value: unknown): SafeHtml {
   return typeof value === 'string' ? code(value) : jsonCode(value)
 }
 

@@ -1,19 +1,19 @@
 /** Operations and events: what they take and give, with samples. */
-import type { Api, Content, EventType, Operation, Parameter, Response } from '../../ir/model.ts'
+import type { Api, ApiContent, ApiOperation, ApiParameter, EventType, Response } from '../../ir/model.ts'
 import { factsOf } from './facts.ts'
-import { code, escapeCode, escapeHtml, type Html, html, joinHtml, scalarCode } from './html.ts'
+import { code, escapeCode, escapeHtml, html, joinHtml, type SafeHtml, scalarCode } from './html.ts'
 import { renderMarkdown } from './markdown.ts'
-import { type Page, showing } from './page.ts'
+import { type ReferencePage, showing } from './page.ts'
 import { reasonOf } from './reasons.ts'
 import { sampleContent, sampleResponse } from './sample.ts'
 import { componentInside, describeType, insideOf, viewField } from './schema-view.ts'
 import type {
   BodyView,
-  EventView,
   FactView,
   FieldGroupView,
   FieldView,
   OperationView,
+  ReferenceEventView,
   ResponseView,
   SampleView,
 } from './views.ts'
@@ -35,12 +35,16 @@ export interface SharedViews {
   anchorOf(response: Response): string
   hrefOf(response: Response): string
   /** Whether every operation takes the parameter in the same words. */
-  isEverywhere(parameter: Parameter): boolean
+  isEverywhere(parameter: ApiParameter): boolean
   /** Names of the headers that every response carries. */
   readonly headers: ReadonlySet<string>
 }
 
-export function viewOperation(page: Page, operation: Operation, sharedViews: SharedViews): OperationView {
+export function viewOperation(
+  page: ReferencePage,
+  operation: ApiOperation,
+  sharedViews: SharedViews,
+): OperationView {
   const { id, method, path, body, responses } = operation
   const shared = responses.filter((response) => sharedViews.isShared(response))
   return {
@@ -71,7 +75,11 @@ export function viewOperation(page: Page, operation: Operation, sharedViews: Sha
 }
 
 /** @param isCommon whether every event has a header, so that it is described once for all. */
-export function viewEvent(page: Page, event: EventType, isCommon: (header: Parameter) => boolean): EventView {
+export function viewEvent(
+  page: ReferencePage,
+  event: EventType,
+  isCommon: (header: ApiParameter) => boolean,
+): ReferenceEventView {
   const { payload } = event
   const sample = payload && sampleContent(page.api, payload, 'writeOnly')
   return {
@@ -94,7 +102,7 @@ export function viewEvent(page: Page, event: EventType, isCommon: (header: Param
 
 /** @param headers names of those that go without saying. */
 export function viewResponse(
-  page: Page,
+  page: ReferencePage,
   response: Response,
   id: string,
   headers: ReadonlySet<string>,
@@ -117,7 +125,7 @@ export function viewResponse(
   }
 }
 
-export function viewParameter(page: Page, parameter: Parameter, owner: string): FieldView {
+export function viewParameter(page: ReferencePage, parameter: ApiParameter, owner: string): FieldView {
   const field = viewField(
     page,
     {
@@ -136,7 +144,11 @@ export function viewParameter(page: Page, parameter: Parameter, owner: string): 
 }
 
 /** @param owner what the parameters belong to, for their anchors. */
-export function viewGroups(page: Page, owner: string, parameters: readonly Parameter[]): FieldGroupView[] {
+export function viewGroups(
+  page: ReferencePage,
+  owner: string,
+  parameters: readonly ApiParameter[],
+): FieldGroupView[] {
   return GROUPS.flatMap(([where, title]) => {
     const fields = parameters
       .filter((parameter) => parameter.in === where)
@@ -146,8 +158,8 @@ export function viewGroups(page: Page, owner: string, parameters: readonly Param
 }
 
 function viewBody(
-  page: Page,
-  content: Content,
+  page: ReferencePage,
+  content: ApiContent,
   { required, description }: { readonly required: boolean; readonly description?: string },
   id: string,
 ): BodyView {
@@ -164,7 +176,7 @@ function viewBody(
 }
 
 /** `/v1/books/{book_id}` with its parameters set apart. */
-function markParameters(path: string): Html {
+function markParameters(path: string): SafeHtml {
   const parts = path.split(/(\{[^}]*\})/)
   return joinHtml(
     parts.map((part) => (part.startsWith('{') ? html`<var>${part}</var>` : escapeHtml(part))),
@@ -173,7 +185,7 @@ function markParameters(path: string): Html {
 }
 
 /** Which credentials do: any one of the alternatives. */
-function accessFacts(page: Page, { security }: Operation): FactView[] {
+function accessFacts(page: ReferencePage, { security }: ApiOperation): FactView[] {
   const alternatives = security.map((requirement) =>
     joinHtml(
       Object.entries(requirement).map(([scheme, scopes]) => {
@@ -187,7 +199,7 @@ function accessFacts(page: Page, { security }: Operation): FactView[] {
   return named.length === 0 ? [] : [{ label: 'Authentication', valueHtml: joinHtml(named, ' or ') }]
 }
 
-function requestSamples(page: Page, operation: Operation): SampleView[] {
+function requestSamples(page: ReferencePage, operation: ApiOperation): SampleView[] {
   return page.languages.map(({ title, print }, index) => ({
     title,
     language: title,
@@ -212,7 +224,7 @@ function responseSamples(api: Api, responses: readonly Response[]): SampleView[]
 }
 
 /** Indented JSON, its keys marked. */
-function showJson(value: unknown): Html {
+function showJson(value: unknown): SafeHtml {
   const text = escapeCode(JSON.stringify(value, null, 2) ?? '')
-  return text.replace(/^( *)("(?:[^"\\]|\\.)*"):/gm, '$1<b>$2</b>:') as Html
+  return text.replace(/^( *)("(?:[^"\\]|\\.)*"):/gm, '$1<b>$2</b>:') as SafeHtml
 }

@@ -1,7 +1,7 @@
 /** A document → the views of its pages. */
-import type { Api, Operation, Parameter, Response } from '../../ir/model.ts'
+import type { Api, ApiOperation, ApiParameter, Response } from '../../ir/model.ts'
 import { errorCatalogue } from '../wire/error-catalogue.ts'
-import { code, escapeHtml, type Html, html } from './html.ts'
+import { code, escapeHtml, html, type SafeHtml } from './html.ts'
 import { renderInline, renderMarkdown } from './markdown.ts'
 import {
   type SharedViews,
@@ -11,7 +11,7 @@ import {
   viewParameter,
   viewResponse,
 } from './operation-view.ts'
-import { type Page, showing, tagsOf } from './page.ts'
+import { type ReferencePage, showing, tagsOf } from './page.ts'
 import { isComposite } from './references.ts'
 import { viewSchema } from './schema-view.ts'
 import type { ErrorView, FieldView, SchemaView, SecurityView, TagView, VersionView } from './views.ts'
@@ -20,7 +20,11 @@ import type { ErrorView, FieldView, SchemaView, SecurityView, TagView, VersionVi
 export type OtherVersion = Pick<Api, 'version' | 'info'>
 
 /** @param apis all versions, oldest first. @param docsPath where the pages are served, one folder a version. */
-export function viewVersion(page: Page, apis: readonly OtherVersion[], docsPath: string): VersionView {
+export function viewVersion(
+  page: ReferencePage,
+  apis: readonly OtherVersion[],
+  docsPath: string,
+): VersionView {
   const { api } = page
   const responses = api.operations.flatMap((operation) => operation.responses)
   const shared = sharedResponses(api.operations)
@@ -41,7 +45,7 @@ export function viewVersion(page: Page, apis: readonly OtherVersion[], docsPath:
     textHtml: renderMarkdown(api.description, 1),
     servers: api.servers.map(({ url, description }) => ({
       label: url,
-      valueHtml: description === undefined ? ('' as Html) : renderInline(description),
+      valueHtml: description === undefined ? ('' as SafeHtml) : renderInline(description),
     })),
     security: viewSecurity(page),
     parameters: viewGroups(page, 'every', [...everywhere]),
@@ -58,9 +62,9 @@ export function viewVersion(page: Page, apis: readonly OtherVersion[], docsPath:
 }
 
 function viewTags(
-  page: Page,
+  page: ReferencePage,
   sharedViews: SharedViews,
-  isCommonHeader: (header: Parameter) => boolean,
+  isCommonHeader: (header: ApiParameter) => boolean,
 ): TagView[] {
   const { api } = page
   const described = new Map(api.tags.map((tag) => [tag.name, tag]))
@@ -90,7 +94,7 @@ function firstSentence(text: string): string {
 }
 
 /** @param belongs checks the tag that a schema has its home in; undefined for the shared ones. */
-function schemasAt(page: Page, belongs: (tag: string | undefined) => boolean): SchemaView[] {
+function schemasAt(page: ReferencePage, belongs: (tag: string | undefined) => boolean): SchemaView[] {
   const chosen = [...page.api.schemas].filter(([name]) => {
     const home = page.homes.get(name)
     return home?.kind === 'tag' ? belongs(home.tag) : home?.kind === 'shared' && belongs(undefined)
@@ -105,7 +109,7 @@ function schemasAt(page: Page, belongs: (tag: string | undefined) => boolean): S
   )
 }
 
-function viewErrors(page: Page): ErrorView[] {
+function viewErrors(page: ReferencePage): ErrorView[] {
   return errorCatalogue(page.api, page.wire).map((error) => ({
     id: page.anchor('error', error.code),
     code: error.code,
@@ -115,7 +119,7 @@ function viewErrors(page: Page): ErrorView[] {
   }))
 }
 
-function viewSecurity(page: Page): SecurityView[] {
+function viewSecurity(page: ReferencePage): SecurityView[] {
   return Object.entries(page.api.securitySchemes).map(([name, scheme]) => {
     const { description, flows } = scheme as { description?: unknown; flows?: Record<string, unknown> }
     const scopes = Object.values(flows ?? {}).flatMap((flow) =>
@@ -141,8 +145,12 @@ function kindOfScheme({ type, scheme, in: place, name }: Record<string, unknown>
 }
 
 /** Each header once, however many responses carry it. */
-function viewHeaders(page: Page, responses: readonly Response[], common: ReadonlySet<string>): FieldView[] {
-  const headers = new Map<string, Parameter>()
+function viewHeaders(
+  page: ReferencePage,
+  responses: readonly Response[],
+  common: ReadonlySet<string>,
+): FieldView[] {
+  const headers = new Map<string, ApiParameter>()
   for (const response of responses) {
     for (const header of response.headers) if (!headers.has(header.name)) headers.set(header.name, header)
   }
@@ -154,7 +162,7 @@ function viewHeaders(page: Page, responses: readonly Response[], common: Readonl
 }
 
 /** Parameters that stand in every list, in the same words: those of the first list. */
-function commonParameters(lists: readonly (readonly Parameter[])[]): ReadonlySet<Parameter> {
+function commonParameters(lists: readonly (readonly ApiParameter[])[]): ReadonlySet<ApiParameter> {
   const [first = [], ...others] = lists
   const found = others.map((list) => new Set(list.map(wordsOf)))
   // One list has nothing in common with others.
@@ -163,13 +171,13 @@ function commonParameters(lists: readonly (readonly Parameter[])[]): ReadonlySet
 }
 
 /** Checks whether a parameter is one of these, in the same words. */
-function isIn(parameters: ReadonlySet<Parameter>): (parameter: Parameter) => boolean {
+function isIn(parameters: ReadonlySet<ApiParameter>): (parameter: ApiParameter) => boolean {
   const words = new Set([...parameters].map(wordsOf))
   return (parameter) => words.has(wordsOf(parameter))
 }
 
 /** Where a document describes a parameter says all that it says of it. */
-const wordsOf = ({ place }: Parameter) => place.pointer
+const wordsOf = ({ place }: ApiParameter) => place.pointer
 
 function commonHeaders(responses: readonly Response[]): ReadonlySet<string> {
   const [first, ...others] = responses.map(
@@ -179,7 +187,7 @@ function commonHeaders(responses: readonly Response[]): ReadonlySet<string> {
 }
 
 /** Responses outside 2xx that more than one operation gives in the same words, by status and words. */
-function sharedResponses(operations: readonly Operation[]): ReadonlyMap<string, Response> {
+function sharedResponses(operations: readonly ApiOperation[]): ReadonlyMap<string, Response> {
   const seen = new Map<string, { response: Response; uses: number }>()
   for (const response of operations.flatMap((operation) => operation.responses)) {
     if (response.status.startsWith('2')) continue
@@ -201,7 +209,7 @@ export function statusOf(api: OtherVersion): string {
 }
 
 /** What a reader of an old version must know before anything else. */
-function noticeOf(api: Api, apis: readonly OtherVersion[], docsPath: string): Html | undefined {
+function noticeOf(api: Api, apis: readonly OtherVersion[], docsPath: string): SafeHtml | undefined {
   const newest = apis.at(-1)
   if (!newest || newest.version === api.version) return undefined
   const link = html`<a href="${docsPath}/${encodeURIComponent(newest.version)}">${newest.version}</a>`
@@ -212,6 +220,6 @@ function noticeOf(api: Api, apis: readonly OtherVersion[], docsPath: string): Ht
 }
 
 /** The day of an instant, in UTC. */
-function timeOf(instant: string): Html {
+function timeOf(instant: string): SafeHtml {
   return html`<time datetime="${instant}">${instant.slice(0, 10)}</time>`
 }

@@ -1,10 +1,10 @@
 /** What every view of one version is made with: the document, where its schemas are written out, and its addresses. */
 import type { Wire } from '../../client-runtime/service.ts'
-import type { Api, Operation } from '../../ir/model.ts'
+import type { Api, ApiOperation } from '../../ir/model.ts'
 import { fragment } from './html.ts'
 import { type Home, placeSchemas, writtenSchemas } from './references.ts'
 
-export interface Page {
+export interface ReferencePage {
   readonly api: Api
   readonly wire: Wire
   readonly homes: ReadonlyMap<string, Home>
@@ -35,7 +35,7 @@ export interface Page {
 /** How a request is written in some language. */
 export interface Language {
   readonly title: string
-  print(page: Page, operation: Operation): string
+  print(page: ReferencePage, operation: ApiOperation): string
 }
 
 export type AnchorKind =
@@ -54,7 +54,12 @@ export const SHARED_SCHEMAS = 'schemas'
 export const WEBHOOK_EVENTS = 'webhook-events'
 
 /** @param home address of the version's first page. */
-export function createPage(api: Api, wire: Wire, home: string, languages: readonly Language[]): Page {
+export function createPage(
+  api: Api,
+  wire: Wire,
+  home: string,
+  languages: readonly Language[],
+): ReferencePage {
   const known = new Map<string, string>()
   const fresh = uniqueNames()
   const homes = placeSchemas(api)
@@ -139,6 +144,6 @@ function pagesOf(api: Api, homes: ReadonlyMap<string, Home>): ReadonlyMap<string
 }
 
 /** @returns the same page, for showing what the caller writes or what it reads. */
-export function showing(page: Page, direction: 'written' | 'read'): Page {
+export function showing(page: ReferencePage, direction: 'written' | 'read'): ReferencePage {
   return { ...page, written: direction === 'written' }
 }

@@ -1,12 +1,12 @@
 /** A request as a program in Python, with `requests`. */
-import type { Operation } from '../../ir/model.ts'
+import type { ApiOperation } from '../../ir/model.ts'
 import { joinGiven } from './given.ts'
-import type { Page } from './page.ts'
+import type { ReferencePage } from './page.ts'
 import { type SampleBody, sampleRequest, show } from './request.ts'
 
 const WIDTH = 72
 
-export function pythonOf(page: Page, operation: Operation): string {
+export function pythonOf(page: ReferencePage, operation: ApiOperation): string {
   const { url, headers, credential, body } = sampleRequest(page, operation)
   const { versionHeader } = page.wire
   const lines = [

@@ -1,5 +1,5 @@
 /** Who refers to which component schema, and in which section of the page each has its place. */
-import type { Api, Content, Schema } from '../../ir/model.ts'
+import type { Api, ApiContent, Schema } from '../../ir/model.ts'
 
 /**
  * Where a schema is written out. Each is written out once; everything else links there, so that a page stays
@@ -111,7 +111,7 @@ export function writtenSchemas(api: Api): ReadonlySet<string> {
   )
 }
 
-function namesIn(contents: readonly Content[] | undefined): string[] {
+function namesIn(contents: readonly ApiContent[] | undefined): string[] {
   return (contents ?? []).flatMap(({ schema }) => referencesIn(schema))
 }
 

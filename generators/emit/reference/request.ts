@@ -1,13 +1,13 @@
 /** The plainest request of an operation, as samples in every language are made of it. */
 import type { Wire } from '../../client-runtime/service.ts'
 import { essenceOf, isJson } from '../../ir/media-type.ts'
-import type { Api, Operation, Parameter } from '../../ir/model.ts'
-import { type Credential, credentialOf } from '../wire/credential.ts'
+import type { Api, ApiOperation, ApiParameter } from '../../ir/model.ts'
+import { credentialOf, type WireCredential } from '../wire/credential.ts'
 import { FRESH_UUID, hasGiven, shellVariable } from './given.ts'
-import type { Page } from './page.ts'
+import type { ReferencePage } from './page.ts'
 import { sampleContent, sampleParameter } from './sample.ts'
 
-export interface SampleRequest {
+export interface ReferenceRequest {
   /** Of the server that has the operation, without a slash at its end. */
   readonly base: string
   /** Whole, with what is in the path and the query. */
@@ -16,7 +16,7 @@ export interface SampleRequest {
   readonly query: Readonly<Record<string, unknown>>
   /** Those that the operation requires, but for the version and the credential. */
   readonly headers: Readonly<Record<string, string>>
-  readonly credential: Credential | undefined
+  readonly credential: WireCredential | undefined
   readonly body: SampleBody | undefined
 }
 
@@ -27,11 +27,11 @@ export interface SampleBody {
 }
 
 /** @returns what the operation requires, in the document's own examples. */
-export function sampleRequest(page: Page, operation: Operation): SampleRequest {
+export function sampleRequest(page: ReferencePage, operation: ApiOperation): ReferenceRequest {
   const { api, wire, variables } = page
-  const required = (where: Parameter['in']) =>
+  const required = (where: ApiParameter['in']) =>
     operation.parameters.filter((each) => each.in === where && each.required)
-  const values = (parameters: readonly Parameter[]) =>
+  const values = (parameters: readonly ApiParameter[]) =>
     readVariables(
       variables,
       Object.fromEntries(parameters.map((each) => [each.name, sampleParameter(api, each)])),
@@ -52,13 +52,13 @@ export function sampleRequest(page: Page, operation: Operation): SampleRequest {
 }
 
 /** @returns a header's value. An idempotency key is made anew: a fixed one would work once. */
-export const sampleHeader = (api: Api, { idempotencyHeader }: Wire, header: Parameter): string =>
+export const sampleHeader = (api: Api, { idempotencyHeader }: Wire, header: ApiParameter): string =>
   header.name.toLowerCase() === idempotencyHeader.toLowerCase()
     ? FRESH_UUID
     : show(sampleParameter(api, header))
 
 /** @returns the values, where those that variables name are read from the shell. */
-function readVariables<Values extends object>(variables: Page['variables'], values: Values): Values {
+function readVariables<Values extends object>(variables: ReferencePage['variables'], values: Values): Values {
   const read = Object.keys(values).flatMap((name) => {
     const variable = variables[name]
     return variable === undefined ? [] : [[name, shellVariable(variable)]]
@@ -67,16 +67,16 @@ function readVariables<Values extends object>(variables: Page['variables'], valu
 }
 
 /** @returns a path with its parameters filled in; one without a value stays in braces. */
-export const fillPath = (path: string, values: SampleRequest['path']): string =>
+export const fillPath = (path: string, values: ReferenceRequest['path']): string =>
   path.replace(/\{([^}]+)\}/g, (braced, name) => (name in values ? encode(values[name]) : braced))
 
 /** @returns a query with its question mark; empty where there is nothing to say. */
-export function queryOf(query: SampleRequest['query']): string {
+export function queryOf(query: ReferenceRequest['query']): string {
   const pairs = Object.entries(query).map(([name, value]) => `${encode(name)}=${encode(value)}`)
   return pairs.length > 0 ? `?${pairs.join('&')}` : ''
 }
 
-function bodyOf({ api, variables }: Page, { body }: Operation): SampleBody | undefined {
+function bodyOf({ api, variables }: ReferencePage, { body }: ApiOperation): SampleBody | undefined {
   const content = body?.required ? body.contents[0] : undefined
   const sample = content && sampleContent(api, content)
   if (!content || sample === undefined) return undefined
@@ -88,7 +88,7 @@ function bodyOf({ api, variables }: Page, { body }: Operation): SampleBody | und
 }
 
 /** What only one environment has is asked of the server whose description begins with its name. */
-export function serverOf({ servers }: Api, { extensions }: Operation): string {
+export function serverOf({ servers }: Api, { extensions }: ApiOperation): string {
   const environment = String(extensions['x-environment']).toLowerCase()
   const own = servers.find(({ description = '' }) => description.toLowerCase().startsWith(environment))
   return (own ?? servers[0])?.url.replace(/\/$/, '') ?? ''

@@ -1,6 +1,14 @@
 /** Example values: the document's own where it has them, otherwise the plainest value that a schema admits. */
 import { isJson } from '../../ir/media-type.ts'
-import type { Api, Content, ObjectSchema, Parameter, Response, Schema, StringSchema } from '../../ir/model.ts'
+import type {
+  Api,
+  ApiContent,
+  ApiParameter,
+  ObjectSchema,
+  Response,
+  Schema,
+  StringSchema,
+} from '../../ir/model.ts'
 
 /** Stands for "nothing worth showing", since undefined and null are values of their own here. */
 const NOTHING = Symbol('nothing')
@@ -9,7 +17,7 @@ const NOTHING = Symbol('nothing')
 type Hidden = 'readOnly' | 'writeOnly'
 
 /** @returns an example of a body, of a request unless `hidden` says otherwise; undefined when nothing is known of it. */
-export function sampleContent(api: Api, content: Content, hidden: Hidden = 'readOnly'): unknown {
+export function sampleContent(api: Api, content: ApiContent, hidden: Hidden = 'readOnly'): unknown {
   if (content.examples.length > 0) return content.examples[0]
   const sample = sampleOf(api, content.schema, [], hidden)
   return sample === NOTHING ? undefined : sample
@@ -33,7 +41,7 @@ export function sampleResponse(api: Api, responses: readonly Response[]): Sample
 }
 
 /** @returns an example of a parameter's value. */
-export function sampleParameter(api: Api, parameter: Parameter): unknown {
+export function sampleParameter(api: Api, parameter: ApiParameter): unknown {
   if (parameter.example !== undefined) return parameter.example
   const sample = sampleOf(api, parameter.schema, [], 'readOnly')
   return sample === NOTHING ? undefined : sample

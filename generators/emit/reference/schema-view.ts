@@ -2,9 +2,9 @@
 import { membersOf } from '../../ir/members.ts'
 import type { EnumSchema, ObjectSchema, Property, Schema } from '../../ir/model.ts'
 import { factsOf, schemaFacts } from './facts.ts'
-import { escapeHtml, type Html, html, joinHtml, scalarCode } from './html.ts'
+import { escapeHtml, html, joinHtml, type SafeHtml, scalarCode } from './html.ts'
 import { renderMarkdown } from './markdown.ts'
-import type { Page } from './page.ts'
+import type { ReferencePage } from './page.ts'
 import { isComposite } from './references.ts'
 import type { FieldView, InsideView, SchemaView, ValueView, VariantView } from './views.ts'
 
@@ -23,7 +23,7 @@ export interface FieldSource {
 }
 
 /** @param level of the heading that the field stands under. */
-export function viewField(page: Page, source: FieldSource, level: number): FieldView {
+export function viewField(page: ReferencePage, source: FieldSource, level: number): FieldView {
   const schema = unwrap(source.schema)
   const target = schema.kind === 'ref' ? page.api.schemas.get(schema.name) : undefined
   return {
@@ -44,7 +44,7 @@ export function viewField(page: Page, source: FieldSource, level: number): Field
 }
 
 /** @returns a component where it is written out as a section of its own. */
-export function viewSchema(page: Page, name: string, schema: Schema, level: number): SchemaView {
+export function viewSchema(page: ReferencePage, name: string, schema: Schema, level: number): SchemaView {
   const id = page.anchor('schema', name)
   const content = contentOf(page, schema, id, level)
   return {
@@ -62,7 +62,12 @@ export function viewSchema(page: Page, name: string, schema: Schema, level: numb
 }
 
 /** @returns what a schema is made of, when this is where that is written out. */
-export function insideOf(page: Page, schema: Schema, id: string, level: number): InsideView | undefined {
+export function insideOf(
+  page: ReferencePage,
+  schema: Schema,
+  id: string,
+  level: number,
+): InsideView | undefined {
   const core = coreOf(schema)
   const nested = core.kind === 'ref' && page.homes.get(core.name)?.kind === 'nested' ? core.name : undefined
   if (nested === undefined) return contentOf(page, core, id, level)
@@ -70,7 +75,7 @@ export function insideOf(page: Page, schema: Schema, id: string, level: number):
 }
 
 /** @returns a component unfolded within something else, carrying the component's anchor. */
-export function componentInside(page: Page, name: string, level: number): InsideView | undefined {
+export function componentInside(page: ReferencePage, name: string, level: number): InsideView | undefined {
   const target = page.api.schemas.get(name)
   if (!target) return undefined
   const id = page.anchor('schema', name)
@@ -109,7 +114,7 @@ function coreOf(repeated: Schema): Schema {
   return schema
 }
 
-function contentOf(page: Page, schema: Schema, id: string, level: number): InsideView | undefined {
+function contentOf(page: ReferencePage, schema: Schema, id: string, level: number): InsideView | undefined {
   const core = coreOf(schema)
   if (core !== schema) return insideOf(page, core, id, level)
   const fields = fieldsOf(page, schema, id, level)
@@ -119,14 +124,14 @@ function contentOf(page: Page, schema: Schema, id: string, level: number): Insid
     id: undefined,
     summary: countsOf(fields, variants),
     typeHtml: undefined,
-    textHtml: '' as Html,
+    textHtml: '' as SafeHtml,
     facts: [],
     fields,
     variants,
   }
 }
 
-function fieldsOf(page: Page, schema: Schema, id: string, level: number): FieldView[] {
+function fieldsOf(page: ReferencePage, schema: Schema, id: string, level: number): FieldView[] {
   if (schema.kind === 'intersection') {
     return schema.members.flatMap((member) => {
       const nested = member.kind === 'ref' && page.homes.get(member.name)?.kind === 'nested'
@@ -142,7 +147,7 @@ function fieldsOf(page: Page, schema: Schema, id: string, level: number): FieldV
   return schema.kind === 'object' ? propertiesOf(page, schema, id, level) : []
 }
 
-function propertiesOf(page: Page, schema: ObjectSchema, id: string, level: number): FieldView[] {
+function propertiesOf(page: ReferencePage, schema: ObjectSchema, id: string, level: number): FieldView[] {
   const named = schema.properties.map((property) =>
     viewField(
       page,
@@ -176,7 +181,12 @@ function accessOf({ readOnly, writeOnly }: Property): string[] {
   return [...(readOnly ? ['read-only'] : []), ...(writeOnly ? ['write-only'] : [])]
 }
 
-function variantsOf(page: Page, members: readonly Schema[], id: string, level: number): VariantView[] {
+function variantsOf(
+  page: ReferencePage,
+  members: readonly Schema[],
+  id: string,
+  level: number,
+): VariantView[] {
   if (!members.some((member) => member.kind === 'ref' || isComposite(member))) return []
   return members.map((member, index) => {
     const inside = insideOf(page, member, `${id}.${index + 1}`, level)
@@ -190,12 +200,12 @@ function variantsOf(page: Page, members: readonly Schema[], id: string, level: n
 }
 
 /** @returns the type in words, with links to components: `array of Book or null`. */
-export function describeType(page: Page, schema: Schema): Html {
+export function describeType(page: ReferencePage, schema: Schema): SafeHtml {
   const type = plainType(page, schema)
   return schema.nullable ? html`${[type]} or null` : type
 }
 
-function plainType(page: Page, schema: Schema): Html {
+function plainType(page: ReferencePage, schema: Schema): SafeHtml {
   switch (schema.kind) {
     case 'ref':
       return describeReference(page, schema.name)
@@ -225,13 +235,13 @@ function plainType(page: Page, schema: Schema): Html {
 }
 
 /** A constant is its own type. */
-function describeEnum({ values }: EnumSchema): Html {
+function describeEnum({ values }: EnumSchema): SafeHtml {
   if (values.length === 1) return html`always ${[scalarCode(values[0])]}`
   return joinHtml(unique(values.map((value) => escapeHtml(value === null ? 'null' : typeof value))), ' or ')
 }
 
 /** A scalar component is first of all a string or a number, and only then one with a name. */
-function describeReference(page: Page, name: string): Html {
+function describeReference(page: ReferencePage, name: string): SafeHtml {
   const target = page.api.schemas.get(name)
   const link = html`<a href="${page.href('schema', name)}">${name}</a>`
   if (!target || isComposite(target)) return link
@@ -256,7 +266,7 @@ function isGrowing(schema: Schema): boolean {
   return schema.kind === 'enum' && schema.open
 }
 
-function unique(parts: readonly Html[]): Html[] {
+function unique(parts: readonly SafeHtml[]): SafeHtml[] {
   return [...new Set(parts)]
 }
 

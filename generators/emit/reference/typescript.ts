@@ -1,13 +1,13 @@
 /** A request as a program that uses the client. */
-import type { Operation } from '../../ir/model.ts'
+import type { ApiOperation } from '../../ir/model.ts'
 import { literal, member, propertyKey, stringLiteral } from '../../print/literal.ts'
-import type { Page } from './page.ts'
-import { type SampleRequest, sampleRequest } from './request.ts'
+import type { ReferencePage } from './page.ts'
+import { type ReferenceRequest, sampleRequest } from './request.ts'
 
 const WIDTH = 72
 
 /** @param client the package. @returns a whole module, so that it compiles as it stands. */
-export function typescriptOf(page: Page, operation: Operation, client: string): string {
+export function typescriptOf(page: ReferencePage, operation: ApiOperation, client: string): string {
   const { base } = sampleRequest(page, operation)
   return [
     `import { createClient } from ${stringLiteral(`${client}/${page.api.version}`)}`,
@@ -22,7 +22,7 @@ export function typescriptOf(page: Page, operation: Operation, client: string): 
 }
 
 /** @returns the call alone: `client.getBook({ path: { book_id: '…' } })`. */
-export function callOf(page: Page, operation: Operation): string {
+export function callOf(page: ReferencePage, operation: ApiOperation): string {
   return `client${member(operation.id)}(${inputOf(page, sampleRequest(page, operation))})`
 }
 
@@ -36,7 +36,7 @@ export const readGiven = (code: string): string =>
   )
 
 /** The version and the idempotency key are the client's to send. */
-function inputOf({ wire }: Page, { path, query, headers, body }: SampleRequest): string {
+function inputOf({ wire }: ReferencePage, { path, query, headers, body }: ReferenceRequest): string {
   const own = Object.entries(headers).filter(
     ([name]) => name.toLowerCase() !== wire.idempotencyHeader.toLowerCase(),
   )

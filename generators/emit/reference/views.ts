@@ -1,28 +1,28 @@
 /** What the templates of the reference read. Members whose names end in `Html` are printed as they stand. */
-import type { Html } from './html.ts'
+import type { SafeHtml } from './html.ts'
 
 /** A name, or a word on a value: `Default: 25`. */
 export interface FactView {
   readonly label: string
-  readonly valueHtml: Html
+  readonly valueHtml: SafeHtml
 }
 
 /** A member of an enumeration. */
 export interface ValueView {
-  readonly valueHtml: Html
-  readonly meaningHtml: Html | undefined
+  readonly valueHtml: SafeHtml
+  readonly meaningHtml: SafeHtml | undefined
 }
 
 /** A property, a parameter or a header. */
 export interface FieldView {
   readonly id: string | undefined
   readonly name: string
-  readonly typeHtml: Html
+  readonly typeHtml: SafeHtml
   readonly required: boolean
   readonly deprecated: boolean
   /** `read-only`, `null removes`, … */
   readonly flags: readonly string[]
-  readonly textHtml: Html
+  readonly textHtml: SafeHtml
   readonly facts: readonly FactView[]
   readonly values: readonly ValueView[]
   readonly inside: InsideView | undefined
@@ -34,8 +34,8 @@ export interface InsideView {
   readonly id: string | undefined
   readonly summary: string
   /** Where the parts do not show it. */
-  readonly typeHtml: Html | undefined
-  readonly textHtml: Html
+  readonly typeHtml: SafeHtml | undefined
+  readonly textHtml: SafeHtml
   readonly facts: readonly FactView[]
   readonly fields: readonly FieldView[]
   readonly variants: readonly VariantView[]
@@ -44,8 +44,8 @@ export interface InsideView {
 /** A member of a union. */
 export interface VariantView {
   readonly id: string | undefined
-  readonly titleHtml: Html
-  readonly textHtml: Html
+  readonly titleHtml: SafeHtml
+  readonly textHtml: SafeHtml
   readonly fields: readonly FieldView[]
 }
 
@@ -55,8 +55,8 @@ export interface SchemaView {
   readonly name: string
   /** Whether it is made of others: what readers look for in the contents. */
   readonly composite: boolean
-  readonly typeHtml: Html
-  readonly textHtml: Html
+  readonly typeHtml: SafeHtml
+  readonly textHtml: SafeHtml
   readonly facts: readonly FactView[]
   readonly values: readonly ValueView[]
   readonly fields: readonly FieldView[]
@@ -71,17 +71,17 @@ export interface FieldGroupView {
 export interface BodyView {
   readonly required: boolean
   readonly mediaType: string
-  readonly typeHtml: Html
-  readonly textHtml: Html
+  readonly typeHtml: SafeHtml
+  readonly textHtml: SafeHtml
   readonly inside: InsideView | undefined
 }
 
 export interface ResponseView {
   readonly status: string
   readonly reason: string
-  readonly textHtml: Html
+  readonly textHtml: SafeHtml
   readonly bodies: readonly BodyView[]
-  readonly headersHtml: Html | undefined
+  readonly headersHtml: SafeHtml | undefined
 }
 
 /** A response that several operations share: a link to where it is described. */
@@ -100,7 +100,7 @@ export interface SampleView {
   readonly language: string | undefined
   /** Whether it is shown without being asked for. */
   readonly open: boolean
-  readonly codeHtml: Html
+  readonly codeHtml: SafeHtml
 }
 
 export interface OperationView {
@@ -109,9 +109,9 @@ export interface OperationView {
   readonly title: string
   readonly method: string
   readonly methodClass: string
-  readonly pathHtml: Html
+  readonly pathHtml: SafeHtml
   readonly deprecated: boolean
-  readonly textHtml: Html
+  readonly textHtml: SafeHtml
   readonly facts: readonly FactView[]
   readonly groups: readonly FieldGroupView[]
   readonly body: BodyView | undefined
@@ -120,13 +120,13 @@ export interface OperationView {
   readonly samples: readonly SampleView[]
 }
 
-export interface EventView {
+export interface ReferenceEventView {
   readonly id: string
   readonly href: string
   readonly name: string
   readonly title: string | undefined
   readonly deprecated: boolean
-  readonly textHtml: Html
+  readonly textHtml: SafeHtml
   readonly headers: readonly FieldView[]
   readonly payload: BodyView | undefined
   readonly samples: readonly SampleView[]
@@ -137,10 +137,10 @@ export interface TagView {
   readonly title: string
   /** One sentence, without markup. */
   readonly summary: string
-  readonly textHtml: Html
+  readonly textHtml: SafeHtml
   readonly schemas: readonly SchemaView[]
   readonly operations: readonly OperationView[]
-  readonly events: readonly EventView[]
+  readonly events: readonly ReferenceEventView[]
 }
 
 export interface ErrorView {
@@ -148,14 +148,14 @@ export interface ErrorView {
   readonly code: string
   readonly statuses: string
   readonly types: string
-  readonly textHtml: Html
+  readonly textHtml: SafeHtml
 }
 
 export interface SecurityView {
   readonly id: string
   readonly name: string
   readonly kind: string
-  readonly textHtml: Html
+  readonly textHtml: SafeHtml
   readonly scopes: readonly ValueView[]
 }
 
@@ -164,8 +164,8 @@ export interface VersionView {
   readonly title: string
   readonly version: string
   readonly status: string
-  readonly noticeHtml: Html | undefined
-  readonly textHtml: Html
+  readonly noticeHtml: SafeHtml | undefined
+  readonly textHtml: SafeHtml
   readonly servers: readonly FactView[]
   readonly security: readonly SecurityView[]
   /** What every operation takes. */

@@ -27,7 +27,7 @@ export function printExtensionTypes(apis: readonly Api[], rules?: ExtensionRules
   return file.text()
 }
 
-function printMembers(name: string, members: readonly Member[]): string[] {
+function printMembers(name: string, members: readonly ExtensionMember[]): string[] {
   return [
     `export interface ${name} {`,
     ...members.map(
@@ -38,7 +38,7 @@ function printMembers(name: string, members: readonly Member[]): string[] {
   ]
 }
 
-interface Member {
+interface ExtensionMember {
   readonly key: string
   readonly type: string
   readonly required: boolean
@@ -48,7 +48,7 @@ const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Members that a rule declares, extensions alone. */
-function membersOf(rule: unknown): Member[] {
+function membersOf(rule: unknown): ExtensionMember[] {
   if (!isRecord(rule) || !isRecord(rule.properties)) return []
   const required = Array.isArray(rule.required) ? rule.required : []
   return Object.entries(rule.properties)
@@ -72,7 +72,7 @@ function typeOfRule(schema: unknown): string {
 }
 
 /** A member is required where every node has it. */
-function seenIn(nodes: readonly Extensions[]): Member[] {
+function seenIn(nodes: readonly Extensions[]): ExtensionMember[] {
   const types = new Map<string, Set<string>>()
   for (const node of nodes) {
     for (const [key, value] of Object.entries(node)) {

@@ -1,7 +1,7 @@
 /** What the rows of an operation say of its `x-` members: its own, and those that hold for all its versions. */
 import type { ExtensionRules } from '../../ir/extension-rules.ts'
 import { isJson } from '../../ir/media-type.ts'
-import type { Api, Extensions, Operation, Schema } from '../../ir/model.ts'
+import type { Api, ApiOperation, Extensions, Schema } from '../../ir/model.ts'
 import { walk } from '../../ir/walk.ts'
 
 /**
@@ -12,7 +12,7 @@ import { walk } from '../../ir/walk.ts'
 export function createOperationExtensions(
   apis: readonly Api[],
   rules: ExtensionRules | undefined,
-): (operation: Operation, canonicalId: string) => Extensions {
+): (operation: ApiOperation, canonicalId: string) => Extensions {
   if (!rules) return ({ extensions }) => extensions
   const { canonical, inherited } = rules
   const shared = new Map<string, Extensions>()
@@ -31,7 +31,7 @@ export function createOperationExtensions(
   }
 }
 
-function successSchemas({ responses }: Operation): Schema[] {
+function successSchemas({ responses }: ApiOperation): Schema[] {
   return responses
     .filter(({ status }) => /^2(\d\d|XX)$/.test(status))
     .flatMap(({ contents }) => contents.filter(({ mediaType }) => isJson(mediaType)))

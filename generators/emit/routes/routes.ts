@@ -3,13 +3,13 @@ import type { Report } from '../../diagnostics/diagnostic.ts'
 import { escapePointer } from '../../document/escape-pointer.ts'
 import { isStream, jsonBody, validatedArray } from '../../ir/bodies.ts'
 import type { ExtensionRules } from '../../ir/extension-rules.ts'
-import type { Api, Extensions, Operation, OutputFile, Parameter, Schema } from '../../ir/model.ts'
+import type { Api, ApiOperation, ApiParameter, Extensions, OutputFile, Schema } from '../../ir/model.ts'
 import { identifier } from '../../ir/naming.ts'
 import { successOf, successStatus } from '../../ir/operations.ts'
 import { createFile, type TypeScriptFile } from '../../print/file.ts'
 import { literal, propertyKey, stringLiteral } from '../../print/literal.ts'
 import { CONTRACT } from '../../print/runtime.ts'
-import type { Bindings, Bound } from '../translations/translations.ts'
+import type { BoundFunction, TranslationBindings } from '../translations/translations.ts'
 import { validatedOf } from '../validators/names.ts'
 import { EXTENSIONS_FILE, extensionKey, printExtensionTypes } from './extensions.ts'
 import { createOperationExtensions } from './operation-extensions.ts'
@@ -17,7 +17,7 @@ import { createOperationExtensions } from './operation-extensions.ts'
 /** @param apis oldest first. @param bindings the translations of each version. @param rules of the family's `x-` members. */
 export function emitRoutes(
   apis: readonly Api[],
-  bindings: ReadonlyMap<string, Bindings>,
+  bindings: ReadonlyMap<string, TranslationBindings>,
   report: Report,
   rules?: ExtensionRules,
 ): OutputFile[] {
@@ -57,12 +57,12 @@ function useVersion(file: TypeScriptFile, extensions: string): string {
   return `${file.use('Version', CONTRACT, { type: true })}<${operation}, ${own}>`
 }
 
-interface Table {
+interface RouteTable {
   readonly api: Api
   readonly file: TypeScriptFile
   readonly report: Report
-  readonly bindings: Bindings | undefined
-  readonly extensionsOf: (operation: Operation, canonicalId: string) => Extensions
+  readonly bindings: TranslationBindings | undefined
+  readonly extensionsOf: (operation: ApiOperation, canonicalId: string) => Extensions
   /** Rows of parameters that several operations share, by constant name. */
   readonly shared: Map<string, string>
   /** Names of the constants for what is done with answers other than success's own, by their text. */
@@ -71,12 +71,20 @@ interface Table {
 
 function printRoutes(
   api: Api,
-  bindings: Bindings | undefined,
+  bindings: TranslationBindings | undefined,
   report: Report,
-  extensionsOf: Table['extensionsOf'],
+  extensionsOf: RouteTable['extensionsOf'],
 ): string {
   const file = createFile(['version', 'operations', 'answers'])
-  const table: Table = { api, file, report, bindings, extensionsOf, shared: new Map(), answers: new Map() }
+  const table: RouteTable = {
+    api,
+    file,
+    report,
+    bindings,
+    extensionsOf,
+    shared: new Map(),
+    answers: new Map(),
+  }
   const rows = api.operations.map((operation) => printOperation(table, operation))
   const parameter = file.use('Parameter', CONTRACT, { type: true })
   for (const [name, row] of [...table.shared].sort(([a], [b]) => (a < b ? -1 : 1))) {
@@ -95,7 +103,7 @@ function printRoutes(
   return file.text()
 }
 
-function printOperation(table: Table, operation: Operation): string {
+function printOperation(table: RouteTable, operation: ApiOperation): string {
   const id = table.bindings?.canonicalId(operation) ?? operation.id
   const members: [string, string | undefined][] = [
     ['id', stringLiteral(id)],
@@ -125,7 +133,7 @@ function printOperation(table: Table, operation: Operation): string {
   return `  {\n${printed.join('')}  },`
 }
 
-function printDowns(table: Table, operation: Operation): string | undefined {
+function printDowns(table: RouteTable, operation: ApiOperation): string | undefined {
   const downs = [...(table.bindings?.downs(operation) ?? [])]
   if (downs.length === 0) return undefined
   const members = downs.map(
@@ -137,7 +145,7 @@ function printDowns(table: Table, operation: Operation): string | undefined {
   return name
 }
 
-function useTranslation(table: Table, bound: Bound | undefined): string | undefined {
+function useTranslation(table: RouteTable, bound: BoundFunction | undefined): string | undefined {
   return bound && table.file.use(bound.name, `../translations/${bound.version}.ts`)
 }
 
@@ -150,7 +158,7 @@ function printWords(
   return members.length > 0 ? `{ ${members.join(', ')} }` : undefined
 }
 
-function statusOf(operation: Operation, table: Table): number {
+function statusOf(operation: ApiOperation, table: RouteTable): number {
   if (successOf(operation)) return successStatus(operation)
   table.report.add({
     code: 'operation-without-success',
@@ -168,7 +176,7 @@ function printExtensions(extensions: Extensions): string {
   )
 }
 
-function printParameters(table: Table, operation: Operation, where: Parameter['in']): string {
+function printParameters(table: RouteTable, operation: ApiOperation, where: ApiParameter['in']): string {
   const rows = operation.parameters
     .filter((parameter) => parameter.in === where)
     .map((parameter) => {
@@ -184,7 +192,7 @@ function printParameters(table: Table, operation: Operation, where: Parameter['i
   return `[${rows.join(', ')}]`
 }
 
-function printParameter(table: Table, operation: Operation, parameter: Parameter): string {
+function printParameter(table: RouteTable, operation: ApiOperation, parameter: ApiParameter): string {
   const type = scalarType(table.api, parameter.schema)
   if (!type) {
     table.report.add({
@@ -229,7 +237,7 @@ function scalarType(api: Api, schema: Schema): 'string' | 'integer' | 'number' |
   }
 }
 
-function printBody(table: Table, operation: Operation): string | undefined {
+function printBody(table: RouteTable, operation: ApiOperation): string | undefined {
   const content = jsonBody(operation)
   if (!operation.body || !content) return undefined
   const check = table.file.use(validatedOf(table.api).body(content.schema, operation), './validators.js')

@@ -1,5 +1,5 @@
 /** The frame that every page of the documentation stands in: head, navigation, version switch. */
-import type { Html } from '../reference/html.ts'
+import type { SafeHtml } from '../reference/html.ts'
 import { render } from '../templates/templates.ts'
 
 export interface NavigationLink {
@@ -32,7 +32,7 @@ export interface SitePage {
   /** One sentence: for results of searches, and `llms.txt`. */
   readonly description: string
   /** From its `h1` on. */
-  readonly contentHtml: Html
+  readonly contentHtml: SafeHtml
   /** The same as plain text, where it was written as such. */
   readonly markdown?: string
   /** Which link of the header it belongs to. */
@@ -41,7 +41,7 @@ export interface SitePage {
   readonly versions: readonly VersionLink[]
 }
 
-export interface Site {
+export interface DocsSite {
   /** What the documentation is of. */
   readonly title: string
   /** Address of its first page: `/docs`. */
@@ -59,7 +59,7 @@ export interface Site {
 }
 
 /** @returns the whole page: no outside request, readable without scripts. */
-export function framePage(site: Site, page: SitePage): string {
+export function framePage(site: DocsSite, page: SitePage): string {
   const here = page.path === '' ? site.home : `${site.home}/${page.path}`
   return render('site-frame', {
     ...site,

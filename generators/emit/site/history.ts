@@ -14,7 +14,7 @@ export interface Counterpart {
 }
 
 /** What one version changed in it. */
-export interface Step {
+export interface HistoryStep {
   readonly version: string
   readonly lines: readonly { readonly where: string; readonly what: string }[]
 }
@@ -22,7 +22,7 @@ export interface Step {
 export interface History {
   /** Newest first. */
   readonly counterparts: readonly Counterpart[]
-  readonly steps: readonly Step[]
+  readonly steps: readonly HistoryStep[]
 }
 
 export interface Histories {
@@ -73,10 +73,10 @@ export function readHistories(apis: readonly Api[]): Histories {
 }
 
 /** @returns differences by the operations and events of the newer version that they show in. */
-function ownDifferences(old: Api, next: Api): ReadonlyMap<string, Step['lines']> {
+function ownDifferences(old: Api, next: Api): ReadonlyMap<string, HistoryStep['lines']> {
   const sizes = [old, next].map(({ operations, events }) => operations.length + events.length)
   const most = Math.min(...sizes) * COMMON
-  const found = new Map<string, Step['lines']>()
+  const found = new Map<string, HistoryStep['lines']>()
   for (const difference of diffApis(old, next)) {
     if (difference.uses.length > most && difference.uses.length > 1) continue
     for (const name of difference.uses)
@@ -86,7 +86,7 @@ function ownDifferences(old: Api, next: Api): ReadonlyMap<string, Step['lines']>
 }
 
 /** The name of what the line stands beside is left out. */
-function lineOf({ at, message }: Difference, name: string): Step['lines'][number] {
+function lineOf({ at, message }: Difference, name: string): HistoryStep['lines'][number] {
   const where = formatLocation(at).replace(/^event /, '')
   const inside = where === name || where.startsWith(`${name} `) ? where.slice(name.length).trim() : where
   return { where: inside.replace(/^\./, ''), what: message }

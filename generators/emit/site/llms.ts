@@ -1,7 +1,7 @@
 /** `llms.txt` (llmstxt.org): where programs that read find every page as plain text. */
-import type { Site, SitePage } from './frame.ts'
+import type { DocsSite, SitePage } from './frame.ts'
 
-export function printIndex({ title, home }: Site, pages: readonly SitePage[]): string {
+export function printIndex({ title, home }: DocsSite, pages: readonly SitePage[]): string {
   const lineOf = (page: SitePage) =>
     `- [${page.title}](${home}/${page.path === '' ? 'index' : page.path}.md): ${page.description.replace(/\s+/g, ' ')}`
   const [first, ...others] = pages

@@ -1,6 +1,6 @@
 /** Markdown of whole pages: as descriptions have it, with headings that can be linked to and code that has a title. */
 import MarkdownIt from 'markdown-it'
-import { escapeCode, escapeHtml, fragment, type Html } from '../reference/html.ts'
+import { escapeCode, escapeHtml, fragment, type SafeHtml } from '../reference/html.ts'
 
 const markdown = new MarkdownIt('commonmark', { html: false }).enable(['table'])
 
@@ -29,6 +29,6 @@ rules.fence = (tokens, at) => {
 rules.table_open = () => '<div class="table" tabindex="0">\n<table>\n'
 rules.table_close = () => '</table>\n</div>\n'
 
-export function renderPage(text: string): Html {
-  return `<div class="prose">\n${markdown.render(text).trimEnd()}\n</div>` as Html
+export function renderPage(text: string): SafeHtml {
+  return `<div class="prose">\n${markdown.render(text).trimEnd()}\n</div>` as SafeHtml
 }

@@ -1,10 +1,10 @@
 /** A page of ours as Markdown: for the elements that our templates write, and no others. */
-import type { Html } from '../reference/html.ts'
+import type { SafeHtml } from '../reference/html.ts'
 
 const TAG = /<(\/?)([a-z][a-z0-9]*)((?:\s+[a-z-]+(?:="[^"]*")?)*)\s*>/g
 
 /** @returns Markdown that reads in the order of the page. */
-export function toMarkdown(page: Html): string {
+export function toMarkdown(page: SafeHtml): string {
   const writer = createWriter()
   let at = 0
   for (const tag of page.matchAll(TAG)) {

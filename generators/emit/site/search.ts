@@ -7,7 +7,7 @@ import type { FieldView, InsideView, OperationView, SchemaView, ValueView } from
 import type { SitePage } from './frame.ts'
 import type { VersionIndex } from './version-pages.ts'
 
-interface Entry {
+interface SearchEntry {
   readonly id: number
   readonly title: string
   readonly kind: string
@@ -20,7 +20,7 @@ const OPTIONS = { fields: ['title', 'text'], storeFields: ['title', 'kind', 'hre
 
 /** @param newest version, whose pages lead to the others. @returns a script that sets `docsIndex`. */
 export function printSearchIndex(pages: readonly SitePage[], newest: VersionIndex, home: string): string {
-  const index = new MiniSearch<Entry>(OPTIONS)
+  const index = new MiniSearch<SearchEntry>(OPTIONS)
   const found = [...pages.flatMap((page) => guideEntries(page, home)), ...referenceEntries(newest, home)]
   index.addAll(found.map((entry, id) => ({ ...entry, id })))
   return `globalThis.docsIndex = ${JSON.stringify(index)}\n`
@@ -32,10 +32,10 @@ export function readSearchLibrary(): string {
   return text.replace(/\n\/\/# sourceMappingURL.*\s*$/, '\n')
 }
 
-type Found = Omit<Entry, 'id'>
+type FoundText = Omit<SearchEntry, 'id'>
 
 /** A written page, and each of its sections with all that it says. */
-function guideEntries({ path, title, description, markdown }: SitePage, home: string): Found[] {
+function guideEntries({ path, title, description, markdown }: SitePage, home: string): FoundText[] {
   if (markdown === undefined) return []
   const href = `${home}/${path}`
   const [lead = '', ...sections] = markdown.replace(FENCED, '').split(/^## /m)
@@ -53,7 +53,7 @@ function guideEntries({ path, title, description, markdown }: SitePage, home: st
 /** Code of samples repeats what the reference says of the operation. */
 const FENCED = /^```[\s\S]*?^```$/gm
 
-function referenceEntries({ view, operations }: VersionIndex, docs: string): Found[] {
+function referenceEntries({ view, operations }: VersionIndex, docs: string): FoundText[] {
   const ids = new Map([...operations].map(([id, each]) => [each, id]))
   const shared = view.schemas.map((each) => schemaEntry(each, 'Schemas in common'))
   const home = `${docs}/${encodeURIComponent(view.version)}`
@@ -100,7 +100,7 @@ function referenceEntries({ view, operations }: VersionIndex, docs: string): Fou
   ]
 }
 
-const schemaEntry = (each: SchemaView, kind: string): Found => ({
+const schemaEntry = (each: SchemaView, kind: string): FoundText => ({
   title: each.name,
   kind,
   href: each.href,

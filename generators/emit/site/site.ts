@@ -9,7 +9,7 @@ import { printBruno } from '../collections/bruno.ts'
 import { collectionOf } from '../collections/collection.ts'
 import { printPostman } from '../collections/postman.ts'
 import { curlOf } from '../reference/curl.ts'
-import type { Html } from '../reference/html.ts'
+import type { SafeHtml } from '../reference/html.ts'
 import { renderMarkdown } from '../reference/markdown.ts'
 import { createPage, type Language } from '../reference/page.ts'
 import { statusOf } from '../reference/page-view.ts'
@@ -17,7 +17,7 @@ import { pythonOf } from '../reference/python.ts'
 import { typescriptOf } from '../reference/typescript.ts'
 import { render } from '../templates/templates.ts'
 import { type WireConfig, wireOf } from '../wire/wire.ts'
-import { framePage, type NavigationGroup, type Site, type SitePage } from './frame.ts'
+import { type DocsSite, framePage, type NavigationGroup, type SitePage } from './frame.ts'
 import { CHANGELOG, FEED, guidePages } from './guide-pages.ts'
 import { readHistories } from './history.ts'
 import { printIndex } from './llms.ts'
@@ -74,7 +74,7 @@ export function emitSite(apis: readonly Api[], settings: SiteSettings = {}): Out
     'search-index.js': printSearchIndex(pages, index, HOME),
   }
   const hrefOf = (name: keyof typeof assets) => assetHref(name, assets[name])
-  const site: Site = {
+  const site: DocsSite = {
     title: newest.title,
     home: HOME,
     sections: [
@@ -223,7 +223,7 @@ function landingPage(
         })),
       })),
       versions,
-    }) as Html,
+    }) as SafeHtml,
   }
 }
 

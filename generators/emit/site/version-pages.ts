@@ -2,11 +2,11 @@
 
 import type { Wire } from '../../client-runtime/service.ts'
 import type { Api } from '../../ir/model.ts'
-import type { Html } from '../reference/html.ts'
+import type { SafeHtml } from '../reference/html.ts'
 import { renderInline } from '../reference/markdown.ts'
 import { CONVENTIONS, createPage, type Language, SHARED_SCHEMAS, WEBHOOK_EVENTS } from '../reference/page.ts'
 import { statusOf, viewVersion } from '../reference/page-view.ts'
-import type { EventView, OperationView, TagView, VersionView } from '../reference/views.ts'
+import type { OperationView, ReferenceEventView, TagView, VersionView } from '../reference/views.ts'
 import { render } from '../templates/templates.ts'
 import type { NavigationGroup, NavigationLink, SitePage, VersionLink } from './frame.ts'
 import type { Histories, History } from './history.ts'
@@ -29,7 +29,7 @@ export interface VersionIndex {
   readonly api: Api
   readonly view: VersionView
   readonly operations: ReadonlyMap<string, OperationView>
-  readonly events: ReadonlyMap<string, EventView>
+  readonly events: ReadonlyMap<string, ReferenceEventView>
 }
 
 export function indexVersion(api: Api, settings: VersionSettings): VersionIndex {
@@ -65,7 +65,7 @@ export function versionPages(
     section: 'API reference',
     navigation,
     versions: versionLinks(slug, view, all, settings),
-    contentHtml: render(template, { ...view, home, errorsHref, clientsHref, ...content }) as Html,
+    contentHtml: render(template, { ...view, home, errorsHref, clientsHref, ...content }) as SafeHtml,
   })
   const events = view.tags.flatMap((tag) => tag.events)
   return [

@@ -2,8 +2,8 @@
 import Handlebars from 'handlebars'
 import type { Api } from '../../ir/model.ts'
 import { signatureHeaderOf } from '../client/webhooks.ts'
-import type { Html } from '../reference/html.ts'
-import type { Language, Page } from '../reference/page.ts'
+import type { SafeHtml } from '../reference/html.ts'
+import type { Language, ReferencePage } from '../reference/page.ts'
 import { sampleContent } from '../reference/sample.ts'
 import { type ErrorEntry, readErrors } from './errors.ts'
 import { renderPage } from './page-markdown.ts'
@@ -15,14 +15,14 @@ export interface WrittenPage {
   readonly description: string
   /** What it stands below in the navigation. */
   readonly group: string
-  readonly contentHtml: Html
+  readonly contentHtml: SafeHtml
   readonly markdown: string
 }
 
 export interface WrittenContext {
   readonly apis: readonly Api[]
   /** Addresses and samples of the newest version. */
-  readonly page: Page
+  readonly page: ReferencePage
   readonly languages: readonly Language[]
   readonly client: string | undefined
   readonly home: string

@@ -3,11 +3,11 @@
 import type { LoadedChange } from '../../change/load-changes.ts'
 import { identifier } from '../../ir/naming.ts'
 import { literal, member, propertyKey, stringLiteral } from '../../print/literal.ts'
-import type { LensAt, Member, Rewrite, Test, Without } from '../../translate/model.ts'
+import type { HiddenMembers, LensAt, Rewrite, ShapeMember, Test } from '../../translate/model.ts'
 import type { Noting } from './file.ts'
 
 /** What code of one direction may refer to. */
-export interface Scope {
+export interface CodeScope {
   readonly direction: 'up' | 'down'
   /** The function of a pair of components. */
   call(key: string): string
@@ -24,7 +24,7 @@ export interface Scope {
 }
 
 /** Statements of a function of `value` that returns the rewritten value. @param hint its name, for what is declared beside it. */
-export function bodyOf(rewrite: Rewrite, scope: Scope, hint: string): string[] {
+export function bodyOf(rewrite: Rewrite, scope: CodeScope, hint: string): string[] {
   if (rewrite.kind === 'object' && scope.direction === 'up')
     return changeInPlace(rewrite.members, scope, hint)
   if (rewrite.kind === 'all') {
@@ -54,7 +54,7 @@ export function bodyOf(rewrite: Rewrite, scope: Scope, hint: string): string[] {
 
 function relocated(
   { inner, moves }: Extract<Rewrite, { kind: 'relocate' }>,
-  scope: Scope,
+  scope: CodeScope,
   hint: string,
 ): string[] {
   const takes = moves.map(
@@ -83,7 +83,7 @@ function relocated(
 }
 
 /** An expression for the rewritten value of the expression `at`. */
-function expression(rewrite: Rewrite, at: string, scope: Scope, hint: string): string {
+function expression(rewrite: Rewrite, at: string, scope: CodeScope, hint: string): string {
   switch (rewrite.kind) {
     case 'same':
       return at
@@ -119,10 +119,10 @@ function expression(rewrite: Rewrite, at: string, scope: Scope, hint: string): s
   }
 }
 
-const lens = (by: LensAt, scope: Scope): string => `${scope.change(by)}.lenses[${by.index}]`
+const lens = (by: LensAt, scope: CodeScope): string => `${scope.change(by)}.lenses[${by.index}]`
 
 /** What a change brings to its place, noted where it is there. */
-const touched = ({ change }: { readonly change: LoadedChange }, code: string, scope: Scope): string =>
+const touched = ({ change }: { readonly change: LoadedChange }, code: string, scope: CodeScope): string =>
   `${scope.noting('touched', change)}${code})`
 
 const arrowBody = (code: string): string => (code.startsWith('{') ? `(${code})` : code)
@@ -133,7 +133,7 @@ const guarded = (maybe: boolean, at: string, code: string): string =>
 function named(
   { names, change }: Extract<Rewrite, { kind: 'names' }>,
   at: string,
-  scope: Scope,
+  scope: CodeScope,
   hint: string,
 ): string {
   const entries = [...names].map(([from, to]) => `[${stringLiteral(from)}, ${stringLiteral(to)}]`)
@@ -141,7 +141,7 @@ function named(
   return `${table}(${at})`
 }
 
-function without({ by, added, change }: Without, scope: Scope, hint: string): string {
+function without({ by, added, change }: HiddenMembers, scope: CodeScope, hint: string): string {
   const shown = scope.table(`${hint}_shown`, `${scope.noting('allBut', change)}${literal([...added])})`)
   return `(item: Value) => ${shown}(item${by === undefined ? '' : member(by)})`
 }
@@ -166,13 +166,13 @@ function testOf(test: Test, at: string): string {
 const bracket = (name: string): string => member(name).replace(/^\./, '')
 
 /** A copy with the changed members: what is copied stays untouched, for others may hold it. */
-function copyOf(members: readonly Member[], at: string, scope: Scope, hint: string): string {
+function copyOf(members: readonly ShapeMember[], at: string, scope: CodeScope, hint: string): string {
   const printed = members.flatMap((each) => copiedMembers(each, at, scope, hint))
   return `{ ...${at}, ${printed.join(', ')} }`
 }
 
 /** Members of the literal for one that changes. */
-function copiedMembers(each: Member, at: string, scope: Scope, hint: string): string[] {
+function copiedMembers(each: ShapeMember, at: string, scope: CodeScope, hint: string): string[] {
   switch (each.kind) {
     case 'remove':
       return [`${propertyKey(each.name)}: undefined`]
@@ -207,9 +207,9 @@ function copiedMembers(each: Member, at: string, scope: Scope, hint: string): st
 }
 
 function changed(
-  { name, optional, rewrite, takesNull }: Extract<Member, { kind: 'change' }>,
+  { name, optional, rewrite, takesNull }: Extract<ShapeMember, { kind: 'change' }>,
   at: string,
-  scope: Scope,
+  scope: CodeScope,
   hint: string,
 ): string {
   const code = expression(rewrite, at, scope, identifier(`${hint}_${name}`))
@@ -222,9 +222,9 @@ function changed(
 const present = (names: readonly string[], at: string): string =>
   names.map((name) => `${at}${member(name)} !== undefined`).join(' || ')
 
-type Move = Extract<Member, { kind: 'move' }>
+type MoveMember = Extract<ShapeMember, { kind: 'move' }>
 
-function moved(move: Move, at: string, scope: Scope, hint: string): string {
+function moved(move: MoveMember, at: string, scope: CodeScope, hint: string): string {
   const { to, by, rewrite, optional } = move
   if (!by) {
     const kept = { kind: 'change', name: to, optional: true } as const
@@ -235,7 +235,7 @@ function moved(move: Move, at: string, scope: Scope, hint: string): string {
 }
 
 /** Requests belong to nobody else: they are changed in place, but for properties that must not be there any more. */
-function changeInPlace(members: readonly Member[], scope: Scope, hint: string): string[] {
+function changeInPlace(members: readonly ShapeMember[], scope: CodeScope, hint: string): string[] {
   const gone = members.flatMap((each) =>
     each.kind === 'remove'
       ? [each.name]
@@ -262,10 +262,10 @@ const localOf = (name: string, index: number): string =>
   /^(next|value)$/.test(name) || identifier(name) !== name ? `old_${index}` : name
 
 function statements(
-  each: Member,
+  each: ShapeMember,
   target: string,
   locals: ReadonlyMap<string, string>,
-  scope: Scope,
+  scope: CodeScope,
   hint: string,
 ): string[] {
   switch (each.kind) {

@@ -4,11 +4,11 @@
  */
 
 import { docComment, literal, regexText } from '../../print/literal.ts'
-import type { Member, Move, PairFunction, Rewrite } from '../../translate/model.ts'
+import type { PairFunction, Rewrite, ShapeMember, ValueMove } from '../../translate/model.ts'
 import type { Transition } from '../../translate/transition.ts'
 import type { TransitionFile } from './file.ts'
 
-interface Rule {
+interface FieldRule {
   /** Source of a regular expression; its first group is kept. */
   readonly pattern: string
   /** What takes the place of the rest, as `String.replace` reads it. */
@@ -37,7 +37,12 @@ export function printFields(
 type Functions = ReadonlyMap<string, PairFunction>
 
 /** Deepest first: rules further out have not yet renamed what these look for. */
-function rulesOf(rewrite: Rewrite, path: string, functions: Functions, inside: ReadonlySet<string>): Rule[] {
+function rulesOf(
+  rewrite: Rewrite,
+  path: string,
+  functions: Functions,
+  inside: ReadonlySet<string>,
+): FieldRule[] {
   switch (rewrite.kind) {
     case 'call': {
       const called = functions.get(rewrite.key)
@@ -69,18 +74,18 @@ function rulesOf(rewrite: Rewrite, path: string, functions: Functions, inside: R
 }
 
 /** What stands inside a value that is written another way has no name there. */
-function moveRule({ source, target, rewrite }: Move, path: string): Rule {
+function moveRule({ source, target, rewrite }: ValueMove, path: string): FieldRule {
   const pattern = `${joined(path)})${target.map(regexText).join('\\.')}(?![^.[])`
   const name = replacementText(source.join('.'))
   return rewrite.kind === 'turn' ? { pattern, name } : { pattern: `${pattern}(.*)`, name: `${name}$2` }
 }
 
 function memberRules(
-  member: Member,
+  member: ShapeMember,
   path: string,
   functions: Functions,
   inside: ReadonlySet<string>,
-): Rule[] {
+): FieldRule[] {
   switch (member.kind) {
     case 'change':
       return rulesOf(member.rewrite, joined(path) + regexText(member.name), functions, inside)
@@ -112,7 +117,7 @@ function memberRules(
 }
 
 /** What the older version has no name for is a fault of the object that would hold it. */
-const outside = (path: string, name: string): Rule => ({
+const outside = (path: string, name: string): FieldRule => ({
   pattern: `${path})${path === '' ? '' : '\\.'}${regexText(name)}(?![^.[])`,
   name: '',
 })

@@ -6,7 +6,7 @@ import { createFile, type TypeScriptFile } from '../../print/file.ts'
 import { docComment, stringLiteral } from '../../print/literal.ts'
 import { PATHS, TOUCHED } from '../../print/runtime.ts'
 import type { Direction, PairFunction, Rewrite } from '../../translate/model.ts'
-import { bodyOf, type Scope } from './code.ts'
+import { bodyOf, type CodeScope } from './code.ts'
 
 /** Functions that note where a change made a difference. */
 export type Noting = 'touched' | 'touchedIf' | 'turned' | 'ignored' | 'renames' | 'meanings' | 'allBut'
@@ -115,7 +115,7 @@ function scopeOf(
   direction: Direction,
   functions: ReadonlyMap<string, PairFunction>,
   report: Report,
-): Scope {
+): CodeScope {
   return {
     direction,
     call: (key) => transition.pair(key, direction, functions, report),
@@ -140,7 +140,7 @@ function nameOf({ old, next }: PairFunction, direction: Direction): string {
 
 const indent = (lines: readonly string[]): string[] => lines.map((line) => `  ${line}`)
 
-interface Versions {
+interface FileVersions {
   readonly version: string
   readonly next: string
   readonly file: TypeScriptFile
@@ -152,7 +152,7 @@ function printPair(
   name: string,
   direction: Direction,
   body: readonly string[],
-  { version, next: newer, file }: Versions,
+  { version, next: newer, file }: FileVersions,
 ): string[] {
   const [from, to] = direction === 'up' ? [version, newer] : [newer, version]
   const inside = [...(nullable ? ['if (value === null) return value'] : []), ...body]

@@ -1,13 +1,13 @@
 /** Parameters of an older version → the next one's: names, values, defaults, and what is ignored. */
 import type { LoadedChange } from '../../change/load-changes.ts'
 import type { Report } from '../../diagnostics/diagnostic.ts'
-import type { Operation } from '../../ir/model.ts'
+import type { ApiOperation } from '../../ir/model.ts'
 import { docComment, literal, member, propertyKey, stringLiteral } from '../../print/literal.ts'
-import type { ParameterRewrite, Part } from '../../translate/parameters.ts'
+import type { ParameterPart, ParameterRewrite } from '../../translate/parameters.ts'
 import type { Transition } from '../../translate/transition.ts'
 import type { TransitionFile } from './file.ts'
 
-const NAMES: Readonly<Record<Part, { readonly title: string; readonly value: string }>> = {
+const NAMES: Readonly<Record<ParameterPart, { readonly title: string; readonly value: string }>> = {
   path: { title: 'Path', value: 'path' },
   query: { title: 'Query', value: 'query' },
   header: { title: 'Headers', value: 'headers' },
@@ -15,7 +15,7 @@ const NAMES: Readonly<Record<Part, { readonly title: string; readonly value: str
 
 /** @returns the name of the function of one part of an operation's requests, or undefined when nothing changes in it. */
 export function printParameters(
-  part: Part,
+  part: ParameterPart,
   id: string,
   transition: Transition,
   file: TransitionFile,
@@ -49,7 +49,7 @@ export function printParameters(
   })
 }
 
-function checkFilters(rewrites: readonly ParameterRewrite[], operation: Operation, report: Report): void {
+function checkFilters(rewrites: readonly ParameterRewrite[], operation: ApiOperation, report: Report): void {
   for (const { from, set, turned } of rewrites) {
     const parameter = operation.parameters.find((each) => each.in === 'query' && each.name === from)
     if (turned?.kind !== 'filter' || set || !parameter) continue

@@ -6,51 +6,51 @@ import { relative } from 'node:path'
 import { nextStatus } from '../../change/align.ts'
 import type { LoadedChange } from '../../change/load-changes.ts'
 import type { Report } from '../../diagnostics/diagnostic.ts'
-import type { Api, Operation, OutputFile } from '../../ir/model.ts'
+import type { Api, ApiOperation, OutputFile } from '../../ir/model.ts'
 import { successOf } from '../../ir/operations.ts'
 import { compare } from '../../print/file.ts'
 import type { PairFunction } from '../../translate/model.ts'
-import { PARTS, type Part } from '../../translate/parameters.ts'
+import { PARTS, type ParameterPart } from '../../translate/parameters.ts'
 import { createTransition, type Transition } from '../../translate/transition.ts'
 import { printFields } from './fields.ts'
 import { createFileOf, type TransitionFile } from './file.ts'
 import { printParameters } from './parameters.ts'
 
 /** A function by its name and the version in whose file it stands. */
-export interface Bound {
+export interface BoundFunction {
   readonly name: string
   readonly version: string
 }
 
 /** What an operation or an event of a version needs on its way to the canonical version and back; absent where nothing changes. */
-export interface Bindings {
-  down(operation: Operation): Bound | undefined
-  upBody(operation: Operation): Bound | undefined
-  upItem(operation: Operation): Bound | undefined
-  upPath(operation: Operation): Bound | undefined
-  upQuery(operation: Operation): Bound | undefined
-  upHeaders(operation: Operation): Bound | undefined
-  downField(operation: Operation): Bound | undefined
-  downEvent(event: string): Bound | undefined
+export interface TranslationBindings {
+  down(operation: ApiOperation): BoundFunction | undefined
+  upBody(operation: ApiOperation): BoundFunction | undefined
+  upItem(operation: ApiOperation): BoundFunction | undefined
+  upPath(operation: ApiOperation): BoundFunction | undefined
+  upQuery(operation: ApiOperation): BoundFunction | undefined
+  upHeaders(operation: ApiOperation): BoundFunction | undefined
+  downField(operation: ApiOperation): BoundFunction | undefined
+  downEvent(event: string): BoundFunction | undefined
   /** Of answers other than success's own, by status, range or `default`: what the next wider one does not say. */
-  downs(operation: Operation): ReadonlyMap<string, Bound | undefined>
+  downs(operation: ApiOperation): ReadonlyMap<string, BoundFunction | undefined>
   /** The id under which handlers know it. */
-  canonicalId(operation: Operation): string
+  canonicalId(operation: ApiOperation): string
   /** Names of parameters, and statuses, by the canonical version's, where they differ. */
-  names(operation: Operation): ReadonlyMap<string, string>
-  statusNames(operation: Operation): ReadonlyMap<string, string>
+  names(operation: ApiOperation): ReadonlyMap<string, string>
+  statusNames(operation: ApiOperation): ReadonlyMap<string, string>
 }
 
 export interface Translations {
   readonly files: readonly OutputFile[]
-  readonly bindings: ReadonlyMap<string, Bindings>
+  readonly bindings: ReadonlyMap<string, TranslationBindings>
 }
 
 /**
  * Bodies, items and parameters travel up, answers, statuses and payloads down. What only the newer version has never arrives on
  * the way up, and is left out on the way down.
  */
-type Kind = 'answers' | 'statuses' | 'bodies' | 'items' | 'payloads' | 'fields' | Part
+type TranslationKind = 'answers' | 'statuses' | 'bodies' | 'items' | 'payloads' | 'fields' | ParameterPart
 
 /** A version's own functions, and those of the whole way to the canonical version. */
 interface Layer {
@@ -58,7 +58,7 @@ interface Layer {
   readonly file: TransitionFile
   readonly report: Report
   readonly later: Layer | undefined
-  readonly bound: Map<string, Bound | undefined>
+  readonly bound: Map<string, BoundFunction | undefined>
 }
 
 /**
@@ -71,7 +71,7 @@ export function emitTranslations(
   report: Report,
   out: string,
 ): Translations {
-  const bindings = new Map<string, Bindings>()
+  const bindings = new Map<string, TranslationBindings>()
   const files: OutputFile[] = []
   let later: Layer | undefined
   for (let index = apis.length - 2; index >= 0; index -= 1) {
@@ -129,7 +129,7 @@ function noteMissed({ transition, report }: Layer): void {
 }
 
 /** Prints everything that the version's operations and events need. */
-function bindAll(layer: Layer, statusesOf: StatusesOf): Bindings {
+function bindAll(layer: Layer, statusesOf: StatusesOf): TranslationBindings {
   const { old } = layer.transition
   const statusesFor = (id: string) => new Set([...statusesOf(id), ...statusesOf(canonicalIdOf(layer, id))])
   for (const operation of old.operations) {
@@ -140,7 +140,7 @@ function bindAll(layer: Layer, statusesOf: StatusesOf): Bindings {
       boundTo(layer, kind, id)
   }
   for (const { name } of old.events) boundTo(layer, 'payloads', name)
-  const found = (kind: Kind, id: string) => layer.bound.get(`${kind} ${id}`)
+  const found = (kind: TranslationKind, id: string) => layer.bound.get(`${kind} ${id}`)
   return {
     down: ({ id }) => found('answers', id),
     upBody: ({ id }) => found('bodies', id),
@@ -163,11 +163,11 @@ function bindAll(layer: Layer, statusesOf: StatusesOf): Bindings {
 }
 
 /** Leaves out what the wider ones say as well. @param success what is done with a success of which nothing is said. */
-function narrowest(all: ReadonlyMap<string, Bound | undefined>, success: Bound | undefined) {
+function narrowest(all: ReadonlyMap<string, BoundFunction | undefined>, success: BoundFunction | undefined) {
   const kept = new Map([...all].sort(([a], [b]) => compare(a, b)))
-  const isSame = (a: Bound | undefined, b: Bound | undefined) =>
+  const isSame = (a: BoundFunction | undefined, b: BoundFunction | undefined) =>
     a?.name === b?.name && a?.version === b?.version
-  const wider = (status: string): Bound | undefined => {
+  const wider = (status: string): BoundFunction | undefined => {
     const range = `${status.charAt(0)}XX`
     if (status !== range && kept.has(range)) return kept.get(range)
     if (/^[123]/.test(status)) return success
@@ -178,7 +178,7 @@ function narrowest(all: ReadonlyMap<string, Bound | undefined>, success: Bound |
 }
 
 /** The function for the whole way between a version and the canonical one. */
-function boundTo(layer: Layer, kind: Kind, id: string): Bound | undefined {
+function boundTo(layer: Layer, kind: TranslationKind, id: string): BoundFunction | undefined {
   const key = `${kind} ${id}`
   if (layer.bound.has(key)) return layer.bound.get(key)
   const own = ownFunction(layer, kind, id)
@@ -191,11 +191,11 @@ function boundTo(layer: Layer, kind: Kind, id: string): Bound | undefined {
   return result
 }
 
-const isPart = (kind: Kind): kind is Part => (PARTS as readonly string[]).includes(kind)
-const isUp = (kind: Kind): boolean => kind === 'bodies' || kind === 'items' || isPart(kind)
+const isPart = (kind: TranslationKind): kind is ParameterPart => (PARTS as readonly string[]).includes(kind)
+const isUp = (kind: TranslationKind): boolean => kind === 'bodies' || kind === 'items' || isPart(kind)
 
 /** What it is called in the next version, if that has it too: what it dropped is in the canonical version as the last version had it. */
-function goesOn({ transition }: Layer, kind: Kind, id: string): string | undefined {
+function goesOn({ transition }: Layer, kind: TranslationKind, id: string): string | undefined {
   if (kind === 'payloads') return transition.next.events.some((event) => event.name === id) ? id : undefined
   if (kind !== 'statuses') return transition.counterparts.get(id)?.id
   const operation = operationOf(id)
@@ -228,7 +228,11 @@ function wordsFor(
 /** The operation of `getBook 404`. */
 const operationOf = (key: string): string => key.slice(0, key.lastIndexOf(' '))
 
-function ownFunction({ transition, file, report }: Layer, kind: Kind, id: string): string | undefined {
+function ownFunction(
+  { transition, file, report }: Layer,
+  kind: TranslationKind,
+  id: string,
+): string | undefined {
   switch (kind) {
     case 'path':
     case 'query':

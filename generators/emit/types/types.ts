@@ -4,7 +4,7 @@ import { type CanonicalOperation, canonicalOperations } from '../../change/canon
 import type { LoadedChange } from '../../change/load-changes.ts'
 import { DiagnosticsError } from '../../diagnostics/diagnostic.ts'
 import { isJson } from '../../ir/media-type.ts'
-import type { Api, Operation, OutputFile } from '../../ir/model.ts'
+import type { Api, ApiOperation, OutputFile } from '../../ir/model.ts'
 import { identifier } from '../../ir/naming.ts'
 import { isNamed } from '../../ir/operations.ts'
 import { isObject, type ObjectValue } from '../../ir/source.ts'
@@ -48,7 +48,7 @@ export async function printTypes(apis: readonly Api[]): Promise<Map<string, stri
   return new Map(await Promise.all(texts))
 }
 
-type Context = Parameters<typeof transformSchema>[1]
+type TransformContext = Parameters<typeof transformSchema>[1]
 
 /**
  * openapi-typescript's transformation without its own linting and bundling: documents are linted and self-contained
@@ -76,7 +76,7 @@ export async function printDocumentTypes(given: ObjectValue): Promise<string> {
   const withIds = makePrintable(document)
   const aliases = cutRecursion(document)
   const options = { silent: true }
-  const context: Partial<Context> = {
+  const context: Partial<TransformContext> = {
     additionalProperties: false,
     alphabetize: false,
     arrayLength: false,
@@ -119,11 +119,11 @@ export async function printDocumentTypes(given: ObjectValue): Promise<string> {
         undefined,
         transformSchemaObject(schema as Parameters<typeof transformSchemaObject>[0], {
           path,
-          ctx: context as Context,
+          ctx: context as TransformContext,
         }),
       ),
     )
-    const text = astToString([...transformSchema(document, context as Context), ...recursive])
+    const text = astToString([...transformSchema(document, context as TransformContext), ...recursive])
     return withIds(text.replace(STRICT_REQUIRED, LENIENT_REQUIRED))
   })
 }
@@ -187,7 +187,7 @@ function asTyped(document: ObjectValue): ObjectValue {
   })
 }
 
-type Mapping = (value: unknown) => unknown
+type ValueMapping = (value: unknown) => unknown
 
 function itemAsTyped(item: unknown): unknown {
   if (!isObject(item)) return item
@@ -204,7 +204,7 @@ function itemAsTyped(item: unknown): unknown {
   return Object.fromEntries(members)
 }
 
-const parameterAsTyped: Mapping = (parameter) => {
+const parameterAsTyped: ValueMapping = (parameter) => {
   if (!isObject(parameter) || !isObject(parameter.content)) return parameter
   const [[mediaType, content] = []] = Object.entries(parameter.content)
   if (mediaType === undefined || !isJson(mediaType) || !isObject(content)) return parameter
@@ -212,22 +212,22 @@ const parameterAsTyped: Mapping = (parameter) => {
 }
 
 const eachItem =
-  (map: Mapping): Mapping =>
+  (map: ValueMapping): ValueMapping =>
   (value) =>
     Array.isArray(value) ? value.map(map) : value
 
-const omitHeaders: Mapping = (value) =>
+const omitHeaders: ValueMapping = (value) =>
   isObject(value) ? Object.fromEntries(Object.entries(value).filter(([name]) => name !== 'headers')) : value
 
 const eachMember =
-  (map: Mapping): Mapping =>
+  (map: ValueMapping): ValueMapping =>
   (value) =>
     isObject(value)
       ? Object.fromEntries(Object.entries(value).map(([name, each]) => [name, map(each)]))
       : value
 
 /** A copy with some members mapped, in the order of the original. */
-function mapped<Value>(value: Value, members: Readonly<Record<string, Mapping>>): Value {
+function mapped<Value>(value: Value, members: Readonly<Record<string, ValueMapping>>): Value {
   if (!isObject(value)) return value
   const entries = Object.entries(value).map(([name, each]) => {
     return [name, Object.hasOwn(members, name) ? members[name]!(each) : each]
@@ -282,7 +282,7 @@ function printCanonical(apis: readonly Api[], changes: readonly LoadedChange[]):
     const as = api === newest ? 'Newest' : identifier(`operations_${api.version}`)
     return file.use('operations', `../${api.version}/types.ts`, { type: true, as })
   }
-  const typeOf = (operation: Operation, api: Api) => {
+  const typeOf = (operation: ApiOperation, api: Api) => {
     if (isNamed(api, operation)) return `${operationsOf(api)}[${stringLiteral(operation.id)}]`
     const as = identifier(`paths_${api.version}`)
     const paths = file.use('paths', `../${api.version}/types.ts`, { type: true, as })

@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto'
 import standalone from 'ajv/dist/standalone/index.js'
 import { DiagnosticsError } from '../../diagnostics/diagnostic.ts'
-import type { Place } from '../../diagnostics/place.ts'
+import type { SourceLocation } from '../../diagnostics/place.ts'
 import type { Api, JsonSchema } from '../../ir/model.ts'
 import { compare } from '../../print/file.ts'
 import { createAjv } from './ajv.ts'
@@ -20,7 +20,7 @@ export const COMPILED_FILE = 'validators-compiled.js'
 
 export interface Compiler {
   /** @returns the name of the function of the rules at a place. */
-  add(api: Api, place: Place): string
+  add(api: Api, place: SourceLocation): string
   names(): string[]
   /** @param functions prints functions that are shared with other files. */
   print(functions: (names: ReadonlySet<SharedFunction>) => string): string | undefined

@@ -1,5 +1,5 @@
 /** What the validators of one file share: constants named after the schema that has them first, and functions. */
-import type { Place } from '../../diagnostics/place.ts'
+import type { SourceLocation } from '../../diagnostics/place.ts'
 import type { Api } from '../../ir/model.ts'
 import { COMPILED_FILE, createCompiler } from './compiled.ts'
 import { printFunctions, type SharedFunction } from './functions.ts'
@@ -10,7 +10,7 @@ export interface Constants {
   /** @returns the function's name, which will be there. */
   call(name: SharedFunction): string
   /** @returns the name of a function that ajv makes of the rules at a place. */
-  compile(api: Api, place: Place): string
+  compile(api: Api, place: SourceLocation): string
   /** Imports, constants and functions that were asked for. */
   print(): string
   /** @returns the file of what ajv makes; nothing where nothing is. */

@@ -1,7 +1,7 @@
 /** Names of validators: what a version calls the function that validates a component, a parameter, a body, an item. */
 
 import { jsonBody, validatedArray } from '../../ir/bodies.ts'
-import type { Api, Operation, Parameter, Schema } from '../../ir/model.ts'
+import type { Api, ApiOperation, ApiParameter, Schema } from '../../ir/model.ts'
 import { identifier } from '../../ir/naming.ts'
 
 /** What a version validates. */
@@ -10,9 +10,9 @@ export interface ValidatedSchemas {
   readonly schemas: ReadonlyMap<string, Schema>
   /** Export name of a component. */
   component(name: string): string
-  parameter(parameter: Parameter, operation: Operation): string
-  body(schema: Schema, operation: Operation): string
-  item(schema: Schema, operation: Operation): string
+  parameter(parameter: ApiParameter, operation: ApiOperation): string
+  body(schema: Schema, operation: ApiOperation): string
+  item(schema: Schema, operation: ApiOperation): string
 }
 
 const known = new WeakMap<Api, ValidatedSchemas>()

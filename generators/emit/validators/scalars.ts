@@ -1,5 +1,5 @@
 /** What a value without parts has to be, as a JavaScript expression. */
-import type { Place } from '../../diagnostics/place.ts'
+import type { SourceLocation } from '../../diagnostics/place.ts'
 import type { Schema } from '../../ir/model.ts'
 import { literal, stringLiteral } from '../../print/literal.ts'
 import type { Constants } from './constants.ts'
@@ -10,7 +10,7 @@ export type Of<Kind extends Schema['kind']> = Extract<Schema, { kind: Kind }>
 export interface ScalarWriter {
   readonly constants: Constants
   /** First part of the name of a constant that is made for a place of the schema: `Dispute$evidence_`. */
-  readonly ownerOf: (place: Place) => string
+  readonly ownerOf: (place: SourceLocation) => string
 }
 
 const all = (conditions: readonly (string | false | undefined)[]): string => {

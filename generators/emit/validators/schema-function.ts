@@ -3,7 +3,7 @@
  * cheapest question first. `explain` says why, after a refusal. References have no names until all are known.
  */
 
-import type { Place } from '../../diagnostics/place.ts'
+import type { SourceLocation } from '../../diagnostics/place.ts'
 import { isValidatedEach } from '../../ir/bodies.ts'
 import type { Api, Schema } from '../../ir/model.ts'
 import { identifier } from '../../ir/naming.ts'
@@ -32,7 +32,7 @@ interface Writer extends ScalarWriter {
 
 /** @param name what the validator is exported as; its constants are called after it. @returns the code of a schema's validator. */
 export function writeValidator(name: string, schema: Schema, api: Api, constants: Constants): ValidatorCode {
-  const ownerOf = (place: Place) => `${name}$${pathWithin(schema.place, place)}`
+  const ownerOf = (place: SourceLocation) => `${name}$${pathWithin(schema.place, place)}`
   const writer: Writer = { api, constants, ownerOf, refs: new Set(), parts: [], variables: 0 }
   const body = bodyOf(schema, writer)
   return { code: joinCode([...writer.parts, printFunction(0, body)], '\n'), refs: writer.refs }
@@ -42,7 +42,7 @@ export function writeValidator(name: string, schema: Schema, api: Api, constants
 const KEYWORDS = /^(?:properties|items|schema|oneOf|anyOf|allOf|additionalProperties|patternProperties|\d+)$/
 
 /** Names of properties on the way from a schema to one inside it, each followed by `_`; empty for itself. */
-function pathWithin(schema: Place, inside: Place): string {
+function pathWithin(schema: SourceLocation, inside: SourceLocation): string {
   if (!inside.pointer.startsWith(`${schema.pointer}/`)) return ''
   const names = inside.pointer.slice(schema.pointer.length + 1).split('/')
   return names

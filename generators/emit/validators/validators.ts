@@ -111,10 +111,10 @@ function printAll(validators: readonly (readonly [string, Distinct])[], constant
   return wrapLines(`${HEADER}${constants.print()}${functions.join('')}${exports.join('')}`)
 }
 
-type Group = readonly (readonly [string, Distinct])[]
+type DistinctGroup = readonly (readonly [string, Distinct])[]
 
 /** Validators that differ in nothing but the validators that they call. */
-function groupAlike(validators: Group): Map<string, [string, Distinct][]> {
+function groupAlike(validators: DistinctGroup): Map<string, [string, Distinct][]> {
   const groups = new Map<string, [string, Distinct][]>()
   for (const [name, validator] of validators) {
     // For a short one a function of its own is shorter than a call with arguments.
@@ -128,7 +128,7 @@ function groupAlike(validators: Group): Map<string, [string, Distinct][]> {
 const SHORT = 250
 
 /** One function for validators that are alike, which takes those that it calls as arguments; a name of its own for each. */
-function printGroup(group: Group): string {
+function printGroup(group: DistinctGroup): string {
   const [first] = group
   if (!first) return ''
   const [name, { code, refs }] = first

@@ -1,9 +1,9 @@
 /** The header by which samples and collections say who is calling. */
-import type { Api, Operation } from '../../ir/model.ts'
+import type { Api, ApiOperation } from '../../ir/model.ts'
 import { alternativesOf, schemesOf } from './security.ts'
 
 /** Where the key goes, and what stands before it. */
-export interface Credential {
+export interface WireCredential {
   readonly header: string
   readonly prefix: string
 }
@@ -12,7 +12,7 @@ export interface Credential {
  * @param operation that the request is for; without one, any scheme of the document counts.
  * @returns the first alternative that one header can carry.
  */
-export function credentialOf(api: Api, operation?: Operation): Credential | undefined {
+export function credentialOf(api: Api, operation?: ApiOperation): WireCredential | undefined {
   const schemes = schemesOf(api)
   const alternatives = operation ? alternativesOf(api, operation) : Object.keys(schemes).map((name) => [name])
   for (const [name, ...others] of alternatives) {

@@ -1,7 +1,7 @@
 /** The errors that a document knows: read from the schemas and the examples of its responses outside 2xx. */
 import type { Wire } from '../../client-runtime/service.ts'
 import { enumMembers, propertiesNamed } from '../../ir/members.ts'
-import type { Api, Content, Operation, Response } from '../../ir/model.ts'
+import type { Api, ApiContent, ApiOperation, Response } from '../../ir/model.ts'
 
 export interface CataloguedError {
   readonly code: string
@@ -48,7 +48,7 @@ function membersNamed(api: Api, { error }: Wire, name: string): ReadonlyMap<stri
 }
 
 /** @returns the types of error that the examples of an operation's own responses show, in the order of the document. */
-export function refusalTypes({ responses }: Operation, wire: Wire): readonly string[] {
+export function refusalTypes({ responses }: ApiOperation, wire: Wire): readonly string[] {
   const refusals = responses.filter(({ status }) => !/^[123]/.test(status))
   const shown = refusals.flatMap((response) =>
     response.contents.flatMap((content) => errorsIn(response, content, wire)),
@@ -67,7 +67,7 @@ function shownErrors(api: Api, wire: Wire): ShownError[] {
   return errorContents(api).flatMap(({ response, content }) => errorsIn(response, content, wire))
 }
 
-function errorsIn({ status }: Response, { examples }: Content, wire: Wire): ShownError[] {
+function errorsIn({ status }: Response, { examples }: ApiContent, wire: Wire): ShownError[] {
   return examples.flatMap((example) => {
     const inside = isObject(example) ? example[wire.error.envelope] : undefined
     if (!isObject(inside)) return []
@@ -77,8 +77,8 @@ function errorsIn({ status }: Response, { examples }: Content, wire: Wire): Show
 }
 
 /** Shared responses are read once: thousands of operations refer to a dozen of them. */
-function errorContents(api: Api): { response: Response; content: Content }[] {
-  const found = new Map<string, { response: Response; content: Content }>()
+function errorContents(api: Api): { response: Response; content: ApiContent }[] {
+  const found = new Map<string, { response: Response; content: ApiContent }>()
   for (const operation of api.operations) {
     for (const response of operation.responses) {
       if (/^[123]/.test(response.status)) continue

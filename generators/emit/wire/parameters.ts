@@ -2,10 +2,10 @@
 import type { ParameterRow, ParameterStyle } from '../../client-runtime/service.ts'
 import { essenceOf, isJson } from '../../ir/media-type.ts'
 import { partsOf } from '../../ir/members.ts'
-import type { Api, Parameter, Schema } from '../../ir/model.ts'
+import type { Api, ApiParameter, Schema } from '../../ir/model.ts'
 
 /** The styles of each place (Parameter Object, "Style Values"). */
-const STYLES: Readonly<Record<Parameter['in'], readonly ParameterStyle[]>> = {
+const STYLES: Readonly<Record<ApiParameter['in'], readonly ParameterStyle[]>> = {
   path: ['simple', 'label', 'matrix'],
   query: ['form', 'spaceDelimited', 'pipeDelimited', 'deepObject'],
   header: ['simple'],
@@ -19,7 +19,7 @@ export interface UnwrittenParameter {
 }
 
 /** @returns how the client's runtime writes the parameter, in full. */
-export function parameterRow(api: Api, parameter: Parameter): ParameterRow {
+export function parameterRow(api: Api, parameter: ApiParameter): ParameterRow {
   const { name, in: where, serialization } = parameter
   const { style, explode, allowReserved, mediaType } = serialization
   const isJsonContent = mediaType !== undefined && isJson(mediaType)
@@ -35,7 +35,7 @@ export function parameterRow(api: Api, parameter: Parameter): ParameterRow {
 }
 
 /** @returns whether openapi-fetch writes the parameter as the document says, without a row. */
-export function isPlainParameter(api: Api, parameter: Parameter): boolean {
+export function isPlainParameter(api: Api, parameter: ApiParameter): boolean {
   const { name, in: where, serialization, schema } = parameter
   if (serialization.mediaType !== undefined) return false
   const shapes = shapesOf(api, schema)
@@ -59,7 +59,7 @@ export function isPlainParameter(api: Api, parameter: Parameter): boolean {
 }
 
 /** @returns why no request can carry the parameter as the document has it; undefined if one can. */
-export function findUnwritten(api: Api, parameter: Parameter): UnwrittenParameter | undefined {
+export function findUnwritten(api: Api, parameter: ApiParameter): UnwrittenParameter | undefined {
   const { in: where, serialization, schema } = parameter
   const { style, explode, mediaType } = serialization
   if (mediaType !== undefined && isJson(mediaType)) return undefined
@@ -93,14 +93,14 @@ export function findUnwritten(api: Api, parameter: Parameter): UnwrittenParamete
   return undefined
 }
 
-function isStyled({ in: where, serialization }: Parameter): boolean {
+function isStyled({ in: where, serialization }: ApiParameter): boolean {
   return STYLES[where].some((style) => style === serialization.style)
 }
 
-type Shape = 'scalar' | 'array' | 'object' | 'any'
+type ParameterShape = 'scalar' | 'array' | 'object' | 'any'
 
 /** @returns what the values of a schema may be. */
-function shapesOf(api: Api, schema: Schema): Shape[] {
+function shapesOf(api: Api, schema: Schema): ParameterShape[] {
   return partsOf(api, schema).map((part) => {
     if (part.untyped || part.kind === 'any' || part.kind === 'never') return 'any'
     return part.kind === 'array' || part.kind === 'object' ? part.kind : 'scalar'

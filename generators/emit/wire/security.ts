@@ -1,6 +1,6 @@
 /** How callers identify themselves: the schemes of a document that a request can carry, and which ones an operation asks for. */
 import type { Alternatives, SecurityScheme } from '../../client-runtime/service.ts'
-import type { Api, Operation } from '../../ir/model.ts'
+import type { Api, ApiOperation } from '../../ir/model.ts'
 
 const PLACES: readonly SecurityScheme['in'][] = ['header', 'query', 'cookie']
 
@@ -32,7 +32,7 @@ function isTransport(scheme: unknown): boolean {
 }
 
 /** @returns the alternatives of an operation that the client can fill in. */
-export function alternativesOf(api: Api, operation: Operation): Alternatives {
+export function alternativesOf(api: Api, operation: ApiOperation): Alternatives {
   const schemes = schemesOf(api)
   return operation.security
     .map((requirement) => Object.keys(requirement).filter((name) => !isTransport(api.securitySchemes[name])))
@@ -40,7 +40,7 @@ export function alternativesOf(api: Api, operation: Operation): Alternatives {
 }
 
 /** @returns names of schemes that an operation asks for and the client cannot fill in. */
-export function uncarriedSchemes(api: Api, operation: Operation): readonly string[] {
+export function uncarriedSchemes(api: Api, operation: ApiOperation): readonly string[] {
   const schemes = schemesOf(api)
   const names = operation.security.flatMap((requirement) => Object.keys(requirement))
   return names.filter((name) => !Object.hasOwn(schemes, name) && !isTransport(api.securitySchemes[name]))

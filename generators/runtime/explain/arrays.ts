@@ -8,13 +8,13 @@ import {
   fault,
   isFull,
   type Json,
-  type Known,
+  type KnownDocument,
   listIn,
   numberIn,
   type Walk,
 } from './walk.ts'
 
-export function makeArray(known: Known, rules: Json): CheckOf<readonly unknown[]> | undefined {
+export function makeArray(known: KnownDocument, rules: Json): CheckOf<readonly unknown[]> | undefined {
   const [least, most] = [numberIn(rules, 'minItems'), numberIn(rules, 'maxItems')]
   const prefix = listIn(rules, 'prefixItems').map((each) => known.checkOf(each))
   const contained = makeContains(known, rules)
@@ -49,7 +49,7 @@ function checkUnique(walk: Walk, list: readonly unknown[]): void {
   }
 }
 
-function makeContains(known: Known, rules: Json): CheckOf<readonly unknown[]> | undefined {
+function makeContains(known: KnownDocument, rules: Json): CheckOf<readonly unknown[]> | undefined {
   if (rules.contains === undefined) return undefined
   const check = known.checkOf(rules.contains)
   const [least, most] = [numberIn(rules, 'minContains') ?? 1, numberIn(rules, 'maxContains')]

@@ -6,14 +6,14 @@ import { makeObject } from './objects.ts'
 import { indexReferences, lookUp } from './references.ts'
 import { makeNumber, makeString } from './scalars.ts'
 import { makeUnevaluated } from './unevaluated.ts'
-import { type Check, canonical, fault, isFull, isObject, type Json, type Known } from './walk.ts'
+import { type Check, canonical, fault, isFull, isObject, type Json, type KnownDocument } from './walk.ts'
 
 /** @returns the checks of a document, each made when it is first asked for. */
-export function knowDocument(document: Json): Known {
+export function knowDocument(document: Json): KnownDocument {
   const openapi30 = String(document.openapi).startsWith('3.0')
   const checks = new WeakMap<object, Check>()
   const references = indexReferences(document, openapi30)
-  const known: Known = {
+  const known: KnownDocument = {
     openapi30,
     checkOf(schema) {
       if (schema === false) return (walk) => fault(walk, 'false', 'is not allowed')
@@ -30,7 +30,7 @@ export function knowDocument(document: Json): Known {
   return known
 }
 
-function makeCheck(known: Known, rules: Json): Check {
+function makeCheck(known: KnownDocument, rules: Json): Check {
   const referred = makeReferences(known, rules)
   // Before 3.1 nothing holds beside a reference.
   if (known.openapi30 && typeof rules.$ref === 'string') return referred!
@@ -58,7 +58,7 @@ function makeCheck(known: Known, rules: Json): Check {
   }
 }
 
-function makeReferences(known: Known, rules: Json): Check | undefined {
+function makeReferences(known: KnownDocument, rules: Json): Check | undefined {
   const refs = [rules.$ref, rules.$dynamicRef].filter((each) => typeof each === 'string')
   if (refs.length === 0) return undefined
   let targets: readonly (Check | undefined)[] | undefined

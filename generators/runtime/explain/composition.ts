@@ -9,13 +9,13 @@ import {
   fieldOf,
   isObject,
   type Json,
-  type Known,
+  type KnownDocument,
   listIn,
   own,
   type Walk,
 } from './walk.ts'
 
-export function makeComposition(known: Known, rules: Json): Check | undefined {
+export function makeComposition(known: KnownDocument, rules: Json): Check | undefined {
   const checks = listIn(rules, 'allOf').flatMap((each) => known.checkOf(each) ?? [])
   for (const mode of ['anyOf', 'oneOf'] as const) {
     const members = rules[mode]
@@ -35,13 +35,18 @@ const makeNot =
     if (attempt(walk, check, value).length === 0) fault(walk, 'not', 'is what it must not be')
   }
 
-function makeCondition(known: Known, rules: Json): Check {
+function makeCondition(known: KnownDocument, rules: Json): Check {
   const [condition, yes, no] = [rules.if, rules.then, rules.else].map((each) => known.checkOf(each))
   return (walk, value) => (attempt(walk, condition, value).length === 0 ? yes : no)?.(walk, value)
 }
 
 /** The tagged member's own faults where there is a tag, otherwise those of the member that came closest. */
-function makeUnion(known: Known, rules: Json, mode: 'anyOf' | 'oneOf', members: readonly unknown[]): Check {
+function makeUnion(
+  known: KnownDocument,
+  rules: Json,
+  mode: 'anyOf' | 'oneOf',
+  members: readonly unknown[],
+): Check {
   const checks = members.map((member) => known.checkOf(member))
   const tag = own(rules.discriminator, 'propertyName')
   let tags: ReadonlyMap<string, number> | undefined

@@ -8,7 +8,7 @@ import {
   fault,
   isFull,
   type Json,
-  type Known,
+  type KnownDocument,
   listIn,
   membersIn,
   numberIn,
@@ -16,7 +16,7 @@ import {
   type Walk,
 } from './walk.ts'
 
-export function makeObject(known: Known, rules: Json): CheckOf<Json> | undefined {
+export function makeObject(known: KnownDocument, rules: Json): CheckOf<Json> | undefined {
   const [least, most] = [numberIn(rules, 'minProperties'), numberIn(rules, 'maxProperties')]
   const required = listIn(rules, 'required').map(String)
   const member = makeMember(known, rules)
@@ -48,7 +48,7 @@ export function makeObject(known: Known, rules: Json): CheckOf<Json> | undefined
 
 /** What holds for the members of an object; undefined when anything does. */
 function makeMember(
-  known: Known,
+  known: KnownDocument,
   rules: Json,
 ): ((walk: Walk, value: unknown, name: string) => void) | undefined {
   const properties = new Map(
@@ -83,7 +83,7 @@ function makeMember(
 }
 
 /** What one property asks of the others. */
-function makeDependent(known: Known, rules: Json): CheckOf<Json> | undefined {
+function makeDependent(known: KnownDocument, rules: Json): CheckOf<Json> | undefined {
   const names = membersIn(rules, 'dependentRequired')
   const schemas = membersIn(rules, 'dependentSchemas')
   if (names.length === 0 && schemas.length === 0) return undefined

@@ -11,14 +11,14 @@ import {
   isFull,
   isObject,
   type Json,
-  type Known,
+  type KnownDocument,
   listIn,
   membersIn,
   own,
   type Walk,
 } from './walk.ts'
 
-export function makeUnevaluated(known: Known, rules: Json): Check | undefined {
+export function makeUnevaluated(known: KnownDocument, rules: Json): Check | undefined {
   const [items, properties] = [rules.unevaluatedItems, rules.unevaluatedProperties]
   if (items === undefined && properties === undefined) return undefined
   return (walk, value) => {
@@ -44,7 +44,7 @@ type Key = string | number
 const keysOf = (value: object): Key[] => (Array.isArray(value) ? [...value.keys()] : Object.keys(value))
 
 interface Look {
-  readonly known: Known
+  readonly known: KnownDocument
   readonly walk: Walk
   readonly value: object
 }

@@ -25,7 +25,7 @@ export type Check = (walk: Walk, value: unknown) => void
 export type CheckOf<Value> = (walk: Walk, value: Value) => void
 
 /** What is known of a document, for all refusals to come. */
-export interface Known {
+export interface KnownDocument {
   readonly openapi30: boolean
   /** @returns undefined for a schema that everything fits. */
   checkOf(schema: unknown): Check | undefined

@@ -4,14 +4,14 @@ import { insertComponents } from './components.ts'
 import { insertEvents } from './events.ts'
 import { namesOf } from './names.ts'
 import { checkRequest, type Neighbour, readNeighbour } from './neighbour.ts'
-import type { Node } from './nodes.ts'
+import type { YamlNode } from './nodes.ts'
 import { insertPaths, insertTag } from './operations.ts'
 import type { NewResource, ResourceRequest } from './request.ts'
 
 /** @throws ResourceError */
 export function addResource(source: string, request: ResourceRequest): NewResource {
   const yaml = new YamlText(source)
-  const document = yaml.value([]) as Node
+  const document = yaml.value([]) as YamlNode
   const neighbour = readNeighbour(document, request.like)
   checkRequest(document, neighbour, request)
   const names = namesOf(neighbour, request)

@@ -1,21 +1,21 @@
 /** The schemas of a new resource, and the parameter with its identifier. */
-import type { Kind } from '../resource-view.ts'
-import { type Insertion, indent, type Step, writeYaml, type YamlText } from '../yaml-blocks.ts'
-import { editOf, type Names, upper, withArticle } from './names.ts'
+import type { OperationKind } from '../resource-view.ts'
+import { type Insertion, indent, type PathKey, writeYaml, type YamlText } from '../yaml-blocks.ts'
+import { editOf, type ResourceNames, upper, withArticle } from './names.ts'
 import type { Neighbour } from './neighbour.ts'
-import type { Node } from './nodes.ts'
+import type { YamlNode } from './nodes.ts'
 import type { ResourceRequest } from './request.ts'
 
 export function insertComponents(
   yaml: YamlText,
-  document: Node,
+  document: YamlNode,
   neighbour: Neighbour,
   request: ResourceRequest,
-  names: Names,
+  names: ResourceNames,
 ): Insertion[] {
-  const wants = (kind: Kind) => request.operations.includes(kind)
+  const wants = (kind: OperationKind) => request.operations.includes(kind)
   const longer = request.prefix.length - neighbour.prefix.length
-  const renamed = (from: string) => (value: unknown, path: readonly Step[], isKey: boolean) => {
+  const renamed = (from: string) => (value: unknown, path: readonly PathKey[], isKey: boolean) => {
     if (isKey) return value === from ? names.references.get(from) : undefined
     return /^m(in|ax)Length$/.test(String(path.at(-1))) ? Number(value) + longer : undefined
   }
@@ -49,10 +49,10 @@ export function insertComponents(
 }
 
 /** Names that most records of the document have, of the same type: `id`, `object`, `created`. */
-function commonProperties(document: Node): string[] {
-  const schemas = Object.values((document.components as Node).schemas as Record<string, Node>)
+function commonProperties(document: YamlNode): string[] {
+  const schemas = Object.values((document.components as YamlNode).schemas as Record<string, YamlNode>)
   const records = schemas
-    .map((schema) => (schema.properties ?? {}) as Record<string, Node>)
+    .map((schema) => (schema.properties ?? {}) as Record<string, YamlNode>)
     .filter(({ id, object }) => id !== undefined && object?.const !== undefined && object.const !== 'event')
   const counts = new Map<string, number>()
   for (const record of records) {
@@ -66,20 +66,20 @@ function commonProperties(document: Node): string[] {
 }
 
 /** A schema with some of its properties. */
-function shape(yaml: YamlText, name: string, taken: readonly string[], names: Names): string {
+function shape(yaml: YamlText, name: string, taken: readonly string[], names: ResourceNames): string {
   const path = ['components', 'schemas', name]
-  const schema = yaml.value(path) as Node
-  const properties = Object.keys(schema.properties as Node)
+  const schema = yaml.value(path) as YamlNode
+  const properties = Object.keys(schema.properties as YamlNode)
   const kept = properties.filter((property) => taken.includes(property))
   const copied = kept.map((property) => yaml.copy([...path, 'properties', property], editOf(names)))
   const isPatch = name.endsWith('Update')
   const description = isPatch
     ? `Changes to ${names.say(`a ${names.noun}`)}, as a merge patch.`
-    : schema.required !== undefined && (schema.properties as Node).id !== undefined
+    : schema.required !== undefined && (schema.properties as YamlNode).id !== undefined
       ? `${upper(withArticle(names.noun))}.`
       : `${upper(withArticle(names.noun))} to be made.`
   const required = ((schema.required ?? []) as string[]).filter((each) => kept.includes(each))
-  const [example] = (schema.examples ?? []) as Node[]
+  const [example] = (schema.examples ?? []) as YamlNode[]
   const shown = Object.entries(example ?? {}).filter(([member]) => kept.includes(member))
   const rest = Object.keys(schema).filter(
     (key) => !['type', 'description', 'required', 'properties', 'examples'].includes(key),

@@ -1,17 +1,17 @@
 /** The events of a new resource, and the lists of event types that they join. */
 import { pascalCase } from '../../ir/naming.ts'
-import type { Edit, Insertion, YamlText } from '../yaml-blocks.ts'
-import { editOf, type Names, upper, withArticle } from './names.ts'
+import type { Insertion, ScalarEdit, YamlText } from '../yaml-blocks.ts'
+import { editOf, type ResourceNames, upper, withArticle } from './names.ts'
 import type { Neighbour } from './neighbour.ts'
-import type { Node } from './nodes.ts'
+import type { YamlNode } from './nodes.ts'
 import type { ResourceRequest } from './request.ts'
 
 export function insertEvents(
   yaml: YamlText,
-  document: Node,
+  document: YamlNode,
   neighbour: Neighbour,
   request: ResourceRequest,
-  names: Names,
+  names: ResourceNames,
 ): Insertion[] {
   if (request.events.length === 0) return []
   const known = [...neighbour.events]
@@ -47,19 +47,19 @@ export function insertEvents(
   ]
 }
 
-const sentenceOf = (verb: string, { noun }: Names): string =>
+const sentenceOf = (verb: string, { noun }: ResourceNames): string =>
   `${upper(withArticle(noun))} was ${verb.replaceAll(/[._]/g, ' ')}.`
 
 /** Enumerations of event types, and what they say of each. */
 function enumerations(
   yaml: YamlText,
-  document: Node,
+  document: YamlNode,
   last: string,
   { singular, events }: ResourceRequest,
-  names: Names,
+  names: ResourceNames,
 ): Insertion[] {
   const insertions: Insertion[] = []
-  const schemas = (document.components as Node).schemas as Record<string, Node>
+  const schemas = (document.components as YamlNode).schemas as Record<string, YamlNode>
   for (const [name, schema] of Object.entries(schemas)) {
     const path = ['components', 'schemas', name]
     const place = ((schema.enum ?? []) as unknown[]).indexOf(last)
@@ -68,9 +68,9 @@ function enumerations(
     for (const verb of events)
       insertions.push({ at: yaml.range(at).end, text: `\n${yaml.copy(at, () => `${singular}.${verb}`)}` })
     const described = [...path, 'x-enumDescriptions', last]
-    if ((schema['x-enumDescriptions'] as Node | undefined)?.[last] === undefined) continue
+    if ((schema['x-enumDescriptions'] as YamlNode | undefined)?.[last] === undefined) continue
     for (const verb of events) {
-      const edit: Edit = (_, __, isKey) => (isKey ? `${singular}.${verb}` : sentenceOf(verb, names))
+      const edit: ScalarEdit = (_, __, isKey) => (isKey ? `${singular}.${verb}` : sentenceOf(verb, names))
       insertions.push({ at: yaml.range(described).end, text: `\n${yaml.copy(described, edit)}` })
     }
   }

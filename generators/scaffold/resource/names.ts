@@ -1,10 +1,10 @@
 /** What the parts of a new resource are called, and how a text about its neighbour is said of it. */
 import { pascalCase } from '../../ir/naming.ts'
-import type { Edit } from '../yaml-blocks.ts'
+import type { ScalarEdit } from '../yaml-blocks.ts'
 import type { Neighbour } from './neighbour.ts'
 import type { ResourceRequest } from './request.ts'
 
-export interface Names {
+export interface ResourceNames {
   readonly pascal: string
   readonly pascals: string
   readonly noun: string
@@ -17,7 +17,10 @@ export interface Names {
   say(text: string): string
 }
 
-export function namesOf(neighbour: Neighbour, { name, singular, prefix, like }: ResourceRequest): Names {
+export function namesOf(
+  neighbour: Neighbour,
+  { name, singular, prefix, like }: ResourceRequest,
+): ResourceNames {
   const pascal = pascalCase(singular)
   const noun = singular.replaceAll('_', ' ')
   const plural = name.replaceAll('_', ' ')
@@ -71,7 +74,7 @@ export const upper = (text: string) => text.charAt(0).toUpperCase() + text.slice
 export const withArticle = (noun: string): string => `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`
 
 /** What every copied scalar goes through: references by name, the rest in other words. */
-export function editOf({ references, say }: Names, more: Edit = () => undefined): Edit {
+export function editOf({ references, say }: ResourceNames, more: ScalarEdit = () => undefined): ScalarEdit {
   return (value, path, isKey) => {
     const own = more(value, path, isKey)
     if (own !== undefined) return own

@@ -1,11 +1,11 @@
 /** What the nodes of a document hold, as far as a resource is made of them. */
 
-export type Node = Readonly<Record<string, unknown>>
+export type YamlNode = Readonly<Record<string, unknown>>
 
 export const METHODS = ['get', 'post', 'put', 'patch', 'delete']
 
-export function operationsOf(document: Node, tag: string) {
-  return Object.entries(document.paths as Record<string, Record<string, Node>>).flatMap(([path, item]) =>
+export function operationsOf(document: YamlNode, tag: string) {
+  return Object.entries(document.paths as Record<string, Record<string, YamlNode>>).flatMap(([path, item]) =>
     Object.entries(item)
       .filter(([method, node]) => METHODS.includes(method) && (node.tags as string[])?.[0] === tag)
       .map(([method, node]) => ({ path, method, node })),
@@ -17,16 +17,16 @@ export function componentOf(node: unknown): string | undefined {
 }
 
 function jsonOf(node: unknown): string | undefined {
-  const content = (node as { content?: Record<string, { schema?: Node }> } | undefined)?.content
+  const content = (node as { content?: Record<string, { schema?: YamlNode }> } | undefined)?.content
   return componentOf(content?.['application/json']?.schema)
 }
 
 /** Those that the operation names itself, beside what the document's defaults give it. */
-export const parametersOf = (operation: Node) => (operation.parameters ?? []) as readonly Node[]
+export const parametersOf = (operation: YamlNode) => (operation.parameters ?? []) as readonly YamlNode[]
 
-export const bodyOf = (operation: Node) => jsonOf(operation.requestBody)
+export const bodyOf = (operation: YamlNode) => jsonOf(operation.requestBody)
 
-export function successOf(operation: Node): string | undefined {
-  const responses = (operation.responses ?? {}) as Record<string, Node>
+export function successOf(operation: YamlNode): string | undefined {
+  const responses = (operation.responses ?? {}) as Record<string, YamlNode>
   return jsonOf(responses[Object.keys(responses).find((status) => status.startsWith('2')) ?? ''])
 }

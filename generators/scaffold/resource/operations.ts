@@ -1,23 +1,23 @@
 /** The tag and the operations of a new resource. */
 import { camelCase } from '../../ir/naming.ts'
-import type { Kind } from '../resource-view.ts'
-import type { Edit, Insertion, Step, YamlText } from '../yaml-blocks.ts'
-import { editOf, type Names, upper, withArticle } from './names.ts'
+import type { OperationKind } from '../resource-view.ts'
+import type { Insertion, PathKey, ScalarEdit, YamlText } from '../yaml-blocks.ts'
+import { editOf, type ResourceNames, upper, withArticle } from './names.ts'
 import type { Neighbour } from './neighbour.ts'
-import { componentOf, type Node, parametersOf } from './nodes.ts'
+import { componentOf, parametersOf, type YamlNode } from './nodes.ts'
 import type { ResourceRequest } from './request.ts'
 
 export function insertTag(
   yaml: YamlText,
-  document: Node,
+  document: YamlNode,
   { name, like }: ResourceRequest,
-  { plural, noun }: Names,
+  { plural, noun }: ResourceNames,
 ): Insertion[] {
   const insertions: Insertion[] = []
   const tags = document.tags as { name: string }[]
   const index = tags.findIndex((tag) => tag.name === like)
   if (index !== -1) {
-    const edit: Edit = (value, path, isKey) => {
+    const edit: ScalarEdit = (value, path, isKey) => {
       if (isKey) return undefined
       const key = path.at(-1)
       return key === 'name'
@@ -34,7 +34,7 @@ export function insertTag(
   for (const [group, { tags: members }] of groups.entries()) {
     const place = members.indexOf(like)
     if (place === -1) continue
-    const path: Step[] = ['x-tagGroups', group, 'tags']
+    const path: PathKey[] = ['x-tagGroups', group, 'tags']
     if (yaml.isFlow(path)) insertions.push({ at: yaml.scalarEnd([...path, place]), text: `, ${name}` })
     else
       insertions.push({
@@ -49,13 +49,13 @@ export function insertPaths(
   yaml: YamlText,
   neighbour: Neighbour,
   request: ResourceRequest,
-  names: Names,
+  names: ResourceNames,
 ): Insertion {
   const items = new Map<string, string[]>()
   for (const kind of KINDS.filter((each) => request.operations.includes(each))) {
     const { path, method, node } = neighbour.operations.get(kind)!
     const at = ['paths', path, method]
-    const success = Object.keys((node.responses ?? {}) as Node).find((status) => status.startsWith('2'))
+    const success = Object.keys((node.responses ?? {}) as YamlNode).find((status) => status.startsWith('2'))
     const edit = editOf(names, (value, where, isKey) => {
       if (isKey) return undefined
       const key = where.slice(at.length).join('/')
@@ -81,13 +81,13 @@ export function insertPaths(
   return { at: Math.max(...ends), text }
 }
 
-const KINDS: readonly Kind[] = ['create', 'list', 'get', 'update', 'archive']
+const KINDS: readonly OperationKind[] = ['create', 'list', 'get', 'update', 'archive']
 
-function operationId(id: string, kind: Kind, { pascal, pascals }: Names): string {
+function operationId(id: string, kind: OperationKind, { pascal, pascals }: ResourceNames): string {
   return camelCase(`${id.match(/^[a-z]+/)?.[0] ?? kind} ${kind === 'list' ? pascals : pascal}`)
 }
 
-function describe(kind: Kind, { noun, plural }: Names): string {
+function describe(kind: OperationKind, { noun, plural }: ResourceNames): string {
   if (kind === 'create') return `Makes ${withArticle(noun)}.`
   if (kind === 'list') return `${upper(plural)}, newest first.`
   if (kind === 'get') return `One ${noun}.`
@@ -96,8 +96,8 @@ function describe(kind: Kind, { noun, plural }: Names): string {
 }
 
 /** Filters are of the neighbour's own properties. */
-function isFilter(yaml: YamlText, parameter: Node): boolean {
+function isFilter(yaml: YamlText, parameter: YamlNode): boolean {
   const name = componentOf(parameter)
-  const node = name === undefined ? parameter : (yaml.value(['components', 'parameters', name]) as Node)
+  const node = name === undefined ? parameter : (yaml.value(['components', 'parameters', name]) as YamlNode)
   return node['x-filter'] !== undefined
 }

@@ -1,5 +1,5 @@
 /** What is asked for, and what comes of it. */
-import type { Kind } from '../resource-view.ts'
+import type { OperationKind } from '../resource-view.ts'
 
 export interface ResourceRequest {
   /** The tag, in the plural: `coupons`. */
@@ -9,7 +9,7 @@ export interface ResourceRequest {
   readonly prefix: string
   /** The tag of the neighbour. */
   readonly like: string
-  readonly operations: readonly Kind[]
+  readonly operations: readonly OperationKind[]
   /** Verbs in the past tense: `created`. */
   readonly events: readonly string[]
   /** Properties of the neighbour that it has too, beside those that most resources have. */

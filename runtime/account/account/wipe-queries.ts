@@ -239,7 +239,7 @@ const NOTE_PROGRESS: Statement = {
   text: 'UPDATE wiped_spaces SET emptying = $2, emptied_to = $3 WHERE tenant_id = $1',
 }
 
-interface Progress {
+interface WipeProgress {
   readonly emptying: string | null
   readonly emptied_to: string | null
 }
@@ -259,7 +259,7 @@ export async function emptySpace(
   isOver: boolean,
   pause: () => Promise<boolean>,
 ): Promise<boolean> {
-  const [progress] = (await pool.query<Progress>(READ_PROGRESS, [space])).rows
+  const [progress] = (await pool.query<WipeProgress>(READ_PROGRESS, [space])).rows
   const begun = WIPED.findIndex(({ name }) => name === progress?.emptying)
   for (const table of WIPED.slice(Math.max(begun, 0))) {
     if (table.isLate && !isOver) return false

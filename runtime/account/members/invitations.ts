@@ -57,7 +57,7 @@ const WITHDRAW_OF: Statement = {
 
 const SWEEP: Statement = { text: 'DELETE FROM control.invitations WHERE expires_at <= $1' }
 
-interface Row {
+interface InvitationRow {
   readonly id: string
   readonly email: string
   readonly role: MemberRole
@@ -65,7 +65,7 @@ interface Row {
   readonly expires_at: number
 }
 
-export interface Invitation extends Omit<Row, 'created' | 'expires_at'> {
+export interface Invitation extends Omit<InvitationRow, 'created' | 'expires_at'> {
   readonly created: string
   readonly expires_at: string
 }
@@ -125,7 +125,7 @@ export async function listInvitations(
   { control, clock }: Operator,
   tenantId: string,
 ): Promise<readonly Invitation[]> {
-  const { rows } = await control.query<Row>(LIST, [tenantId, toTimestamp(clock.machine())])
+  const { rows } = await control.query<InvitationRow>(LIST, [tenantId, toTimestamp(clock.machine())])
   return rows.map((row) => ({
     ...row,
     created: isoTime(row.created),

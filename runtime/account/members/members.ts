@@ -11,7 +11,7 @@ import {
 } from '../../tenants/admin/change.ts'
 import { revokeGrantRow } from '../oauth/queries.ts'
 import { withdrawInvitationsOf } from './invitations.ts'
-import { type Credentials, type MemberRole, makeCredentials } from './users.ts'
+import { type MemberCredentials, type MemberRole, makeCredentials } from './users.ts'
 
 const LIST: Statement = {
   text: `SELECT m.id, m.email, m.role, m.created, m.totp_secret IS NOT NULL AS can_sign_in,
@@ -71,7 +71,7 @@ const SET_CREDENTIALS: Statement = {
   text: 'UPDATE control.members SET password_hash = $3, totp_secret = $4 WHERE tenant_id = $1 AND id = $2',
 }
 
-interface Row {
+interface MemberListRow {
   readonly id: string
   readonly email: string
   readonly role: MemberRole
@@ -80,7 +80,7 @@ interface Row {
   readonly seen_at: number | null
 }
 
-export interface ListedMember extends Omit<Row, 'created' | 'seen_at'> {
+export interface ListedMember extends Omit<MemberListRow, 'created' | 'seen_at'> {
   readonly created: string
   /** To the minute; null: no session is left. */
   readonly seen_at: string | null
@@ -88,7 +88,7 @@ export interface ListedMember extends Omit<Row, 'created' | 'seen_at'> {
 
 /** Oldest first. */
 export async function listMembers({ control }: Operator, tenantId: string): Promise<readonly ListedMember[]> {
-  const { rows } = await control.query<Row>(LIST, [tenantId])
+  const { rows } = await control.query<MemberListRow>(LIST, [tenantId])
   return rows.map((row) => ({ ...row, created: isoTime(row.created), seen_at: isoTime(row.seen_at) }))
 }
 
@@ -97,7 +97,7 @@ export async function showMember(
   { control }: Operator,
   id: string,
 ): Promise<ListedMember & { readonly tenant_id: string }> {
-  const { rows } = await control.query<Row & { readonly tenant_id: string }>(FIND, [id])
+  const { rows } = await control.query<MemberListRow & { readonly tenant_id: string }>(FIND, [id])
   if (!rows[0]) throw noMember(id)
   return { ...rows[0], created: isoTime(rows[0].created), seen_at: isoTime(rows[0].seen_at) }
 }
@@ -165,7 +165,7 @@ export async function disableUser(
 export async function resetUser(
   operator: Operator,
   id: string,
-): Promise<{ readonly id: string; readonly tenant_id: string; readonly email: string } & Credentials> {
+): Promise<{ readonly id: string; readonly tenant_id: string; readonly email: string } & MemberCredentials> {
   return change(operator, async (tx, note) => {
     const { tenant_id: tenantId, email } = await lockById(tx, id)
     const { stored, credentials } = await makeCredentials(operator.pepper, tenantId, id)
@@ -184,7 +184,7 @@ async function lockMember(
   role?: MemberRole,
 ): Promise<MemberRole> {
   const owners = await tx.query<{ id: string }>(LOCK_OWNERS, [tenantId])
-  const { rows } = await tx.query<Pick<Row, 'role' | 'can_sign_in'>>(LOCK, [tenantId, id])
+  const { rows } = await tx.query<Pick<MemberListRow, 'role' | 'can_sign_in'>>(LOCK, [tenantId, id])
   if (!rows[0]?.can_sign_in) throw new ControlError('not_found', `no member ${id}`)
   if (role !== 'owner' && owners.rows.length === 1 && owners.rows[0]?.id === id) {
     throw new ControlError('conflict', 'an account keeps at least one owner: make another member one first')

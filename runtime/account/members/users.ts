@@ -27,7 +27,7 @@ export function checkEmail(text: string): string {
 }
 
 /** What a member signs in with; told once. */
-export interface Credentials {
+export interface MemberCredentials {
   readonly password: string
   /** Base32, for an authenticator app. */
   readonly totp_secret: string
@@ -38,7 +38,7 @@ export async function makeCredentials(
   pepper: string,
   tenantId: string,
   memberId: string,
-): Promise<{ stored: Pick<NewMember, 'passwordHash' | 'sealedTotp'>; credentials: Credentials }> {
+): Promise<{ stored: Pick<NewMember, 'passwordHash' | 'sealedTotp'>; credentials: MemberCredentials }> {
   const password = randomBase62(PASSWORD_LENGTH)
   const totp = new Secret({ size: TOTP_BYTES }).base32
   return {
@@ -56,13 +56,13 @@ export async function makeMember(
   tenantId: string,
   input: { readonly email: string; readonly role: MemberRole },
   now: number,
-): Promise<{ member: NewMember; credentials: Credentials }> {
+): Promise<{ member: NewMember; credentials: MemberCredentials }> {
   const id = newId('mem', now)
   const { stored, credentials } = await makeCredentials(pepper, tenantId, id)
   return { member: { id, email: input.email, role: input.role, ...stored }, credentials }
 }
 
-export interface CreatedUser extends Credentials {
+export interface CreatedUser extends MemberCredentials {
   readonly id: string
   readonly tenant_id: string
   readonly email: string

@@ -6,11 +6,11 @@ import { digestKey } from '../../tenants/keys/keys.ts'
 import { includesScope, lowerScopes, OAUTH_SCOPES, SCOPE_OF_ROLE } from '../../tenants/keys/scopes.ts'
 import type { Authorizations } from './authorizations.ts'
 import {
-  type ClientRow,
   consumeArtefact,
   deleteArtefact,
   findArtefact,
   findClient,
+  type OauthClientRow,
   saveArtefact,
 } from './queries.ts'
 
@@ -118,7 +118,7 @@ async function readClient({ control }: AdapterParts, id: string): Promise<Adapte
 }
 
 /** A client as oidc-provider knows it. Its secret stands there as a digest, which `compareClientSecret` expects. */
-export function describeClient(client: ClientRow): AdapterPayload {
+export function describeClient(client: OauthClientRow): AdapterPayload {
   const isPublic = client.secret_digest === null
   const isNative = client.redirect_uris.some((uri) =>
     /^(?!https?:)|^http:\/\/(127\.|\[::1\]|localhost)/.test(uri),

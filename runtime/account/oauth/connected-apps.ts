@@ -14,7 +14,7 @@ const LIST: Statement = {
          ORDER BY g.created, g.id`,
 }
 
-interface Row {
+interface ConnectedAppRow {
   readonly id: string
   readonly client_id: string
   readonly name: string
@@ -25,7 +25,7 @@ interface Row {
 }
 
 /** An application that a member lets act for the tenant. */
-export interface ConnectedApp extends Omit<Row, 'created'> {
+export interface ConnectedApp extends Omit<ConnectedAppRow, 'created'> {
   readonly created: string
 }
 
@@ -36,7 +36,7 @@ export async function listConnectedApps(
 ): Promise<{ readonly data: readonly ConnectedApp[] }> {
   await requireTenant(operator.control, tenantId)
   const now = new Date(operator.clock.machine()).toISOString()
-  const { rows } = await operator.control.query<Row>(LIST, [tenantId, now])
+  const { rows } = await operator.control.query<ConnectedAppRow>(LIST, [tenantId, now])
   return { data: rows.map((row) => ({ ...row, created: isoTime(row.created) })) }
 }
 

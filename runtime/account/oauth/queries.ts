@@ -4,7 +4,7 @@ import { toTimestamp } from '../../database/types.ts'
 import type { Environment } from '../../platform/environment.ts'
 import type { SCOPE_OF_ROLE } from '../../tenants/keys/scopes.ts'
 
-export interface ClientRow {
+export interface OauthClientRow {
   readonly id: string
   readonly environment: Environment
   readonly name: string
@@ -19,8 +19,8 @@ const FIND_CLIENT: Statement = {
          FROM control.oauth_clients WHERE id = $1`,
 }
 
-export async function findClient(db: Database, id: string): Promise<ClientRow | undefined> {
-  return (await db.query<ClientRow>(FIND_CLIENT, [id])).rows[0]
+export async function findClient(db: Database, id: string): Promise<OauthClientRow | undefined> {
+  return (await db.query<OauthClientRow>(FIND_CLIENT, [id])).rows[0]
 }
 
 export interface GrantRow {

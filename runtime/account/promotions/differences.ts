@@ -2,13 +2,17 @@ import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { components } from '../../../generated/canonical/types.ts'
 
-type Difference = components['schemas']['PromotionDifference']
+type PromotionDifference = components['schemas']['PromotionDifference']
 
 /** A value is shown up to here: images have hundreds of thousands of characters. */
 const MAX_SHOWN = 200
 
 /** Where two values no longer agree, member by member: `fields[0].label`. What one side lacks is null there. */
-export function* findDifferences(sandbox: unknown, live: unknown, field = ''): Generator<Difference> {
+export function* findDifferences(
+  sandbox: unknown,
+  live: unknown,
+  field = '',
+): Generator<PromotionDifference> {
   if (isDeepStrictEqual(sandbox, live)) return
   if (Array.isArray(sandbox) && Array.isArray(live)) {
     for (let index = 0; index < Math.max(sandbox.length, live.length); index += 1) {

@@ -6,7 +6,7 @@ import { readCreated, readPage, showList } from '../../api/lists/list-query.ts'
 import { emit } from '../../events/emit/emit.ts'
 import { newId } from '../../platform/ids.ts'
 import { writeInstant } from '../../platform/instants.ts'
-import { findChanges, makePlan, readSources, type Source } from './plan.ts'
+import { findChanges, makePlan, type PromotionSource, readSources } from './plan.ts'
 import { insertPromotion, listPromotions, type PromotionRow, readPromotion, writeCopy } from './queries.ts'
 
 type Schemas = components['schemas']
@@ -50,7 +50,7 @@ async function checkPlanned(
   { caller, db }: Context,
   { plan_id, dry_run, resource_type, sandbox_ids }: Schemas['PromotionCreate'],
   plan: PromotionRow['plan'],
-  sources: readonly Source[],
+  sources: readonly PromotionSource[],
 ): Promise<void> {
   if (plan_id === undefined) return
   const fault = (issue: string) => validationFailed([{ field: 'plan_id', issue }])
@@ -73,7 +73,7 @@ async function apply(
   context: Context,
   resource_type: Schemas['PromotableType'],
   plan: PromotionRow['plan'],
-  sources: readonly Source[],
+  sources: readonly PromotionSource[],
   promotionId: string,
 ): Promise<Schemas['PromotedObject'][]> {
   const copies: Schemas['PromotedObject'][] = []

@@ -12,10 +12,10 @@ import { findDifferences } from './differences.ts'
 import { lockPromotions, type PromotionRow, readCopies } from './queries.ts'
 import { type Promotable, type PromotableType, READERS } from './sources.ts'
 
-type Step = components['schemas']['PromotionStep']
+type PromotionStep = components['schemas']['PromotionStep']
 
 /** An object of the sandbox as it was read, and which rules of live a copy would break. */
-export interface Source extends Promotable {
+export interface PromotionSource extends Promotable {
   readonly id: string
   /** Of its content. */
   readonly digest: string
@@ -32,8 +32,8 @@ const MAX_DIFFERENCES = 1000
 const MAX_DIFFERENCES_OF_STEP = 100
 
 /** What there is to promote, or what is wrong with the identifiers. */
-export type Sources =
-  | { readonly sources: readonly Source[]; readonly faults?: undefined }
+export type PromotionSources =
+  | { readonly sources: readonly PromotionSource[]; readonly faults?: undefined }
   | { readonly faults: readonly Detail[] }
 
 /** Reads the objects from the sandbox, one after the other: what they have in memory together is bounded. */
@@ -41,7 +41,7 @@ export async function readSources(
   context: PrepareContext,
   type: PromotableType,
   ids: readonly string[],
-): Promise<Sources> {
+): Promise<PromotionSources> {
   const sandbox = await context.openSandbox()
   const faults: Detail[] = []
   const found: Promotable[] = []
@@ -85,15 +85,15 @@ export async function makePlan(
   db: Database,
   space: string,
   type: PromotableType,
-  sources: readonly Source[],
+  sources: readonly PromotionSource[],
   lock: boolean,
-): Promise<readonly Step[]> {
+): Promise<readonly PromotionStep[]> {
   if (lock) await lockPromotions(db, space)
   const ids = sources.map(({ id }) => id)
   const copies = await readCopies(db, space, ids)
   const isFull = type === 'webhook_endpoint' ? await countRoom(db, space, lock) : () => false
   const shown = Math.min(MAX_DIFFERENCES_OF_STEP, Math.floor(MAX_DIFFERENCES / sources.length))
-  const steps: Step[] = []
+  const steps: PromotionStep[] = []
   for (const source of sources) {
     const liveId = copies.get(source.id)
     const copy = liveId === undefined ? undefined : await READERS[type](db, space, liveId)
@@ -117,7 +117,7 @@ const FULL: Detail = {
   issue: `is one too many: live has at most ${MAX_ENDPOINTS} endpoints; delete one first`,
 }
 
-function propose({ id, problems }: Source, isFull: () => boolean): Step {
+function propose({ id, problems }: PromotionSource, isFull: () => boolean): PromotionStep {
   const all = problems.length === 0 && isFull() ? [FULL] : problems.slice(0, MAX_DETAILS)
   const action = all.length === 0 ? 'create' : 'refused'
   return {
@@ -129,7 +129,12 @@ function propose({ id, problems }: Source, isFull: () => boolean): Step {
   }
 }
 
-function compare({ id, content }: Source, liveId: string, copy: Promotable, shown: number): Step {
+function compare(
+  { id, content }: PromotionSource,
+  liveId: string,
+  copy: Promotable,
+  shown: number,
+): PromotionStep {
   const differences = findDifferences(content, copy.content).take(shown).toArray()
   const action = differences.length === 0 ? 'unchanged' : 'differs'
   return { sandbox_id: id, live_id: liveId, action, differences, problems: [] }
@@ -138,8 +143,8 @@ function compare({ id, content }: Source, liveId: string, copy: Promotable, show
 /** What is otherwise than an earlier plan of the same objects said, by object: empty where that still holds. */
 export function findChanges(
   before: Pick<PromotionRow, 'plan' | 'digests'>,
-  plan: readonly Step[],
-  sources: readonly Source[],
+  plan: readonly PromotionStep[],
+  sources: readonly PromotionSource[],
 ): Detail[] {
   return plan.flatMap((step, index) => {
     const field = `sandbox_ids[${index}]`
@@ -156,7 +161,7 @@ export function findChanges(
   })
 }
 
-const IN_WORDS: Readonly<Record<Step['action'], string>> = {
+const IN_WORDS: Readonly<Record<PromotionStep['action'], string>> = {
   create: 'created',
   unchanged: 'left unchanged',
   differs: 'left as it is, which differs',

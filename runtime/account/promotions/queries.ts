@@ -2,10 +2,10 @@ import type { components } from '../../../generated/canonical/types.ts'
 import type { Database, Statement } from '../../database/database.ts'
 import {
   ALL_ROWS,
-  Bindings,
+  BoundValues,
   type CreatedRange,
-  type Page,
   type Records,
+  type RequestedPage,
   readPage,
 } from '../../database/page.ts'
 import { toTimestamp } from '../../database/types.ts'
@@ -56,9 +56,9 @@ export async function listPromotions(
   db: Database,
   tenantId: string,
   { created }: { readonly created: CreatedRange },
-  page: Page,
+  page: RequestedPage,
 ): Promise<Records<PromotionRow>> {
-  return readPage<PromotionRow>(db, LISTED, new Bindings(tenantId), [ALL_ROWS], created, page)
+  return readPage<PromotionRow>(db, LISTED, new BoundValues(tenantId), [ALL_ROWS], created, page)
 }
 
 const LOCK: Statement = {

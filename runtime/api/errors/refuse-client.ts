@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream'
 import { newId } from '../../platform/ids.ts'
 
 /** An answer without an exchange: what could not be read as a request at all. */
-interface Refusal {
+interface ClientRefusal {
   readonly line: string
   readonly type: string
   readonly code: string
@@ -11,7 +11,7 @@ interface Refusal {
   readonly headers?: string
 }
 
-const UNREADABLE: Refusal = {
+const UNREADABLE: ClientRefusal = {
   line: '400 Bad Request',
   type: 'invalid_parameter',
   code: 'invalid_format',
@@ -19,7 +19,7 @@ const UNREADABLE: Refusal = {
 }
 
 /** What Node's parser refuses, by its code. */
-const REFUSALS: Readonly<Record<string, Refusal>> = {
+const REFUSALS: Readonly<Record<string, ClientRefusal>> = {
   HPE_HEADER_OVERFLOW: {
     ...UNREADABLE,
     line: '431 Request Header Fields Too Large',
@@ -39,7 +39,7 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
   },
 }
 
-const NO_TUNNEL: Refusal = {
+const NO_TUNNEL: ClientRefusal = {
   line: '405 Method Not Allowed',
   type: 'method_not_allowed',
   code: 'method_not_allowed',
@@ -88,7 +88,7 @@ export function refuseTunnel(_request: IncomingMessage, socket: Duplex): void {
   write(socket, NO_TUNNEL)
 }
 
-function write(socket: Duplex, { line, type, code, message, headers = '' }: Refusal): void {
+function write(socket: Duplex, { line, type, code, message, headers = '' }: ClientRefusal): void {
   const request_id = newId('req')
   const body = JSON.stringify({ error: { type, code, message, request_id } })
   socket.write(

@@ -79,9 +79,9 @@ export function createLoggedGuard(log: Logger): ContractGuard {
 /** A request that did not arrive whole is nothing that a document describes, and its answer neither. */
 const REQUEST_TIMEOUT = 408
 
-type Validators = (version: string, path: string) => Promise<ContractValidator>
+type ValidatorSource = (version: string, path: string) => Promise<ContractValidator>
 
-function createValidators(): Validators {
+function createValidators(): ValidatorSource {
   const documents = new Map<string, ReturnType<typeof readDocument>>()
   const failures = new Map<string, Failures>()
   const validators = new Map<string, Promise<ContractValidator>>()
@@ -158,7 +158,7 @@ function readJson(text: string): unknown {
 }
 
 async function validate(
-  validators: Validators,
+  validators: ValidatorSource,
   { request, status, version, answer, streamed }: Observed,
 ): Promise<Disagreement[]> {
   const { path } = splitTarget(normalizeTarget(request.target))

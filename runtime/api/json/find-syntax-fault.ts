@@ -15,7 +15,7 @@ const SCALAR = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
 const PLAIN = /[ !#-[\]-\uffff]+/y
 const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y
 
-class Fault extends Error {
+class FoundSyntaxFault extends Error {
   readonly at: number
   constructor(at: number, expected: string) {
     super(expected)
@@ -29,7 +29,7 @@ export function findSyntaxFault(text: string): SyntaxFault | undefined {
     walk(text)
     return undefined
   } catch (error) {
-    if (!(error instanceof Fault)) throw error
+    if (!(error instanceof FoundSyntaxFault)) throw error
     const before = text.slice(0, error.at)
     const column = error.at - before.lastIndexOf('\n')
     return { line: before.split('\n').length, column, expected: error.message }
@@ -58,7 +58,7 @@ function walk(text: string): void {
     }
     const end = ends.at(-1)
     if (end === undefined) {
-      if (at < text.length) throw new Fault(at, 'nothing more')
+      if (at < text.length) throw new FoundSyntaxFault(at, 'nothing more')
       return
     }
     if (text[at] === end) {
@@ -66,7 +66,7 @@ function walk(text: string): void {
       at += 1
       continue
     }
-    if (text[at] !== ',') throw new Fault(at, `a comma or ${end}`)
+    if (text[at] !== ',') throw new FoundSyntaxFault(at, `a comma or ${end}`)
     at += 1
     if (end === '}') at = skipName(text, skip(SPACE, text, at), 'a name in double quotes')
     isValueNext = true
@@ -82,16 +82,16 @@ function skip(pattern: RegExp, text: string, at: number): number {
 }
 
 function skipName(text: string, at: number, expected: string): number {
-  if (text[at] !== '"') throw new Fault(at, expected)
+  if (text[at] !== '"') throw new FoundSyntaxFault(at, expected)
   const colon = skip(SPACE, text, skipString(text, at))
-  if (text[colon] !== ':') throw new Fault(colon, 'a colon')
+  if (text[colon] !== ':') throw new FoundSyntaxFault(colon, 'a colon')
   return colon + 1
 }
 
 function skipScalar(text: string, at: number): number {
   if (text[at] === '"') return skipString(text, at)
   const end = skip(SCALAR, text, at)
-  if (end === at) throw new Fault(at, 'a value')
+  if (end === at) throw new FoundSyntaxFault(at, 'a value')
   return end
 }
 
@@ -102,7 +102,10 @@ function skipString(text: string, start: number): number {
     if (text[at] === '"') return at + 1
     const behind = skip(ESCAPE, text, at)
     if (behind === at) {
-      throw new Fault(at, text[at] === '\\' ? 'an escape that JSON has' : 'the closing double quote')
+      throw new FoundSyntaxFault(
+        at,
+        text[at] === '\\' ? 'an escape that JSON has' : 'the closing double quote',
+      )
     }
     at = behind
   }

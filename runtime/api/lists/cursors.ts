@@ -46,16 +46,16 @@ export function bindCursors(scope: CursorScope): Cursors {
 
 type Mac = (place: string) => Buffer
 
-type Order = 'asc' | 'desc'
+type SortOrder = 'asc' | 'desc'
 
-const ORDERS: readonly Order[] = ['desc', 'asc']
+const ORDERS: readonly SortOrder[] = ['desc', 'asc']
 
-const orderOf = (query: CursorScope['query']): Order => (query.order === 'asc' ? 'asc' : 'desc')
+const orderOf = (query: CursorScope['query']): SortOrder => (query.order === 'asc' ? 'asc' : 'desc')
 
 function macOf(
   { key, environment, tenantId }: CursorScope,
   operationId: string,
-  order: Order,
+  order: SortOrder,
   filters: unknown[],
 ): Mac {
   const binding = JSON.stringify([environment, tenantId, operationId, order, filters])

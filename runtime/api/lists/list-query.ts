@@ -1,4 +1,4 @@
-import type { CreatedRange, Page, Records } from '../../database/page.ts'
+import type { CreatedRange, Records, RequestedPage } from '../../database/page.ts'
 import { parseInstant } from '../../platform/instants.ts'
 import { invalidParameter } from '../errors/errors.ts'
 import type { Cursors } from './cursors.ts'
@@ -22,7 +22,7 @@ export interface CreatedQuery {
 const DEFAULT_LIMIT = 25
 
 /** Throws `conflicting_parameters` and `invalid_cursor`. */
-export function readPage(query: ListQuery, cursors: Cursors): Page {
+export function readPage(query: ListQuery, cursors: Cursors): RequestedPage {
   const { starting_after, ending_before } = query
   if (starting_after !== undefined && ending_before !== undefined) {
     const message = 'starting_after and ending_before exclude each other.'
@@ -65,7 +65,7 @@ export function readCreated(query: CreatedQuery): CreatedRange {
 /** The envelope of a list. The cursor is where the next page begins; null after the last. */
 export function showList<Row extends { readonly id: string; readonly created: number }, Shown>(
   { rows, hasMore }: Records<Row>,
-  page: Page,
+  page: RequestedPage,
   cursors: Cursors,
   show: (row: Row) => Shown,
 ): { data: Shown[]; has_more: boolean; next_cursor: string | null } {

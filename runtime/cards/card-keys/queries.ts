@@ -54,7 +54,7 @@ export async function retireKey(control: Database, version: number): Promise<boo
 }
 
 /** A number as stored, with the place that it is sealed for. */
-export interface NumberRow {
+export interface SealedNumberRow {
   readonly tenant_id: string
   readonly card_id: string
   readonly key_version: number
@@ -72,8 +72,8 @@ export async function findSealedBefore(
   environment: Environment,
   version: number,
   limit: number,
-): Promise<readonly NumberRow[]> {
-  return (await owner.query<NumberRow>(sealedBefore(environment), [version, limit])).rows
+): Promise<readonly SealedNumberRow[]> {
+  return (await owner.query<SealedNumberRow>(sealedBefore(environment), [version, limit])).rows
 }
 
 const reseal = (environment: Environment): Statement => ({
@@ -85,7 +85,7 @@ const reseal = (environment: Environment): Statement => ({
 export async function resealNumber(
   owner: Database,
   environment: Environment,
-  row: NumberRow,
+  row: SealedNumberRow,
 ): Promise<boolean> {
   const { tenant_id, card_id, key_version, sealed } = row
   return (await owner.query(reseal(environment), [tenant_id, card_id, key_version, sealed])).count > 0

@@ -7,7 +7,7 @@ import { type PeriodicJob, runPeriodically } from '../../platform/periodic.ts'
 import type { Clock } from '../../tenants/clock/clock.ts'
 import { createSetAside } from '../../work/set-aside.ts'
 import { type CardKeys, RETIRED_AFTER_S, type Sealer } from './card-keys.ts'
-import { findRetirable, findSealedBefore, type NumberRow, resealNumber, retireKey } from './queries.ts'
+import { findRetirable, findSealedBefore, resealNumber, retireKey, type SealedNumberRow } from './queries.ts'
 
 /** Numbers in one transaction. */
 const STEP = 200
@@ -40,7 +40,11 @@ export async function reseal(options: ResealOptions): Promise<Resealed> {
   const sealer = await keys.sealer()
   let resealed = 0
   for (const environment of ENVIRONMENTS) {
-    await createSetAside({ ...options, control: owner }, 'card_numbers', environment).performAll<NumberRow>({
+    await createSetAside(
+      { ...options, control: owner },
+      'card_numbers',
+      environment,
+    ).performAll<SealedNumberRow>({
       batch: STEP,
       find: (limit) => findSealedBefore(owner, environment, sealer.version, limit),
       itemOf: ({ tenant_id: space, card_id: id }) => ({ space, id }),

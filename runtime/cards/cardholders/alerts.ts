@@ -2,13 +2,13 @@ import type { components } from '../../../generated/canonical/types.ts'
 import type { Database, Statement } from '../../database/database.ts'
 import {
   ALL_ROWS,
-  Bindings,
+  BoundValues,
   type CreatedRange,
   combine,
-  type Page,
+  type IndexWalk,
   type Records,
+  type RequestedPage,
   readPage,
-  type Walk,
 } from '../../database/page.ts'
 import { toTimestamp } from '../../database/types.ts'
 import { writeInstant } from '../../platform/instants.ts'
@@ -113,14 +113,14 @@ export async function listAlerts(
   db: Database,
   tenantId: string,
   { statuses, cardholderIds, created }: AlertFilter,
-  page: Page,
+  page: RequestedPage,
 ): Promise<Records<AlertRow>> {
-  const walk: Walk = cardholderIds
+  const walk: IndexWalk = cardholderIds
     ? { columns: ['cardholder_id', 'status'], keys: combine(cardholderIds, statuses ?? STATUSES) }
     : statuses
       ? { columns: ['status'], keys: combine(statuses) }
       : ALL_ROWS
-  const bindings = new Bindings(tenantId)
+  const bindings = new BoundValues(tenantId)
   return readPage<AlertRow>(db, LISTED, bindings, [walk], created, page)
 }
 

@@ -2,16 +2,16 @@ import type { components } from '../../../generated/canonical/types.ts'
 import type { Database, Statement } from '../../database/database.ts'
 import {
   ALL_ROWS,
-  Bindings,
+  BoundValues,
   type CreatedRange,
   combine,
-  type Page,
+  type IndexWalk,
   type Records,
+  type RequestedPage,
   readPage,
-  type Walk,
 } from '../../database/page.ts'
 import { toTimestamp } from '../../database/types.ts'
-import type { Address } from '../tokens/identity.ts'
+import type { PostalAddress } from '../tokens/identity.ts'
 
 type Schemas = components['schemas']
 
@@ -32,7 +32,7 @@ export interface CardholderRow {
   readonly phone_number: string | null
   /** `1990-04-12` */
   readonly date_of_birth: string | null
-  readonly billing_address: Address | null
+  readonly billing_address: PostalAddress | null
   readonly status: (typeof STATUSES)[number]
   readonly sanctions_status: 'screening' | 'clear' | 'potential_match' | 'confirmed_match'
   readonly last_screened_at: number | null
@@ -110,14 +110,14 @@ const SHARE: Statement = {
 }
 
 /** Where a cardholder stands, which stays so until the transaction ends. */
-export type Standing = Pick<CardholderRow, 'status' | 'sanctions_status'>
+export type CardholderStanding = Pick<CardholderRow, 'status' | 'sanctions_status'>
 
 export async function shareStanding(
   db: Database,
   tenantId: string,
   id: string,
-): Promise<Standing | undefined> {
-  return (await db.query<Standing>(SHARE, [tenantId, id])).rows[0]
+): Promise<CardholderStanding | undefined> {
+  return (await db.query<CardholderStanding>(SHARE, [tenantId, id])).rows[0]
 }
 
 const UPDATE: Statement = {
@@ -146,10 +146,10 @@ export async function listCardholders(
   db: Database,
   tenantId: string,
   { types, statuses, created }: CardholderFilter,
-  page: Page,
+  page: RequestedPage,
 ): Promise<Records<CardholderRow>> {
-  const bindings = new Bindings(tenantId)
-  const walk: Walk =
+  const bindings = new BoundValues(tenantId)
+  const walk: IndexWalk =
     types || statuses
       ? { columns: ['type', 'status'], keys: combine(types ?? TYPES, statuses ?? STATUSES) }
       : ALL_ROWS

@@ -2,7 +2,7 @@
 
 import type { Database } from '../../database/database.ts'
 import { enqueue } from '../../database/enqueue.ts'
-import { type Emitter, emit } from '../../events/emit/emit.ts'
+import { type EventSink, emit } from '../../events/emit/emit.ts'
 import { newId } from '../../platform/ids.ts'
 import type { ListInUse } from '../sanctions/list-in-use.ts'
 import type { Match } from '../sanctions/matcher.ts'
@@ -102,7 +102,7 @@ export function writeAlerts({ db, space }: Pick<Screener, 'db' | 'space'>, scree
 
 /** Tells of new alerts on a cardholder that was clear before. */
 export function tellOfAlerts(
-  events: Emitter,
+  events: EventSink,
   before: Pick<CardholderRow, 'sanctions_status'>,
   raised: readonly AlertRow[],
 ): void {

@@ -7,7 +7,7 @@ import { enqueue } from '../../database/enqueue.ts'
 import { emit } from '../../events/emit/emit.ts'
 import { newId } from '../../platform/ids.ts'
 import type { Sealer } from '../card-keys/card-keys.ts'
-import { type Standing, shareStanding } from '../cardholders/queries.ts'
+import { type CardholderStanding, shareStanding } from '../cardholders/queries.ts'
 import { type CardProgramRow, readCardProgram } from '../programs/queries.ts'
 import { checkControls, readControls } from '../programs/spending-controls.ts'
 import { checkAddress, readAddress } from '../tokens/identity.ts'
@@ -120,7 +120,7 @@ async function insertNew(context: Context, sealer: Sealer, order: CardOrder): Pr
   return card
 }
 
-function requireActive(cardholder: Standing | undefined): void {
+function requireActive(cardholder: CardholderStanding | undefined): void {
   if (cardholder?.status !== 'active') {
     throw invalidState(`Cards are issued to active cardholders; this one is ${cardholder?.status}.`)
   }

@@ -2,13 +2,13 @@ import type { components } from '../../../generated/canonical/types.ts'
 import type { Database, Statement } from '../../database/database.ts'
 import {
   ALL_ROWS,
-  Bindings,
+  BoundValues,
   type CreatedRange,
   combine,
-  type Page,
+  type IndexWalk,
   type Records,
+  type RequestedPage,
   readPage,
-  type Walk,
 } from '../../database/page.ts'
 import { toTimestamp } from '../../database/types.ts'
 import type { SpendingControls } from '../programs/spending-controls.ts'
@@ -165,14 +165,14 @@ export async function listCards(
   db: Database,
   tenantId: string,
   { statuses, types, cardholderIds, created }: CardFilter,
-  page: Page,
+  page: RequestedPage,
 ): Promise<Records<CardRow>> {
   const kinds = [statuses ?? STATUSES, types ?? TYPES]
-  const walk: Walk = cardholderIds
+  const walk: IndexWalk = cardholderIds
     ? { columns: ['cardholder_id', 'status', 'type'], keys: combine(cardholderIds, ...kinds) }
     : statuses || types
       ? { columns: ['status', 'type'], keys: combine(...kinds) }
       : ALL_ROWS
-  const bindings = new Bindings(tenantId)
+  const bindings = new BoundValues(tenantId)
   return readPage<CardRow>(db, LISTED, bindings, [walk], created, page)
 }

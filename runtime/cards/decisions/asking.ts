@@ -12,7 +12,7 @@ import type { LockedFacts } from '../transactions/authorizing.ts'
 import type { CardTransactionRow } from '../transactions/queries.ts'
 import { begin } from '../transactions/states.ts'
 import { showCardTransaction } from '../transactions/view.ts'
-import { type Asked, decideOn, notedOf, transactionOf } from './concluding.ts'
+import { type AskedDecision, decideOn, notedOf, transactionOf } from './concluding.ts'
 import {
   type AskedUse,
   type DecisionRow,
@@ -34,7 +34,7 @@ export async function pose(
   { caller, db, request }: Context,
   use: AskedUse,
   facts: LockedFacts,
-): Promise<Pause<Asked> | undefined> {
+): Promise<Pause<AskedDecision> | undefined> {
   const { now, machineNow } = request
   const key = request.header('Idempotency-Key') ?? null
   const [endpoint, earlier] = await Promise.all([
@@ -66,7 +66,7 @@ export async function pose(
 }
 
 /** A question that an earlier request with the same key asked. */
-function findAgain({ id, use, due }: DecisionRow, asked: AskedUse, machineNow: number): Asked {
+function findAgain({ id, use, due }: DecisionRow, asked: AskedUse, machineNow: number): AskedDecision {
   if (!isDeepStrictEqual(use, asked)) throw keyReused()
   if (due !== null && due > machineNow) throw inProgress()
   return { id, answer: undefined }
@@ -82,7 +82,7 @@ async function waitFor(
   context: PrepareContext,
   { url, timeout_ms, ...endpoint }: AuthorizationEndpointRow,
   { id, transaction }: PosedQuestion,
-): Promise<NonNullable<Asked['answer']>> {
+): Promise<NonNullable<AskedDecision['answer']>> {
   const { caller, request, seals, pin, destinations } = context
   const { now, machineNow } = request
   const sealedFor = secretContext(caller.environment, caller.space, AUTHORIZATION_ENDPOINT)

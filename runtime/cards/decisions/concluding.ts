@@ -5,7 +5,7 @@
 
 import type { Database } from '../../database/database.ts'
 import { enqueue } from '../../database/enqueue.ts'
-import { type Emitter, emit } from '../../events/emit/emit.ts'
+import { type EventSink, emit } from '../../events/emit/emit.ts'
 import { type LockedFacts, newCardTransaction } from '../transactions/authorizing.ts'
 import { writeNew } from '../transactions/changes.ts'
 import { type CardTransactionRow, readCardTransaction } from '../transactions/queries.ts'
@@ -16,19 +16,19 @@ import {
   type DecisionRow,
   endQuestion,
   lockDecision,
-  type Noted,
+  type NotedAnswer,
   noteAnswer,
 } from './queries.ts'
-import type { Answer } from './question.ts'
+import type { EndpointAnswer } from './question.ts'
 import { showDecision } from './view.ts'
 
 /** A question that was asked; without an answer where another process asked it, and a repetition of the request finds it. */
-export interface Asked {
+export interface AskedDecision {
   readonly id: string
-  readonly answer: Answer | { readonly status: 'timed_out' } | undefined
+  readonly answer: EndpointAnswer | { readonly status: 'timed_out' } | undefined
 }
 
-const NOTHING_SAID: Noted = {
+const NOTHING_SAID: NotedAnswer = {
   approved: null,
   amount: null,
   decline_reason: null,
@@ -37,7 +37,7 @@ const NOTHING_SAID: Noted = {
 }
 
 /** What is stored of an answer. */
-export function notedOf(answer: NonNullable<Asked['answer']>): Noted {
+export function notedOf(answer: NonNullable<AskedDecision['answer']>): NotedAnswer {
   if (answer.status === 'timed_out') return NOTHING_SAID
   if (answer.status === 'errored') return { ...NOTHING_SAID, duration_ms: answer.durationMs }
   const { approved, amount = null, decline_reason = null, metadata = {} } = answer.given
@@ -65,17 +65,17 @@ export const transactionOf = (
 }
 
 /** Where an authorization is written. */
-export interface Place {
+export interface AuthorizationPlace {
   readonly db: Database
   readonly space: string
-  readonly events: Emitter
+  readonly events: EventSink
   /** Service time. */
   readonly now: number
 }
 
 /** Authorizes by the rules alone. */
 export async function authorize(
-  place: Place,
+  place: AuthorizationPlace,
   use: AskedUse,
   facts: LockedFacts,
 ): Promise<CardTransactionRow> {
@@ -84,7 +84,7 @@ export async function authorize(
   return write(place, begin(row, decideOn(use, facts), facts.clockOffset))
 }
 
-async function write(place: Place, row: CardTransactionRow): Promise<CardTransactionRow> {
+async function write(place: AuthorizationPlace, row: CardTransactionRow): Promise<CardTransactionRow> {
   const isApproved = row.status === 'authorized'
   await writeNew(place, row, isApproved ? 'card.transaction.authorized' : 'card.transaction.declined')
   return row
@@ -95,8 +95,8 @@ async function write(place: Place, row: CardTransactionRow): Promise<CardTransac
  * also of a question that somebody else has ended meanwhile. The card is locked.
  */
 export async function conclude(
-  place: Place,
-  { id, answer }: Asked,
+  place: AuthorizationPlace,
+  { id, answer }: AskedDecision,
   facts: LockedFacts,
 ): Promise<CardTransactionRow> {
   const { db, space, events, now } = place
@@ -138,7 +138,7 @@ export async function conclude(
 
 /** What the tenant has decided, or its default action for it. */
 function outcomeOf(
-  answer: NonNullable<Asked['answer']>,
+  answer: NonNullable<AskedDecision['answer']>,
   { default_action }: DecisionRow,
 ): { readonly declined: DeclineCode | undefined; readonly amount?: number } {
   if (answer.status === 'responded') {

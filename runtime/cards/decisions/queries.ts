@@ -2,13 +2,13 @@ import type { components } from '../../../generated/canonical/types.ts'
 import type { Database, Statement } from '../../database/database.ts'
 import {
   ALL_ROWS,
-  Bindings,
+  BoundValues,
   type CreatedRange,
   combine,
-  type Page,
+  type IndexWalk,
   type Records,
+  type RequestedPage,
   readPage,
-  type Walk,
 } from '../../database/page.ts'
 import { toTimestamp } from '../../database/types.ts'
 import type { DefaultAction } from '../authorization-endpoint/queries.ts'
@@ -164,10 +164,13 @@ const NOTE: Statement = {
 }
 
 /** What an endpoint has answered, as it is stored. */
-export type Noted = Pick<DecisionRow, 'approved' | 'amount' | 'decline_reason' | 'duration_ms' | 'metadata'>
+export type NotedAnswer = Pick<
+  DecisionRow,
+  'approved' | 'amount' | 'decline_reason' | 'duration_ms' | 'metadata'
+>
 
 /** Writes what was answered, in time or late: it says nothing of the end. */
-export function noteAnswer(db: Database, tenantId: string, id: string, noted: Noted): Promise<unknown> {
+export function noteAnswer(db: Database, tenantId: string, id: string, noted: NotedAnswer): Promise<unknown> {
   const { approved, amount, decline_reason, duration_ms, metadata } = noted
   return db.query(NOTE, [
     tenantId,
@@ -207,13 +210,13 @@ export async function listDecisions(
   db: Database,
   tenantId: string,
   { created, statuses, transactionIds }: DecisionFilter,
-  page: Page,
+  page: RequestedPage,
 ): Promise<Records<DecisionRow>> {
-  const walk: Walk = transactionIds
+  const walk: IndexWalk = transactionIds
     ? { columns: ['card_transaction_id', 'status'], keys: combine(transactionIds, statuses ?? STATUSES) }
     : statuses
       ? { columns: ['status'], keys: combine(statuses) }
       : ALL_ROWS
-  const bindings = new Bindings(tenantId)
+  const bindings = new BoundValues(tenantId)
   return readPage<DecisionRow>(db, LISTED, bindings, [walk], created, page)
 }

@@ -57,7 +57,7 @@ export function writeQuestion(question: Question): PostRequest {
 }
 
 /** What the endpoint said; `errored` where that cannot be used. */
-export type Answer =
+export type EndpointAnswer =
   | {
       readonly status: 'responded'
       readonly given: Schemas['AuthorizationAnswer']
@@ -66,7 +66,7 @@ export type Answer =
   | { readonly status: 'errored'; readonly durationMs: number | null }
 
 /** Reads an answer: 200, as the document describes it, for no more than was asked. @param requested cents. */
-export function readAnswer(outcome: Outcome, requested: number): Answer {
+export function readAnswer(outcome: Outcome, requested: number): EndpointAnswer {
   const { durationMs } = outcome
   if ('error' in outcome) return { status: 'errored', durationMs: null }
   const given = outcome.status === 200 ? parse(outcome.body) : undefined

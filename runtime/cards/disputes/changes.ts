@@ -8,13 +8,17 @@ import { requireBounds } from '../../money/settlement-lines/bounds.ts'
 import { writeLines } from '../../money/settlement-lines/lines.ts'
 import { readOpenSettlement } from '../../money/settlement-lines/queries.ts'
 import { refuseBeyond } from '../transactions/bounds.ts'
-import type { Place } from '../transactions/changes.ts'
+import type { TransactionPlace } from '../transactions/changes.ts'
 import { addDisputed, type DisputeRow, type LockedDispute, lockDispute, updateDispute } from './queries.ts'
 import { contested, transferOf } from './states.ts'
 import { showDispute } from './view.ts'
 
 /** Writes a dispute as it is now; it and its transaction are locked. */
-export async function writeChange(place: Place, before: DisputeRow, after: DisputeRow): Promise<void> {
+export async function writeChange(
+  place: TransactionPlace,
+  before: DisputeRow,
+  after: DisputeRow,
+): Promise<void> {
   const { db, space, events } = place
   enqueue(updateDispute(db, space, after))
   const more = contested(after) - contested(before)
@@ -38,7 +42,7 @@ export async function writeChange(place: Place, before: DisputeRow, after: Dispu
 
 /** Posts what a dispute moves, with its line. */
 async function move(
-  place: Place,
+  place: TransactionPlace,
   after: DisputeRow,
   cause: string,
   transfer: ReturnType<typeof transferOf>,

@@ -2,13 +2,13 @@ import type { components } from '../../../generated/canonical/types.ts'
 import type { Database, Statement } from '../../database/database.ts'
 import {
   ALL_ROWS,
-  Bindings,
+  BoundValues,
   type CreatedRange,
   combine,
-  type Page,
+  type IndexWalk,
   type Records,
+  type RequestedPage,
   readPage,
-  type Walk,
 } from '../../database/page.ts'
 import { toTimestamp } from '../../database/types.ts'
 import { type CardTransactionRow, lockCardTransaction } from '../transactions/queries.ts'
@@ -234,14 +234,14 @@ export async function listDisputes(
   db: Database,
   tenantId: string,
   { statuses, reasons, transactionIds, created }: DisputeFilter,
-  page: Page,
+  page: RequestedPage,
 ): Promise<Records<DisputeRow>> {
   const kinds = [statuses ?? STATUSES, reasons ?? REASONS]
-  const walk: Walk = transactionIds
+  const walk: IndexWalk = transactionIds
     ? { columns: ['card_transaction_id', 'status', 'reason'], keys: combine(transactionIds, ...kinds) }
     : statuses || reasons
       ? { columns: ['status', 'reason'], keys: combine(...kinds) }
       : ALL_ROWS
-  const bindings = new Bindings(tenantId)
+  const bindings = new BoundValues(tenantId)
   return readPage<DisputeRow>(db, LISTED, bindings, [walk], created, page)
 }

@@ -1,19 +1,19 @@
 /** What may become of a dispute. Nothing here asks a database; refusals are thrown. Amounts are cents, times service time. */
 import { invalidState } from '../../api/errors/errors.ts'
-import type { Transfer } from '../../money/ledger/post.ts'
+import type { LedgerTransfer } from '../../money/ledger/post.ts'
 import type { CardTransactionRow } from '../transactions/queries.ts'
 import type { DisputeRow } from './queries.ts'
 
-type Status = DisputeRow['status']
+type DisputeStatus = DisputeRow['status']
 
 /** Those that are still to be decided, in the order in which they give way to a refund. */
-export const OPEN = ['unsubmitted', 'submitted', 'under_review'] as const satisfies readonly Status[]
+export const OPEN = ['unsubmitted', 'submitted', 'under_review'] as const satisfies readonly DisputeStatus[]
 
 /** From the last clearing on. */
 export const SUBMISSION_MS = 60 * 86_400_000
 
 /** Those that count against what was cleared. */
-const COUNTING: ReadonlySet<Status> = new Set(['unsubmitted', 'submitted', 'under_review', 'won'])
+const COUNTING: ReadonlySet<DisputeStatus> = new Set(['unsubmitted', 'submitted', 'under_review', 'won'])
 
 /** What a dispute takes of what its transaction has cleared. */
 export const contested = ({ status, amount }: Pick<DisputeRow, 'status' | 'amount'>): number =>
@@ -58,7 +58,7 @@ export function review(row: DisputeRow, now: number): DisputeRow {
   return { ...row, status: 'under_review', updated: now }
 }
 
-const FROM: Readonly<Record<'won' | 'lost' | 'withdrawn' | 'expired', readonly Status[]>> = {
+const FROM: Readonly<Record<'won' | 'lost' | 'withdrawn' | 'expired', readonly DisputeStatus[]>> = {
   won: ['submitted', 'under_review'],
   lost: ['submitted', 'under_review'],
   withdrawn: ['unsubmitted', 'submitted'],
@@ -78,7 +78,7 @@ export function giveWay(row: DisputeRow, by: number, now: number): DisputeRow {
   return { ...row, amount, provisional_credit: row.provisional_credit === 0 ? 0 : amount, updated: now }
 }
 
-function requireStatus({ status }: DisputeRow, wanted: Status, from: readonly Status[]): void {
+function requireStatus({ status }: DisputeRow, wanted: DisputeStatus, from: readonly DisputeStatus[]): void {
   if (!from.includes(status)) throw invalidState(`A dispute that is ${status} cannot become ${wanted}.`)
 }
 
@@ -87,7 +87,7 @@ function requireStatus({ status }: DisputeRow, wanted: Status, from: readonly St
  * `program_funds`. Won, the network gives it; lost or withdrawn, it is taken back, and so is what a
  * refund leaves no dispute about.
  */
-export function transferOf(before: DisputeRow, after: DisputeRow): Transfer | undefined {
+export function transferOf(before: DisputeRow, after: DisputeRow): LedgerTransfer | undefined {
   const more = after.provisional_credit - before.provisional_credit
   if (more === 0) return undefined
   if (more > 0) return { from: 'dispute_receivable', to: 'provisional_credit', amount: more }

@@ -2,10 +2,10 @@ import type { components } from '../../../generated/canonical/types.ts'
 import type { Database, Statement } from '../../database/database.ts'
 import {
   ALL_ROWS,
-  Bindings,
+  BoundValues,
   type CreatedRange,
-  type Page,
   type Records,
+  type RequestedPage,
   readPage,
 } from '../../database/page.ts'
 import { toTimestamp } from '../../database/types.ts'
@@ -83,8 +83,8 @@ export async function listCardPrograms(
   db: Database,
   tenantId: string,
   { created }: { readonly created: CreatedRange },
-  page: Page,
+  page: RequestedPage,
 ): Promise<Records<CardProgramRow>> {
-  const bindings = new Bindings(tenantId)
+  const bindings = new BoundValues(tenantId)
   return readPage<CardProgramRow>(db, LISTED, bindings, [ALL_ROWS], created, page)
 }

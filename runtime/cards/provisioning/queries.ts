@@ -1,11 +1,11 @@
 import type { components } from '../../../generated/canonical/types.ts'
 import type { Database, Statement } from '../../database/database.ts'
 import {
-  Bindings,
+  BoundValues,
   type CreatedRange,
   combine,
-  type Page,
   type Records,
+  type RequestedPage,
   readPage,
 } from '../../database/page.ts'
 import { toTimestamp } from '../../database/types.ts'
@@ -107,9 +107,9 @@ export async function listPayloads(
   db: Database,
   tenantId: string,
   { cardId, created }: { readonly cardId: string; readonly created: CreatedRange },
-  page: Page,
+  page: RequestedPage,
 ): Promise<Records<PayloadRow>> {
-  const bindings = new Bindings(tenantId)
+  const bindings = new BoundValues(tenantId)
   const walk = { columns: ['card_id'], keys: combine([cardId]) }
   return readPage<PayloadRow>(db, LISTED, bindings, [walk], created, page)
 }

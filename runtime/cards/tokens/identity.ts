@@ -3,7 +3,7 @@ import type { Detail } from 'dateline/runtime'
 import type { components } from '../../../generated/canonical/types.ts'
 import { isCountry, US_STATES } from '../../platform/countries.ts'
 
-export type Address = components['schemas']['Address']
+export type PostalAddress = components['schemas']['Address']
 
 /** Direction overrides and isolates as well: a text that reads otherwise than it is stored. */
 const UNSEEN = /[\p{Cc}\u{202A}-\u{202E}\u{2066}-\u{2069}]/u
@@ -28,7 +28,7 @@ export function checkCountry(field: string, code: string): Detail[] {
 }
 
 /** @returns what is wrong with an address, by its members. */
-export function checkAddress(field: string, address: Address): Detail[] {
+export function checkAddress(field: string, address: PostalAddress): Detail[] {
   const { line1, line2, city, state, postal_code, country } = address
   const faults = Object.entries({ line1, city, postal_code }).flatMap(([name, text]) =>
     checkText(`${field}.${name}`, text),
@@ -45,7 +45,7 @@ export function checkAddress(field: string, address: Address): Detail[] {
 }
 
 /** An address as it is kept: what was not given is null. */
-export function readAddress(given: components['schemas']['AddressInput']): Address {
+export function readAddress(given: components['schemas']['AddressInput']): PostalAddress {
   const { line1, line2 = null, city, state = null, postal_code, country } = given
   return { line1, line2, city, state, postal_code, country }
 }

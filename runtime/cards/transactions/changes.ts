@@ -3,7 +3,7 @@ import { notFound } from '../../api/errors/errors.ts'
 import type { Context } from '../../api/handler.ts'
 import { enqueue } from '../../database/enqueue.ts'
 import { emit } from '../../events/emit/emit.ts'
-import { newEntries, type Posting, post, type Transfer } from '../../money/ledger/post.ts'
+import { type LedgerTransfer, newEntries, type Posting, post } from '../../money/ledger/post.ts'
 import {
   type Interchange,
   type LineAmount,
@@ -26,7 +26,7 @@ import { addSpending, spentBy } from './spending.ts'
 import { showCardTransaction } from './view.ts'
 
 /** Where a transaction is written. */
-export interface Place extends SettlementPlace {
+export interface TransactionPlace extends SettlementPlace {
   /** Of what is collected; absent where nothing is. */
   readonly rates?: Rates
   /** Interchange before a refund; absent where nothing is given back. */
@@ -35,7 +35,7 @@ export interface Place extends SettlementPlace {
   readonly open?: OpenSettlement | undefined
 }
 
-type EventType =
+type TransactionEventType =
   | 'card.transaction.authorized'
   | 'card.transaction.declined'
   | 'card.transaction.reversed'
@@ -49,7 +49,11 @@ const NOTHING = { held: 0, hold_id: null, cleared: 0, refunded: 0 }
 /**
  * Writes a new transaction. One that holds something fails with `Overtaken` where what was requested is not available any more.
  */
-export async function writeNew(place: Place, row: CardTransactionRow, type: EventType): Promise<void> {
+export async function writeNew(
+  place: TransactionPlace,
+  row: CardTransactionRow,
+  type: TransactionEventType,
+): Promise<void> {
   const { db, space, events } = place
   enqueue(insertCardTransaction(db, space, row))
   await refuseBeyond(move(place, NOTHING, row, row.status === 'authorized' ? 1 : 0, row.created))
@@ -58,10 +62,10 @@ export async function writeNew(place: Place, row: CardTransactionRow, type: Even
 
 /** Writes a transaction as it is now. */
 export async function writeChange(
-  place: Place,
+  place: TransactionPlace,
   before: CardTransactionRow,
   after: CardTransactionRow,
-  type: EventType | 'card.transaction.updated',
+  type: TransactionEventType | 'card.transaction.updated',
 ): Promise<void> {
   const { db, space, events } = place
   enqueue(updateCardTransaction(db, space, after))
@@ -74,7 +78,7 @@ export async function writeChange(
 
 /** Adds up and posts what a transaction has moved. Throws `BeyondBounds` if a sum would leave what can be shown. */
 async function move(
-  place: Place,
+  place: TransactionPlace,
   before: Pick<CardTransactionRow, keyof typeof NOTHING>,
   after: CardTransactionRow,
   authorizations: number,
@@ -90,10 +94,10 @@ async function move(
   await requireBounds(posted, posting.transfer.to === 'program_funds' ? 'up' : 'down')
 }
 
-type Collected = Transfer & Required<Pick<Transfer, 'entries'>>
+type Collected = LedgerTransfer & Required<Pick<LedgerTransfer, 'entries'>>
 
 /** Lines of what was collected or given back. Interchange and fee refer to the same entry as the collection that they are of. */
-async function settle(place: Place, row: CardTransactionRow, transfer: Collected): Promise<void> {
+async function settle(place: TransactionPlace, row: CardTransactionRow, transfer: Collected): Promise<void> {
   const { from, amount, entries } = transfer
   const isCollected = from === 'program_funds'
   const amounts = isCollected ? collected(amount, place) : givenBack(amount, place, row)
@@ -106,12 +110,16 @@ async function settle(place: Place, row: CardTransactionRow, transfer: Collected
   await writeLines(place, lines, row.updated, place.open)
 }
 
-function collected(amount: number, { rates }: Place): readonly LineAmount[] {
+function collected(amount: number, { rates }: TransactionPlace): readonly LineAmount[] {
   if (!rates) throw new Error('a collection needs the rates of interchange and fee')
   return linesOfClearing(amount, rates)
 }
 
-function givenBack(amount: number, { interchange }: Place, row: CardTransactionRow): readonly LineAmount[] {
+function givenBack(
+  amount: number,
+  { interchange }: TransactionPlace,
+  row: CardTransactionRow,
+): readonly LineAmount[] {
   if (!interchange) throw new Error('a refund needs the interchange so far')
   return linesOfRefund(amount, returnedInterchange(interchange, row))
 }

@@ -3,7 +3,7 @@
 import { type Done, type DueParts, type DuePlace, doDue } from '../../events/due-work.ts'
 import { readClockOffset } from '../../money/settlement-lines/clock.ts'
 import { type PeriodicJob, runPeriodically } from '../../platform/periodic.ts'
-import { type Place, writeChange } from './changes.ts'
+import { type TransactionPlace, writeChange } from './changes.ts'
 import {
   type CardTransactionRow,
   findHoldersAhead,
@@ -55,7 +55,7 @@ async function expireOf(place: DuePlace, ids: readonly string[]): Promise<readon
  *
  * @param now service time: of the expiry too, where the settlement clock is ahead.
  */
-export async function expire(place: Place, row: CardTransactionRow, now: number): Promise<void> {
+export async function expire(place: TransactionPlace, row: CardTransactionRow, now: number): Promise<void> {
   const at = Math.min(now, Math.max(row.updated, row.expires_at!))
   await writeChange(place, row, giveUp(row, 'expiry', row.held, at), 'card.transaction.expired')
 }

@@ -2,13 +2,13 @@ import type { components } from '../../../generated/canonical/types.ts'
 import type { Database, Statement } from '../../database/database.ts'
 import {
   ALL_ROWS,
-  Bindings,
+  BoundValues,
   type CreatedRange,
   combine,
-  type Page,
+  type IndexWalk,
   type Records,
+  type RequestedPage,
   readPage,
-  type Walk,
 } from '../../database/page.ts'
 import { toTimestamp } from '../../database/types.ts'
 import { categoryOf, OTHER_CATEGORIES } from '../merchant-categories/catalogue.ts'
@@ -24,7 +24,7 @@ const STATUSES = [
 ] as const satisfies readonly Schemas['CardTransactionStatus'][]
 const TYPES = ['purchase', 'cash_withdrawal'] as const satisfies readonly Schemas['CardTransactionType'][]
 
-export type Step = Schemas['CardTransactionStep']
+export type TransactionStep = Schemas['CardTransactionStep']
 
 /** A transaction as stored. Amounts in cents, times in milliseconds since the epoch. */
 export interface CardTransactionRow {
@@ -54,7 +54,7 @@ export interface CardTransactionRow {
   /** The last time. */
   readonly cleared_at: number | null
   readonly rules: readonly Schemas['JudgedRule'][]
-  readonly history: readonly Step[]
+  readonly history: readonly TransactionStep[]
   readonly metadata: Readonly<Record<string, string>>
   readonly created: number
   readonly updated: number
@@ -298,23 +298,23 @@ export async function listCardTransactions(
   db: Database,
   tenantId: string,
   filter: CardTransactionFilter,
-  page: Page,
+  page: RequestedPage,
 ): Promise<Records<CardTransactionRow>> {
-  const bindings = new Bindings(tenantId)
+  const bindings = new BoundValues(tenantId)
   return readPage<CardTransactionRow>(db, LISTED, bindings, [walkOf(filter, bindings)], filter.created, page)
 }
 
 /** Along the index of what tells most; what is asked for beside that is looked at in each record. */
 function walkOf(
   { cardIds, cardholderIds, statuses, types, categoryCodes }: CardTransactionFilter,
-  bindings: Bindings,
-): Walk {
+  bindings: BoundValues,
+): IndexWalk {
   const kinds = [statuses ?? STATUSES, types ?? TYPES] as const
   const along = (
     column: string,
     values: readonly string[],
     ...beside: readonly (string | undefined)[]
-  ): Walk => {
+  ): IndexWalk => {
     const where = beside.filter((each) => each !== undefined).join(' AND ')
     return {
       columns: [column, 'status', 'type'],

@@ -57,7 +57,7 @@ export interface Decision {
 }
 
 /** A rule with what it found; `code` is why it declines. */
-interface Finding {
+interface RuleFinding {
   readonly rule: string
   /** Undefined: it does not apply. */
   readonly passed: boolean | undefined
@@ -86,7 +86,7 @@ export function decide(request: AuthorizationRequest, facts: AuthorizationFacts)
 
 const CANCELED = { lost: 'card_lost', stolen: 'card_stolen' } as const
 
-function checkCard({ card, now }: AuthorizationFacts): Finding[] {
+function checkCard({ card, now }: AuthorizationFacts): RuleFinding[] {
   const { status, cancellation_reason: reason } = card
   const ended = reason === 'lost' || reason === 'stolen' ? CANCELED[reason] : 'card_canceled'
   return [
@@ -98,12 +98,12 @@ function checkCard({ card, now }: AuthorizationFacts): Finding[] {
 }
 
 /** A token that is suspended, or not active yet, pays nothing. */
-function checkWallet({ wallet }: AuthorizationRequest, { wallets }: AuthorizationFacts): Finding[] {
+function checkWallet({ wallet }: AuthorizationRequest, { wallets }: AuthorizationFacts): RuleFinding[] {
   if (wallet === null) return []
   return [{ rule: 'wallet_token_active', passed: wallets.includes(wallet), code: 'transaction_not_allowed' }]
 }
 
-function checkCardholder({ cardholder }: AuthorizationFacts): Finding[] {
+function checkCardholder({ cardholder }: AuthorizationFacts): RuleFinding[] {
   const { status, sanctions_status: sanctions } = cardholder
   return [
     { rule: 'cardholder_not_blocked', passed: status !== 'blocked', code: 'cardholder_blocked' },
@@ -119,7 +119,7 @@ function checkCardholder({ cardholder }: AuthorizationFacts): Finding[] {
 function checkMerchant(
   { categoryCode, country }: AuthorizationRequest,
   { card }: AuthorizationFacts,
-): Finding[] {
+): RuleFinding[] {
   const { blocked_categories, blocked_countries } = card.spending_controls
   return [
     {
@@ -141,7 +141,7 @@ function checkMerchant(
 function checkCount(
   { authorized }: AuthorizationRequest,
   { card, authorizations }: AuthorizationFacts,
-): Finding {
+): RuleFinding {
   const limit = card.spending_controls.max_authorization_count
   const rule = 'max_authorization_count'
   const code = 'authorization_count_exceeded'
@@ -150,7 +150,7 @@ function checkCount(
   return { rule, passed: observed <= limit, code, limit, observed }
 }
 
-function checkLimits(request: AuthorizationRequest, { card, spent }: AuthorizationFacts): Finding[] {
+function checkLimits(request: AuthorizationRequest, { card, spent }: AuthorizationFacts): RuleFinding[] {
   const category = categoryOf(request.categoryCode)
   return card.spending_controls.spending_limits.map(({ amount: limit, interval, categories }, index) => {
     const rule = `spending_limit_${interval}`
@@ -162,7 +162,7 @@ function checkLimits(request: AuthorizationRequest, { card, spent }: Authorizati
   })
 }
 
-function checkBalance({ amount }: AuthorizationRequest, { available }: AuthorizationFacts): Finding {
+function checkBalance({ amount }: AuthorizationRequest, { available }: AuthorizationFacts): RuleFinding {
   return {
     rule: 'balance',
     passed: amount <= available,
@@ -172,7 +172,7 @@ function checkBalance({ amount }: AuthorizationRequest, { available }: Authoriza
   }
 }
 
-function showFinding({ rule, passed, limit, observed }: Finding): JudgedRule {
+function showFinding({ rule, passed, limit, observed }: RuleFinding): JudgedRule {
   return {
     rule,
     outcome: passed === undefined ? 'skipped' : passed ? 'passed' : 'failed',

@@ -21,13 +21,13 @@ const placeOf = ({ db, caller, events, rates }: Context) => ({ db, space: caller
 export const missingTransaction = () =>
   validationFailed([{ field: 'card_transaction_id', issue: 'names no card transaction' }])
 
-type Change = (row: CardTransactionRow, now: number) => CardTransactionRow
+type TransactionChange = (row: CardTransactionRow, now: number) => CardTransactionRow
 
 async function change(
   context: Context,
   id: string,
   type: Parameters<typeof changeCardTransaction>[2],
-  how: Change,
+  how: TransactionChange,
 ): Promise<{ status: 200; body: Schemas['CardTransaction'] }> {
   const { now } = context.request
   const row = await changeCardTransaction(context, id, type, (before) => how(before, now), missingTransaction)

@@ -3,7 +3,7 @@ import type { components } from '../../../generated/canonical/types.ts'
 import { invalidState, validationFailed } from '../../api/errors/errors.ts'
 import { MAX_AMOUNT } from '../../money/settlement-lines/bounds.ts'
 import { writeInstant } from '../../platform/instants.ts'
-import type { CardTransactionRow, Step } from './queries.ts'
+import type { CardTransactionRow, TransactionStep } from './queries.ts'
 import type { Decision } from './rules.ts'
 
 type StepType = components['schemas']['CardTransactionStepType']
@@ -28,13 +28,16 @@ export function typeOf(categoryCode: string): CardTransactionRow['type'] {
 /** As many as the interface shows; of what is asked for one less, so that a hold can always expire. */
 const MAX_STEPS = 1000
 
-const step = (type: StepType, amount: number, now: number): Step => ({
+const step = (type: StepType, amount: number, now: number): TransactionStep => ({
   type,
   amount,
   created: writeInstant(now),
 })
 
-function withSteps(row: CardTransactionRow, ...steps: readonly Step[]): readonly Step[] {
+function withSteps(
+  row: CardTransactionRow,
+  ...steps: readonly TransactionStep[]
+): readonly TransactionStep[] {
   if (row.history.length + steps.length >= MAX_STEPS) {
     throw invalidState(`No more than ${MAX_STEPS} things can happen to a transaction.`)
   }

@@ -8,7 +8,7 @@ import { writeInstant } from '../../platform/instants.ts'
 import { lockTokensOf, updateWalletToken, type WalletTokenRow } from './queries.ts'
 
 type Schemas = components['schemas']
-type Status = WalletTokenRow['status']
+type WalletTokenStatus = WalletTokenRow['status']
 
 /** What changing tokens takes of a request. */
 export type TokenContext = Pick<Context, 'caller' | 'db' | 'events' | 'request'>
@@ -17,7 +17,7 @@ export function showWalletToken({ created, updated, ...rest }: WalletTokenRow): 
   return { ...rest, object: 'wallet_token', created: writeInstant(created), updated: writeInstant(updated) }
 }
 
-const NEXT: Readonly<Record<Status, readonly Status[]>> = {
+const NEXT: Readonly<Record<WalletTokenStatus, readonly WalletTokenStatus[]>> = {
   requested: ['active', 'deleted'],
   active: ['suspended', 'deleted'],
   suspended: ['active', 'deleted'],
@@ -25,7 +25,7 @@ const NEXT: Readonly<Record<Status, readonly Status[]>> = {
 }
 
 /** The token in another status; in the same it stays as it is. Throws `invalid_state`. */
-export function changeStatus(token: WalletTokenRow, status: Status, now: number): WalletTokenRow {
+export function changeStatus(token: WalletTokenRow, status: WalletTokenStatus, now: number): WalletTokenRow {
   if (token.status === 'deleted') throw invalidState('A deleted wallet token cannot be changed.')
   if (token.status === status) return token
   if (!NEXT[token.status].includes(status)) {

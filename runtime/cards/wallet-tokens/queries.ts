@@ -2,11 +2,11 @@ import type { components } from '../../../generated/canonical/types.ts'
 import type { Database, Statement } from '../../database/database.ts'
 import {
   ALL_ROWS,
-  Bindings,
+  BoundValues,
   type CreatedRange,
   combine,
-  type Page,
   type Records,
+  type RequestedPage,
   readPage,
 } from '../../database/page.ts'
 import { toTimestamp } from '../../database/types.ts'
@@ -98,9 +98,9 @@ export async function listWalletTokens(
   db: Database,
   tenantId: string,
   { cardIds, created }: WalletTokenFilter,
-  page: Page,
+  page: RequestedPage,
 ): Promise<Records<WalletTokenRow>> {
   const walk = cardIds ? { columns: ['card_id'], keys: combine(cardIds) } : ALL_ROWS
-  const bindings = new Bindings(tenantId)
+  const bindings = new BoundValues(tenantId)
   return readPage<WalletTokenRow>(db, LISTED, bindings, [walk], created, page)
 }

@@ -9,16 +9,16 @@ import { compile } from './modules.ts'
 const ROOT = join(import.meta.dirname, '../../..')
 const ENTRY = 'runtime/cli/svc.ts'
 
-interface Manifest {
+interface PackageManifest {
   readonly dependencies?: Readonly<Record<string, string>>
   readonly bin: { readonly svc: string }
 }
 
-const readManifest = (folder: string): Manifest =>
+const readManifest = (folder: string): PackageManifest =>
   JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
 
 /** Packages of the manifest and those that they want in turn. */
-function closureOf(manifest: Manifest): ReadonlySet<string> {
+function closureOf(manifest: PackageManifest): ReadonlySet<string> {
   const names = new Set(Object.keys(manifest.dependencies ?? {}))
   for (const name of names) {
     const wanted = readManifest(join(ROOT, 'node_modules', name)).dependencies ?? {}

@@ -2,7 +2,7 @@
 import { withoutControls } from '../terminal/colours.ts'
 import { SignInError, UnreachableError } from '../terminal/failures.ts'
 import { reasonOf } from '../terminal/reasons.ts'
-import type { Tokens } from './profiles.ts'
+import type { ProfileTokens } from './profiles.ts'
 
 export interface AuthorizationServer {
   readonly issuer: string
@@ -44,7 +44,7 @@ export async function requestTokens(
   endpoint: string,
   grant: Readonly<Record<string, string>>,
   ended?: AbortSignal,
-): Promise<Tokens> {
+): Promise<ProfileTokens> {
   const startedAt = Date.now()
   const { status, body } = await exchange(
     endpoint,

@@ -4,9 +4,9 @@ import { withoutControls } from '../terminal/colours.ts'
 import { SignInError } from '../terminal/failures.ts'
 import { type AuthorizationServer, requestTokens } from './authorization-server.ts'
 import { awaitCallback } from './loopback.ts'
-import type { Tokens } from './profiles.ts'
+import type { ProfileTokens } from './profiles.ts'
 
-export interface Authorization {
+export interface SignInRequest {
   readonly clientId: string
   readonly scope: string
   /** Shows the person the address at which to sign in. */
@@ -19,8 +19,8 @@ const random = () => randomBytes(32).toString('base64url')
 /** @throws SignInError when the person or the service says no; the signal's reason after an abort. */
 export async function authorize(
   server: AuthorizationServer,
-  { clientId, scope, show, signal }: Authorization,
-): Promise<Tokens> {
+  { clientId, scope, show, signal }: SignInRequest,
+): Promise<ProfileTokens> {
   const [state, verifier] = [random(), random()]
   const callback = await awaitCallback(state, signal)
   try {

@@ -8,7 +8,7 @@ const PAUSE_MS = 50
 /** Longer than any work under a lock takes. */
 const MAX_AGE_MS = 60_000
 
-interface Holder {
+interface LockHolder {
   readonly pid: number
   /** Milliseconds since the epoch. */
   readonly since: number
@@ -61,7 +61,7 @@ function isAbandoned(text: string): boolean {
 }
 
 /** Another process may just be writing it: then it is a fresh one. */
-function holderOf(text: string): Holder {
+function holderOf(text: string): LockHolder {
   try {
     return JSON.parse(text)
   } catch {

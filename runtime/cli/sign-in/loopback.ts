@@ -2,7 +2,7 @@
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-export interface Callback {
+export interface LoopbackCallback {
   /** Where the service has to send the browser: a port of the loopback interface, free a moment ago. */
   readonly redirectUri: string
   /** Resolves with the parameters of the first answer that carries the state. */
@@ -17,7 +17,7 @@ const PATH = '/callback'
  *
  * @param signal rejects the answer with its reason.
  */
-export async function awaitCallback(state: string, signal: AbortSignal): Promise<Callback> {
+export async function awaitCallback(state: string, signal: AbortSignal): Promise<LoopbackCallback> {
   const { promise, resolve, reject } = withResolvers<URLSearchParams>()
   // Whoever closes before there was an answer does not wait for it.
   promise.catch(() => undefined)

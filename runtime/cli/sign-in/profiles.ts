@@ -16,7 +16,7 @@ import { join } from 'node:path'
 import type { Environment } from '../../platform/environment.ts'
 import { MisuseError } from '../terminal/failures.ts'
 
-export interface Tokens {
+export interface ProfileTokens {
   readonly access_token: string
   readonly refresh_token: string
   /** ISO 8601. */
@@ -25,7 +25,7 @@ export interface Tokens {
   readonly scope: string
 }
 
-export interface Profile extends Tokens {
+export interface Profile extends ProfileTokens {
   readonly environment: Environment
   /** Of the API. */
   readonly base_url: string

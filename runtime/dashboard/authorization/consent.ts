@@ -12,8 +12,8 @@ import { actionOf, takesCode } from '../actions.ts'
 import { isConfirmed } from '../confirmation.ts'
 import { type FormGuard, formField } from '../html/forms.ts'
 import { sendPage, writeNotice } from '../html/layout.ts'
-import { NOT_CONFIRMED, type OwnParts, type Sender } from '../sign-in/own-credentials.ts'
-import type { Member, Sessions } from '../sign-in/sessions.ts'
+import { type FormSender, NOT_CONFIRMED, type OwnParts } from '../sign-in/own-credentials.ts'
+import type { Sessions, SignedInMember } from '../sign-in/sessions.ts'
 import { requireMember } from '../sign-in/sign-in.ts'
 import { writeConsent } from './consent-page.ts'
 
@@ -26,7 +26,7 @@ export interface ConsentParts extends OwnParts {
   readonly proxies: ProxyTrust
 }
 
-interface Asked {
+interface AskedConsent {
   readonly uid: string
   readonly scopes: readonly string[]
   readonly client: { readonly id: string; readonly name: string; readonly environment: Environment }
@@ -38,7 +38,7 @@ async function readRequest(
   { provider }: ConsentParts,
   request: Request,
   response: Response,
-): Promise<Asked | undefined> {
+): Promise<AskedConsent | undefined> {
   const details = await provider.interactionDetails(request, response)
   const { uid, params } = details
   // The cookie says whose browser it is; the address only has to fit.
@@ -98,14 +98,15 @@ export async function answerConsent(
 }
 
 /** The form of one request and one member fits no other. */
-const aboutOf = ({ uid }: Asked, { tenantId, memberId }: Member) => `consent ${uid} ${tenantId} ${memberId}`
+const aboutOf = ({ uid }: AskedConsent, { tenantId, memberId }: SignedInMember) =>
+  `consent ${uid} ${tenantId} ${memberId}`
 
 async function allow(
   { provider, authorizations }: ConsentParts,
   request: Request,
   response: Response,
-  { client }: Asked,
-  { tenantId, memberId, ip }: Sender,
+  { client }: AskedConsent,
+  { tenantId, memberId, ip }: FormSender,
   scopes: readonly string[],
 ): Promise<void> {
   const grantId = await authorizations.allow({
@@ -123,8 +124,8 @@ async function allow(
 async function sendForm(
   { forms, tenantNames }: ConsentParts,
   response: Response,
-  asked: Asked,
-  member: Member,
+  asked: AskedConsent,
+  member: SignedInMember,
   status: number,
   fault?: string,
 ): Promise<void> {

@@ -3,7 +3,7 @@ import type { Request } from 'express'
 import type Provider from 'oidc-provider'
 import { isOauthScope } from '../../tenants/keys/scopes.ts'
 
-export type Fields = Record<string, unknown>
+export type AuthorizationFields = Record<string, unknown>
 
 /** @param search of an authorization request, with its question mark. */
 export function completeAuthorization(search: string): string {
@@ -27,7 +27,10 @@ export function completeAuthorization(search: string): string {
 }
 
 /** A code's redirect, and the client of a public client's refresh token, are known. */
-export async function completeToken(provider: Provider, sent: Fields): Promise<Fields> {
+export async function completeToken(
+  provider: Provider,
+  sent: AuthorizationFields,
+): Promise<AuthorizationFields> {
   const fields = { ...sent }
   if (fields.grant_type === undefined && fields.code !== undefined) fields.grant_type = 'authorization_code'
   if (fields.grant_type === 'authorization_code' && fields.redirect_uri === undefined) {
@@ -61,7 +64,7 @@ function readBasic(header: string): readonly [id: string, secret: string] | unde
  *
  * @returns what is wrong, in words; undefined when nothing is.
  */
-export function takeBasic(request: Request, fields: Fields): string | undefined {
+export function takeBasic(request: Request, fields: AuthorizationFields): string | undefined {
   const header = request.headers.authorization
   if (header === undefined) return undefined
   const basic = readBasic(header)

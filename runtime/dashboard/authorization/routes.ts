@@ -17,7 +17,7 @@ import { pageHeaders, writeNotice } from '../html/layout.ts'
 import type { OwnParts } from '../sign-in/own-credentials.ts'
 import type { Sessions } from '../sign-in/sessions.ts'
 import { answerConsent, type ConsentParts, sendOver } from './consent.ts'
-import { completeAuthorization, completeToken, type Fields, takeBasic } from './parameters.ts'
+import { type AuthorizationFields, completeAuthorization, completeToken, takeBasic } from './parameters.ts'
 
 export interface AuthorizationParts extends OwnParts {
   readonly control: Pool
@@ -90,8 +90,8 @@ export function createAuthorizationRoutes(parts: AuthorizationParts): Router {
   router.get(`${AUTHORIZE}/:uid`, (request, response) => answer(request, response))
   router.post(TOKEN, form, async (request, response) => {
     if (!readClient(request, response)) return
-    if (request.body) request.body = await completeToken(provider, request.body as Fields)
-    const { grant_type, refresh_token, client_id } = (request.body ?? {}) as Fields
+    if (request.body) request.body = await completeToken(provider, request.body as AuthorizationFields)
+    const { grant_type, refresh_token, client_id } = (request.body ?? {}) as AuthorizationFields
     // The token alone was to say whose it is, and says nothing (any more).
     if (grant_type === 'refresh_token' && refresh_token !== undefined && client_id === undefined) {
       return sendJson(
@@ -136,7 +136,7 @@ function speakAsConsole(request: Request, consoleUrl: string): void {
 
 /** False: it was refused. */
 function readClient(request: Request, response: Response): boolean {
-  const fault = takeBasic(request, (request.body ?? {}) as Fields)
+  const fault = takeBasic(request, (request.body ?? {}) as AuthorizationFields)
   if (fault === undefined) return true
   sendJson(response, 400, 'invalid_request', fault)
   return false

@@ -1,8 +1,8 @@
 /** From what was typed to the body of a request. What is not as it should be goes as it is: the API says what is wrong with it. */
-import type { FormField, Values } from './shapes.ts'
+import type { FormField, FormValues } from './shapes.ts'
 
 /** @returns what the fields say, members of members in their places, without what was left empty; undefined without a field. */
-export function bodyOf(fields: readonly FormField[], values: Values): unknown {
+export function bodyOf(fields: readonly FormField[], values: FormValues): unknown {
   if (fields.length === 0) return undefined
   const body: Record<string, unknown> = {}
   for (const { name, kind } of fields) {

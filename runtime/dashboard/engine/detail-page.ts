@@ -4,13 +4,13 @@ import { facts, notice } from '../html/components.ts'
 import { keyField } from './form-page.ts'
 import type { SendFramed } from './frame.ts'
 import { linkIn } from './list-page.ts'
-import type { Action, Detail, Identified, Resource, Way } from './shapes.ts'
-import { isServed, mayAct, roleFor, type Visit } from './visit.ts'
+import type { DashboardResource, DetailPage, Identified, ItemAction, ItemLink } from './shapes.ts'
+import { type DashboardVisit, isServed, mayAct, roleFor } from './visit.ts'
 
 export async function showDetail(
-  visit: Visit,
-  resource: Resource<Identified>,
-  detail: Detail<Identified>,
+  visit: DashboardVisit,
+  resource: DashboardResource<Identified>,
+  detail: DetailPage<Identified>,
   id: string,
   send: SendFramed,
   fault?: string,
@@ -31,27 +31,31 @@ ${sections}`
   send(visit, fault === undefined ? 200 : 409, { title: detail.name(item), path: resource.path, content })
 }
 
-function sectionsIn({ environment }: Visit, { sections = [] }: Detail<Identified>) {
+function sectionsIn({ environment }: DashboardVisit, { sections = [] }: DetailPage<Identified>) {
   return sections.filter(({ environment: only = environment }) => only === environment)
 }
 
-export function readItem(visit: Visit, { operation, parameter }: Detail<Identified>, id: string) {
+export function readItem(
+  visit: DashboardVisit,
+  { operation, parameter }: DetailPage<Identified>,
+  id: string,
+) {
   return visit.read<Identified>(operation, { path: { [parameter]: id } })
 }
 
 /** Whether an action stands on a page of its own: there is something to read or to fill in before. */
-export function hasPage(action: Action<Identified>): boolean {
+export function hasPage(action: ItemAction<Identified>): boolean {
   return action.warning !== undefined || (action.fields ?? []).length > 0
 }
 
 function writeActions(
-  visit: Visit,
-  { path }: Resource<Identified>,
-  { ways = [], actions = [] }: Detail<Identified>,
+  visit: DashboardVisit,
+  { path }: DashboardResource<Identified>,
+  { ways = [], actions = [] }: DetailPage<Identified>,
   item: Identified,
 ): Html | undefined {
   const { member, environment } = visit
-  const isPossible = (each: Omit<Way<Identified>, 'text' | 'to'>) =>
+  const isPossible = (each: Omit<ItemLink<Identified>, 'text' | 'to'>) =>
     mayAct(member.role, roleFor(each.operation)) &&
     (each.environment ? each.environment === environment : isServed(each.operation, environment)) &&
     (each.when?.(item) ?? true)

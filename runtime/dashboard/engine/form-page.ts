@@ -4,14 +4,14 @@ import type { Detail as FieldFault } from 'dateline/runtime'
 import type { ErrorBody } from '../../api/errors/errors.ts'
 import { findOperation } from '../../api/operate.ts'
 import { type Html, html } from '../../platform/html.ts'
-import { choice, codeField, type Field, field, fileField, notice, textArea } from '../html/components.ts'
+import { choice, codeField, field, fileField, type InputField, notice, textArea } from '../html/components.ts'
 import { formField } from '../html/forms.ts'
 import { uploadedFile } from '../html/uploads.ts'
 import { bodyOf } from './bodies.ts'
 import type { SendFramed } from './frame.ts'
 import { queryText } from './list-page.ts'
-import type { Form, FormField, Identified, Page, Suggest, Values } from './shapes.ts'
-import type { Visit } from './visit.ts'
+import type { ApiPage, FormField, FormValues, Identified, OperationForm, Suggest } from './shapes.ts'
+import type { DashboardVisit } from './visit.ts'
 
 /** Field of a form: makes one of two sendings of it. */
 export const KEY = 'idempotency_key'
@@ -35,15 +35,15 @@ export interface FormPlace {
 }
 
 export interface FormState {
-  readonly values?: Values
+  readonly values?: FormValues
   readonly error?: ErrorBody
 }
 
-type Asked = Pick<Form, 'operation' | 'button' | 'fields'>
+type AskedForm = Pick<OperationForm, 'operation' | 'button' | 'fields'>
 
 export async function showForm(
-  visit: Visit,
-  form: Asked,
+  visit: DashboardVisit,
+  form: AskedForm,
   place: FormPlace,
   send: SendFramed,
   { values, error }: FormState = {},
@@ -77,7 +77,7 @@ ${visit.takesCode && codeField('form')}
 }
 
 /** Whether a form is sent as `multipart/form-data`. */
-export function hasFiles({ fields }: Pick<Form, 'fields'>): boolean {
+export function hasFiles({ fields }: Pick<OperationForm, 'fields'>): boolean {
   return fields.some(({ kind }) => kind === 'file')
 }
 
@@ -87,19 +87,19 @@ function statusOf({ type }: ErrorBody): number {
 }
 
 /** What a link of ours says an identifier is: links of others fill in nothing else. */
-function preset(visit: Visit, { name, suggest }: FormField): string | undefined {
+function preset(visit: DashboardVisit, { name, suggest }: FormField): string | undefined {
   return suggest && queryText(visit, name)
 }
 
 const SUGGESTED = '10'
 
 /** The latest items of a list. */
-async function readSuggestions(visit: Visit, { operation, query, text }: Suggest) {
-  const { data } = await visit.read<Page<Identified>>(operation, { query: { ...query, limit: SUGGESTED } })
+async function readSuggestions(visit: DashboardVisit, { operation, query, text }: Suggest) {
+  const { data } = await visit.read<ApiPage<Identified>>(operation, { query: { ...query, limit: SUGGESTED } })
   return data.map((item) => [item.id, text(item as never)] as const)
 }
 
-type Written = Pick<Field, 'value' | 'fault' | 'suggestions'>
+type Written = Pick<InputField, 'value' | 'fault' | 'suggestions'>
 
 function writeField({ kind = 'text', options = [], ...asked }: FormField, written: Written): Html {
   const given = { ...asked, ...written }
@@ -127,14 +127,14 @@ export function describe({ message, details = [], request_id }: ErrorBody): stri
 }
 
 /** What was typed into the fields of a form. */
-export function readValues({ request }: Visit, fields: readonly FormField[]): Values {
+export function readValues({ request }: DashboardVisit, fields: readonly FormField[]): FormValues {
   return Object.fromEntries(fields.map(({ name }) => [name, formField(request, name).trim()]))
 }
 
 /** Performs what a form asks for, once however often it is sent. */
 export function perform(
-  visit: Visit,
-  form: Asked & Pick<Form, 'body'>,
+  visit: DashboardVisit,
+  form: AskedForm & Pick<OperationForm, 'body'>,
   path: Readonly<Record<string, string>>,
 ) {
   const { request } = visit
@@ -152,7 +152,7 @@ export function perform(
 
 /** The page that shows a secret, once. */
 export function showSecret(
-  visit: Visit,
+  visit: DashboardVisit,
   title: string,
   path: string,
   secret: string,

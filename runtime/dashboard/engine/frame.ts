@@ -2,8 +2,8 @@
 import { ENVIRONMENTS, type Environment } from '../../platform/environment.ts'
 import { type Html, html } from '../../platform/html.ts'
 import { sendPage, writePage } from '../html/layout.ts'
-import type { Member } from '../sign-in/sessions.ts'
-import { mayAct, type Role, type Visit } from './visit.ts'
+import type { SignedInMember } from '../sign-in/sessions.ts'
+import { type DashboardVisit, mayAct, type VisitRole } from './visit.ts'
 
 export interface MenuEntry {
   readonly group: string
@@ -11,7 +11,7 @@ export interface MenuEntry {
   /** Below the environment. */
   readonly path: string
   /** Who may read it: it is not there for others. */
-  readonly needs: Role
+  readonly needs: VisitRole
   /** Absent: both. */
   readonly environment?: Environment
 }
@@ -28,7 +28,7 @@ export interface Framed {
   readonly content: Html
 }
 
-export type SendFramed = (visit: Visit, status: number, page: Framed) => void
+export type SendFramed = (visit: DashboardVisit, status: number, page: Framed) => void
 
 export function createFrame(menu: Menu): SendFramed {
   return (visit, status, { title, path, scripts = [], content }) => {
@@ -65,7 +65,7 @@ function writeHeader(
 `
 }
 
-function writeMenu(menu: Menu, environment: Environment, path: string, member: Member): Html {
+function writeMenu(menu: Menu, environment: Environment, path: string, member: SignedInMember): Html {
   const readable = menu.filter(
     ({ needs, environment: only = environment }) => only === environment && mayAct(member.role, needs),
   )

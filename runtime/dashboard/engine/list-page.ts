@@ -2,22 +2,22 @@
 import { type Html, html } from '../../platform/html.ts'
 import { choice, field } from '../html/components.ts'
 import type { SendFramed } from './frame.ts'
-import type { Column, Filter, Identified, Link, Page, Resource } from './shapes.ts'
+import type { ApiPage, DashboardResource, Identified, LinkTo, ListColumn, ListFilter } from './shapes.ts'
 import { words } from './values.ts'
-import { mayAct, roleFor, type Visit } from './visit.ts'
+import { type DashboardVisit, mayAct, roleFor } from './visit.ts'
 
 const LIMIT = '25'
 
-export function linkIn({ environment }: Visit): Link {
+export function linkIn({ environment }: DashboardVisit): LinkTo {
   return (path, text) => html`<a href="/${environment}/${path}">${text}</a>`
 }
 
 /** Rows under their titles; on narrow screens each row is a block and says what its cells are. */
 export function writeTable<Item>(
   label: string,
-  columns: readonly Column<Item>[],
+  columns: readonly ListColumn<Item>[],
   items: readonly Item[],
-  link: Link,
+  link: LinkTo,
 ): Html {
   return html`<table role="table" aria-label="${label}">
 <thead><tr role="row">${columns.map(({ title }) => html`<th role="columnheader" scope="col">${title}</th>`)}</tr></thead>
@@ -26,7 +26,7 @@ ${items.map((item) => writeRow(columns, item, link))}</tbody>
 </table>`
 }
 
-export function writeRow<Item>(columns: readonly Column<Item>[], item: Item, link: Link): Html {
+export function writeRow<Item>(columns: readonly ListColumn<Item>[], item: Item, link: LinkTo): Html {
   return html`<tr role="row">${columns.map(
     ({ title, show }) => html`<td role="cell" data-title="${title}"><div>${show(item, link)}</div></td>`,
   )}</tr>\n`
@@ -41,14 +41,14 @@ export function writeTail(address: string): Html {
 export const TAIL_SCRIPT = 'tail.js'
 
 export async function showList(
-  visit: Visit,
-  resource: Resource<Identified>,
+  visit: DashboardVisit,
+  resource: DashboardResource<Identified>,
   send: SendFramed,
 ): Promise<void> {
   const { list, title, intro, path, menu = path, create } = resource
   const asked = readFilters(visit, list.filters ?? [])
   const after = queryText(visit, 'starting_after')
-  const { data, has_more, next_cursor } = await visit.read<Page<Identified>>(list.operation, {
+  const { data, has_more, next_cursor } = await visit.read<ApiPage<Identified>>(list.operation, {
     ...(list.of && { path: list.of }),
     query: { ...asked, limit: LIMIT, starting_after: after },
   })
@@ -72,23 +72,23 @@ ${writePaging(after !== '', has_more ? next_cursor : null, asked)}`
 }
 
 /** The first column leads to the item. */
-function toDetail({ path }: Resource<Identified>) {
-  return (column: Column<Identified>, index: number): Column<Identified> =>
+function toDetail({ path }: DashboardResource<Identified>) {
+  return (column: ListColumn<Identified>, index: number): ListColumn<Identified> =>
     index > 0
       ? column
       : { ...column, show: (item, link) => link(`${path}/${item.id}`, column.show(item, link)) }
 }
 
-export function queryText({ request }: Visit, name: string): string {
+export function queryText({ request }: DashboardVisit, name: string): string {
   const value = request.query[name]
   return typeof value === 'string' ? value : ''
 }
 
-function readFilters(visit: Visit, filters: readonly Filter[]): Record<string, string> {
+function readFilters(visit: DashboardVisit, filters: readonly ListFilter[]): Record<string, string> {
   return Object.fromEntries(filters.map(({ name }) => [name, queryText(visit, name).trim()]))
 }
 
-export function writeFilters(filters: readonly Filter[], asked: Readonly<Record<string, string>>): Html {
+export function writeFilters(filters: readonly ListFilter[], asked: Readonly<Record<string, string>>): Html {
   return html`<form class="filters" method="get">
 ${filters.map(({ name, label, options }) =>
   options

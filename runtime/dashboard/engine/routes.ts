@@ -5,19 +5,19 @@ import { hasPage, readItem, showDetail } from './detail-page.ts'
 import { describe, type FormPlace, hasFiles, perform, readValues, showForm, showSecret } from './form-page.ts'
 import type { SendFramed } from './frame.ts'
 import { showList } from './list-page.ts'
-import type { Action, Detail, Form, Identified, Resource } from './shapes.ts'
-import { isServed, type Role, roleFor, type Visit } from './visit.ts'
+import type { DashboardResource, DetailPage, Identified, ItemAction, OperationForm } from './shapes.ts'
+import { type DashboardVisit, isServed, roleFor, type VisitRole } from './visit.ts'
 
 /** Of a form with files: what is the most that an operation takes, which has them in base64. */
 const MAX_FILES_BYTES = 6 * 1024 * 1024
 
-export interface Route {
+export interface DashboardRoute {
   readonly method: 'GET' | 'POST'
   /** As Express reads it; a POST is sent by a form of ours. */
   readonly path: string
   readonly environment: Environment
   /** Who may. */
-  readonly needs: Role
+  readonly needs: VisitRole
   /** Of a form that may hold files: its size with them. */
   readonly maxBytes?: number
   /** Of a form whose work is one operation: a code that it takes is looked at once the operation is validated. */
@@ -27,12 +27,12 @@ export interface Route {
    *
    * @returns whether it has answered.
    */
-  answerBefore?(visit: Visit, id: string): Promise<boolean> | boolean
-  handle(visit: Visit, id: string): Promise<void> | void
+  answerBefore?(visit: DashboardVisit, id: string): Promise<boolean> | boolean
+  handle(visit: DashboardVisit, id: string): Promise<void> | void
 }
 
 /** The routes of a resource, in each environment that has it. */
-export function routesOf(resource: Resource<Identified>, send: SendFramed): Route[] {
+export function routesOf(resource: DashboardResource<Identified>, send: SendFramed): DashboardRoute[] {
   return ENVIRONMENTS.filter(
     (environment) => resource.environment === undefined || resource.environment === environment,
   ).flatMap((environment) => [
@@ -41,7 +41,7 @@ export function routesOf(resource: Resource<Identified>, send: SendFramed): Rout
       path: `/${environment}/${resource.path}`,
       environment,
       needs: roleFor(resource.list.operation),
-      handle: (visit: Visit) => showList(visit, resource, send),
+      handle: (visit: DashboardVisit) => showList(visit, resource, send),
     },
     ...(resource.create && 'fields' in resource.create
       ? createRoutes(environment, resource, resource.create, send)
@@ -52,10 +52,10 @@ export function routesOf(resource: Resource<Identified>, send: SendFramed): Rout
 
 function createRoutes(
   environment: Environment,
-  { path }: Resource<Identified>,
-  form: Form,
+  { path }: DashboardResource<Identified>,
+  form: OperationForm,
   send: SendFramed,
-): Route[] {
+): DashboardRoute[] {
   if (!isServed(form.operation, environment)) return []
   const list = `/${environment}/${path}`
   const address = `${list}/new`
@@ -85,8 +85,8 @@ function createRoutes(
 
 /** After a form: to where what it did is seen, or to what it made and nobody sees again. */
 function succeed(
-  visit: Visit,
-  { secret: find }: Pick<Form, 'secret'>,
+  visit: DashboardVisit,
+  { secret: find }: Pick<OperationForm, 'secret'>,
   { title, path }: Pick<FormPlace, 'title' | 'path'>,
   body: unknown,
   next: string,
@@ -99,10 +99,10 @@ function succeed(
 
 function detailRoutes(
   environment: Environment,
-  resource: Resource<Identified>,
-  detail: Detail<Identified>,
+  resource: DashboardResource<Identified>,
+  detail: DetailPage<Identified>,
   send: SendFramed,
-): Route[] {
+): DashboardRoute[] {
   const path = `/${environment}/${resource.path}/:id`
   const actions = (detail.actions ?? []).filter(({ operation }) => isServed(operation, environment))
   return [
@@ -122,11 +122,11 @@ function detailRoutes(
 function actionRoutes(
   path: string,
   environment: Environment,
-  resource: Resource<Identified>,
-  detail: Detail<Identified>,
-  action: Action<Identified>,
+  resource: DashboardResource<Identified>,
+  detail: DetailPage<Identified>,
+  action: ItemAction<Identified>,
   send: SendFramed,
-): Route[] {
+): DashboardRoute[] {
   const form = { ...action, fields: action.fields ?? [] }
   const list = `/${environment}/${resource.path}`
   const placeOf = (id: string, name: string): FormPlace => {
@@ -143,7 +143,7 @@ function actionRoutes(
   }
   const { operation } = action
   const common = { path, environment, needs: roleFor(operation), operation }
-  const show: Route = {
+  const show: DashboardRoute = {
     ...common,
     method: 'GET',
     handle: async (visit, id) => {
@@ -152,7 +152,7 @@ function actionRoutes(
       await showForm(visit, form, placeOf(id, detail.name(item)), send, { ...(values && { values }) })
     },
   }
-  const act: Route = {
+  const act: DashboardRoute = {
     ...common,
     ...(hasFiles(form) && { maxBytes: MAX_FILES_BYTES }),
     method: 'POST',

@@ -2,20 +2,20 @@
 import type { Environment } from '../../platform/environment.ts'
 import type { Html } from '../../platform/html.ts'
 import type { UploadedFile } from '../html/uploads.ts'
-import type { Visit } from './visit.ts'
+import type { DashboardVisit } from './visit.ts'
 
-export type Shown = Html | string
+export type ShownText = Html | string
 
-export interface Column<Item> {
+export interface ListColumn<Item> {
   readonly title: string
   /** @param link makes a link to a page of another resource in the same environment. */
-  show(item: Item, link: Link): Shown
+  show(item: Item, link: LinkTo): ShownText
 }
 
-export type Link = (path: string, text: Shown) => Html
+export type LinkTo = (path: string, text: ShownText) => Html
 
 /** A query parameter of the list that people choose. */
-export interface Filter {
+export interface ListFilter {
   readonly name: string
   readonly label: string
   /** Without: typed. */
@@ -48,30 +48,30 @@ export interface Suggest {
 }
 
 /** What was typed, by field. */
-export type Values = Readonly<Record<string, string>>
+export type FormValues = Readonly<Record<string, string>>
 
 /** The file of a field; undefined where none was chosen. */
 export type Files = (name: string) => UploadedFile | undefined
 
 /** An operation that a form asks for. */
-export interface Form {
+export interface OperationForm {
   readonly operation: string
   readonly title: string
   readonly button: string
   readonly fields: readonly FormField[]
   /** Absent: what the fields say, by their names and kinds. */
-  body?(values: Values, files: Files): unknown
+  body?(values: FormValues, files: Files): unknown
   /** Of an answer: what nobody sees again. */
   secret?(answer: unknown): string | undefined
 }
 
 /** What is done to one item: by a button alone, or on a page of its own where there is something to say or to fill in. */
-export interface Action<Item> extends Omit<Form, 'fields' | 'title'> {
+export interface ItemAction<Item> extends Omit<OperationForm, 'fields' | 'title'> {
   /** Of the address. */
   readonly name: string
   readonly fields?: readonly FormField[]
   /** What the fields hold before anything is typed. */
-  values?(item: Item): Values
+  values?(item: Item): FormValues
   /** What will happen, to be read before it does. */
   readonly warning?: string
   readonly isDanger?: boolean
@@ -85,11 +85,11 @@ export interface Section<Item> {
   readonly title: string
   /** Absent: both. */
   readonly environment?: Environment
-  write(item: Item, visit: Visit, link: Link): Promise<Html> | Html
+  write(item: Item, visit: DashboardVisit, link: LinkTo): Promise<Html> | Html
 }
 
 /** A page of its own that leads on from an item, for those who may perform its operation. */
-export interface Way<Item> {
+export interface ItemLink<Item> {
   readonly operation: string
   /** Where it is; absent: wherever its operation is. */
   readonly environment?: Environment
@@ -99,18 +99,18 @@ export interface Way<Item> {
   when?(item: Item): boolean
 }
 
-export interface Detail<Item> {
+export interface DetailPage<Item> {
   readonly operation: string
   /** The parameter of the path that names the item. */
   readonly parameter: string
   name(item: Item): string
-  facts(item: Item, link: Link): readonly (readonly [name: string, value: Shown])[]
+  facts(item: Item, link: LinkTo): readonly (readonly [name: string, value: ShownText])[]
   readonly sections?: readonly Section<Item>[]
-  readonly ways?: readonly Way<Item>[]
-  readonly actions?: readonly Action<Item>[]
+  readonly ways?: readonly ItemLink<Item>[]
+  readonly actions?: readonly ItemAction<Item>[]
 }
 
-export interface Resource<Item> {
+export interface DashboardResource<Item> {
   /** First part of the address below the environment. */
   readonly path: string
   readonly title: string
@@ -121,24 +121,24 @@ export interface Resource<Item> {
     readonly operation: string
     /** What it is a list of: parameters of the operation's path. */
     readonly of?: Readonly<Record<string, string>>
-    readonly columns: readonly Column<Item>[]
-    readonly filters?: readonly Filter[]
+    readonly columns: readonly ListColumn<Item>[]
+    readonly filters?: readonly ListFilter[]
     /** What to do first where there is nothing yet. */
     readonly empty: string
     /** Between the introduction and the list. */
-    above?(visit: Visit): Html
+    above?(visit: DashboardVisit): Html
     /** What is new comes by itself, from `live` below its address. */
     readonly isLive?: boolean
   }
-  readonly detail?: Detail<Item>
+  readonly detail?: DetailPage<Item>
   /** Without fields: its page at `new` is one of its own. */
-  readonly create?: Form | Pick<Form, 'operation' | 'title'>
+  readonly create?: OperationForm | Pick<OperationForm, 'operation' | 'title'>
   /** Absent: both. */
   readonly environment?: Environment
 }
 
 /** A page of a list, as the API answers it. */
-export interface Page<Item> {
+export interface ApiPage<Item> {
   readonly data: readonly Item[]
   readonly has_more: boolean
   readonly next_cursor: string | null
@@ -149,6 +149,8 @@ export interface Identified {
 }
 
 /** Keeps the type of the items for those who write the resource, and hides it from those who show any. */
-export function resource<Item extends Identified>(described: Resource<Item>): Resource<Identified> {
-  return described as unknown as Resource<Identified>
+export function resource<Item extends Identified>(
+  described: DashboardResource<Item>,
+): DashboardResource<Identified> {
+  return described as unknown as DashboardResource<Identified>
 }

@@ -12,21 +12,21 @@ import type { Barcode } from '../../passes/wallets/render/page/barcode.ts'
 import type { Environment } from '../../platform/environment.ts'
 import type { Html } from '../../platform/html.ts'
 import type { Operator } from '../../tenants/admin/change.ts'
-import type { Member } from '../sign-in/sessions.ts'
+import type { SignedInMember } from '../sign-in/sessions.ts'
 
 /** From least to most. */
 export const ROLES = ['viewer', 'developer', 'owner'] as const
-export type Role = (typeof ROLES)[number]
+export type VisitRole = (typeof ROLES)[number]
 
 /** Where the member's tenant has its data in an environment. */
-export interface Place {
+export interface TenantPlace {
   readonly db: Database
   /** The `tenant_id` of its rows. */
   readonly space: string
 }
 
-export interface Visit {
-  readonly member: Member
+export interface DashboardVisit {
+  readonly member: SignedInMember
   readonly environment: Environment
   /** Of the member's browser, as the audit log writes it. */
   readonly address: string
@@ -43,7 +43,7 @@ export interface Visit {
   /** Makes a read that the request log has once more, in any version. */
   replayRead(version: string, target: string): ReturnType<ReplayRead>
   /** Where the tenant has its data in the environment, for what no operation tells. */
-  place(): Promise<Place>
+  place(): Promise<TenantPlace>
   /** Draws a barcode, in the tenant's turn. */
   draw(barcode: Barcode): ReturnType<Barcodes['draw']>
   /** The hidden field of a form that is sent to the path. */
@@ -55,7 +55,7 @@ export interface Visit {
 }
 
 /** The API did not do what a page needs. */
-export class Refused extends Error {
+export class ApiRefused extends Error {
   readonly status: number
   constructor(status: number, message: string) {
     super(message)
@@ -63,14 +63,14 @@ export class Refused extends Error {
   }
 }
 
-export function mayAct(role: Role, needs: Role): boolean {
+export function mayAct(role: VisitRole, needs: VisitRole): boolean {
   return ROLES.indexOf(role) >= ROLES.indexOf(needs)
 }
 
 const LEAST_ROLE = { any: 'viewer', read: 'viewer', write: 'developer', admin: 'owner' } as const
 
 /** The least role whose scope an operation takes: the documents say which. @throws when there is no such operation. */
-export function roleFor(operationId: string): Role {
+export function roleFor(operationId: string): VisitRole {
   return LEAST_ROLE[findOperation(operationId).extensions.scope]
 }
 

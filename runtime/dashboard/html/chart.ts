@@ -2,7 +2,7 @@
 import { type Html, html } from '../../platform/html.ts'
 
 /** Numbers, one for each label of the chart. */
-export interface Series {
+export interface ChartSeries {
   readonly name: string
   /** Decides the colour. */
   readonly kind: 'plain' | 'good' | 'warn' | 'bad'
@@ -15,7 +15,7 @@ export interface Chart {
   /** Along the axis below: days, hours. */
   readonly labels: readonly string[]
   /** Stacked on each other. */
-  readonly bars: readonly Series[]
+  readonly bars: readonly ChartSeries[]
   /** Behind the numbers of the axis. */
   readonly unit?: string
 }
@@ -29,7 +29,7 @@ const MAX_LABELS = 8
 /** Draws it. The library of scales is loaded by the first chart of a process. */
 export async function drawChart({ title, labels, bars, unit = '' }: Chart): Promise<Html> {
   const { scaleBand, scaleLinear } = await import('d3-scale')
-  const heapOf = (at: number, series: readonly Series[]) =>
+  const heapOf = (at: number, series: readonly ChartSeries[]) =>
     series.reduce((sum, { values }) => sum + values[at]!, 0)
   const most = Math.max(1, ...labels.map((_, at) => heapOf(at, bars)))
   const right = SIZE.width - MARGIN.right
@@ -37,7 +37,7 @@ export async function drawChart({ title, labels, bars, unit = '' }: Chart): Prom
   const y = scaleLinear([0, most], [SIZE.height - MARGIN.bottom, MARGIN.top]).nice(4)
   const grid = y.ticks(4).filter(Number.isInteger)
   const every = Math.ceil(labels.length / MAX_LABELS)
-  const rectangle = (series: Series, order: number, at: number) => {
+  const rectangle = (series: ChartSeries, order: number, at: number) => {
     const below = heapOf(at, bars.slice(0, order))
     const top = y(below + series.values[at]!)
     return html`<rect class="${series.kind}" x="${round(x(at)!)}" y="${round(top)}" width="${round(x.bandwidth())}" height="${round(y(below) - top)}"/>\n`

@@ -7,7 +7,7 @@ export function notice(kind: 'bad' | 'good' | 'warn', text: string): Html {
   return html`<p class="notice ${kind}" role="${kind === 'bad' ? 'alert' : 'status'}">${text}</p>`
 }
 
-export interface Field {
+export interface InputField {
   /** Of the form's field. */
   readonly name: string
   /** Of its element, where a page has several of the name. */
@@ -27,7 +27,7 @@ export interface Field {
 }
 
 /** A labelled input that must be filled in, unless it is optional, with what is wrong beside it. */
-export function field(given: Field): Html {
+export function field(given: InputField): Html {
   const { name, id = name, type = 'text', value, autocomplete = 'off', inputMode, suggestions = [] } = given
   const list = suggestions.length > 0 ? `${id}-list` : undefined
   return labelled(
@@ -54,7 +54,7 @@ export const codeField = (form: string): Html =>
   })
 
 /** A labelled choice of a file. What was chosen is never in a page: it is chosen again. */
-export function fileField(given: Field & { readonly accept?: string }): Html {
+export function fileField(given: InputField & { readonly accept?: string }): Html {
   const { name, accept, optional } = given
   return labelled(
     given,
@@ -65,7 +65,7 @@ export function fileField(given: Field & { readonly accept?: string }): Html {
 }
 
 /** A labelled input of several lines. */
-export function textArea(given: Field & { readonly rows?: number }): Html {
+export function textArea(given: InputField & { readonly rows?: number }): Html {
   const { name, value = '', rows = 4 } = given
   return labelled(
     given,
@@ -77,7 +77,7 @@ export function textArea(given: Field & { readonly rows?: number }): Html {
 
 /** A labelled choice of one. */
 export function choice(
-  given: Field & { readonly options: readonly (readonly [value: string, text: string])[] },
+  given: InputField & { readonly options: readonly (readonly [value: string, text: string])[] },
 ): Html {
   const { name, value, options } = given
   return labelled(
@@ -88,14 +88,14 @@ export function choice(
   )
 }
 
-function describe({ name, id = name, hint, fault }: Field): Html {
+function describe({ name, id = name, hint, fault }: InputField): Html {
   const notes = [fault !== undefined && `${id}-fault`, hint !== undefined && `${id}-hint`].filter(Boolean)
   return html`${fault !== undefined && html` aria-invalid="true"`}${
     notes.length > 0 && html` aria-describedby="${notes.join(' ')}"`
   }`
 }
 
-function labelled({ name, id = name, label, optional, hint, fault }: Field, control: Html): Html {
+function labelled({ name, id = name, label, optional, hint, fault }: InputField, control: Html): Html {
   return html`<div class="field">
 <label for="${id}">${label}${optional && html` <span class="quiet">(optional)</span>`}</label>
 ${control}

@@ -3,7 +3,7 @@ import type { Response } from 'express'
 import { type Html, html } from '../../platform/html.ts'
 import { assetPath } from './assets.ts'
 
-export interface Layout {
+export interface PageLayout {
   /** The page's heading, and what its tab says. */
   readonly title: string
   /** A form or a message alone: a narrow column. */
@@ -16,7 +16,7 @@ export interface Layout {
 }
 
 /** @returns the whole document. */
-export function writePage({ title, narrow = false, frame, scripts = [], content }: Layout): Html {
+export function writePage({ title, narrow = false, frame, scripts = [], content }: PageLayout): Html {
   return html`<!doctype html>
 <html lang="en">
 <meta charset="utf-8">

@@ -8,14 +8,14 @@ import { ENVIRONMENTS } from '../../platform/environment.ts'
 import { actionOf, findAction, takesCode } from '../actions.ts'
 import { isConfirmed } from '../confirmation.ts'
 import { createFrame, type Menu } from '../engine/frame.ts'
-import { type Route, routesOf } from '../engine/routes.ts'
-import { mayAct, Refused, roleFor, type Visit } from '../engine/visit.ts'
+import { type DashboardRoute, routesOf } from '../engine/routes.ts'
+import { ApiRefused, type DashboardVisit, mayAct, roleFor } from '../engine/visit.ts'
 import { answerFailures } from '../html/failures.ts'
 import { createFormGuard, type FormGuard } from '../html/forms.ts'
 import { sendPage, writeNotice } from '../html/layout.ts'
 import { readUploads } from '../html/uploads.ts'
 import { SEND_AGAIN_PATH } from '../sign-in/pages.ts'
-import type { Member, Sessions } from '../sign-in/sessions.ts'
+import type { Sessions, SignedInMember } from '../sign-in/sessions.ts'
 import { requireMember } from '../sign-in/sign-in.ts'
 import { createSignInPage } from '../sign-in/sign-in-page.ts'
 import { connectedAppRoutes } from '../team/connected-apps.ts'
@@ -126,7 +126,7 @@ const PAGES: Menu = [
 ]
 
 /** The table of what is there, and who may. */
-export function listRoutes(watching: Watching): readonly Route[] {
+export function listRoutes(watching: Watching): readonly DashboardRoute[] {
   const send = createFrame(MENU)
   const { operator } = watching
   const tails: Tails = new Map()
@@ -198,7 +198,7 @@ interface VisitParts extends DashboardParts {
 
 async function visit(
   parts: VisitParts,
-  route: Route,
+  route: DashboardRoute,
   request: Request<{ id?: string }>,
   response: Response,
 ): Promise<void> {
@@ -222,10 +222,10 @@ async function visit(
 /** A form that takes a code is acted on with one only: before its work, or within the operation that its work is. */
 async function answerVisit(
   parts: VisitParts,
-  route: Route,
+  route: DashboardRoute,
   request: Request<{ id?: string }>,
   response: Response,
-  member: Member,
+  member: SignedInMember,
 ): Promise<void> {
   const { id = '' } = request.params
   const action = findAction(route.path)
@@ -278,12 +278,12 @@ async function askToSignIn(
 }
 
 /** A form is good for one member and one address. */
-function formName({ tenantId, memberId }: Member, path: string): string {
+function formName({ tenantId, memberId }: SignedInMember, path: string): string {
   return `${tenantId} ${memberId} ${path}`
 }
 
-interface Sender {
-  readonly member: Member
+interface PageSender {
+  readonly member: SignedInMember
   readonly ip: string
   /** Checks the code that the form came with; absent where it takes none. */
   readonly confirm: (() => Promise<boolean>) | undefined
@@ -291,11 +291,11 @@ interface Sender {
 
 function createVisit(
   parts: VisitParts,
-  route: Route,
-  { member, ip: address, confirm }: Sender,
+  route: DashboardRoute,
+  { member, ip: address, confirm }: PageSender,
   request: Request,
   response: Response,
-): Visit {
+): DashboardVisit {
   const { operate, replayRead, operator, barcodes, sessions, consoleUrl, forms } = parts
   const { environment, operation } = route
   const acting = { tenantId: member.tenantId, memberId: member.memberId, address }
@@ -320,10 +320,10 @@ function createVisit(
       return answer
     },
     replayRead: (version, target) => replayRead(acting, environment, version, target),
-    async read<Body>(operationId: string, input?: Parameters<Visit['operate']>[1]): Promise<Body> {
+    async read<Body>(operationId: string, input?: Parameters<DashboardVisit['operate']>[1]): Promise<Body> {
       const answer = await operate(acting, environment, operationId, input)
       if (answer.ok) return answer.body as Body
-      throw new Refused(answer.status, answer.error.message)
+      throw new ApiRefused(answer.status, answer.error.message)
     },
     place: () => findPlace(parts, { member, environment }),
     draw: (barcode) => barcodes.draw(member.tenantId, barcode),
@@ -335,7 +335,7 @@ function createVisit(
 /** What the API has refused is said; the rest is as on all pages. */
 function answerRefusals({ log }: DashboardParts) {
   return (error: unknown, _request: Request, response: Response, next: NextFunction): void => {
-    if (!(error instanceof Refused)) return next(error)
+    if (!(error instanceof ApiRefused)) return next(error)
     const title = error.status === 404 ? 'Not found' : 'Not possible'
     if (error.status >= 500) log.warn({ err: error }, 'a page of the dashboard cannot be shown')
     sendPage(response, error.status, writeNotice(title, error.message))

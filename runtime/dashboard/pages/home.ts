@@ -3,22 +3,22 @@ import { ENVIRONMENTS } from '../../platform/environment.ts'
 import { html } from '../../platform/html.ts'
 import type { SendFramed } from '../engine/frame.ts'
 import { linkIn, writeTable } from '../engine/list-page.ts'
-import type { Route } from '../engine/routes.ts'
-import type { Page } from '../engine/shapes.ts'
-import type { Visit } from '../engine/visit.ts'
-import { EVENT_COLUMNS, type Event } from './resources/events.ts'
+import type { DashboardRoute } from '../engine/routes.ts'
+import type { ApiPage } from '../engine/shapes.ts'
+import type { DashboardVisit } from '../engine/visit.ts'
+import { EVENT_COLUMNS, type EventObject } from './resources/events.ts'
 
 interface Me {
   readonly tenant: { readonly name: string; readonly plan: string }
 }
 
-interface Step {
+interface SetupStep {
   readonly list: string
   readonly path: string
   readonly text: string
 }
 
-const STEPS: readonly Step[] = [
+const STEPS: readonly SetupStep[] = [
   {
     list: 'listWebhookEndpoints',
     path: 'webhook-endpoints',
@@ -34,7 +34,7 @@ const STEPS: readonly Step[] = [
 
 const RECENT = '5'
 
-export function homeRoutes(send: SendFramed): Route[] {
+export function homeRoutes(send: SendFramed): DashboardRoute[] {
   return ENVIRONMENTS.map((environment) => ({
     method: 'GET',
     path: `/${environment}`,
@@ -44,11 +44,11 @@ export function homeRoutes(send: SendFramed): Route[] {
   }))
 }
 
-async function showHome(visit: Visit, send: SendFramed): Promise<void> {
+async function showHome(visit: DashboardVisit, send: SendFramed): Promise<void> {
   const [me, events, ...done] = await Promise.all([
     visit.read<Me>('getMe'),
-    visit.read<Page<Event>>('listEvents', { query: { limit: RECENT } }),
-    ...STEPS.map(({ list }) => visit.read<Page<unknown>>(list, { query: { limit: '1' } })),
+    visit.read<ApiPage<EventObject>>('listEvents', { query: { limit: RECENT } }),
+    ...STEPS.map(({ list }) => visit.read<ApiPage<unknown>>(list, { query: { limit: '1' } })),
   ])
   const link = linkIn(visit)
   const content = html`<section><h2>First steps</h2>

@@ -12,7 +12,7 @@ import { sendPage, writeNotice, writePage } from '../html/layout.ts'
 import { uploadedNames } from '../html/uploads.ts'
 import { NOT_CONFIRMED } from '../sign-in/own-credentials.ts'
 import { TYPED_FIELD } from '../sign-in/pages.ts'
-import type { Member } from '../sign-in/sessions.ts'
+import type { SignedInMember } from '../sign-in/sessions.ts'
 
 /** Of the fields, as JSON. */
 export const MAX_TYPED_BYTES = 32 * 1024
@@ -30,7 +30,7 @@ const MOMENTARY = 'credential'
 const CONTEXT = 'fields of a form whose session had ended'
 
 /** What a form came with. */
-interface Sent {
+interface SentForm {
   readonly path: string
   readonly fields: Readonly<Record<string, readonly string[]>>
   /** Names of secrets that were typed, and of files that were chosen. */
@@ -38,7 +38,7 @@ interface Sent {
   readonly files: readonly string[]
 }
 
-interface Typed extends Sent {
+interface Typed extends SentForm {
   /** The address of the page that the form stands on. */
   readonly page: string
   /** What proved that the form was made for the member, in this browser. */
@@ -63,7 +63,7 @@ export function sealTyped(
   return seal(pepper, text, CONTEXT).toString('base64url')
 }
 
-function readSent(request: Request): Sent {
+function readSent(request: Request): SentForm {
   const all = Object.entries((request.body ?? {}) as Readonly<Record<string, unknown>>)
   const named = all
     .filter(([name]) => name !== GUARD_FIELD)
@@ -91,13 +91,13 @@ export interface SendAgainParts {
   readonly forms: FormGuard
   readonly pepper: string
   /** What a form of the member's is for. */
-  readonly formName: (member: Member, path: string) => string
+  readonly formName: (member: SignedInMember, path: string) => string
 }
 
 /** Shows who typed it what was typed, to be sent; nobody else. */
 export function showTyped(
   { forms, pepper, formName }: SendAgainParts,
-  member: Member,
+  member: SignedInMember,
   now: number,
   request: Request,
   response: Response,
@@ -142,7 +142,7 @@ ${writeForm({ ...sent, secrets: [...new Set([...sent.secrets, CODE_FIELD])] }, p
 }
 
 /** The form once more. @param page where its sender goes instead. */
-function writeForm({ path, fields, secrets, files }: Sent, page: string, guard: Html): Html {
+function writeForm({ path, fields, secrets, files }: SentForm, page: string, guard: Html): Html {
   return html`<form method="post" action="${path}"${files.length > 0 && html` enctype="multipart/form-data"`}>
 ${guard}
 ${Object.entries(fields).flatMap(([name, values]) =>

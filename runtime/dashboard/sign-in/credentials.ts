@@ -9,7 +9,7 @@ import { randomBase62 } from '../../tenants/keys/keys.ts'
 import { useRecoveryCode } from './own-credentials.ts'
 import { type CandidateRow, findCandidates, renewHash } from './queries.ts'
 
-export interface Credentials {
+export interface SignInCredentials {
   readonly email: string
   readonly password: string
   readonly code: string
@@ -47,7 +47,10 @@ let nobody: Promise<string> | undefined
  * The member whom e-mail, password and code all fit. A try at a member counts as a wrong code until it is right, and takes
  * as long for nobody's address and for a paused member: who is a member stays unsaid.
  */
-export async function recognize(parts: CredentialParts, credentials: Credentials): Promise<Recognition> {
+export async function recognize(
+  parts: CredentialParts,
+  credentials: SignInCredentials,
+): Promise<Recognition> {
   const { control, pepper, clock, wrongCodes } = parts
   const email = credentials.email.trim().toLowerCase()
   const password = credentials.password.slice(0, MAX_PASSWORD)

@@ -26,7 +26,7 @@ export interface Whose {
 }
 
 /** The member who sends a form, and from where. */
-export interface Sender extends Whose {
+export interface FormSender extends Whose {
   readonly ip: string
   /** Digest of the session that it is sent in, as sessions are kept. */
   readonly session: Buffer
@@ -45,7 +45,7 @@ const RECOVERY_DIGITS = 12
  */
 export async function changePassword(
   operator: Operator,
-  { tenantId, memberId, session }: Pick<Sender, 'tenantId' | 'memberId' | 'session'>,
+  { tenantId, memberId, session }: Pick<FormSender, 'tenantId' | 'memberId' | 'session'>,
   next: string,
 ): Promise<void> {
   const hash = await hashPassword(next)
@@ -90,7 +90,7 @@ export const NOT_CONFIRMED =
   'Not right, or the code was used before. After too many tries none is looked at for a while.'
 
 /** What a member confirms a form with. */
-export interface Confirming {
+export interface FormConfirmation {
   readonly code: string
   /** Absent: the code alone is enough. */
   readonly password?: string | undefined
@@ -101,8 +101,8 @@ export interface Confirming {
 /** Whether they are the member's. What is wrong counts as a wrong code, and after too many none is looked at. */
 export async function confirm(
   { operator, wrongCodes }: OwnParts,
-  { tenantId, memberId, ip, session }: Sender,
-  { code, password, formHash }: Confirming,
+  { tenantId, memberId, ip, session }: FormSender,
+  { code, password, formHash }: FormConfirmation,
 ): Promise<boolean> {
   const { control, pepper, clock } = operator
   const digits = code.replaceAll(/\s/g, '')

@@ -1,7 +1,7 @@
 import { type Html, html } from '../../platform/html.ts'
 import { facts, field, notice } from '../html/components.ts'
 import { writePage } from '../html/layout.ts'
-import type { Member } from './sessions.ts'
+import type { SignedInMember } from './sessions.ts'
 
 export interface SignInForm {
   /** Proves that the form is ours. */
@@ -62,7 +62,7 @@ export const SEND_AGAIN_PATH = '/send-again'
 /** The script of forms that want a passkey. */
 export const PASSKEY_SCRIPT = 'passkey.js'
 
-export function writeSignOut(member: Member, guard: Html): Html {
+export function writeSignOut(member: SignedInMember, guard: Html): Html {
   return writePage({
     title: 'Sign out',
     narrow: true,

@@ -107,7 +107,7 @@ export interface PasskeyParts {
 }
 
 /** A browser's answer: the challenge that it was given, and the credential as JSON. */
-export interface Given {
+export interface PasskeyAnswer {
   readonly challenge: string
   readonly credential: string
 }
@@ -120,7 +120,7 @@ export async function addPasskey(
   { operator, consoleUrl }: { readonly operator: Operator } & Pick<PasskeyParts, 'consoleUrl'>,
   { tenantId, memberId }: Whose,
   about: string,
-  given: Given & { readonly name: string },
+  given: PasskeyAnswer & { readonly name: string },
 ): Promise<NotAdded | undefined> {
   const now = operator.clock.machine()
   const made = await verifyCreation(operator.pepper, consoleUrl, about, given, now)
@@ -140,7 +140,7 @@ async function verifyCreation(
   pepper: string,
   consoleUrl: string,
   about: string,
-  { challenge, credential }: Given,
+  { challenge, credential }: PasskeyAnswer,
   now: number,
 ) {
   const party = relyingPartyOf(consoleUrl)
@@ -200,7 +200,7 @@ const USER = /^(ten_[0-9a-z]{26})\.(mem_[0-9a-z]{26})$/
 export async function recognizePasskey(
   { control, clock, pepper, consoleUrl }: PasskeyParts,
   about: string,
-  { challenge, credential }: Given,
+  { challenge, credential }: PasskeyAnswer,
 ): Promise<PasskeyRecognition> {
   const party = relyingPartyOf(consoleUrl)
   const now = clock.machine()

@@ -8,7 +8,7 @@ import { digestKey, randomBase62 } from '../../tenants/keys/keys.ts'
 import { deleteSession, deleteSessions, findSession, insertSession, seeSession } from './queries.ts'
 
 /** Who is signed in. The role is that of the moment. */
-export interface Member {
+export interface SignedInMember {
   readonly tenantId: string
   readonly memberId: string
   readonly email: string
@@ -19,7 +19,7 @@ export interface Member {
 
 export interface Sessions {
   /** The member whose session the request's cookie names; undefined without one that is good. */
-  find(request: Request): Promise<Member | undefined>
+  find(request: Request): Promise<SignedInMember | undefined>
   /**
    * Begins another session than any before, and sets its cookie. The one that the request came with ends.
    *
@@ -29,12 +29,12 @@ export interface Sessions {
   /** Ends the request's session and takes its cookie away. @param also as of `begin`. */
   end(request: Request, response: Response, also?: InTransaction): Promise<void>
   /** Ends all sessions of the member. @returns how many there were. */
-  endAll(tx: Database, member: Pick<Member, 'tenantId' | 'memberId'>): Promise<number>
+  endAll(tx: Database, member: Pick<SignedInMember, 'tenantId' | 'memberId'>): Promise<number>
 }
 
 export type InTransaction = (tx: Database) => Promise<void>
 
-export interface SignedIn extends Pick<Member, 'tenantId' | 'memberId'> {
+export interface SignedIn extends Pick<SignedInMember, 'tenantId' | 'memberId'> {
   readonly ip: string
 }
 

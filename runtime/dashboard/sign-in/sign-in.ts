@@ -7,7 +7,7 @@ import { sendPage, writeNotice } from '../html/layout.ts'
 import { type CredentialParts, recognize } from './credentials.ts'
 import { SEND_AGAIN_PATH, TYPED_FIELD, writeSignedOut, writeSignOut } from './pages.ts'
 import { recognizePasskey } from './passkeys.ts'
-import type { Member, Sessions } from './sessions.ts'
+import type { Sessions, SignedInMember } from './sessions.ts'
 import { createSignInPage, PASSKEY_PATH, type SignInPage } from './sign-in-page.ts'
 import { failed, succeeded, tell } from './telling.ts'
 
@@ -64,7 +64,7 @@ export async function requireMember(
   sessions: Pick<Sessions, 'find'>,
   request: Request,
   response: Response,
-): Promise<Member | undefined> {
+): Promise<SignedInMember | undefined> {
   const member = await sessions.find(request)
   if (member) return member
   if (request.method === 'GET' || request.method === 'HEAD') {

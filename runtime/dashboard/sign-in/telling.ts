@@ -7,14 +7,14 @@ import type { AuditEntry } from '../../tenants/audit/entry.ts'
 import { appendAuditIn } from '../../tenants/audit/queries.ts'
 import type { Clock } from '../../tenants/clock/clock.ts'
 
-export type Told = Pick<AuditEntry, 'action' | 'targetId' | 'outcome' | 'actorId' | 'ip'>
+export type NotableEntry = Pick<AuditEntry, 'action' | 'targetId' | 'outcome' | 'actorId' | 'ip'>
 
 /** In the logs of both environments, since a member belongs to the whole account. @param db the transaction that it is told of. */
 export async function tell(
   { clock }: { readonly clock: Clock },
   db: Database,
   tenantId: string,
-  told: Told,
+  told: NotableEntry,
 ): Promise<void> {
   for (const environment of ENVIRONMENTS) {
     const created = clock.service(environment)
@@ -30,11 +30,11 @@ export async function tell(
 }
 
 /** What a member has done to the member's own sign-in. */
-export function succeeded(memberId: string, ip: string): Omit<Told, 'action'> {
+export function succeeded(memberId: string, ip: string): Omit<NotableEntry, 'action'> {
   return { targetId: memberId, outcome: 'succeeded', actorId: memberId, ip }
 }
 
 /** What somebody has tried to do to it in vain. */
-export function failed(memberId: string, ip: string): Omit<Told, 'action'> {
+export function failed(memberId: string, ip: string): Omit<NotableEntry, 'action'> {
   return { targetId: memberId, outcome: 'failed', actorId: null, ip }
 }

@@ -9,15 +9,15 @@ import { html } from '../../platform/html.ts'
 import { sayScope } from '../authorization/consent-page.ts'
 import type { SendFramed } from '../engine/frame.ts'
 import { linkIn, writeTable } from '../engine/list-page.ts'
-import type { Route } from '../engine/routes.ts'
-import type { Column } from '../engine/shapes.ts'
+import type { DashboardRoute } from '../engine/routes.ts'
+import type { ListColumn } from '../engine/shapes.ts'
 import { when } from '../engine/values.ts'
-import { mayAct, Refused, type Visit } from '../engine/visit.ts'
+import { ApiRefused, type DashboardVisit, mayAct } from '../engine/visit.ts'
 
 const PATH = 'connected-apps'
 
-export function connectedAppRoutes(send: SendFramed): Route[] {
-  return ENVIRONMENTS.flatMap((environment): Route[] => [
+export function connectedAppRoutes(send: SendFramed): DashboardRoute[] {
+  return ENVIRONMENTS.flatMap((environment): DashboardRoute[] => [
     {
       method: 'GET',
       path: `/${environment}/${PATH}`,
@@ -32,7 +32,7 @@ export function connectedAppRoutes(send: SendFramed): Route[] {
       needs: 'owner',
       handle: async (visit, id) => {
         if (!(await readApps(visit)).some((app) => app.id === id)) {
-          throw new Refused(404, 'It may do nothing here any more.')
+          throw new ApiRefused(404, 'It may do nothing here any more.')
         }
         await revokeConnectedApp(visit.operator, id)
         visit.response.redirect(303, `/${environment}/${PATH}`)
@@ -41,12 +41,12 @@ export function connectedAppRoutes(send: SendFramed): Route[] {
   ])
 }
 
-async function readApps({ operator, member, environment }: Visit): Promise<readonly ConnectedApp[]> {
+async function readApps({ operator, member, environment }: DashboardVisit): Promise<readonly ConnectedApp[]> {
   const { data } = await listConnectedApps(operator, member.tenantId)
   return data.filter((app) => app.environment === environment)
 }
 
-const COLUMNS: readonly Column<ConnectedApp>[] = [
+const COLUMNS: readonly ListColumn<ConnectedApp>[] = [
   { title: 'Application', show: ({ name }) => name },
   {
     title: 'May',
@@ -55,9 +55,9 @@ const COLUMNS: readonly Column<ConnectedApp>[] = [
   { title: 'Since', show: ({ created }) => when(created) },
 ]
 
-async function showApps(visit: Visit, send: SendFramed): Promise<void> {
+async function showApps(visit: DashboardVisit, send: SendFramed): Promise<void> {
   const apps = await readApps(visit)
-  const disconnect: Column<ConnectedApp> = {
+  const disconnect: ListColumn<ConnectedApp> = {
     title: 'Change',
     show: ({ id, name }) => {
       const address = `/${visit.environment}/${PATH}/${id}/disconnect`

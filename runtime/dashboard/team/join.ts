@@ -29,7 +29,7 @@ interface Parts extends JoinParts {
   readonly forms: FormGuard
 }
 
-type Asked = Request<{ link: string }>
+type JoinRequest = Request<{ link: string }>
 
 const FORM_SECONDS = 3600
 
@@ -49,11 +49,11 @@ export function createJoin(given: JoinParts): Router {
   const form = express.urlencoded({ extended: false, limit: '16kb', parameterLimit: 10 })
   router
     .route('/invitations/:link')
-    .get(async (request: Asked, response: Response) => {
+    .get(async (request: JoinRequest, response: Response) => {
       const invitation = await openOrRefuse(parts, request, response)
       if (invitation) await sendForm(parts, response, invitation, 200, newTotp())
     })
-    .post(form, (request: Asked, response: Response) => join(parts, request, response))
+    .post(form, (request: JoinRequest, response: Response) => join(parts, request, response))
     .all((_request, response) => {
       response.set('Allow', 'GET, HEAD, POST')
       sendPage(response, 405, writeNotice('Not possible', 'This page is read and filled in, nothing else.'))
@@ -64,7 +64,7 @@ export function createJoin(given: JoinParts): Router {
 
 const newTotp = () => new Secret({ size: TOTP_BYTES }).base32
 
-async function join(parts: Parts, request: Asked, response: Response): Promise<void> {
+async function join(parts: Parts, request: JoinRequest, response: Response): Promise<void> {
   const { operator, forms, sessions, proxies } = parts
   const invitation = await openOrRefuse(parts, request, response)
   if (!invitation) return
@@ -114,7 +114,7 @@ function readTotp({ pepper }: Operator, invitation: OpenInvitation, sealed: stri
 
 async function openOrRefuse(
   { operator }: Parts,
-  request: Asked,
+  request: JoinRequest,
   response: Response,
 ): Promise<OpenInvitation | undefined> {
   const invitation = await openInvitation(operator, request.params.link)

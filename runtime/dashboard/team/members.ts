@@ -16,10 +16,10 @@ import { ControlError } from '../../tenants/admin/change.ts'
 import { KEY, keyField } from '../engine/form-page.ts'
 import type { SendFramed } from '../engine/frame.ts'
 import { linkIn, writeTable } from '../engine/list-page.ts'
-import type { Route } from '../engine/routes.ts'
-import type { Column } from '../engine/shapes.ts'
+import type { DashboardRoute } from '../engine/routes.ts'
+import type { ListColumn } from '../engine/shapes.ts'
 import { when, words } from '../engine/values.ts'
-import { mayAct, Refused, type Visit } from '../engine/visit.ts'
+import { ApiRefused, type DashboardVisit, mayAct } from '../engine/visit.ts'
 import { choice, codeField, facts, field, notice } from '../html/components.ts'
 import { formField } from '../html/forms.ts'
 
@@ -31,16 +31,16 @@ const MAY: Readonly<Record<MemberRole, string>> = {
   viewer: 'Viewer: see everything, change nothing',
 }
 
-export function memberRoutes(send: SendFramed): Route[] {
+export function memberRoutes(send: SendFramed): DashboardRoute[] {
   return ENVIRONMENTS.flatMap((environment) => {
     const list = `/${environment}/${PATH}`
     const owner = { environment, needs: 'owner' } as const
     /** Does it and shows the members; what cannot be done is said on the page it was asked on. */
     const act = (
       path: string,
-      work: (visit: Visit, id: string) => Promise<unknown>,
-      again: (visit: Visit, id: string, fault: string) => Promise<void> | void,
-    ): Route => ({
+      work: (visit: DashboardVisit, id: string) => Promise<unknown>,
+      again: (visit: DashboardVisit, id: string, fault: string) => Promise<void> | void,
+    ): DashboardRoute => ({
       ...owner,
       method: 'POST',
       path: `${list}/${path}`,
@@ -50,8 +50,8 @@ export function memberRoutes(send: SendFramed): Route[] {
         else await again(visit, id, fault)
       },
     })
-    const member = (visit: Visit, id: string, fault?: string) => showMember(visit, id, send, fault)
-    const everybody = (visit: Visit, _: string, fault?: string) => showMembers(visit, send, fault)
+    const member = (visit: DashboardVisit, id: string, fault?: string) => showMember(visit, id, send, fault)
+    const everybody = (visit: DashboardVisit, _: string, fault?: string) => showMembers(visit, send, fault)
     return [
       { environment, needs: 'viewer', method: 'GET', path: list, handle: (visit) => everybody(visit, '') },
       { ...owner, method: 'GET', path: `${list}/invite`, handle: (visit) => showInvite(visit, send) },
@@ -88,27 +88,27 @@ async function refusalOf(work: () => Promise<unknown>): Promise<string | undefin
     return undefined
   } catch (error) {
     if (!(error instanceof ControlError)) throw error
-    if (error.kind === 'not_found') throw new Refused(404, 'It is not there any more.')
+    if (error.kind === 'not_found') throw new ApiRefused(404, 'It is not there any more.')
     return sentence(error.message)
   }
 }
 
 const sentence = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
 
-function readRole({ request }: Visit): MemberRole {
+function readRole({ request }: DashboardVisit): MemberRole {
   const role = MEMBER_ROLES.find((each) => each === formField(request, 'role'))
-  if (!role) throw new Refused(422, 'There is no such role.')
+  if (!role) throw new ApiRefused(422, 'There is no such role.')
   return role
 }
 
-const COLUMNS: readonly Column<ListedMember>[] = [
+const COLUMNS: readonly ListColumn<ListedMember>[] = [
   { title: 'Member', show: ({ email }) => email },
   { title: 'Role', show: ({ role }) => words(role) },
   { title: 'Last seen', show: ({ seen_at }) => (seen_at === null ? 'not signed in' : when(seen_at)) },
   { title: 'Since', show: ({ created }) => when(created) },
 ]
 
-async function showMembers(visit: Visit, send: SendFramed, fault?: string): Promise<void> {
+async function showMembers(visit: DashboardVisit, send: SendFramed, fault?: string): Promise<void> {
   const { member, environment } = visit
   const isOwner = mayAct(member.role, 'owner')
   const [members, invitations] = await Promise.all([
@@ -133,8 +133,8 @@ ${isOwner && writeInvitations(visit, invitations)}`
   send(visit, fault === undefined ? 200 : 409, { title: 'Members', path: PATH, content })
 }
 
-function writeInvitations(visit: Visit, invitations: readonly Invitation[]): Html {
-  const columns: readonly Column<Invitation>[] = [
+function writeInvitations(visit: DashboardVisit, invitations: readonly Invitation[]): Html {
+  const columns: readonly ListColumn<Invitation>[] = [
     { title: 'Invited', show: ({ email }) => email },
     { title: 'Role', show: ({ role }) => words(role) },
     { title: 'Good until', show: ({ expires_at }) => when(expires_at) },
@@ -168,7 +168,11 @@ interface Typed {
   readonly fault?: string
 }
 
-function showInvite(visit: Visit, send: SendFramed, typed: Typed = { email: '', role: 'developer' }): void {
+function showInvite(
+  visit: DashboardVisit,
+  send: SendFramed,
+  typed: Typed = { email: '', role: 'developer' },
+): void {
   const list = `/${visit.environment}/${PATH}`
   const content = html`${typed.fault !== undefined && notice('bad', 'Check the highlighted fields.')}
 <p>You get a link to send on. It is good for ${String(INVITATION_MS / 3_600_000)} hours and makes one member, once.</p>
@@ -182,7 +186,7 @@ ${codeField('invite')}
   send(visit, typed.fault === undefined ? 200 : 422, { title: 'Invite somebody', path: PATH, content })
 }
 
-async function sendInvitation(visit: Visit, send: SendFramed): Promise<void> {
+async function sendInvitation(visit: DashboardVisit, send: SendFramed): Promise<void> {
   const { tenantId, memberId } = visit.member
   const email = formField(visit.request, 'email').trim()
   const role = readRole(visit)
@@ -196,7 +200,7 @@ async function sendInvitation(visit: Visit, send: SendFramed): Promise<void> {
   }
 }
 
-function showLink(visit: Visit, email: string, link: string, send: SendFramed): void {
+function showLink(visit: DashboardVisit, email: string, link: string, send: SendFramed): void {
   const content = html`${notice('warn', 'This is shown once. The first person who opens it joins: send it to no one else.')}
 <p>For ${email}:</p>
 <p class="secret"><code>${visit.origin}/invitations/${link}</code></p>
@@ -204,10 +208,15 @@ function showLink(visit: Visit, email: string, link: string, send: SendFramed): 
   send(visit, 200, { title: 'The link', path: PATH, content })
 }
 
-async function showMember(visit: Visit, id: string, send: SendFramed, fault?: string): Promise<void> {
+async function showMember(
+  visit: DashboardVisit,
+  id: string,
+  send: SendFramed,
+  fault?: string,
+): Promise<void> {
   const members = await listMembers(visit.operator, visit.member.tenantId)
   const member = members.find((each) => each.id === id && each.can_sign_in)
-  if (!member) throw new Refused(404, 'There is no such member here.')
+  if (!member) throw new ApiRefused(404, 'There is no such member here.')
   const list = `/${visit.environment}/${PATH}`
   const forms = { role: `${list}/${id}/role`, remove: `${list}/${id}/remove` }
   const content = html`${fault !== undefined && notice('bad', fault)}

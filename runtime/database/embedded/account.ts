@@ -3,7 +3,7 @@ import { readFileSync, statSync } from 'node:fs'
 import { codeOf } from '../errors.ts'
 
 /** Whose rights the server runs with: PostgreSQL refuses to run as root. */
-export interface Account {
+export interface OsAccount {
   readonly uid: number
   readonly gid: number
 }
@@ -11,7 +11,7 @@ export interface Account {
 /** Unprivileged users that systems have, best first. initdb wants one that has a name. */
 const CANDIDATES = ['nobody', 'postgres', 'daemon', 'www-data']
 
-function readAccounts(): ReadonlyMap<string, Account> {
+function readAccounts(): ReadonlyMap<string, OsAccount> {
   const lines = readFileSync('/etc/passwd', 'utf8').split('\n')
   return new Map(
     lines.map((line) => {
@@ -22,7 +22,7 @@ function readAccounts(): ReadonlyMap<string, Account> {
 }
 
 /** The account for the server; undefined means our own, which is right for everybody but root. */
-export function serverAccount(): Account | undefined {
+export function serverAccount(): OsAccount | undefined {
   if (process.getuid?.() !== 0) return undefined
   const accounts = readAccounts()
   const account = CANDIDATES.map((name) => accounts.get(name)).find((found) => found && found.uid > 0)
@@ -34,7 +34,7 @@ export function serverAccount(): Account | undefined {
 }
 
 /** The account that owns existing data, so that data made by a user go on when root starts the service. */
-export function ownerOf(data: string): Account | undefined {
+export function ownerOf(data: string): OsAccount | undefined {
   if (process.getuid?.() !== 0) return undefined
   const { uid, gid } = statSync(data)
   if (uid !== 0) return { uid, gid }
@@ -44,12 +44,12 @@ export function ownerOf(data: string): Account | undefined {
 }
 
 /** Options for child processes that run as the account. */
-export function asAccount(account: Account | undefined): { cwd: string; uid?: number; gid?: number } {
+export function asAccount(account: OsAccount | undefined): { cwd: string; uid?: number; gid?: number } {
   return account === undefined ? { cwd: '/' } : { cwd: '/', uid: account.uid, gid: account.gid }
 }
 
 /** Whether the account can use a directory, asked as that account: modes, access lists and mounts all count. */
-export function canEnter(account: Account | undefined, directory: string): boolean {
+export function canEnter(account: OsAccount | undefined, directory: string): boolean {
   if (account === undefined) return true
   const { status, error } = spawnSync('test', ['-x', directory], asAccount(account))
   // Without a `test` program nothing is known; the start itself will tell.
@@ -57,7 +57,7 @@ export function canEnter(account: Account | undefined, directory: string): boole
 }
 
 /** Whether the account can run a program, libraries included. */
-export function canRun(account: Account | undefined, program: string): boolean {
+export function canRun(account: OsAccount | undefined, program: string): boolean {
   if (account === undefined) return true
   return spawnSync(program, ['--version'], asAccount(account)).status === 0
 }

@@ -12,7 +12,7 @@ import {
 } from 'node:fs'
 import { dirname, isAbsolute, join, resolve } from 'node:path'
 import { codeOf } from '../errors.ts'
-import { type Account, canEnter, ownerOf, serverAccount } from './account.ts'
+import { canEnter, type OsAccount, ownerOf, serverAccount } from './account.ts'
 import { initdb } from './initdb.ts'
 import { waitFor } from './postmaster.ts'
 import { findPrograms, type Programs } from './programs.ts'
@@ -25,7 +25,7 @@ export interface Cluster {
   readonly user: string
   readonly password: string
   readonly database: string
-  readonly account: Account | undefined
+  readonly account: OsAccount | undefined
   readonly programs: Programs
 }
 
@@ -90,7 +90,7 @@ function readConnection(home: string): ConnectionFile {
   }
 }
 
-function accountOf(data: string): Account | undefined {
+function accountOf(data: string): OsAccount | undefined {
   try {
     return ownerOf(data)
   } catch (cause) {

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { chmodSync, chownSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Account, asAccount } from './account.ts'
+import { asAccount, type OsAccount } from './account.ts'
 import type { Programs } from './programs.ts'
 
 const INITDB_TIMEOUT_MS = 120_000
@@ -24,7 +24,7 @@ const OPTIONS = [
  */
 export async function initdb(
   programs: Programs,
-  account: Account | undefined,
+  account: OsAccount | undefined,
   place: string,
   password: string,
 ): Promise<void> {
@@ -46,7 +46,7 @@ export async function initdb(
 function run(
   program: string,
   words: readonly string[],
-  account: Account | undefined,
+  account: OsAccount | undefined,
 ): Promise<{ code: number | string | null; output: string }> {
   return new Promise((resolve, reject) => {
     const child = spawn(program, words, {

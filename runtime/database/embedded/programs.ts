@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { type Account, canRun } from './account.ts'
+import { canRun, type OsAccount } from './account.ts'
 import { shelterPrograms } from './shelter.ts'
 
 export interface Programs {
@@ -30,7 +30,7 @@ function programsIn(native: string, version: string): Programs {
  * Finds the server's programs. Where the account cannot run them because the project stands below a directory that
  * is closed to others (root's home), a copy outside is made and `say` told.
  */
-export function findPrograms(account: Account | undefined, say: (line: string) => void): Programs {
+export function findPrograms(account: OsAccount | undefined, say: (line: string) => void): Programs {
   const name = packageName()
   let entry: string
   try {

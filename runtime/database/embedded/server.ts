@@ -5,7 +5,7 @@ import { messageOf } from '../errors.ts'
 import { clientConfig } from '../pool/connection.ts'
 import { type Cluster, makeDataDir, openCluster } from './cluster.ts'
 import { findPostmaster, type Postmaster, stopPostmaster, waitFor } from './postmaster.ts'
-import { type Parameters, startPostmaster } from './start.ts'
+import { type ServerParameters, startPostmaster } from './start.ts'
 import { withStartLock } from './start-lock.ts'
 
 /** A running server that this process holds on to. */
@@ -21,7 +21,7 @@ export interface EmbeddedOptions {
   readonly dataDir: string
   /** For people, about what is unusual. */
   readonly say: (line: string) => void
-  readonly parameters?: Parameters
+  readonly parameters?: ServerParameters
 }
 
 /** Held shared by every process that uses the server, so that the process that gets it exclusively is the last. */
@@ -33,7 +33,7 @@ const RELEASE_LOCK_TIMEOUT_MS = 15_000
 const STOPPING_TIMEOUT_MS = 60_000
 const MAX_PAUSE_MS = 5000
 
-interface Held {
+interface HeldCluster {
   readonly cluster: Cluster
   readonly postmaster: Postmaster
   readonly holder: pg.Client
@@ -66,7 +66,7 @@ async function adopt(cluster: Cluster): Promise<Postmaster | undefined> {
 }
 
 /** Finds or starts the server and takes hold of it, alone under the start lock. */
-function takeHold(options: EmbeddedOptions, preferred: number): Promise<Held> {
+function takeHold(options: EmbeddedOptions, preferred: number): Promise<HeldCluster> {
   const dataDir = realpathSync(options.dataDir)
   return withStartLock(dataDir, LOCK_TIMEOUT_MS, async () => {
     const cluster = await openCluster(dataDir, options.say)
@@ -87,7 +87,7 @@ function takeHold(options: EmbeddedOptions, preferred: number): Promise<Held> {
 }
 
 /** Releases the server under the start lock, so that no process adopts a server that is about to stop. */
-async function letGo({ cluster, postmaster, holder }: Held, dataDir: string): Promise<void> {
+async function letGo({ cluster, postmaster, holder }: HeldCluster, dataDir: string): Promise<void> {
   await withStartLock(dataDir, RELEASE_LOCK_TIMEOUT_MS, async () => {
     await holder.query(`SELECT pg_advisory_unlock_shared(${HOLD})`)
     const { rows } = await holder.query<{ last: boolean }>(`SELECT pg_try_advisory_lock(${HOLD}) AS last`)

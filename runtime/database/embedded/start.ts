@@ -7,7 +7,7 @@ import type { Cluster } from './cluster.ts'
 import { findPostmaster, isAlive, lockedBy, lockFile, type Postmaster, waitFor } from './postmaster.ts'
 
 /** Settings of the server beside those that initdb wrote. */
-export type Parameters = Readonly<Record<string, string>>
+export type ServerParameters = Readonly<Record<string, string>>
 
 const START_TIMEOUT_MS = 60_000
 
@@ -50,7 +50,7 @@ async function attempt(
   cluster: Cluster,
   dataDir: string,
   port: number,
-  parameters: Parameters,
+  parameters: ServerParameters,
 ): Promise<Postmaster | string> {
   const log = openLog(dataDir)
   const before = fstatSync(log.fd).size
@@ -104,7 +104,7 @@ export async function startPostmaster(
   cluster: Cluster,
   dataDir: string,
   preferred: number,
-  parameters: Parameters,
+  parameters: ServerParameters,
 ): Promise<Postmaster> {
   const deadline = performance.now() + START_TIMEOUT_MS
   for (;;) {

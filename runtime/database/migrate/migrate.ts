@@ -14,7 +14,7 @@ import {
   checkApplied,
   MigrationError,
   type MigrationFile,
-  type Progress,
+  type MigrationProgress,
   readMigrations,
 } from './migration-files.ts'
 import { acquireMigrationLock, type Say, withShortLocks } from './migration-locks.ts'
@@ -23,7 +23,7 @@ import { completeRole, ensureRoles, grants, type Roles } from './roles.ts'
 const OLDEST_POSTGRES = 15
 
 /** What a database says of itself. */
-export interface State extends Progress {
+export interface State extends MigrationProgress {
   readonly roles: Roles | undefined
 }
 
@@ -46,7 +46,7 @@ export interface Migrated {
 }
 
 /** One run on one connection. */
-interface Run extends Required<Pick<MigrateOptions, 'citus' | 'direct' | 'say'>> {
+interface MigrationRun extends Required<Pick<MigrateOptions, 'citus' | 'direct' | 'say'>> {
   readonly client: pg.Client
   readonly connection: pg.ClientConfig
   readonly pepper: string
@@ -72,7 +72,7 @@ export async function migrate(
   try {
     await client.connect()
     await checkServer(client)
-    const run: Run = { client, connection, pepper, files, citus, direct, say }
+    const run: MigrationRun = { client, connection, pepper, files, citus, direct, say }
     const roles = (await findRoles(run)) ?? (await bringUp(run))
     await checkPepper(client, pepper)
     return { roles, distributed: (await readDistribution(client, citus)) !== 'none' }
@@ -82,7 +82,7 @@ export async function migrate(
 }
 
 /** The roles of a database to which nothing has to be done. */
-async function findRoles({ client, files, citus }: Run): Promise<Roles | undefined> {
+async function findRoles({ client, files, citus }: MigrationRun): Promise<Roles | undefined> {
   const state = await readState(client)
   checkApplied(files, state)
   const distribution = await readDistribution(client, citus)
@@ -142,7 +142,7 @@ const SAVE_ROLE = `INSERT INTO control.roles (environment, name) VALUES ($1, $2)
 const SAVE_FILE = `INSERT INTO control.migration_checksums (name, checksum, pending) VALUES ($1, $2, $3)
   ON CONFLICT (name) DO UPDATE SET pending = excluded.pending`
 
-async function bringUp(run: Run): Promise<Roles> {
+async function bringUp(run: MigrationRun): Promise<Roles> {
   const { client, connection, pepper, files, citus, direct, say } = run
   if (!direct && (await isPooled(client))) {
     throw new MigrationError(
@@ -177,7 +177,7 @@ async function bringUp(run: Run): Promise<Roles> {
 const schemasOf = (file: MigrationFile) => (file.each ? ENVIRONMENTS : (['control'] as const))
 
 /** All of the file in one transaction, for both environments. */
-async function runFile({ client, say }: Run, file: MigrationFile, roles: Roles): Promise<void> {
+async function runFile({ client, say }: MigrationRun, file: MigrationFile, roles: Roles): Promise<void> {
   await withShortLocks(client, { what: file.name, say }, async () => {
     for (const schema of schemasOf(file)) {
       await client.query(`SET LOCAL search_path = ${schema}`)
@@ -192,7 +192,7 @@ async function runFile({ client, say }: Run, file: MigrationFile, roles: Roles):
 
 /** One by one and outside transactions: after a kill the next run goes on with what is not finished. */
 async function runIndexes(
-  { client, say }: Run,
+  { client, say }: MigrationRun,
   file: MigrationFile,
   indexes: NonNullable<MigrationFile['indexes']>,
 ): Promise<void> {

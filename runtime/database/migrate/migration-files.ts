@@ -35,7 +35,7 @@ export class MigrationError extends Error {
 }
 
 /** What has been done on a database: files by name, with the checksum that they had. */
-export interface Progress {
+export interface MigrationProgress {
   readonly applied: ReadonlyMap<string, string>
   /** Files of indexes of which some are built. */
   readonly begun: ReadonlyMap<string, string>
@@ -109,7 +109,7 @@ export function readMigrations(directory: string = MIGRATIONS): readonly Migrati
  * Refuses files that changed after they were applied, and new ones from before them: databases made before and after
  * would differ for ever.
  */
-export function checkApplied(files: readonly MigrationFile[], { applied, begun }: Progress): void {
+export function checkApplied(files: readonly MigrationFile[], { applied, begun }: MigrationProgress): void {
   const last = files.findLast(({ name }) => applied.has(name))?.name ?? ''
   for (const file of files) {
     const checksum = applied.get(file.name) ?? begun.get(file.name)

@@ -1,4 +1,4 @@
-import type { Database, Result, Statement } from '../database.ts'
+import type { Database, RowResult, Statement } from '../database.ts'
 import { enqueue } from '../enqueue.ts'
 import { inSteps } from '../steps.ts'
 import type { Pool, Soon } from './pool.ts'
@@ -45,7 +45,7 @@ export const BY_INDEX_ONCE: Statement = {
  */
 export function byIndex(pool: Pool): Database {
   return {
-    query: async <Row>(statement: Statement, values?: readonly unknown[]): Promise<Result<Row>> => {
+    query: async <Row>(statement: Statement, values?: readonly unknown[]): Promise<RowResult<Row>> => {
       const { flushed, ...result } = await byIndexSoon<Row>(pool, statement, values)
       // Most looks find nothing, and have written nothing then.
       if (result.count > 0) await flushed()
@@ -62,7 +62,7 @@ export async function byIndexSoon<Row>(
   pool: Pool,
   statement: Statement,
   values?: readonly unknown[],
-): Promise<Result<Row> & Pick<Soon<unknown>, 'flushed'>> {
+): Promise<RowResult<Row> & Pick<Soon<unknown>, 'flushed'>> {
   const { value: answer, flushed } = await pool.soon((db) => sendByIndex<Row>(db, statement, values))
   return { ...(await answer()), flushed }
 }

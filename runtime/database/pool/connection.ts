@@ -1,6 +1,6 @@
 import { Socket } from 'node:net'
 import pg from 'pg'
-import type { Result, Statement } from '../database.ts'
+import type { RowResult, Statement } from '../database.ts'
 import { types } from '../types.ts'
 import { PreparedQuery } from './prepared-query.ts'
 
@@ -63,7 +63,7 @@ export class PipelinedClient extends pg.Client {
 }
 
 /** Called once, with the result or what prevented it. */
-export type Settle = (outcome: Result<never> | Error) => void
+export type Settle = (outcome: RowResult<never> | Error) => void
 
 /** Objects as JSON before pg sees them: what has no JSON fails here, not in the middle of a message to the server. */
 function encode(values: readonly unknown[]): unknown[] {

@@ -4,7 +4,7 @@ import { DatabaseUnavailable, translateError } from '../errors.ts'
 import { CONNECT_TIMEOUT_MS, PipelinedClient } from './connection.ts'
 
 /** A connection that one piece of work has to itself. */
-export interface Held {
+export interface HeldConnection {
   readonly client: pg.PoolClient
   /** Whether few were left when it was given out. */
   readonly isScarce: boolean
@@ -13,9 +13,9 @@ export interface Held {
 }
 
 /** Connections that are given out one by one, to tenants in turn. */
-export interface Connections {
+export interface TenantConnections {
   /** Throws `DatabaseUnavailable` when none can be made, or the tenant's turn does not come in time. */
-  acquire(tenant: Tenant): Promise<Held>
+  acquire(tenant: Tenant): Promise<HeldConnection>
   /** How many wait for the tenant. */
   waiting(tenant: Tenant): number
   /** Whether at least as many wait for the tenant as wait on average for those for whom any do. */
@@ -42,7 +42,7 @@ const IDLE_TIMEOUT_MS = 30_000
 function ignoreLoss(): void {}
 
 /** Opens connections as they are needed. They are made and kept by pg's pool; who gets one is decided here. */
-export function createConnections({ config, max, share, patienceMs }: ConnectionsOptions): Connections {
+export function createConnections({ config, max, share, patienceMs }: ConnectionsOptions): TenantConnections {
   const queue = createFairQueue({ places: max, share })
   const pool = new pg.Pool({
     max,

@@ -50,7 +50,7 @@ interface Waiter {
   readonly reject: (error: Error) => void
 }
 
-interface Session extends FlushSession {
+interface OpenFlushSession extends FlushSession {
   /** Ends it; what waits is rejected. */
   end(): Promise<void>
 }
@@ -61,7 +61,7 @@ interface Session extends FlushSession {
  *
  * @param lost called when it ends, for whatever reason.
  */
-async function openSession(config: pg.ClientConfig, lost: () => void): Promise<Session | 'pooled'> {
+async function openSession(config: pg.ClientConfig, lost: () => void): Promise<OpenFlushSession | 'pooled'> {
   const client = new pg.Client(config)
   let waiting: Waiter[] = []
   let underWay = false
@@ -126,7 +126,7 @@ async function openSession(config: pg.ClientConfig, lost: () => void): Promise<S
 }
 
 export function createFlusher(connection: () => pg.ClientConfig, applicationName: string): Flusher {
-  let current: Session | undefined
+  let current: OpenFlushSession | undefined
   let opening: Promise<void> | undefined
   let openAt = Number.NEGATIVE_INFINITY
 

@@ -2,7 +2,7 @@ import type { Tenant } from '../../platform/fairness/fair-queue.ts'
 import type { Database, Statement } from '../database.ts'
 import { enqueue } from '../enqueue.ts'
 import { codeOf, LOCK_NOT_AVAILABLE } from '../errors.ts'
-import type { Connections, Held } from './connections.ts'
+import type { HeldConnection, TenantConnections } from './connections.ts'
 
 /**
  * While nearly all connections are in use none is spent on a wait for a lock: others that could use it would wait as long
@@ -21,10 +21,10 @@ const PATIENCE_MS = 5000
  * @param run runs steps in a transaction on the connection and gives that back.
  */
 export async function runInPlaces<T>(
-  connections: Pick<Connections, 'acquire'>,
+  connections: Pick<TenantConnections, 'acquire'>,
   tenant: Tenant,
   steps: (db: Database) => Promise<T>,
-  run: (held: Held, steps: (db: Database) => Promise<T>) => Promise<T>,
+  run: (held: HeldConnection, steps: (db: Database) => Promise<T>) => Promise<T>,
 ): Promise<T> {
   const began = performance.now()
   const briefly = (db: Database) => {

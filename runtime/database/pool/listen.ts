@@ -7,7 +7,7 @@ import { clientConfig } from './connection.ts'
 export type Notified = (payload?: string) => void
 
 /** One connection that listens on all channels of a process. */
-export interface Listener {
+export interface ChannelListener {
   /**
    * Calls back for every NOTIFY on the channel, and after every (re)connection. It comes late, or never
    * behind a pooler in transaction mode, so whoever must not miss a change polls as well.
@@ -27,7 +27,7 @@ const MAX_PAUSE_MS = 5000
 export function createListener(
   connection: () => pg.ClientConfig,
   connected: (client: pg.Client) => Promise<void> = async () => {},
-): Listener {
+): ChannelListener {
   const channels = new Map<string, Notified[]>()
   const stopping = new AbortController()
   let socket = new Socket()

@@ -1,11 +1,11 @@
 import type pg from 'pg'
 import { createEventLoopTicks } from '../../platform/fairness/event-loop-ticks.ts'
 import type { Tenant } from '../../platform/fairness/fair-queue.ts'
-import type { Database, Result, Statement } from '../database.ts'
+import type { Database, RowResult, Statement } from '../database.ts'
 import { spoilsConnection, translateError } from '../errors.ts'
 import { COMMIT_IN_TWO_PHASES } from '../two-phase.ts'
 import { CONNECT_TIMEOUT_MS, clientConfig, send } from './connection.ts'
-import { type Connections, createConnections } from './connections.ts'
+import { createConnections, type TenantConnections } from './connections.ts'
 import { createFlusher, waitForSeen } from './flusher.ts'
 import { runInPlaces } from './last-places.ts'
 import { createSharedConnections } from './shared-connections.ts'
@@ -243,12 +243,12 @@ async function readAndFlush<Row>(db: Database, statement: Statement, values?: re
 
 /** A single statement on a connection of its own, past slow ones. */
 async function runPast<Row>(
-  connections: Connections,
+  connections: TenantConnections,
   tenant: Tenant,
   prepared: boolean,
   statement: Statement,
   values: readonly unknown[] | undefined,
-): Promise<Result<Row>> {
+): Promise<RowResult<Row>> {
   const { client, release } = await connections.acquire(tenant)
   return new Promise((resolve, reject) => {
     send(client, prepared, statement, values, (outcome) => {

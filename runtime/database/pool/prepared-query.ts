@@ -10,7 +10,7 @@ interface RowShape {
 }
 
 /** A connection of pg, as far as a query uses it. */
-interface Wire {
+interface PgWire {
   describe(message: unknown): void
   _send(message: Buffer): void
 }
@@ -21,10 +21,10 @@ interface BaseQuery {
   readonly values: readonly unknown[] | undefined
   readonly _result: { rows: unknown[]; readonly _types?: pg.CustomTypesConfig }
   _canceledDueToError: unknown
-  prepare(connection: Wire): void
+  prepare(connection: PgWire): void
   handleRowDescription(message: { readonly fields: readonly pg.FieldDef[] }): void
   handleDataRow(message: { readonly fields: readonly (string | null)[] }): void
-  handleCommandComplete(message: unknown, connection: Wire): void
+  handleCommandComplete(message: unknown, connection: PgWire): void
 }
 
 const Query = pg.Query as unknown as new (
@@ -40,18 +40,18 @@ const JSON_TYPES = new Set([114, 3802])
 const NO_ROWS: RowShape = { columns: 0, read: () => ({}) }
 
 /** What is known of the statements that are prepared on a connection. */
-interface Known {
+interface KnownStatements {
   readonly shapes: Map<string, RowShape>
   /** The connection, but for Describe. */
-  readonly undescribed: Wire
+  readonly undescribed: PgWire
 }
 
-const connections = new WeakMap<Wire, Known>()
+const connections = new WeakMap<PgWire, KnownStatements>()
 
-function knownOf(connection: Wire): Known {
+function knownOf(connection: PgWire): KnownStatements {
   const known = connections.get(connection)
   if (known) return known
-  const undescribed = Object.assign(Object.create(connection) as Wire, { describe() {} })
+  const undescribed = Object.assign(Object.create(connection) as PgWire, { describe() {} })
   const made = { shapes: new Map(), undescribed }
   connections.set(connection, made)
   return made
@@ -72,7 +72,7 @@ export class PreparedQuery extends Query {
     this.name = name
   }
 
-  override prepare(connection: Wire): void {
+  override prepare(connection: PgWire): void {
     const { shapes, undescribed } = knownOf(connection)
     this.#shapes = shapes
     this.#shape = shapes.get(this.name)
@@ -83,7 +83,7 @@ export class PreparedQuery extends Query {
 
   override handleRowDescription(message: { readonly fields: readonly pg.FieldDef[] }): void {
     const types = this._result._types ?? pg.types
-    const columns = message.fields.map(({ name, dataTypeID }): Column => {
+    const columns = message.fields.map(({ name, dataTypeID }): RowColumn => {
       const parse = dataTypeID === TEXT ? undefined : types.getTypeParser(dataTypeID, 'text')
       return { name, parse, isJson: JSON_TYPES.has(dataTypeID) }
     })
@@ -101,7 +101,7 @@ export class PreparedQuery extends Query {
     }
   }
 
-  override handleCommandComplete(message: unknown, connection: Wire): void {
+  override handleCommandComplete(message: unknown, connection: PgWire): void {
     if (!this.#shape) this.#shapes?.set(this.name, NO_ROWS)
     super.handleCommandComplete(message, connection)
   }
@@ -153,7 +153,7 @@ function readRow({ columns, read }: RowShape, fields: readonly (string | null)[]
   return read(fields, memo)
 }
 
-interface Column {
+interface RowColumn {
   readonly name: string
   /** Absent: the text itself. */
   readonly parse: Parse | undefined
@@ -164,7 +164,7 @@ interface Column {
  * A function that reads a row, compiled: with the names in its text each row is made whole at once, which takes a sixth of
  * what giving an object its members one by one takes.
  */
-function compileReader(columns: readonly Column[]): RowShape['read'] {
+function compileReader(columns: readonly RowColumn[]): RowShape['read'] {
   const members = columns.map(({ name, parse, isJson }, at) => {
     const parsed = isJson ? `again(p[${at}], f[${at}], m, ${2 * at})` : `p[${at}](f[${at}])`
     const value = parse ? `f[${at}] === null ? null : ${parsed}` : `f[${at}]`

@@ -1,13 +1,13 @@
 import type pg from 'pg'
 import type { EventLoopTicks } from '../../platform/fairness/event-loop-ticks.ts'
 import { createFairQueue, type Tenant } from '../../platform/fairness/fair-queue.ts'
-import type { Result, Statement } from '../database.ts'
+import type { RowResult, Statement } from '../database.ts'
 import { spoilsConnection, translateError } from '../errors.ts'
 import { PipelinedClient, send } from './connection.ts'
 
 /** Connections that single statements share: each is sent at once, behind those that are under way. */
 export interface SharedConnections {
-  query<Row>(tenant: Tenant, statement: Statement, values?: readonly unknown[]): Promise<Result<Row>>
+  query<Row>(tenant: Tenant, statement: Statement, values?: readonly unknown[]): Promise<RowResult<Row>>
   /** Whether a slow statement stands in front of every connection that the tenant may use, so that a quick one is better sent elsewhere. */
   heldUp(tenant: Tenant): boolean
   /** Connections, and statements under way on them. */
@@ -40,11 +40,11 @@ interface SharedConnection {
   progress: number
 }
 
-interface Work {
+interface QueuedStatement {
   readonly tenant: Tenant
   readonly statement: Statement
   readonly values: readonly unknown[] | undefined
-  readonly resolve: (result: Result<never>) => void
+  readonly resolve: (result: RowResult<never>) => void
   readonly reject: (error: Error) => void
 }
 
@@ -76,7 +76,10 @@ export function createSharedConnections(
     if (connections.delete(connection)) connection.client.end().catch(() => {}) // it is lost already
   }
 
-  const perform = (connection: SharedConnection, { tenant, statement, values, resolve, reject }: Work) => {
+  const perform = (
+    connection: SharedConnection,
+    { tenant, statement, values, resolve, reject }: QueuedStatement,
+  ) => {
     if (connection.refusal) {
       finish(connection, tenant)
       reject(translateError(connection.refusal))
@@ -93,7 +96,7 @@ export function createSharedConnections(
     })
   }
 
-  const start = (work: Work) => {
+  const start = (work: QueuedStatement) => {
     const { tenant } = work
     const connection = pick(connections, max, tenant) ?? open(connections, config())
     if (connection.underWay === 0) connection.progress = performance.now()
@@ -105,7 +108,7 @@ export function createSharedConnections(
 
   return {
     query: <Row>(tenant: Tenant, statement: Statement, values?: readonly unknown[]) =>
-      new Promise<Result<Row>>((resolve, reject) => {
+      new Promise<RowResult<Row>>((resolve, reject) => {
         if (ended) throw new Error('a statement came after the end of its pool')
         underWay += 1
         queue.acquire(tenant, () => start({ tenant, statement, values, resolve, reject }))

@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import type { EventLoopTicks } from '../../platform/fairness/event-loop-ticks.ts'
 import type { Tenant } from '../../platform/fairness/fair-queue.ts'
-import type { Database, Result, Statement } from '../database.ts'
+import type { Database, RowResult, Statement } from '../database.ts'
 import { enqueue } from '../enqueue.ts'
 import {
   codeOf,
@@ -14,7 +14,7 @@ import {
 } from '../errors.ts'
 import { steppingDatabase } from '../steps.ts'
 import { send } from './connection.ts'
-import type { Held } from './connections.ts'
+import type { HeldConnection } from './connections.ts'
 
 export interface TransactionOptions {
   /** Whether statements keep their names. */
@@ -37,7 +37,7 @@ interface TransactionState {
 
 /** Runs the work in a transaction on the connection, and gives the connection back: `Transactions.transaction`. */
 export async function runTransaction<T>(
-  { client, release }: Held,
+  { client, release }: HeldConnection,
   options: TransactionOptions,
   work: (db: Database) => Promise<T>,
 ): Promise<T> {
@@ -70,7 +70,7 @@ function transactionDatabase(
 ): Database {
   return {
     query<Row>(statement: Statement, values?: readonly unknown[]) {
-      const answer = new Promise<Result<Row>>((resolve, reject) => {
+      const answer = new Promise<RowResult<Row>>((resolve, reject) => {
         if (state.over) throw new Error('a statement came after the end of its transaction')
         send(client, prepared, statement, values, (outcome) => {
           if (!(outcome instanceof Error)) {

@@ -1,12 +1,12 @@
 import type { Database, Statement } from '../../database/database.ts'
 import {
-  Bindings,
+  BoundValues,
   type CreatedRange,
   combine,
-  type Page,
+  type IndexWalk,
   type Records,
+  type RequestedPage,
   readPage,
-  type Walk,
 } from '../../database/page.ts'
 import { inSteps } from '../../database/steps.ts'
 import { toTimestamp } from '../../database/types.ts'
@@ -49,12 +49,12 @@ export async function listAttempts(
   tenantId: string,
   endpointId: string,
   filter: AttemptFilter,
-  page: Page,
+  page: RequestedPage,
 ): Promise<Records<AttemptRow>> {
   const { statuses, eventIds, created } = filter
-  const bindings = new Bindings(tenantId)
+  const bindings = new BoundValues(tenantId)
   // An endpoint has few attempts of an event.
-  const walk: Walk = eventIds
+  const walk: IndexWalk = eventIds
     ? {
         columns: ['event_id', 'endpoint_id'],
         keys: combine(eventIds, [endpointId]),

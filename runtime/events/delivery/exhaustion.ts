@@ -9,7 +9,7 @@ import { collectEvents, emit } from '../emit/emit.ts'
 import { cancelAttempts } from '../webhook-endpoints/cancel-attempts.ts'
 import { showEndpoint } from '../webhook-endpoints/handlers.ts'
 import { type EndpointRow, lockEndpoint, updateEndpoint } from '../webhook-endpoints/queries.ts'
-import { type Completion, completeAttempts, completeOfOne } from './queries/completions.ts'
+import { type AttemptCompletion, completeAttempts, completeOfOne } from './queries/completions.ts'
 
 export interface ExhaustionOptions {
   readonly environment: Environment
@@ -24,7 +24,7 @@ export interface ExhaustionOptions {
 
 /** The last attempt of a delivery failed. */
 export interface Exhaustion {
-  readonly completion: Completion
+  readonly completion: AttemptCompletion
   readonly endpointId: string
   /** Of the endpoint when the attempt was claimed. */
   readonly generation: number

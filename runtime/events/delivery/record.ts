@@ -9,7 +9,7 @@ import { createBatches } from '../../work/batches.ts'
 import type { Outcome } from '../outbound/outbound.ts'
 import { type Exhausted, type ExhaustionOptions, exhaust } from './exhaustion.ts'
 import {
-  type Completion,
+  type AttemptCompletion,
   completeAttempts,
   completeOfOne,
   type EndpointResult,
@@ -17,20 +17,20 @@ import {
   recordEndpointResults,
 } from './queries/completions.ts'
 import { showAttempts, succeedAttempts } from './queries/successes.ts'
-import type { Claimed } from './queries/visits.ts'
+import type { LeasedAttempt } from './queries/visits.ts'
 
 /** How an attempt was recorded; `stale`: not at all, because another worker holds it; `disabled`: failed for the last time, which disabled its endpoint and was emitted. */
-export type Recorded = Completion['status'] | 'stale' | 'disabled'
+export type RecordedStatus = AttemptCompletion['status'] | 'stale' | 'disabled'
 
 /** Records how attempts ended. */
 export interface Recorder {
   /** @param outcome undefined: it was not to be sent. @param attemptedAt service time. */
   record(
-    claimed: Claimed,
+    claimed: LeasedAttempt,
     token: string,
     outcome: Outcome | undefined,
     attemptedAt: number,
-  ): Promise<Recorded>
+  ): Promise<RecordedStatus>
   /** Writes first attempts that are still under way, of which nothing was written yet. */
   show(attempts: readonly UnderWay[]): void
   /** Stops trying again what cannot be written. */
@@ -39,7 +39,7 @@ export interface Recorder {
 
 /** An attempt that is being sent, and the token of its lease. */
 export interface UnderWay {
-  readonly claimed: Claimed
+  readonly claimed: LeasedAttempt
   readonly token: string
 }
 
@@ -65,11 +65,11 @@ const REDIRECTED = 'the endpoint redirects, which is not followed'
 
 /** The attempt's end, and what follows on it by the schedule. */
 export function complete(
-  claimed: Claimed,
+  claimed: LeasedAttempt,
   token: string,
   outcome: Outcome | undefined,
   attemptedAt: number,
-): Completion {
+): AttemptCompletion {
   const base = idsOf({ claimed, token })
   if (!outcome) return { ...base, status: 'canceled' }
   const outcomeClass = classifyOutcome(outcome)
@@ -88,7 +88,7 @@ function idsOf({ claimed, token }: UnderWay) {
   return { tenantId: claimed.tenant_id, attemptId: claimed.attempt_id, token }
 }
 
-function answerOf(outcome: Outcome): Pick<Completion, 'responseStatus' | 'responseBody' | 'error'> {
+function answerOf(outcome: Outcome): Pick<AttemptCompletion, 'responseStatus' | 'responseBody' | 'error'> {
   if ('error' in outcome) return { error: outcome.error }
   const { status, body } = outcome
   const answer = { responseStatus: status, responseBody: body }
@@ -96,7 +96,7 @@ function answerOf(outcome: Outcome): Pick<Completion, 'responseStatus' | 'respon
 }
 
 /** What an attempt shows of its endpoint; undefined where that is known already. */
-function endpointResultOf(claimed: Claimed, outcome: Outcome | undefined): EndpointResult | undefined {
+function endpointResultOf(claimed: LeasedAttempt, outcome: Outcome | undefined): EndpointResult | undefined {
   if (!outcome) return undefined
   const about = { tenantId: claimed.tenant_id, endpointId: claimed.endpoint_id }
   if (!('error' in outcome)) {
@@ -122,7 +122,7 @@ export function mergeEndpointResults(endpointResults: readonly EndpointResult[])
 }
 
 interface Ended {
-  readonly completion: Completion
+  readonly completion: AttemptCompletion
   readonly endpointResult: EndpointResult | undefined
 }
 
@@ -140,7 +140,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
     )
   }
   const endsWith = (
-    write: (completions: readonly Completion[], now: number) => Promise<ReadonlySet<string>>,
+    write: (completions: readonly AttemptCompletion[], now: number) => Promise<ReadonlySet<string>>,
   ) =>
     createBatches<Ended, ReadonlySet<string>>({
       write: async (batch) => {

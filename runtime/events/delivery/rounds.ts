@@ -9,7 +9,13 @@ import type { Slots } from '../../work/slots.ts'
 import type { Agenda } from './agenda.ts'
 import { findDue, findWaiting, promoteAttempts } from './queries/due.ts'
 import type { VisitRequest } from './queries/visits.ts'
-import { type Claim, type Claimed, claimAttempts, PARTITION_WIDTH, planAttempts } from './queries/visits.ts'
+import {
+  type AttemptLease,
+  claimAttempts,
+  type LeasedAttempt,
+  PARTITION_WIDTH,
+  planAttempts,
+} from './queries/visits.ts'
 
 export interface RoundsOptions {
   readonly environment: Environment
@@ -22,7 +28,7 @@ export interface RoundsOptions {
   readonly slots: Slots
   readonly setAside: SetAside
   /** Makes an attempt that was claimed, once its event and its lease are on disk (`flushed`). */
-  readonly begin: (claimed: Claimed, token: string, leaseUntil: number, flushed: Promise<void>) => void
+  readonly begin: (claimed: LeasedAttempt, token: string, leaseUntil: number, flushed: Promise<void>) => void
 }
 
 /** What a worker does with its agenda. */
@@ -74,7 +80,7 @@ export function createRounds(options: RoundsOptions): Rounds {
     return { ...base, limit: Math.min(limit, CLAIMED_AT_ONCE), ...slots.allowances(PARTITION_WIDTH, tenants) }
   }
   const beginAll = (
-    { rows, flushed }: Pick<Claim, 'rows' | 'flushed'>,
+    { rows, flushed }: Pick<AttemptLease, 'rows' | 'flushed'>,
     { token, leaseUntil }: VisitRequest,
   ) => {
     if (rows.length === 0) return

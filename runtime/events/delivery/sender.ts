@@ -5,7 +5,7 @@ import type { Clock } from '../../tenants/clock/clock.ts'
 import type { Outbound, Outcome } from '../outbound/outbound.ts'
 import { openSecrets, signBody } from '../outbound/signing.ts'
 import { secretContext } from '../webhook-endpoints/secrets.ts'
-import type { Claimed } from './queries/visits.ts'
+import type { LeasedAttempt } from './queries/visits.ts'
 
 export interface SenderOptions {
   readonly environment: Environment
@@ -15,10 +15,10 @@ export interface SenderOptions {
 }
 
 /** Makes one attempt. Rejects when the signal aborts, or when the endpoint's secret does not open. */
-export type Send = (claimed: Claimed, signal: AbortSignal) => Promise<Outcome>
+export type Send = (claimed: LeasedAttempt, signal: AbortSignal) => Promise<Outcome>
 
 /** The headers of an attempt, under the names that the event's version has for them. */
-function headersOf(claimed: Claimed, signature: string): Record<string, string> {
+function headersOf(claimed: LeasedAttempt, signature: string): Record<string, string> {
   const names = views[claimed.event_version]?.[claimed.event_type]?.headers ?? {}
   const named = (name: string) => names[name] ?? name
   return {

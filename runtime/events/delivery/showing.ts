@@ -1,5 +1,5 @@
 /** Attempts under way, of which nothing may be written yet. */
-export interface Showing<Attempt> {
+export interface OpenAttempts<Attempt> {
   began(attempt: Attempt): void
   ended(attempt: Attempt): void
   /** Forgets all. */
@@ -13,7 +13,9 @@ export interface ShowingOptions<Attempt> {
 }
 
 /** Most attempts are over before anybody could ask for them, and are written once; the others are shown meanwhile. */
-export function createShowing<Attempt extends object>(options: ShowingOptions<Attempt>): Showing<Attempt> {
+export function createShowing<Attempt extends object>(
+  options: ShowingOptions<Attempt>,
+): OpenAttempts<Attempt> {
   const { afterMs, show } = options
   /** By when they began, in that order. */
   const open = new Map<Attempt, number>()

@@ -13,8 +13,8 @@ import { createSlots } from '../../work/slots.ts'
 import { createWakeUp } from '../../work/wake-up.ts'
 import type { Outbound, Outcome } from '../outbound/outbound.ts'
 import { createAgenda } from './agenda.ts'
-import type { Claimed } from './queries/visits.ts'
-import { createRecorder, type Recorded, type UnderWay } from './record.ts'
+import type { LeasedAttempt } from './queries/visits.ts'
+import { createRecorder, type RecordedStatus, type UnderWay } from './record.ts'
 import { createRounds } from './rounds.ts'
 import { createSender } from './sender.ts'
 import { createShowing } from './showing.ts'
@@ -53,7 +53,7 @@ export interface WorkerStats {
   readonly capacity: number
   readonly claims: number
   /** By how they were recorded; `lost`: not sent, or sent and not recorded: their leases run out. */
-  readonly attempts: Readonly<Record<Recorded | 'lost', number>>
+  readonly attempts: Readonly<Record<RecordedStatus | 'lost', number>>
   /** How long after it was due the attempt claimed last was claimed; service time. */
   readonly latenessMs: number
   /** Whether the last look at the queue failed. */
@@ -139,7 +139,7 @@ export function createWorker(options: WorkerOptions): Worker {
   let [latenessMs, failing, stopping] = [0, false, false]
 
   const send = async (
-    claimed: Claimed,
+    claimed: LeasedAttempt,
     leaseUntil: number,
     flushed: Promise<void>,
   ): Promise<Outcome | undefined> => {
@@ -156,7 +156,7 @@ export function createWorker(options: WorkerOptions): Worker {
   }
 
   /** An attempt that cannot be made counts as failed, so that its tenant sees why, and the schedule comes to its end. */
-  const sendOrFail = async (claimed: Claimed): Promise<Outcome> => {
+  const sendOrFail = async (claimed: LeasedAttempt): Promise<Outcome> => {
     const endpoint = { space: claimed.tenant_id, id: claimed.endpoint_id }
     try {
       const outcome = await sender(claimed, aborted.signal)
@@ -169,7 +169,12 @@ export function createWorker(options: WorkerOptions): Worker {
     }
   }
 
-  const attempt = async (claimed: Claimed, token: string, leaseUntil: number, flushed: Promise<void>) => {
+  const attempt = async (
+    claimed: LeasedAttempt,
+    token: string,
+    leaseUntil: number,
+    flushed: Promise<void>,
+  ) => {
     const attemptedAt = clock.service(environment)
     const outcome = await send(claimed, leaseUntil, flushed)
     const recorded = await recorder.record(claimed, token, outcome, attemptedAt)
@@ -177,7 +182,7 @@ export function createWorker(options: WorkerOptions): Worker {
     if (recorded === 'disabled') options.deliveriesDue?.(claimed.tenant_id)
   }
 
-  const begin = (claimed: Claimed, token: string, leaseUntil: number, flushed: Promise<void>) => {
+  const begin = (claimed: LeasedAttempt, token: string, leaseUntil: number, flushed: Promise<void>) => {
     const { tenant_id, endpoint_id, attempt_id, attempt: number } = claimed
     latenessMs = Math.max(0, clock.service(environment) - claimed.due_at)
     slots.take(tenant_id)

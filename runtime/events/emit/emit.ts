@@ -43,7 +43,7 @@ export type TypedEvent<Type extends keyof EventPayloads> = {
 } & (Type extends ChangeType ? { readonly before: EventPayloads[Type]['data'] } : { readonly before?: never })
 
 /** Whoever collects events for a transaction: the context of a request, or a worker's own. */
-export interface Emitter {
+export interface EventSink {
   emit(event: NewEvent): EmittedEvent | undefined
 }
 
@@ -53,13 +53,13 @@ export interface Emitter {
  * @returns the event as it will be sent; undefined where the tenant's version does not have its type, or nothing changed.
  */
 export function emit<Type extends keyof EventPayloads>(
-  emitter: Emitter,
+  emitter: EventSink,
   event: TypedEvent<Type>,
 ): EmittedEvent | undefined {
   return emitter.emit(event as NewEvent)
 }
 
-type Version = Pick<(typeof versions)[number], 'name' | 'sunset'>
+type SunsetVersion = Pick<(typeof versions)[number], 'name' | 'sunset'>
 
 /**
  * The version in which a tenant's events are rendered: its pin; the oldest that is still answered where the pin is past
@@ -70,9 +70,9 @@ type Version = Pick<(typeof versions)[number], 'name' | 'sunset'>
 export function renderingVersion(
   pin: string | null,
   now: number,
-  all: readonly Version[] = versions,
+  all: readonly SunsetVersion[] = versions,
 ): string {
-  const isAnswered = ({ sunset }: Version) => sunset === undefined || Date.parse(sunset) > now
+  const isAnswered = ({ sunset }: SunsetVersion) => sunset === undefined || Date.parse(sunset) > now
   const pinned = pin === null ? all.at(-1) : all.find(({ name }) => name === pin)
   const version = pinned && isAnswered(pinned) ? pinned : all.find(isAnswered)
   if (!version) throw new Error('every version is past its sunset')
@@ -101,7 +101,7 @@ export interface EmissionScope extends RenderingScope {
  * Collects events and writes them into the transaction; gives whether there may be attempts to plan. Call `write` when
  * everything else of the transaction has been sent, before the audit log: it locks the end of the tenant's sequence.
  */
-export function collectEvents(scope: EmissionScope): Emitter & { write(db: Database): Promise<boolean> } {
+export function collectEvents(scope: EmissionScope): EventSink & { write(db: Database): Promise<boolean> } {
   const rendered: RenderedEvent[] = []
   return {
     emit(event) {

@@ -1,12 +1,12 @@
 import type { Database, Statement } from '../../database/database.ts'
 import {
-  Bindings,
+  BoundValues,
   type CreatedRange,
   combine,
-  type Page,
+  type IndexWalk,
   type Records,
+  type RequestedPage,
   readPage,
-  type Walk,
 } from '../../database/page.ts'
 import { inSteps } from '../../database/steps.ts'
 import { toTimestamp } from '../../database/types.ts'
@@ -98,10 +98,10 @@ export async function listEvents(
   db: Database,
   tenantId: string,
   { created, types, areMost }: EventFilter,
-  page: Page,
+  page: RequestedPage,
 ): Promise<Records<EventRow>> {
-  const bindings = new Bindings(tenantId)
-  const walk: Walk = areMost
+  const bindings = new BoundValues(tenantId)
+  const walk: IndexWalk = areMost
     ? { columns: [], keys: [[]], where: `e.type = ANY (${bindings.bind(types)})` }
     : { columns: ['type'], keys: combine(types) }
   return readPage<EventRow>(db, LISTED, bindings, [walk], created, page)

@@ -6,7 +6,7 @@ import type { StoredEvent } from './queries.ts'
 
 type Members = Readonly<Record<string, unknown>>
 
-interface Body {
+interface StoredBody {
   readonly data: Members
   readonly previous_attributes?: Members
 }
@@ -20,12 +20,12 @@ export type RenderedAgain =
 
 /** @returns the event as a tenant that was pinned to the version would have been sent it; under the same identifier and time. */
 export function renderAgain(event: StoredEvent, version: string, all: EventViews = views): RenderedAgain {
-  const sent = JSON.parse(event.body) as Body
+  const sent = JSON.parse(event.body) as StoredBody
   if (version === event.version) return { kind: 'same', body: sent }
   const canonical = event.source ?? sourceOf(sent)
   const again = renderEvent(all, version, { type: event.type, ...canonical }, event.created)
   if (!again) return { kind: 'none' }
-  return { kind: 'other', body: { ...(JSON.parse(again.body) as Body), id: event.id } }
+  return { kind: 'other', body: { ...(JSON.parse(again.body) as StoredBody), id: event.id } }
 }
 
 /** The changes that made a difference when an event was rendered in its version, each as `2026-05-19/block-categories`. */
@@ -33,7 +33,7 @@ export function changesOf(event: StoredEvent, all: EventViews = views): Readonly
   const down = all[event.version]?.[event.type]?.down
   const touched = new Set<string>()
   if (!down || !event.source) return touched
-  const sent = JSON.parse(event.body) as Body
+  const sent = JSON.parse(event.body) as StoredBody
   const { data, before } = event.source
   for (const state of before ? [data, before] : [data])
     translateNoting(down, { ...sent, data: state }, (change) => touched.add(change))
@@ -41,7 +41,7 @@ export function changesOf(event: StoredEvent, all: EventViews = views): Readonly
 }
 
 /** Of an event whose body is in the form of the canonical version: the state before has what is told of it, and the rest of now. */
-function sourceOf({ data, previous_attributes: previous }: Body): NonNullable<StoredEvent['source']> {
+function sourceOf({ data, previous_attributes: previous }: StoredBody): NonNullable<StoredEvent['source']> {
   const [name] = Object.keys(data)
   if (!previous || name === undefined) return { data }
   return { data, before: { [name]: overlay(data[name] as Members, previous) } }

@@ -1,10 +1,10 @@
 import type { Database, Statement } from '../../database/database.ts'
 import {
-  Bindings,
+  BoundValues,
   type CreatedRange,
   combine,
-  type Page,
   type Records,
+  type RequestedPage,
   readPage,
 } from '../../database/page.ts'
 import { inSteps } from '../../database/steps.ts'
@@ -182,9 +182,9 @@ export async function listEndpoints(
   db: Database,
   tenantId: string,
   filter: { readonly created: CreatedRange; readonly statuses?: readonly string[] },
-  page: Page,
+  page: RequestedPage,
 ): Promise<Records<EndpointRow>> {
-  const bindings = new Bindings(tenantId)
+  const bindings = new BoundValues(tenantId)
   const walk = { columns: ['status'], keys: combine(filter.statuses ?? STATUSES) }
   return readPage<EndpointRow>(db, LISTED, bindings, [walk], filter.created, page)
 }

@@ -4,7 +4,7 @@ import type { Pool } from '../../database/pool/pool.ts'
 import { toTimestamp } from '../../database/types.ts'
 
 /** An account on a chain. */
-export interface Account {
+export interface ChainAccount {
   readonly chainId: number
   readonly address: string
 }
@@ -35,7 +35,7 @@ const RELEASE: Statement = {
  */
 export async function acquireAccount(
   control: Database,
-  { chainId, address }: Account,
+  { chainId, address }: ChainAccount,
   lease: { readonly token: string; readonly now: number; readonly until: number },
 ): Promise<number | undefined> {
   const times = [toTimestamp(lease.now), toTimestamp(lease.until)]
@@ -48,7 +48,7 @@ export async function acquireAccount(
   return acquire()
 }
 
-export async function releaseAccount(control: Database, account: Account, token: string): Promise<void> {
+export async function releaseAccount(control: Database, account: ChainAccount, token: string): Promise<void> {
   await control.query(RELEASE, [account.chainId, account.address, token])
 }
 
@@ -63,7 +63,7 @@ const ADVANCE: Statement = {
 /** Locks an account that this worker holds. Gives its next nonce. Throws `LostLease`. */
 export async function lockAccount(
   db: Database,
-  { chainId, address }: Account,
+  { chainId, address }: ChainAccount,
   token: string,
 ): Promise<number> {
   const { rows } = await db.query<{ next_nonce: number }>(HELD, [chainId, address, token])
@@ -72,7 +72,11 @@ export async function lockAccount(
 }
 
 /** Sets the next nonce of a locked account. */
-export async function setNonce(db: Database, { chainId, address }: Account, nonce: number): Promise<void> {
+export async function setNonce(
+  db: Database,
+  { chainId, address }: ChainAccount,
+  nonce: number,
+): Promise<void> {
   await db.query(ADVANCE, [chainId, address, nonce])
 }
 
@@ -82,7 +86,7 @@ export async function setNonce(db: Database, { chainId, address }: Account, nonc
  */
 export async function moveNonce(
   control: Pool,
-  account: Account,
+  account: ChainAccount,
   token: string,
   { from, to }: { readonly from: number; readonly to: number },
 ): Promise<void> {
@@ -100,7 +104,7 @@ const ACCOUNT_PROBLEM: Statement = {
 /** Notes why an account signs nothing new; null: it does. Gives whether that is new. @param now machine time. */
 export async function noteAccount(
   control: Database,
-  { chainId, address }: Account,
+  { chainId, address }: ChainAccount,
   problem: string | null,
   now: number,
 ): Promise<boolean> {
@@ -115,7 +119,7 @@ const COUNT_FROM: Statement = {
 /** How many payments of any state have this nonce or a later one, and whether one has this one. */
 export async function countPaymentsFrom(
   control: Database,
-  { chainId, address }: Account,
+  { chainId, address }: ChainAccount,
   nonce: number,
 ): Promise<{ readonly count: number; readonly taken: boolean }> {
   const { rows } = await control.query<{ count: number; taken: boolean | null }>(COUNT_FROM, [

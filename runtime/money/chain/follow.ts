@@ -4,17 +4,17 @@ import type { Environment } from '../../platform/environment.ts'
 import { outbid, priceOf } from './fees.ts'
 import { caip2 } from './own-chain.ts'
 import {
-  type Attempt,
   holdUpPayment,
   notePayment,
   type OpenPayment,
   type Payment,
+  type SignedTransaction,
   storeReplacement,
 } from './payment-queries.ts'
 import { confirmed, type Decide, failed, paid, reorged, report } from './report.ts'
 import type { Round } from './round.ts'
 import { sendAttempt } from './send.ts'
-import { isUseLogged, look, lookForUse, type Place, type Sight } from './sight.ts'
+import { type BlockPlace, isUseLogged, look, lookForUse, type Sight } from './sight.ts'
 import { SignerRefused, SignerUnavailable } from './signer.ts'
 import { nonceOf } from './token.ts'
 
@@ -97,9 +97,9 @@ function tell(round: Round, { environment, space, transfer_id: id }: Payment, de
   return report(round, { environment: environment as Environment, space, id }, decide)
 }
 
-const depthOf = ({ head }: Round, { block }: Place) => Math.max(0, head.block.number - block + 1)
+const depthOf = ({ head }: Round, { block }: BlockPlace) => Math.max(0, head.block.number - block + 1)
 
-async function confirm(round: Round, payment: OpenPayment, place: Place): Promise<Followed> {
+async function confirm(round: Round, payment: OpenPayment, place: BlockPlace): Promise<Followed> {
   const { chain, limits, account } = round
   const name = caip2(chain.id)
   const confirmations = depthOf(round, place)
@@ -123,7 +123,7 @@ async function confirm(round: Round, payment: OpenPayment, place: Place): Promis
 }
 
 /** A transaction of the account is in a block, but the node counts fewer transactions of the account. */
-function findMiscount({ head }: Round, { nonce, attempts }: OpenPayment, { hash, block }: Place) {
+function findMiscount({ head }: Round, { nonce, attempts }: OpenPayment, { hash, block }: BlockPlace) {
   if (head.nonce > nonce || !attempts.some((each) => each.hash === hash)) return undefined
   return `block ${block} has the account’s transaction ${nonce}, but the node counts only ${head.nonce} transactions`
 }
@@ -132,7 +132,7 @@ function findMiscount({ head }: Round, { nonce, attempts }: OpenPayment, { hash,
  * The contract has refused it. What was signed can be used by anyone who has seen it until it runs out: only then it has failed,
  * and only if everything that the node says agrees.
  */
-async function fail(round: Round, payment: OpenPayment, place: Place): Promise<Followed> {
+async function fail(round: Round, payment: OpenPayment, place: BlockPlace): Promise<Followed> {
   const seen = { hash: place.hash, block_hash: place.blockHash }
   const isOver = (round.head.certain?.timestamp ?? 0) > payment.valid_before
   const isDeep = depthOf(round, place) >= round.limits.confirmations
@@ -182,7 +182,11 @@ async function sendAgain(round: Round, payment: OpenPayment, isReorged: boolean)
 }
 
 /** The same call with a higher fee; undefined where it would be above the limit, or nobody is there who can sign it. */
-async function replace(round: Round, old: Attempt, transferId: string): Promise<Attempt | undefined> {
+async function replace(
+  round: Round,
+  old: SignedTransaction,
+  transferId: string,
+): Promise<SignedTransaction | undefined> {
   const { chain, signer, account, limits, control, token, head, log } = round
   if (signer.address !== account.address) return undefined
   const before = { maxFee: old.max_fee, priorityFee: old.priority_fee }

@@ -8,11 +8,11 @@ import { findChainOfToken, rememberChain } from './chain-queries.ts'
 import { readKeyFile } from './key-file.ts'
 import { caip2, TEST_CHAIN_ID, TEST_USDC } from './own-chain.ts'
 import { isPubliclyKnown } from './public-keys.ts'
-import type { ReportParts } from './report.ts'
+import type { TransferReportParts } from './report.ts'
 import type { PaymentLimits } from './round.ts'
 import { createRpc, RpcUnavailable } from './rpc.ts'
 import { startChainWorker } from './start-worker.ts'
-import type { Link } from './worker.ts'
+import type { ChainLink } from './worker.ts'
 
 /** A chain, as destinations name it. */
 export interface ChainInfo {
@@ -32,7 +32,7 @@ export interface Chains {
   /** What pages and the ready line say where the operator has allowed test chains and publicly known keys; a sentence each. */
   readonly warnings: readonly string[]
   /** Starts a worker for each chain. */
-  start(parts: ReportParts & { readonly control: Pool; readonly log: Logger }): PeriodicJob
+  start(parts: TransferReportParts & { readonly control: Pool; readonly log: Logger }): PeriodicJob
 }
 
 const OWN: ChainInfo = { id: TEST_CHAIN_ID, name: caip2(TEST_CHAIN_ID), token: TEST_USDC, isOwn: true }
@@ -113,7 +113,7 @@ async function findUnsafe(
 interface Start {
   readonly settings: ChainSettings
   readonly limits: PaymentLimits
-  readonly parts: ReportParts & { readonly control: Pool; readonly log: Logger }
+  readonly parts: TransferReportParts & { readonly control: Pool; readonly log: Logger }
 }
 
 function startFor(chain: ChainInfo, of: Chains['of'], { settings, limits, parts }: Start): PeriodicJob {
@@ -147,7 +147,7 @@ function startFor(chain: ChainInfo, of: Chains['of'], { settings, limits, parts 
   })
 }
 
-async function linkTo(rpcUrl: string, { id, token }: ChainInfo): Promise<Link> {
+async function linkTo(rpcUrl: string, { id, token }: ChainInfo): Promise<ChainLink> {
   const { connect } = await import('./connect.ts')
   const chain = await connect(createRpc(rpcUrl), id, token as `0x${string}`)
   return { chain, isCurrent: async () => true, stop: async () => {} }

@@ -4,7 +4,7 @@ import { messageOf } from '../../database/errors.ts'
 import type { Pool } from '../../database/pool/pool.ts'
 import { toTimestamp } from '../../database/types.ts'
 import type { Environment } from '../../platform/environment.ts'
-import { type Account, LostLease, lockAccount, setNonce } from './account-queries.ts'
+import { type ChainAccount, LostLease, lockAccount, setNonce } from './account-queries.ts'
 
 export interface Payment {
   readonly chain_id: number
@@ -33,7 +33,7 @@ export interface Payment {
 }
 
 /** A signed transaction. */
-export interface Attempt {
+export interface SignedTransaction {
   readonly nonce: number
   readonly attempt: number
   readonly hash: string
@@ -57,7 +57,11 @@ const INSERT_ATTEMPT: Statement = {
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
 }
 
-function insertAttempt(db: Database, { chainId, address }: Account, attempt: Omit<Attempt, 'sent_at'>) {
+function insertAttempt(
+  db: Database,
+  { chainId, address }: ChainAccount,
+  attempt: Omit<SignedTransaction, 'sent_at'>,
+) {
   const { nonce, attempt: number, hash, raw, max_fee, priority_fee, signed_at } = attempt
   const fees = [`${max_fee}`, `${priority_fee}`, toTimestamp(signed_at)]
   return db.query(INSERT_ATTEMPT, [chainId, address, nonce, number, hash, raw, ...fees])
@@ -78,10 +82,10 @@ export const NONCE_TAKEN = 'chain_payments_pkey'
  */
 export async function storePayment(
   control: Pool,
-  account: Account,
+  account: ChainAccount,
   token: string,
   payment: NewPayment,
-  attempt: Omit<Attempt, 'sent_at' | 'nonce' | 'attempt'>,
+  attempt: Omit<SignedTransaction, 'sent_at' | 'nonce' | 'attempt'>,
 ): Promise<void> {
   const { nonce } = payment
   await control.transaction(async (db) => {
@@ -107,9 +111,9 @@ export async function storePayment(
 /** Stores a transaction that replaces one of the same nonce. Throws `LostLease`. */
 export async function storeReplacement(
   control: Pool,
-  account: Account,
+  account: ChainAccount,
   token: string,
-  attempt: Omit<Attempt, 'sent_at'>,
+  attempt: Omit<SignedTransaction, 'sent_at'>,
 ): Promise<void> {
   await control.transaction(async (db) => {
     await lockAccount(db, account, token)
@@ -162,15 +166,15 @@ const ATTEMPTS: Statement = {
           WHERE t.chain_id = $1 AND t.signer = $2 AND t.nonce = ANY ($3) ORDER BY t.nonce, t.attempt DESC`,
 }
 
-type AttemptText = Omit<Attempt, 'max_fee' | 'priority_fee'> &
+type AttemptText = Omit<SignedTransaction, 'max_fee' | 'priority_fee'> &
   Readonly<Record<'max_fee' | 'priority_fee', string>>
 
 /** What was signed for nonces, the newest of each first. */
 export async function readAttempts(
   control: Database,
-  { chainId, address }: Account,
+  { chainId, address }: ChainAccount,
   nonces: readonly number[],
-): Promise<readonly Attempt[]> {
+): Promise<readonly SignedTransaction[]> {
   const { rows } = await control.query<AttemptText>(ATTEMPTS, [chainId, address, nonces])
   return rows.map((row) => ({
     ...row,
@@ -179,7 +183,7 @@ export async function readAttempts(
   }))
 }
 
-export type OpenPayment = Payment & { readonly attempts: readonly Attempt[] }
+export type OpenPayment = Payment & { readonly attempts: readonly SignedTransaction[] }
 
 /** A payment whose row cannot be read. The nonce is as stored. */
 export interface UnreadablePayment {
@@ -198,7 +202,7 @@ export interface OpenPayments {
 /** Payments that are followed. @param which those held up, or the others. */
 export async function readOpenPayments(
   control: Database,
-  { chainId, address }: Account,
+  { chainId, address }: ChainAccount,
   limit: number,
   which: 'moving' | 'held up' = 'moving',
 ): Promise<OpenPayments> {
@@ -229,7 +233,7 @@ const HOLD_UP: Statement = {
 /** Sets a payment aside: it is looked at now and then, and holds up no other. @param now machine time. */
 export async function holdUpPayment(
   control: Database,
-  { chainId, address }: Account,
+  { chainId, address }: ChainAccount,
   nonce: number | string,
   problem: string,
   now: number,
@@ -284,7 +288,7 @@ const NOTE: Statement = {
 /** Writes down where a payment is, which is not held up any more. */
 export async function notePayment(
   control: Database,
-  { chainId, address }: Account,
+  { chainId, address }: ChainAccount,
   { nonce, state, hash, block_hash, problem }: Payment,
 ): Promise<void> {
   await control.query(NOTE, [chainId, address, nonce, state, hash, block_hash, problem])
@@ -297,8 +301,8 @@ const SENT: Statement = {
 
 export async function noteSent(
   control: Database,
-  { chainId, address }: Account,
-  { nonce, attempt }: Attempt,
+  { chainId, address }: ChainAccount,
+  { nonce, attempt }: SignedTransaction,
   at: number,
 ): Promise<void> {
   await control.query(SENT, [chainId, address, nonce, attempt, toTimestamp(at)])
@@ -312,7 +316,7 @@ const REOPEN: Statement = {
 /** Follows what was done with again, from this nonce on: the chain has forgotten it. Gives how many. */
 export async function reopenPayments(
   control: Database,
-  { chainId, address }: Account,
+  { chainId, address }: ChainAccount,
   nonce: number,
 ): Promise<number> {
   return (await control.query(REOPEN, [chainId, address, nonce])).count

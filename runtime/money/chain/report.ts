@@ -10,7 +10,7 @@ import type { Clock } from '../../tenants/clock/clock.ts'
 import { lockTransfer, type TransferRow, updateTransfer } from './transfer-queries.ts'
 import type { FailureCode, OpenListener, TransferChange, TransferListener } from './transfers.ts'
 
-export interface ReportParts {
+export interface TransferReportParts {
   readonly pools: Readonly<Record<Environment, Pool>>
   readonly openListener: OpenListener
   readonly clock: Clock
@@ -24,7 +24,7 @@ export interface TransferPlace {
 }
 
 /** What a row becomes, and what the listener is told of it. */
-export interface Step {
+export interface TransferStep {
   readonly row: TransferRow
   readonly told?: TransferChange
 }
@@ -32,14 +32,14 @@ export interface Step {
 export type Decide = (
   row: TransferRow,
   asked: { readonly listener: TransferListener; readonly db: Database },
-) => Step | undefined | Promise<Step | undefined>
+) => TransferStep | undefined | Promise<TransferStep | undefined>
 
 /** What follows from the row alone. */
-type Transition = (row: TransferRow) => Step | undefined
+type TransferTransition = (row: TransferRow) => TransferStep | undefined
 
 /** Gives the row as it is then; undefined where the tenant's sandbox was wiped. */
 export async function report(
-  { pools, openListener, clock }: ReportParts,
+  { pools, openListener, clock }: TransferReportParts,
   { environment, space, id }: TransferPlace,
   decide: Decide,
 ): Promise<TransferRow | undefined> {
@@ -75,7 +75,7 @@ const ENDED = new Set(['paid', 'failed', 'withdrawn'])
 
 /** It was signed, with this hash. A payment that ended before stays what it was. */
 export const inTransit =
-  (chain: string, hash: string): Transition =>
+  (chain: string, hash: string): TransferTransition =>
   (row) => {
     if (ENDED.has(row.state)) return row.due === null ? undefined : { row: { ...row, ...NOT_DUE } }
     if (row.state === 'in_transit' && row.hash === hash && row.due === null) return undefined
@@ -90,7 +90,7 @@ export const inTransit =
   }
 
 export const confirmed =
-  (chain: string, hash: string, confirmations: number): Transition =>
+  (chain: string, hash: string, confirmations: number): TransferTransition =>
   (row) => {
     if (ENDED.has(row.state) || (row.hash === hash && row.confirmations === confirmations)) return
     const next = { ...row, state: 'in_transit', hash, confirmations, ...NOT_DUE } as const
@@ -98,7 +98,7 @@ export const confirmed =
   }
 
 export const paid =
-  (chain: string, hash: string, confirmations: number): Transition =>
+  (chain: string, hash: string, confirmations: number): TransferTransition =>
   (row) => {
     if (ENDED.has(row.state)) return
     const next = { ...row, state: 'paid', hash, confirmations, ...NOT_DUE } as const
@@ -107,14 +107,14 @@ export const paid =
 
 /** What was told as paid stays so: it is sent again until it is true again. */
 export const reorged =
-  (chain: string, hash: string): Transition =>
+  (chain: string, hash: string): TransferTransition =>
   (row) => {
     if (ENDED.has(row.state)) return
     return { row: { ...row, confirmations: 0 }, told: { state: 'reorged', chain, hash } }
   }
 
 export const failed =
-  (code: FailureCode): Transition =>
+  (code: FailureCode): TransferTransition =>
   (row) => {
     if (ENDED.has(row.state)) return
     const next = { ...row, state: 'failed', failure_code: code, ...NOT_DUE } as const

@@ -3,13 +3,13 @@ import type { Logger } from 'pino'
 import type { Address } from 'viem'
 import { reasonOf } from '../../database/errors.ts'
 import type { Pool } from '../../database/pool/pool.ts'
-import type { Account } from './account-queries.ts'
+import type { ChainAccount } from './account-queries.ts'
 import type { Block, Chain } from './connect.ts'
 import { type Followed, followPayment, holdUp } from './follow.ts'
 import { isOfPayout } from './held-up.ts'
 import { chooseNonce, type Filling } from './nonces.ts'
 import { type OpenPayment, readOpenPayments, reopenPayments } from './payment-queries.ts'
-import type { ReportParts } from './report.ts'
+import type { TransferReportParts } from './report.ts'
 import { RpcUnavailable } from './rpc.ts'
 import { type DueTransfer, signTransfer } from './sign.ts'
 import type { Signer } from './signer.ts'
@@ -33,11 +33,11 @@ export interface PaymentLimits {
 }
 
 /** What a round needs; no transaction of the database is open while the chain or the signer is asked. */
-export interface Round extends ReportParts {
+export interface Round extends TransferReportParts {
   readonly chain: Chain
   /** Whoever signs now: another than the account after a change of the key, which is then only followed. */
   readonly signer: Signer
-  readonly account: Account & { readonly address: Address }
+  readonly account: ChainAccount & { readonly address: Address }
   readonly control: Pool
   /** Of the lease on the account. */
   readonly token: string

@@ -1,5 +1,5 @@
 /** Signed bytes on their way to the chain: the same, as often as needed. */
-import { type Attempt, noteSent } from './payment-queries.ts'
+import { noteSent, type SignedTransaction } from './payment-queries.ts'
 import type { Round } from './round.ts'
 import { RpcRefused, RpcUnavailable } from './rpc.ts'
 
@@ -13,7 +13,7 @@ export const isKnownToNode = (message: string): boolean => KNOWN.test(message)
  * Sends them. Gives what the node says against it, or that it cannot be reached; undefined where it took them. Whatever it
  * says, whether they were mined is looked up.
  */
-export async function sendAttempt(round: Round, attempt: Attempt): Promise<string | undefined> {
+export async function sendAttempt(round: Round, attempt: SignedTransaction): Promise<string | undefined> {
   const { chain, control, account, log } = round
   const problem = await chain.rpc
     .ask('eth_sendRawTransaction', `0x${attempt.raw.toString('hex')}`)

@@ -5,7 +5,7 @@ import type { Payment } from './payment-queries.ts'
 import { hasPaid, type Log, nonceOf, usedTopics } from './token.ts'
 
 /** Where a transaction is. */
-export interface Place {
+export interface BlockPlace {
   readonly hash: string
   readonly block: number
   readonly blockHash: string
@@ -13,9 +13,9 @@ export interface Place {
 
 export type Sight =
   /** The contract has paid what was meant. */
-  | (Place & { readonly kind: 'paid' })
+  | (BlockPlace & { readonly kind: 'paid' })
   /** The transaction was taken into a block and did nothing. */
-  | (Place & { readonly kind: 'reverted' })
+  | (BlockPlace & { readonly kind: 'reverted' })
   | { readonly kind: 'missing' }
   /** The node says what cannot be. */
   | { readonly kind: 'wrong'; readonly problem: string }

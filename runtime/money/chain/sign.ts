@@ -14,12 +14,12 @@ import {
   readAttempts,
   storePayment,
 } from './payment-queries.ts'
-import { failed, inTransit, report, type Step } from './report.ts'
+import { failed, inTransit, report, type TransferStep } from './report.ts'
 import type { Round } from './round.ts'
 import { RpcRefused, RpcUnavailable } from './rpc.ts'
 import { sendAttempt } from './send.ts'
 import { SignerRefused, SignerUnavailable } from './signer.ts'
-import { type Authorization, authorizedCall, nonceOf, transferCall, UNITS_PER_CENT } from './token.ts'
+import { authorizedCall, nonceOf, type TransferAuthorization, transferCall, UNITS_PER_CENT } from './token.ts'
 import { type DueTransferRow, holdUpTransfer, readTransfer, type TransferRow } from './transfer-queries.ts'
 import type { FailureCode } from './transfers.ts'
 
@@ -112,7 +112,7 @@ function hold(
   { code, final, message }: Pick<HeldUp, 'code' | 'final' | 'message'>,
   { now, limits }: Pick<Round, 'now' | 'limits'>,
   isUnsigned: boolean,
-): Step | undefined {
+): TransferStep | undefined {
   if (row.due === null) return undefined
   const isSameCause = row.problem?.startsWith(`${code}: `) === true
   const since = (isSameCause ? row.held_up_since : null) ?? now()
@@ -212,7 +212,13 @@ async function signAndStore(
   const { environment, tenant_id: space, id } = transfer
   const value = BigInt(transfer.amount) * UNITS_PER_CENT
   const validBefore = BigInt(head.block.timestamp + limits.authorizationS)
-  const authorization: Authorization = { from: signer.address, to, value, validBefore, nonce: nonceOf(id) }
+  const authorization: TransferAuthorization = {
+    from: signer.address,
+    to,
+    value,
+    validBefore,
+    nonce: nonceOf(id),
+  }
   const signature = await signer.authorize(chain.domain, authorization, id)
   const unsigned = {
     chainId: chain.id,

@@ -12,7 +12,7 @@ import {
   serializeTransaction,
 } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
-import { AUTHORIZATION_TYPES, type Authorization, type TokenDomain } from './token.ts'
+import { AUTHORIZATION_TYPES, type TokenDomain, type TransferAuthorization } from './token.ts'
 
 /** A transaction before it is signed (EIP-1559). */
 export interface UnsignedTransaction {
@@ -38,7 +38,7 @@ export class SignerRefused extends Error {
 export interface Signer {
   readonly address: Address
   /** EIP-712's signature. `transferId` is for a signer that keeps books. Throws `SignerUnavailable`, `SignerRefused`. */
-  authorize(domain: TokenDomain, authorization: Authorization, transferId: string): Promise<Hex>
+  authorize(domain: TokenDomain, authorization: TransferAuthorization, transferId: string): Promise<Hex>
   /** The signed transaction, serialized. Throws as `authorize` does. */
   sign(transaction: UnsignedTransaction, transferId: string): Promise<Hex>
 }
@@ -61,7 +61,7 @@ function readAccount(key: string): ReturnType<typeof privateKeyToAccount> {
   }
 }
 
-export function typedData(domain: TokenDomain, authorization: Authorization) {
+export function typedData(domain: TokenDomain, authorization: TransferAuthorization) {
   return {
     domain,
     types: AUTHORIZATION_TYPES,

@@ -42,7 +42,7 @@ export interface TokenDomain {
 }
 
 /** What the payer allows the contract: so much to one recipient, once. */
-export interface Authorization {
+export interface TransferAuthorization {
   readonly from: Address
   readonly to: Address
   /** Base units. */
@@ -83,7 +83,7 @@ export function stateCall(payer: Address, nonce: Hex): Hex {
   return encodeFunctionData({ abi: ABI, functionName: 'authorizationState', args: [payer, nonce] })
 }
 
-export function authorizedCall(authorization: Authorization, signature: Hex): Hex {
+export function authorizedCall(authorization: TransferAuthorization, signature: Hex): Hex {
   const { from, to, value, validBefore, nonce } = authorization
   const { r, s, yParity } = parseSignature(signature)
   const args = [from, to, value, 0n, validBefore, nonce, 27 + yParity, r, s] as const
@@ -114,7 +114,7 @@ export const usedTopics = (payer: Address, nonce: Hex): readonly Hex[] => [
 export function hasPaid(
   logs: readonly Log[],
   token: Address,
-  { from, to, value, nonce }: Omit<Authorization, 'validBefore'>,
+  { from, to, value, nonce }: Omit<TransferAuthorization, 'validBefore'>,
 ): boolean {
   const own = logs.filter(({ address }) => same(address, token))
   const matches = ({ topics }: Log, wanted: readonly Hex[]) =>

@@ -4,7 +4,7 @@ import { enqueue } from '../../database/enqueue.ts'
 import type { Environment } from '../../platform/environment.ts'
 import { insertTransfer, withdraw } from './transfer-queries.ts'
 
-export interface Transfer {
+export interface ChainTransfer {
   /** Of the payout: a second transfer under it cannot be written, and the contract refuses to pay it twice. */
   readonly id: string
   /** CAIP-10, with EIP-55's checksum. */
@@ -18,7 +18,7 @@ export interface Transfer {
  *
  * @param now service time.
  */
-export function enqueueTransfer(db: Database, space: string, transfer: Transfer, now: number): void {
+export function enqueueTransfer(db: Database, space: string, transfer: ChainTransfer, now: number): void {
   enqueue(insertTransfer(db, space, transfer, now))
 }
 

@@ -9,7 +9,7 @@ import { acquireAccount, LostLease, releaseAccount } from './account-queries.ts'
 import { type Chain, WrongChain } from './connect.ts'
 import type { Filling } from './nonces.ts'
 import { findOpenAccounts } from './payment-queries.ts'
-import type { ReportParts } from './report.ts'
+import type { TransferReportParts } from './report.ts'
 import { type PaymentLimits, type Round, type RoundResult, readHead, runRound } from './round.ts'
 import { RpcUnavailable } from './rpc.ts'
 import { type DueTransfer, holdUp } from './sign.ts'
@@ -17,7 +17,7 @@ import { type Signer, SignerUnavailable } from './signer.ts'
 import { findDueTransfers } from './transfer-queries.ts'
 
 /** A chain that answers. */
-export interface Link {
+export interface ChainLink {
   readonly chain: Chain
   /** Of a chain of our own: makes sure that what was sent has its confirmations. */
   mine?(blocks: number): Promise<void>
@@ -28,7 +28,7 @@ export interface Link {
   stop(): Promise<void>
 }
 
-export interface ChainWorkerOptions extends ReportParts {
+export interface ChainWorkerOptions extends TransferReportParts {
   readonly chainId: number
   /** Whose transfers are paid on it. */
   readonly environments: readonly Environment[]
@@ -37,7 +37,7 @@ export interface ChainWorkerOptions extends ReportParts {
   /** Throws `SignerUnavailable`. */
   readonly openSigner: () => Promise<Signer>
   /** Opens the chain once there is something to send. Throws `RpcUnavailable`, `WrongChain`. */
-  readonly openLink: (signer: Address) => Promise<Link>
+  readonly openLink: (signer: Address) => Promise<ChainLink>
   readonly log: Logger
   /** In milliseconds: after a kill another worker goes on so much later. */
   readonly leaseMs?: number
@@ -61,7 +61,7 @@ export function createChainWorker(options: ChainWorkerOptions): ChainWorker {
   const leaseClock = createLeaseClock(control, options.clock.machine)
   const token = randomUUID()
   let clockAt = Number.NEGATIVE_INFINITY
-  let link: Link | undefined
+  let link: ChainLink | undefined
   const held = new Set<Address>()
   const fillings = new Map<Address, Map<number, Filling>>()
   const fillingsOf = (address: Address) => {
@@ -83,7 +83,7 @@ export function createChainWorker(options: ChainWorkerOptions): ChainWorker {
     link = undefined
     await old?.stop()
   }
-  const openLink = async (signer: Address): Promise<Link> => {
+  const openLink = async (signer: Address): Promise<ChainLink> => {
     if (link && !(await link.isCurrent())) await disconnect()
     link ??= await options.openLink(signer)
     return link
@@ -99,7 +99,7 @@ export function createChainWorker(options: ChainWorkerOptions): ChainWorker {
     )
     return found.flat()
   }
-  const roundOf = async (signer: Signer, address: Address, { chain, save }: Link): Promise<Round> => {
+  const roundOf = async (signer: Signer, address: Address, { chain, save }: ChainLink): Promise<Round> => {
     let saved: Promise<void> | undefined
     return {
       ...options,

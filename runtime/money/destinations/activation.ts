@@ -2,7 +2,7 @@
 import type { Context } from '../../api/handler.ts'
 import type { Database } from '../../database/database.ts'
 import { enqueue } from '../../database/enqueue.ts'
-import { type Emitter, emit } from '../../events/emit/emit.ts'
+import { type EventSink, emit } from '../../events/emit/emit.ts'
 import { lockHeldOf, removeDefault, updateDestination } from './queries.ts'
 import { isListed } from './screening.ts'
 import { activate, deny } from './states.ts'
@@ -13,7 +13,7 @@ export interface HeldPlace {
   readonly db: Database
   readonly space: string
   /** What tells of something that happens at a time by the settlement clock. */
-  readonly eventsAt: (at: number) => Emitter
+  readonly eventsAt: (at: number) => EventSink
   readonly sanctions: Context['sanctions']
 }
 

@@ -2,13 +2,13 @@ import type { components } from '../../../generated/canonical/types.ts'
 import type { Database, Statement } from '../../database/database.ts'
 import {
   ALL_ROWS,
-  Bindings,
+  BoundValues,
   type CreatedRange,
   combine,
-  type Page,
+  type IndexWalk,
   type Records,
+  type RequestedPage,
   readPage,
-  type Walk,
 } from '../../database/page.ts'
 import { toTimestamp } from '../../database/types.ts'
 
@@ -248,12 +248,12 @@ export function listDestinations(
   db: Database,
   tenantId: string,
   { statuses, types, created }: DestinationFilter,
-  page: Page,
+  page: RequestedPage,
 ): Promise<Records<DestinationRow>> {
-  const walk: Walk =
+  const walk: IndexWalk =
     statuses || types
       ? { columns: ['status', 'type'], keys: combine(statuses ?? STATUSES, types ?? TYPES) }
       : ALL_ROWS
-  const bindings = new Bindings(tenantId)
+  const bindings = new BoundValues(tenantId)
   return readPage<DestinationRow>(db, LISTED, bindings, [walk], created, page)
 }

@@ -11,7 +11,7 @@ import type { Database, Statement } from '../../database/database.ts'
  * - `interchange_revenue`, `network_fees`, `settlement_payable`, `payout_in_transit`: settlements and payouts
  * - `bank`: where money comes from and goes to
  */
-export type Account =
+export type LedgerAccount =
   | 'program_funds'
   | 'network_clearing'
   | 'interchange_revenue'
@@ -40,7 +40,7 @@ const LOCK: Statement = {
 }
 
 /** An account as nobody else can change it before the end of the transaction. */
-export async function lockAccount(db: Database, tenantId: string, account: Account): Promise<Funds> {
+export async function lockAccount(db: Database, tenantId: string, account: LedgerAccount): Promise<Funds> {
   return (await db.query<Funds>(LOCK, [tenantId, account])).rows[0] ?? NONE
 }
 
@@ -55,6 +55,6 @@ const READ: Statement = {
 }
 
 /** An account as it is now. */
-export async function readAccount(db: Database, tenantId: string, account: Account): Promise<Funds> {
+export async function readAccount(db: Database, tenantId: string, account: LedgerAccount): Promise<Funds> {
   return (await db.query<Funds>(READ, [tenantId, account])).rows[0] ?? NONE
 }

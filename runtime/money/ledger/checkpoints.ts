@@ -11,7 +11,7 @@ import { toTimestamp } from '../../database/types.ts'
 export type Positions = Readonly<Record<string, number>>
 
 /** The entries after some positions, up to others. */
-export interface Span {
+export interface PositionSpan {
   readonly after: Positions
   readonly until: Positions
 }
@@ -82,7 +82,7 @@ export async function readCheckpoint(db: Database, tenantId: string, instant: nu
   return positions
 }
 
-interface Found {
+interface FoundCheckpoint {
   readonly account_id: string
   readonly version: number
 }
@@ -122,7 +122,12 @@ const SPLIT: Statement = {
  * The last position in the span before which every entry is dated before the instant and no transaction is split: where entries are
  * not in the order of their times, those after one that is dated later come after the instant with it.
  */
-async function findPositions(db: Database, tenantId: string, span: Span, at: string): Promise<Positions> {
+async function findPositions(
+  db: Database,
+  tenantId: string,
+  span: PositionSpan,
+  at: string,
+): Promise<Positions> {
   const accounts = Object.keys(span.until)
   const lowest = (account: string) => span.after[account] ?? 0
   const searched = await Promise.all(
@@ -135,7 +140,7 @@ async function findPositions(db: Database, tenantId: string, span: Span, at: str
   const retreat = async (statement: Statement, span: (account: string) => readonly [number, number]) => {
     const spans = accounts.map(span)
     const bounds = [spans.map(([after]) => after), spans.map(([, until]) => until)]
-    const { rows } = await db.query<Found>(statement, [tenantId, accounts, ...bounds, at])
+    const { rows } = await db.query<FoundCheckpoint>(statement, [tenantId, accounts, ...bounds, at])
     const less = rows.filter(({ account_id, version }) => version <= positions[account_id]!)
     for (const { account_id, version } of less) positions[account_id] = version - 1
     return less.length > 0

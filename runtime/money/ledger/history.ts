@@ -1,6 +1,6 @@
 /** What was entered into a ledger, read in steps of a bounded size. Entries never change, so each step may be a transaction of its own. */
 import type { Database, Statement } from '../../database/database.ts'
-import type { Span } from './checkpoints.ts'
+import type { PositionSpan } from './checkpoints.ts'
 
 export interface LedgerEntry {
   readonly id: string
@@ -54,7 +54,7 @@ export async function* walkAccount(
   db: Database,
   tenantId: string,
   account: string,
-  span: Span,
+  span: PositionSpan,
 ): AsyncGenerator<AccountStep> {
   const read = async (after: number, until: number) =>
     (await db.query<StoredEntry>(BY_ACCOUNT, [tenantId, account, after, until, STEP])).rows.map(readEntry)

@@ -1,14 +1,14 @@
 /** What is written into a ledger: transfers between two accounts, and holds on what cards can spend. */
-import type { Database, Result, Statement } from '../../database/database.ts'
+import type { Database, RowResult, Statement } from '../../database/database.ts'
 import { enqueue } from '../../database/enqueue.ts'
 import { inSteps } from '../../database/steps.ts'
 import { toTimestamp } from '../../database/types.ts'
 import { newId } from '../../platform/ids.ts'
-import type { Account } from './accounts.ts'
+import type { LedgerAccount } from './accounts.ts'
 
-export interface Transfer {
-  readonly from: Account
-  readonly to: Account
+export interface LedgerTransfer {
+  readonly from: LedgerAccount
+  readonly to: LedgerAccount
   /** Cents, more than 0. */
   readonly amount: number
   /** Identifiers of its two entries (`len_…`), where others refer to them; default: new ones. */
@@ -30,7 +30,7 @@ export interface NewHold extends Hold {
 }
 
 export interface Posting {
-  readonly transfer?: Transfer | undefined
+  readonly transfer?: LedgerTransfer | undefined
   /** A hold that ends: a hold has one end. */
   readonly resolved?: Hold | undefined
   /** A hold that begins. */
@@ -127,7 +127,7 @@ export function post(
   cause: string,
   { transfer, resolved, placed }: Posting,
   now: number,
-): Promise<Result<Posted>> {
+): Promise<RowResult<Posted>> {
   const created = toTimestamp(now)
   const done = transfer ? move(db, tenantId, cause, transfer, now) : Promise.resolve({ rows: [], count: 0 })
   if (resolved) enqueue(db.query(RESOLVE, [tenantId, resolved.id, resolved.amount, created]))
@@ -148,9 +148,9 @@ function move(
   db: Database,
   tenantId: string,
   cause: string,
-  { from, to, amount, entries: given }: Transfer,
+  { from, to, amount, entries: given }: LedgerTransfer,
   now: number,
-): Promise<Result<Posted>> {
+): Promise<RowResult<Posted>> {
   const [first, second, moved] = from < to ? [from, to, -amount] : [to, from, amount]
   const entries = given ?? newEntries(now)
   const ids = from < to ? [entries.from, entries.to] : [entries.to, entries.from]

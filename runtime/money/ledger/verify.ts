@@ -3,13 +3,13 @@ import type { Database } from '../../database/database.ts'
 import type { Environment } from '../../platform/environment.ts'
 
 /** A rule of the ledger, with the statement that gives the first row which breaks it, and that row in words. */
-interface Rule {
+interface LedgerRule {
   readonly text: string
   readonly says: (row: Readonly<Record<string, unknown>>) => string
 }
 
 /** In the order in which they are checked: `s` stands for the schema. */
-const RULES: readonly Rule[] = [
+const RULES: readonly LedgerRule[] = [
   {
     text: `SELECT t.cause, coalesce(sum(e.amount), 0)::text AS sum, count(e.id) AS entries
              FROM s.ledger_transactions t LEFT JOIN s.ledger_entries e ON e.tenant_id = t.tenant_id AND e.cause = t.cause

@@ -26,7 +26,7 @@ import {
   lockBankTransfer,
   updateBankTransfer,
 } from './bank-queries.ts'
-import { claim, decided, type Visit, visitAfter } from './bank-states.ts'
+import { claim, decided, type TransferVisit, visitAfter } from './bank-states.ts'
 import { writeChange } from './changes.ts'
 import { lockPayout, type PayoutRow } from './queries.ts'
 import { isSignable } from './transfer-listener.ts'
@@ -42,7 +42,7 @@ export interface BankJobParts {
 }
 
 /** Where a transfer is. */
-interface Place {
+interface BankTransferKey {
   readonly environment: Environment
   readonly space: string
   readonly id: string
@@ -78,7 +78,7 @@ async function visitAll(parts: BankJobParts, environment: Environment): Promise<
 }
 
 /** @param known why it was held up before. */
-async function visit(parts: BankJobParts, place: Place, known: string | null): Promise<void> {
+async function visit(parts: BankJobParts, place: BankTransferKey, known: string | null): Promise<void> {
   try {
     const leased = await lease(parts, place)
     if (leased) await record(parts, place, leased.token, await leased.ask(parts.bank))
@@ -93,7 +93,7 @@ async function visit(parts: BankJobParts, place: Place, known: string | null): P
 }
 
 /** Takes a transfer for this worker alone; undefined where another one has it, or nothing is to be asked any more. */
-function lease(parts: BankJobParts, place: Place): Promise<Leased | undefined> {
+function lease(parts: BankJobParts, place: BankTransferKey): Promise<Leased | undefined> {
   const now = parts.clock.machine()
   return change(parts, place, async (db, payout, transfer) => {
     if (transfer.due === null || transfer.due > now) return undefined
@@ -114,7 +114,7 @@ function lease(parts: BankJobParts, place: Place): Promise<Leased | undefined> {
 
 async function readSealed(
   { seals }: BankJobParts,
-  { environment, space }: Place,
+  { environment, space }: BankTransferKey,
   db: Database,
   { destination_id }: PayoutRow,
 ): Promise<BankAccount> {
@@ -124,7 +124,12 @@ async function readSealed(
 }
 
 /** Writes what the bank has answered, unless another worker has taken the transfer over. */
-function record(parts: BankJobParts, place: Place, token: string, answer: BankAnswer): Promise<unknown> {
+function record(
+  parts: BankJobParts,
+  place: BankTransferKey,
+  token: string,
+  answer: BankAnswer,
+): Promise<unknown> {
   return change(parts, place, async (_, payout, transfer) => {
     if (transfer.token !== token) return undefined
     const times = { now: parts.clock.machine(), service: serviceTime(parts, place) }
@@ -132,17 +137,18 @@ function record(parts: BankJobParts, place: Place, token: string, answer: BankAn
   })
 }
 
-const serviceTime = ({ clock }: BankJobParts, { environment }: Place): number => clock.service(environment)
+const serviceTime = ({ clock }: BankJobParts, { environment }: BankTransferKey): number =>
+  clock.service(environment)
 
 /** A transaction that locks a payout and its transfer, and writes what they become; gives the result. */
 async function change<Result>(
   { database, wakeUpChannel, clock }: BankJobParts,
-  { environment, space, id }: Place,
+  { environment, space, id }: BankTransferKey,
   become: (
     db: Database,
     payout: PayoutRow,
     transfer: BankTransferRow,
-  ) => Promise<(Visit & { readonly result: Result }) | undefined>,
+  ) => Promise<(TransferVisit & { readonly result: Result }) | undefined>,
 ): Promise<Result | undefined> {
   const { tenantId } = readSpace(space)
   const now = clock.service(environment)

@@ -5,14 +5,14 @@ import type { PayoutRow } from './queries.ts'
 import { dayOf, fail, giveBack, isUnderway } from './states.ts'
 
 /** What a look at a transfer changes. */
-export interface Visit {
+export interface TransferVisit {
   readonly transfer: BankTransferRow
   /** Absent: it stays what it is. */
   readonly payout?: PayoutRow
 }
 
 /** Machine time, for leases and looks, and service time, for what the tenant sees. */
-export interface Times {
+export interface LookTimes {
   readonly now: number
   readonly service: number
 }
@@ -44,8 +44,8 @@ const ended = (transfer: BankTransferRow): BankTransferRow => ({
 export function claim(
   transfer: BankTransferRow,
   payout: PayoutRow,
-  { isPayable, token, now, service }: Times & { readonly isPayable: boolean; readonly token: string },
-): Visit {
+  { isPayable, token, now, service }: LookTimes & { readonly isPayable: boolean; readonly token: string },
+): TransferVisit {
   const leased = { ...transfer, token, due: now + LEASE_MS }
   if (transfer.state !== 'queued') return { transfer: leased }
   if (isPayable) {
@@ -61,7 +61,11 @@ export function claim(
 }
 
 /** What an operator has decided, for a transfer whose bank gives no usable answer. Undefined: nothing. */
-export function decided(transfer: BankTransferRow, payout: PayoutRow, service: number): Visit | undefined {
+export function decided(
+  transfer: BankTransferRow,
+  payout: PayoutRow,
+  service: number,
+): TransferVisit | undefined {
   if (transfer.decision === null) return undefined
   const gone = ended(transfer)
   if (!isUnderway(payout)) return { transfer: gone }
@@ -86,8 +90,8 @@ export function visitAfter(
   transfer: BankTransferRow,
   payout: PayoutRow,
   answer: BankAnswer,
-  { now, service }: Times,
-): Visit {
+  { now, service }: LookTimes,
+): TransferVisit {
   const contradiction = answer.outcome === 'payment' ? findContradiction(transfer, answer.payment) : undefined
   if (answer.outcome === 'later' || contradiction !== undefined) {
     const problem = contradiction ?? ('problem' in answer ? answer.problem : null)

@@ -2,7 +2,7 @@
 import { insufficientBalance, notFound } from '../../api/errors/errors.ts'
 import type { Database } from '../../database/database.ts'
 import { enqueue } from '../../database/enqueue.ts'
-import { type Emitter, emit } from '../../events/emit/emit.ts'
+import { type EventSink, emit } from '../../events/emit/emit.ts'
 import { newId } from '../../platform/ids.ts'
 import { enqueueTransfer } from '../chain/transfers.ts'
 import type { DestinationRow } from '../destinations/queries.ts'
@@ -14,14 +14,14 @@ import { expectedDay, transferOf } from './states.ts'
 import { showPayout } from './view.ts'
 
 /** Where a payout is written. */
-export interface Place {
+export interface PayoutPlace {
   readonly db: Database
   readonly space: string
-  readonly events: Emitter
+  readonly events: EventSink
 }
 
 /** What is paid, and why. */
-export type Order = Pick<PayoutRow, 'amount' | 'settlement_id' | 'metadata'>
+export type PayoutOrder = Pick<PayoutRow, 'amount' | 'settlement_id' | 'metadata'>
 
 /** What a destination is paid in. */
 export const currencyOf = ({ type }: Pick<DestinationRow, 'type'>): PayoutRow['currency'] =>
@@ -33,8 +33,8 @@ export const currencyOf = ({ type }: Pick<DestinationRow, 'type'>): PayoutRow['c
  * @param destination locked, and active. @param now service time.
  */
 export async function openPayout(
-  place: Place,
-  order: Order,
+  place: PayoutPlace,
+  order: PayoutOrder,
   destination: DestinationRow,
   now: number,
 ): Promise<PayoutRow> {
@@ -68,7 +68,7 @@ export async function openPayout(
 
 /** To those who pay it: a chain or a bank. */
 function handIn(
-  { db, space }: Place,
+  { db, space }: PayoutPlace,
   { id, amount }: PayoutRow,
   { address }: DestinationRow,
   now: number,
@@ -78,10 +78,14 @@ function handIn(
 }
 
 /** Locked before other accounts by everybody who moves what payouts are made of, so that nobody waits in a circle. */
-const lockPayable = ({ db, space }: Place) => lockAccount(db, space, 'settlement_payable')
+const lockPayable = ({ db, space }: PayoutPlace) => lockAccount(db, space, 'settlement_payable')
 
 /** Writes a payout as it is now; it is locked. */
-export async function writeChange(place: Place, before: PayoutRow, changed: PayoutRow): Promise<PayoutRow> {
+export async function writeChange(
+  place: PayoutPlace,
+  before: PayoutRow,
+  changed: PayoutRow,
+): Promise<PayoutRow> {
   const { db, space, events } = place
   const transfer = transferOf(before, changed)
   const after = { ...changed, postings: before.postings + (transfer ? 1 : 0) }
@@ -104,7 +108,7 @@ export async function writeChange(place: Place, before: PayoutRow, changed: Payo
  * @param missing is thrown where there is none; default: 404.
  */
 export async function changePayout(
-  place: Place,
+  place: PayoutPlace,
   id: string,
   change: (row: PayoutRow) => PayoutRow,
   missing: () => Error = notFound,

@@ -6,7 +6,7 @@ import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { matching, members, oneOf, type Shape, text, within } from '../../passes/wallets/fakes/shapes.ts'
+import { matching, members, oneOf, type ShapeCheck, text, within } from '../../passes/wallets/fakes/shapes.ts'
 
 export interface StandInPayment {
   readonly id: string
@@ -33,7 +33,7 @@ export interface BankStandIn {
   close(): Promise<void>
 }
 
-interface Answer {
+interface FakeBankAnswer {
   readonly status: number
   readonly body: unknown
 }
@@ -41,7 +41,7 @@ interface Answer {
 const MAX_BODY = 16 * 1024
 
 /** ABA routing transit number: its digits, weighted by 3, 7 and 1 in turn, add up to a multiple of ten. */
-const routing: Shape = (value, at) => {
+const routing: ShapeCheck = (value, at) => {
   const digits = typeof value === 'string' && /^[0-9]{9}$/.test(value) ? [...value] : []
   const sum = digits.reduce((total, digit, place) => total + Number(digit) * [3, 7, 1][place % 3]!, 0)
   return sum > 0 && sum % 10 === 0 ? undefined : `Invalid value at '${at}': no routing number`
@@ -64,7 +64,7 @@ const ORDER = members({
 export async function startBankStandIn(token: string): Promise<BankStandIn> {
   const payments: StandInPayment[] = []
   const requests: { method: string; path: string; status: number }[] = []
-  const pay = (key: string | undefined, order: string): Answer => {
+  const pay = (key: string | undefined, order: string): FakeBankAnswer => {
     if (!key) return { status: 400, body: { error: 'an Idempotency-Key is needed' } }
     const known = payments.find((each) => each.key === key)
     if (known)
@@ -84,13 +84,13 @@ export async function startBankStandIn(token: string): Promise<BankStandIn> {
     payments.push(payment)
     return shown(201, payment)
   }
-  const look = (id: string): Answer => {
+  const look = (id: string): FakeBankAnswer => {
     const payment = payments.find((each) => each.id === id)
     if (!payment) return { status: 404, body: { error: 'there is no such payment' } }
     if (bank.settles && payment.status === 'pending') payment.status = 'settled'
     return shown(200, payment)
   }
-  const answer = async (request: IncomingMessage): Promise<Answer> => {
+  const answer = async (request: IncomingMessage): Promise<FakeBankAnswer> => {
     const { method, url: path = '', headers } = request
     const body = await readBody(request)
     if (!bears(headers.authorization, token)) return { status: 401, body: { error: 'who is asking?' } }
@@ -132,7 +132,7 @@ export async function startBankStandIn(token: string): Promise<BankStandIn> {
   return bank
 }
 
-const shown = (status: number, { id, status: stands, failure_code }: StandInPayment): Answer => ({
+const shown = (status: number, { id, status: stands, failure_code }: StandInPayment): FakeBankAnswer => ({
   status,
   body: { id, status: stands, ...(failure_code !== undefined && { failure_code }) },
 })

@@ -6,7 +6,7 @@ import { readCreated, readPage, showList } from '../../api/lists/list-query.ts'
 import { withdrawTransfer } from '../chain/transfers.ts'
 import { type DestinationRow, lockDestination } from '../destinations/queries.ts'
 import { type DestinationList, isListed } from '../destinations/screening.ts'
-import { changePayout, currencyOf, openPayout, type Place } from './changes.ts'
+import { changePayout, currencyOf, openPayout, type PayoutPlace } from './changes.ts'
 import { listPayouts, type PayoutRow, readPayout } from './queries.ts'
 import { cancel, fail, giveBack } from './states.ts'
 import { showPayout } from './view.ts'
@@ -15,7 +15,7 @@ type Schemas = components['schemas']
 
 const shown = (row: PayoutRow) => ({ status: 200 as const, body: showPayout(row) })
 
-const placeOf = ({ db, caller, events }: Context): Place => ({ db, space: caller.space, events })
+const placeOf = ({ db, caller, events }: Context): PayoutPlace => ({ db, space: caller.space, events })
 
 const missing = () => validationFailed([{ field: 'payout_id', issue: 'names no payout' }])
 

@@ -2,13 +2,13 @@ import type { components } from '../../../generated/canonical/types.ts'
 import type { Database, Statement } from '../../database/database.ts'
 import {
   ALL_ROWS,
-  Bindings,
+  BoundValues,
   type CreatedRange,
   combine,
-  type Page,
+  type IndexWalk,
   type Records,
+  type RequestedPage,
   readPage,
-  type Walk,
 } from '../../database/page.ts'
 import { toTimestamp } from '../../database/types.ts'
 
@@ -144,14 +144,14 @@ export function listPayouts(
   db: Database,
   tenantId: string,
   filter: PayoutFilter,
-  page: Page,
+  page: RequestedPage,
 ): Promise<Records<PayoutRow>> {
-  const bindings = new Bindings(tenantId)
+  const bindings = new BoundValues(tenantId)
   return readPage<PayoutRow>(db, LISTED, bindings, [walkOf(filter, bindings)], filter.created, page)
 }
 
 /** A settlement has one payout, which is looked at for the rest that was asked for. */
-function walkOf({ statuses, destinationIds, settlementIds }: PayoutFilter, bindings: Bindings): Walk {
+function walkOf({ statuses, destinationIds, settlementIds }: PayoutFilter, bindings: BoundValues): IndexWalk {
   const among = (column: string, values: readonly string[] | undefined) =>
     values ? [`p.${column} = ANY (${bindings.bind(values)}::text[])`] : []
   if (settlementIds) {

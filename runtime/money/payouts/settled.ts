@@ -1,7 +1,7 @@
 /** What settlements pay out by themselves. */
 import { lockDefault } from '../destinations/queries.ts'
 import { type DestinationList, isListed } from '../destinations/screening.ts'
-import { openPayout, type Place } from './changes.ts'
+import { openPayout, type PayoutPlace } from './changes.ts'
 
 /** What a settlement has made payable. */
 export interface SettledNet {
@@ -19,7 +19,7 @@ export interface SettledNet {
  * @param now service time.
  */
 export async function payOutSettlement(
-  place: Place,
+  place: PayoutPlace,
   { settlementId, amount }: SettledNet,
   list: DestinationList,
   now: number,

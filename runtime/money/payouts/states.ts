@@ -1,14 +1,14 @@
 /** What may become of a payout. Nothing here asks a database; refusals are thrown. Amounts are cents, times service time. */
 import { invalidState } from '../../api/errors/errors.ts'
 import type { TransferChange } from '../chain/transfers.ts'
-import type { Account } from '../ledger/accounts.ts'
-import type { Transfer } from '../ledger/post.ts'
+import type { LedgerAccount } from '../ledger/accounts.ts'
+import type { LedgerTransfer } from '../ledger/post.ts'
 import type { PayoutRow } from './queries.ts'
 
-type Status = PayoutRow['status']
+type PayoutStatus = PayoutRow['status']
 
 /** The account of the ledger that a payout's money is in. */
-const PLACES: Readonly<Record<Status, Account>> = {
+const PLACES: Readonly<Record<PayoutStatus, LedgerAccount>> = {
   pending: 'payout_in_transit',
   in_transit: 'payout_in_transit',
   paid: 'bank',
@@ -18,7 +18,7 @@ const PLACES: Readonly<Record<Status, Account>> = {
 }
 
 /** What a change moves; @param before undefined for a new payout, whose money was payable. */
-export function transferOf(before: PayoutRow | undefined, after: PayoutRow): Transfer | undefined {
+export function transferOf(before: PayoutRow | undefined, after: PayoutRow): LedgerTransfer | undefined {
   const from = before ? PLACES[before.status] : 'settlement_payable'
   const to = PLACES[after.status]
   return from === to ? undefined : { from, to, amount: after.amount }

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { ReportFormat } from '../../tenants/addresses/report-links.ts'
 import type { WrittenFile } from './queries.ts'
-import type { Row } from './row-sources.ts'
+import type { ReportLine } from './row-sources.ts'
 
 /** Some bytes of a file. */
 export interface Piece {
@@ -13,7 +13,7 @@ export interface Piece {
 }
 
 export interface FileWriter {
-  add(rows: readonly Row[]): void
+  add(rows: readonly ReportLine[]): void
   /** What has been written since it was asked last, where that is enough for a piece. */
   takePiece(): Piece | undefined
   /** The last piece, and the file as a whole. Nothing can be added after it. */
@@ -22,13 +22,13 @@ export interface FileWriter {
 
 const PIECE_BYTES = 256 * 1024
 
-interface Form {
+interface FileForm {
   readonly begin: string
-  readonly row: (row: Row, isFirst: boolean) => string
+  readonly row: (row: ReportLine, isFirst: boolean) => string
   readonly end: string
 }
 
-function createWriter(format: ReportFormat, form: Form): FileWriter {
+function createWriter(format: ReportFormat, form: FileForm): FileWriter {
   const hash = createHash('sha256')
   let texts = [form.begin]
   let waiting = form.begin.length
@@ -67,10 +67,11 @@ export function createWriters(columns: readonly string[]): readonly FileWriter[]
 }
 
 /** A JSON array with a line for each row. */
-function jsonForm(columns: readonly string[]): Form {
-  const member = (name: string, value: Row[string]) =>
+function jsonForm(columns: readonly string[]): FileForm {
+  const member = (name: string, value: ReportLine[string]) =>
     `${JSON.stringify(name)}:${typeof value === 'bigint' ? value : JSON.stringify(value)}`
-  const write = (row: Row) => `{${columns.map((column) => member(column, row[column] ?? null)).join(',')}}`
+  const write = (row: ReportLine) =>
+    `{${columns.map((column) => member(column, row[column] ?? null)).join(',')}}`
   return {
     begin: '[',
     row: (row, isFirst) => `${isFirst ? '\n' : ',\n'}${write(row)}`,
@@ -79,7 +80,7 @@ function jsonForm(columns: readonly string[]): Form {
 }
 
 /** RFC 4180. */
-function csvForm(columns: readonly string[]): Form {
+function csvForm(columns: readonly string[]): FileForm {
   return {
     begin: `${columns.join(',')}\r\n`,
     row: (row) => `${columns.map((column) => writeCell(row[column] ?? null)).join(',')}\r\n`,

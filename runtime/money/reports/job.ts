@@ -37,7 +37,7 @@ import {
   renewLease,
 } from './work-queries.ts'
 
-export interface ReportParts {
+export interface TreasuryReportParts {
   readonly database: Readonly<Record<Environment, Pool>> & { readonly control: Database }
   readonly clock: Clock
   readonly wakeUpChannel: WakeUpChannel
@@ -66,7 +66,7 @@ const KEPT_MS = 7 * 86_400_000
  *
  * @throws {AggregateError} the faults of reports that have failed, after all others are made.
  */
-export async function makeReports(parts: ReportParts): Promise<void> {
+export async function makeReports(parts: TreasuryReportParts): Promise<void> {
   const faults: unknown[] = []
   for (const environment of ENVIRONMENTS) {
     for (let after = ''; !parts.isStopping?.(); ) {
@@ -94,7 +94,7 @@ export async function makeReports(parts: ReportParts): Promise<void> {
 
 /** A report in the hands of a worker. */
 interface Making {
-  readonly parts: ReportParts
+  readonly parts: TreasuryReportParts
   readonly environment: Environment
   readonly space: string
   readonly report: ClaimedReport
@@ -106,7 +106,12 @@ class LeaseLost extends Error {
   override name = 'LeaseLost'
 }
 
-async function make(parts: ReportParts, environment: Environment, space: string, id: string): Promise<void> {
+async function make(
+  parts: TreasuryReportParts,
+  environment: Environment,
+  space: string,
+  id: string,
+): Promise<void> {
   const pool = parts.database[environment].forTenant(readSpace(space).tenantId)
   const worker = randomUUID()
   let making: Making | undefined
@@ -148,7 +153,7 @@ async function endUnmade(
 
 /** Ends a report as failed that cannot be read: nothing but that is written of it. */
 async function failUnread(
-  parts: ReportParts,
+  parts: TreasuryReportParts,
   environment: Environment,
   space: string,
   id: string,
@@ -160,7 +165,7 @@ async function failUnread(
   })
 }
 
-function leaseOf({ clock }: ReportParts, worker: string): Lease {
+function leaseOf({ clock }: TreasuryReportParts, worker: string): Lease {
   const now = clock.machine()
   return { worker, now, until: now + LEASE_MS }
 }
@@ -222,11 +227,11 @@ function inTransaction<T>(
   })
 }
 
-type Outcome =
+type ReportOutcome =
   | { readonly status: 'succeeded'; readonly result: ReportResult }
   | { readonly status: 'failed'; readonly failure_code: NonNullable<ReportRow['failure_code']> }
 
-async function end(making: Making, outcome: Outcome): Promise<void> {
+async function end(making: Making, outcome: ReportOutcome): Promise<void> {
   const { parts, environment, space, report } = making
   const { tenantId } = readSpace(space)
   const now = parts.clock.service(environment)
@@ -250,7 +255,7 @@ async function end(making: Making, outcome: Outcome): Promise<void> {
 }
 
 /** Files that nobody can download any more. A process that dies meanwhile leaves the rest to the next look. */
-async function deleteExpired(parts: ReportParts, environment: Environment): Promise<void> {
+async function deleteExpired(parts: TreasuryReportParts, environment: Environment): Promise<void> {
   const now = parts.clock.service(environment)
   for (const { tenant_id: space, id } of await findExpired(parts.database[environment], now, BATCH)) {
     const db = parts.database[environment].forTenant(readSpace(space).tenantId)
@@ -262,7 +267,7 @@ async function deleteExpired(parts: ReportParts, environment: Environment): Prom
 const PAUSE_MS = 500
 
 /** Looks twice a second. */
-export function startReportJob(parts: ReportParts, log: Logger): PeriodicJob {
+export function startReportJob(parts: TreasuryReportParts, log: Logger): PeriodicJob {
   let stopping = false
   const job = runPeriodically(() => makeReports({ ...parts, isStopping: () => stopping }), {
     pauseMs: PAUSE_MS,

@@ -2,10 +2,10 @@ import type { components } from '../../../generated/canonical/types.ts'
 import type { Database, Statement } from '../../database/database.ts'
 import {
   ALL_ROWS,
-  Bindings,
+  BoundValues,
   type CreatedRange,
-  type Page,
   type Records,
+  type RequestedPage,
   readPage,
 } from '../../database/page.ts'
 import { toTimestamp } from '../../database/types.ts'
@@ -93,9 +93,9 @@ export function listReports(
   db: Database,
   tenantId: string,
   { created }: { readonly created: CreatedRange },
-  page: Page,
+  page: RequestedPage,
 ): Promise<Records<ReportRow>> {
-  return readPage<ReportRow>(db, LISTED, new Bindings(tenantId), [ALL_ROWS], created, page)
+  return readPage<ReportRow>(db, LISTED, new BoundValues(tenantId), [ALL_ROWS], created, page)
 }
 
 const COUNT_PENDING: Statement = {

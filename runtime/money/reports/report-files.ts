@@ -3,10 +3,10 @@ import type { ServerResponse } from 'node:http'
 import type { Pool } from '../../database/pool/pool.ts'
 import { readSpace } from '../../database/space.ts'
 import {
+  type HolderRequest,
   type HolderRoute,
   nothingHere,
   requireMethod,
-  type Visit,
 } from '../../passes/wallets/pages/holders.ts'
 import type { ReportFormat, ReportLinks } from '../../tenants/addresses/report-links.ts'
 import { readReport, type WrittenFile } from './queries.ts'
@@ -32,7 +32,7 @@ export function reportFileRoute(parts: ReportFileParts): HolderRoute {
 
 async function send(
   { database, links }: ReportFileParts,
-  { request, response, rest, now }: Visit,
+  { request, response, rest, now }: HolderRequest,
 ): Promise<void> {
   const place = links.read(rest)
   if (!place) throw nothingHere()

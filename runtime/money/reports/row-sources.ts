@@ -3,7 +3,7 @@ import type { components } from '../../../generated/canonical/types.ts'
 import type { Database } from '../../database/database.ts'
 import { isId } from '../../platform/ids.ts'
 import { writeInstant } from '../../platform/instants.ts'
-import type { Span } from '../ledger/checkpoints.ts'
+import type { PositionSpan } from '../ledger/checkpoints.ts'
 import { type LedgerEntry, walkAccount } from '../ledger/history.ts'
 import { type PayoutRow, readPayouts } from '../payouts/queries.ts'
 import type { ReportType } from './queries.ts'
@@ -20,28 +20,28 @@ import {
 type Schemas = components['schemas']
 
 /** One row, by column. `amount` is what it adds to the balance of the report, in cents. */
-export type Row = Readonly<Record<string, string | number | bigint | null>> & {
+export type ReportLine = Readonly<Record<string, string | number | bigint | null>> & {
   readonly amount: number | bigint
 }
 
-export interface Step {
+export interface ReportStep {
   /** Cents by which the opening balance is more than the steps before this have said. */
   readonly opening: bigint
-  readonly rows: readonly Row[]
+  readonly rows: readonly ReportLine[]
 }
 
 /** What is reported of. */
-export interface Scope {
+export interface ReportScope {
   readonly db: Database
   readonly space: string
-  readonly span: Span
+  readonly span: PositionSpan
   /** In which rows are spelt. */
   readonly version: string
 }
 
 export interface RowSource {
   readonly columns: readonly string[]
-  readonly steps: (scope: Scope) => AsyncIterable<Step>
+  readonly steps: (scope: ReportScope) => AsyncIterable<ReportStep>
 }
 
 const CURRENCY = 'usd'
@@ -61,7 +61,7 @@ const ledgerEntries: RowSource = {
   },
 }
 
-const entryRow = (entry: LedgerEntry): Row => ({
+const entryRow = (entry: LedgerEntry): ReportLine => ({
   id: entry.id,
   created: writeInstant(entry.created),
   account: entry.account_id,
@@ -143,7 +143,7 @@ const payoutReconciliation: RowSource = {
   },
 }
 
-function payableRow(entry: LedgerEntry, payout: PayoutRow | undefined): Row {
+function payableRow(entry: LedgerEntry, payout: PayoutRow | undefined): ReportLine {
   const source = sourceOf(entry)
   const type = payout === undefined ? 'settlement' : entry.amount < 0 ? 'payout' : 'payout_reversal'
   return {
@@ -196,7 +196,7 @@ const settlementReconciliation: RowSource = {
   },
 }
 
-function lineRow(settlement: ReportedSettlement, line: Schemas['SettlementLine']): Row {
+function lineRow(settlement: ReportedSettlement, line: Schemas['SettlementLine']): ReportLine {
   return {
     settlement_id: settlement.id,
     settlement_status: settlement.status,

@@ -3,7 +3,7 @@ import type { components } from '../../../generated/canonical/types.ts'
 import { versions } from '../../../generated/versions.ts'
 import type { Database, Statement } from '../../database/database.ts'
 import { toTimestamp } from '../../database/types.ts'
-import type { Positions, Span } from '../ledger/checkpoints.ts'
+import type { PositionSpan, Positions } from '../ledger/checkpoints.ts'
 import type { LineRow, SettlementRow } from '../settlement-lines/queries.ts'
 import { showLine } from '../settlement-lines/view.ts'
 
@@ -75,7 +75,7 @@ const DAY_MS = 86_400_000
 export async function* walkSettlements(
   db: Database,
   space: string,
-  { after, until }: Span,
+  { after, until }: PositionSpan,
 ): AsyncGenerator<ReportedSettlement> {
   const dayOf = async (statement: Statement, positions: Positions) =>
     (await db.query<{ day: number | null }>(statement, [space, ...positionsOf(positions)])).rows[0]?.day

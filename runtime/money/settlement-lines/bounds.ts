@@ -1,6 +1,6 @@
 /** The documents' bound of amounts, held where money is asked for: what workers do of it later never fails. */
 
-import type { Result } from '../../database/database.ts'
+import type { RowResult } from '../../database/database.ts'
 import { CHECK_VIOLATION, codeOf, constraintOf } from '../../database/errors.ts'
 import type { Posted } from '../ledger/post.ts'
 import type { Totals } from './amounts.ts'
@@ -35,7 +35,7 @@ const beyondTotals = () =>
  * @param direction in which the account moves.
  */
 export async function requireBounds(
-  posted: Promise<Result<Posted>>,
+  posted: Promise<RowResult<Posted>>,
   direction: 'up' | 'down',
 ): Promise<void> {
   const { rows } = await posted.catch((error: unknown) => {

@@ -2,7 +2,7 @@
 
 import type { Database } from '../../database/database.ts'
 import { enqueue } from '../../database/enqueue.ts'
-import type { Emitter } from '../../events/emit/emit.ts'
+import type { EventSink } from '../../events/emit/emit.ts'
 import { emit } from '../../events/emit/emit.ts'
 import { newId } from '../../platform/ids.ts'
 import { type LineAmount, totalsOf } from './amounts.ts'
@@ -24,7 +24,7 @@ import { showSettlement } from './view.ts'
 export interface SettlementPlace {
   readonly db: Database
   readonly space: string
-  readonly events: Emitter
+  readonly events: EventSink
 }
 
 /** A line that is to be written, with what is behind it. */

@@ -2,13 +2,13 @@ import type { components } from '../../../generated/canonical/types.ts'
 import type { Database, Statement } from '../../database/database.ts'
 import {
   ALL_ROWS,
-  Bindings,
+  BoundValues,
   type CreatedRange,
   combine,
-  type Page,
+  type IndexWalk,
   type Records,
+  type RequestedPage,
   readPage,
-  type Walk,
 } from '../../database/page.ts'
 import { inSteps } from '../../database/steps.ts'
 import { toTimestamp } from '../../database/types.ts'
@@ -16,12 +16,12 @@ import { type Interchange, type LineType, type Totals, totalsOf } from './amount
 
 type Schemas = components['schemas']
 
-export type Status = 'open' | 'pending' | 'processing' | 'settled' | 'failed'
+export type SettlementStatus = 'open' | 'pending' | 'processing' | 'settled' | 'failed'
 
 /** A settlement as stored. Amounts in cents; times are the settlement clock's, in milliseconds since the epoch. */
 export interface SettlementRow extends Totals {
   readonly id: string
-  readonly status: Status
+  readonly status: SettlementStatus
   readonly currency: Schemas['Currency']
   readonly period_start: number
   readonly period_end: number
@@ -276,10 +276,10 @@ export async function listSettlements(
   db: Database,
   tenantId: string,
   { statuses, created }: SettlementFilter,
-  page: Page,
+  page: RequestedPage,
 ): Promise<Records<SettlementWithLines>> {
-  const walk: Walk = statuses ? { columns: ['status'], keys: combine(statuses) } : ALL_ROWS
-  return readPage(db, LISTED, new Bindings(tenantId), [walk], created, page)
+  const walk: IndexWalk = statuses ? { columns: ['status'], keys: combine(statuses) } : ALL_ROWS
+  return readPage(db, LISTED, new BoundValues(tenantId), [walk], created, page)
 }
 
 /** Lines of one settlement. Alternatives for each; absent: whatever. */
@@ -296,10 +296,10 @@ export async function listLines(
   db: Database,
   tenantId: string,
   { settlementId, types, sourceIds, created }: LineFilter,
-  page: Page,
+  page: RequestedPage,
 ): Promise<Records<LineRow>> {
-  const bindings = new Bindings(tenantId)
-  const walk = (): Walk => {
+  const bindings = new BoundValues(tenantId)
+  const walk = (): IndexWalk => {
     if (sourceIds) {
       // A source has few lines.
       const where = types && `l.type = ANY (${bindings.bind(types)}::text[])`

@@ -4,7 +4,7 @@ import { enqueue } from '../../database/enqueue.ts'
 import type { NewEvent } from '../../events/emit/emit.ts'
 import type { DestinationList } from '../destinations/screening.ts'
 import { lockAccount } from '../ledger/accounts.ts'
-import { post, type Transfer } from '../ledger/post.ts'
+import { type LedgerTransfer, post } from '../ledger/post.ts'
 import { payOutSettlement } from '../payouts/settled.ts'
 import { closeSettlement, type SettlementPlace, writeMove } from '../settlement-lines/lines.ts'
 import {
@@ -18,7 +18,7 @@ import { nextOf } from './states.ts'
 export type PlaceAt = (at: number) => SettlementPlace
 
 /** What else goes by the settlement clock and decides what a settlement does: called up to each time at which one moves. */
-export type Follow = (until: number) => Promise<unknown>
+export type ClockFollower = (until: number) => Promise<unknown>
 
 /** Moves in one transaction: each is a few statements, however many lines a settlement has. */
 const MAX_MOVES = 100
@@ -34,7 +34,7 @@ export async function moveSettlements(
   until: number,
   now: number,
   list: DestinationList,
-  follow: Follow,
+  follow: ClockFollower,
 ): Promise<ReadonlyMap<string, SettlementWithLines>> {
   const { db, space } = placeAt(until)
   const moved = new Map<string, SettlementWithLines>()
@@ -87,7 +87,7 @@ async function book(
 ): Promise<void> {
   // Before the other accounts, as payouts do.
   await lockAccount(db, space, 'settlement_payable')
-  const transfer = (cause: string, amount: number, other: Transfer['from']) => {
+  const transfer = (cause: string, amount: number, other: LedgerTransfer['from']) => {
     if (amount === 0) return
     const [from, to] =
       amount > 0 ? ([other, 'settlement_payable'] as const) : (['settlement_payable', other] as const)

@@ -41,7 +41,7 @@ export const settlementSimulators = {
     const holds = await lockCardTransactions(db, space, await findOverdueHoldsOf(db, space, seen, MAX_HOLDS))
     const offset = await lockClock(db, space)
     const target = await targetOf(db, space, body, now, offset)
-    const told: Told[] = []
+    const told: ToldEvent[] = []
     const placeAt = placesOf(context, told)
     await moveClock(db, space, target - now)
     const follow = async (until: number) => {
@@ -107,14 +107,14 @@ async function targetOf(
   return times.length === 0 ? at : Math.max(at, Math.min(...times))
 }
 
-interface Told {
+interface ToldEvent {
   /** By the settlement clock: events come in the order in which time would have made them. */
   readonly at: number
   readonly event: NewEvent
 }
 
 const placesOf =
-  ({ db, caller }: Context, told: Told[]): PlaceAt =>
+  ({ db, caller }: Context, told: ToldEvent[]): PlaceAt =>
   (at) => ({
     db,
     space: caller.space,

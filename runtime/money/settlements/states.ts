@@ -1,16 +1,16 @@
 /** When a settlement moves, and where to. Nothing here asks a database; refusals are thrown. Times are the settlement clock's. */
 import { invalidState } from '../../api/errors/errors.ts'
 import { PENDING_MS } from '../settlement-lines/lines.ts'
-import type { SettlementRow, Status } from '../settlement-lines/queries.ts'
+import type { SettlementRow, SettlementStatus } from '../settlement-lines/queries.ts'
 
 /** How long a settlement is processed, and how long one that failed waits to be tried again. */
 export const PROCESSING_MS = 3_600_000
 export const RETRY_MS = 3_600_000
 
-type Standing = Pick<SettlementRow, 'status' | 'due'>
+type SettlementStanding = Pick<SettlementRow, 'status' | 'due'>
 
 const NEXT: Readonly<
-  Record<Exclude<Status, 'settled'>, { readonly status: Status; readonly forMs?: number }>
+  Record<Exclude<SettlementStatus, 'settled'>, { readonly status: SettlementStatus; readonly forMs?: number }>
 > = {
   open: { status: 'pending', forMs: PENDING_MS },
   pending: { status: 'processing', forMs: PROCESSING_MS },
@@ -19,14 +19,14 @@ const NEXT: Readonly<
 }
 
 /** Where time takes a settlement next; undefined where it stays. */
-export function nextOf({ status, due }: Standing): Standing | undefined {
+export function nextOf({ status, due }: SettlementStanding): SettlementStanding | undefined {
   if (status === 'settled') return undefined
   const { status: next, forMs } = NEXT[status]
   return { status: next, due: forMs === undefined ? null : due! + forMs }
 }
 
 /** When time has taken a settlement to a status; undefined where it is there. Throws where it never does. */
-export function timeOf(settlement: Standing, wanted: Status): number | undefined {
+export function timeOf(settlement: SettlementStanding, wanted: SettlementStatus): number | undefined {
   if (settlement.status === wanted) return undefined
   for (let standing = settlement; ; ) {
     const next = nextOf(standing)

@@ -10,7 +10,7 @@ import {
   type AddVerb,
   environmentOption,
   keyArgument,
-  type Run,
+  type OperatorRunner,
   readWhole,
   tenantOption,
 } from './admin-options.ts'
@@ -26,7 +26,7 @@ const anyEnvironment = () =>
   new Option('--env <environment>', 'only of this environment (default: both)').choices(ENVIRONMENTS)
 
 /** Adds `list` and `show` to the nouns that have something to look up. */
-export function addLookups(noun: AddNoun, verb: AddVerb, run: Run): void {
+export function addLookups(noun: AddNoun, verb: AddVerb, run: OperatorRunner): void {
   verb(noun('tenant', 'merchants'), 'list', 'list tenants, the oldest first')
     .addOption(new Option('--limit <count>', 'how many').argParser(readWhole).default(100))
     .option('--after <tenant>', 'those behind this one: the last of the list before')
@@ -39,7 +39,7 @@ export function addLookups(noun: AddNoun, verb: AddVerb, run: Run): void {
   addUserVerbs(noun('user', 'members of tenants'), verb, run)
 }
 
-function addKeyLookups(key: Command, verb: AddVerb, run: Run): void {
+function addKeyLookups(key: Command, verb: AddVerb, run: OperatorRunner): void {
   verb(key, 'list', 'list the keys of a tenant, the oldest first; revoked ones too')
     .addOption(tenantOption())
     .addOption(anyEnvironment())
@@ -51,7 +51,7 @@ function addKeyLookups(key: Command, verb: AddVerb, run: Run): void {
     .action((id: string, _: unknown, command: Command) => run(command, (operator) => showKey(operator, id)))
 }
 
-function addPinLookups(pin: Command, verb: AddVerb, run: Run): void {
+function addPinLookups(pin: Command, verb: AddVerb, run: OperatorRunner): void {
   verb(pin, 'list', 'list the versions that a tenant is pinned to')
     .addOption(tenantOption())
     .action(({ tenant }: OfTenant, command: Command) =>
@@ -65,7 +65,7 @@ function addPinLookups(pin: Command, verb: AddVerb, run: Run): void {
     )
 }
 
-function addLimitLookups(limit: Command, verb: AddVerb, run: Run): void {
+function addLimitLookups(limit: Command, verb: AddVerb, run: OperatorRunner): void {
   verb(limit, 'list', 'list the lifts of a tenant’s limits that are in force')
     .addOption(tenantOption())
     .addOption(anyEnvironment())
@@ -82,7 +82,7 @@ function addLimitLookups(limit: Command, verb: AddVerb, run: Run): void {
     )
 }
 
-function addUserVerbs(user: Command, verb: AddVerb, run: Run): void {
+function addUserVerbs(user: Command, verb: AddVerb, run: OperatorRunner): void {
   const userArgument = () => new Argument('<user>', 'the member’s identifier (mem_…)')
   verb(user, 'list', 'list the members of a tenant, the oldest first')
     .addOption(tenantOption())

@@ -3,14 +3,14 @@ import { Argument, type Command, InvalidArgumentError, Option } from 'commander'
 import { ENVIRONMENTS } from '../../platform/environment.ts'
 import type { Operator } from '../../tenants/admin/change.ts'
 
-type Action = (operator: Operator, production: boolean) => Promise<object>
+type OperatorAction = (operator: Operator, production: boolean) => Promise<object>
 
 /** Adds a verb to a noun. */
 export type AddVerb = (parent: Command, name: string, about: string) => Command
 /** @returns the noun of that name, which several parts may add verbs to. */
 export type AddNoun = (name: string, about: string) => Command
 /** Does what a verb is for, and prints what comes back. */
-export type Run = (command: Command, action: Action) => Promise<void>
+export type OperatorRunner = (command: Command, action: OperatorAction) => Promise<void>
 
 /** @throws InvalidArgumentError for what is not a number of 0 or more. */
 export function readNumber(text: string): number {

@@ -28,7 +28,7 @@ import {
   type AddVerb,
   environmentOption,
   keyArgument,
-  type Run,
+  type OperatorRunner,
   readNumber,
   readWhole,
   tenantArgument,
@@ -54,7 +54,7 @@ export function createProgram(say: (line: string) => void, complain = say): Comm
     .showHelpAfterError('(--help tells what it takes)')
   const noun = (name: string, about: string) =>
     program.commands.find((each) => each.name() === name) ?? program.command(name).description(about)
-  const run: Run = async (command, action) => {
+  const run: OperatorRunner = async (command, action) => {
     const result = await operate(say, action)
     process.stdout.write(render(result, command.opts().json === true))
   }
@@ -70,7 +70,7 @@ export function createProgram(say: (line: string) => void, complain = say): Comm
   return program
 }
 
-function addTenant(tenant: Command, verb: AddVerb, run: Run): void {
+function addTenant(tenant: Command, verb: AddVerb, run: OperatorRunner): void {
   verb(tenant, 'create', 'make a tenant, pinned to the current version')
     .requiredOption('--name <name>', 'what it is called')
     .addOption(new Option('--plan <plan>', 'what it pays for').choices(PLANS).default('trial'))
@@ -97,7 +97,7 @@ interface KeyOptions {
   readonly allowIp?: readonly string[]
 }
 
-function addKey(key: Command, verb: AddVerb, run: Run): void {
+function addKey(key: Command, verb: AddVerb, run: OperatorRunner): void {
   verb(key, 'create', 'make a key that belongs to the tenant’s first owner')
     .addOption(tenantOption())
     .addOption(environmentOption())
@@ -139,7 +139,7 @@ interface LiftOptions {
   readonly hours: number
 }
 
-function addSwitches(noun: AddNoun, verb: AddVerb, run: Run): void {
+function addSwitches(noun: AddNoun, verb: AddVerb, run: OperatorRunner): void {
   verb(noun('pin', 'versions that tenants are pinned to'), 'set', 'pin a tenant’s environment to a version')
     .addOption(tenantOption())
     .addOption(environmentOption())
@@ -181,7 +181,7 @@ interface UsageOptions {
   readonly days: number
 }
 
-function addLedgers(noun: AddNoun, verb: AddVerb, run: Run): void {
+function addLedgers(noun: AddNoun, verb: AddVerb, run: OperatorRunner): void {
   verb(noun('audit', 'what was done'), 'verify', 'check that no entry was changed, taken away or slipped in')
     .addOption(tenantOption())
     .addOption(environmentOption())
@@ -251,7 +251,7 @@ function addLedgers(noun: AddNoun, verb: AddVerb, run: Run): void {
     )
 }
 
-function addPayouts(payout: Command, verb: AddVerb, run: Run): void {
+function addPayouts(payout: Command, verb: AddVerb, run: OperatorRunner): void {
   const payoutArgument = () => new Argument('<payout>', 'the payout (po_…)')
   verb(payout, 'show', 'show a payout, and what chain, bank and ledger have of it')
     .addArgument(payoutArgument())
@@ -281,7 +281,7 @@ function addPayouts(payout: Command, verb: AddVerb, run: Run): void {
     )
 }
 
-interface ClientOptions {
+interface OauthClientOptions {
   readonly name: string
   readonly env: Environment
   readonly redirectUri: readonly string[]
@@ -295,7 +295,7 @@ interface UserOptions {
   readonly role: MemberRole
 }
 
-function addPeople(noun: AddNoun, verb: AddVerb, run: Run): void {
+function addPeople(noun: AddNoun, verb: AddVerb, run: OperatorRunner): void {
   verb(noun('oauth-client', 'platforms that act for merchants'), 'create', 'register a platform')
     .requiredOption('--name <name>', 'what it is called')
     .addOption(environmentOption())
@@ -304,7 +304,7 @@ function addPeople(noun: AddNoun, verb: AddVerb, run: Run): void {
       new Option('--scope <scope...>', 'what it may ask for').choices(OAUTH_SCOPES).makeOptionMandatory(),
     )
     .option('--confidential', 'it can keep a secret')
-    .action(({ env: environment, redirectUri, scope, ...options }: ClientOptions, command: Command) =>
+    .action(({ env: environment, redirectUri, scope, ...options }: OauthClientOptions, command: Command) =>
       run(command, (operator) =>
         createOauthClient(operator, {
           name: options.name,

@@ -31,7 +31,7 @@ const BESIDE = 3
 
 const OLDEST_POSTGRES = 15
 
-type DatabaseSettings = Pick<
+type ExaminedSettings = Pick<
   Settings,
   | 'roles'
   | 'baseUrls'
@@ -45,7 +45,7 @@ type DatabaseSettings = Pick<
 >
 
 /** Looks at the database without changing or starting anything. */
-export async function checkDatabase(settings: DatabaseSettings): Promise<Finding[]> {
+export async function checkDatabase(settings: ExaminedSettings): Promise<Finding[]> {
   const found = findDatabase(settings)
   if ('verdict' in found) return [found]
   const { connection, place } = found
@@ -78,12 +78,12 @@ export async function checkDatabase(settings: DatabaseSettings): Promise<Finding
   }
 }
 
-interface Place {
+interface ConnectionPlace {
   readonly connection: pg.ClientConfig
   readonly place: string
 }
 
-function findDatabase({ databaseUrl, dataDir }: DatabaseSettings): Place | Finding {
+function findDatabase({ databaseUrl, dataDir }: ExaminedSettings): ConnectionPlace | Finding {
   if (databaseUrl !== undefined) {
     return { connection: { connectionString: databaseUrl }, place: placeOf(databaseUrl) }
   }
@@ -101,7 +101,7 @@ function findDatabase({ databaseUrl, dataDir }: DatabaseSettings): Place | Findi
   }
 }
 
-function pepperOf({ pepper, dataDir }: DatabaseSettings): string | undefined {
+function pepperOf({ pepper, dataDir }: ExaminedSettings): string | undefined {
   const path = join(dataDir, 'pepper')
   return pepper ?? (existsSync(path) ? readFileSync(path, 'utf8').trim() : undefined)
 }

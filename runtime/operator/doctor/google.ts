@@ -32,7 +32,7 @@ export function checkGoogle(settings: GoogleSettings): Finding {
   }
 }
 
-interface Refused {
+interface RefusedUpdate {
   readonly count: number
   readonly target_id: string
   readonly message: string
@@ -48,7 +48,7 @@ export async function checkRefusals(client: pg.Client): Promise<Finding[]> {
       [table],
     )
     if (!found[0]?.made) continue
-    const { rows } = await client.query<Refused>(
+    const { rows } = await client.query<RefusedUpdate>(
       `SELECT count(*) OVER ()::integer AS count, target_id, status || ' ' || message AS message
          FROM ${table} ORDER BY refused_at DESC LIMIT 1`,
     )

@@ -2,7 +2,7 @@
 import type pg from 'pg'
 import { type Finding, ok, warn } from './finding.ts'
 
-interface SetAside {
+interface SetAsideRows {
   readonly environment: string
   readonly work: string
   readonly rows: number
@@ -16,7 +16,7 @@ export async function checkSetAside(client: pg.Client): Promise<Finding[]> {
     `SELECT to_regclass('control.set_aside_work') IS NOT NULL AS made`,
   )
   if (!found[0]?.made) return []
-  const { rows } = await client.query<SetAside>(
+  const { rows } = await client.query<SetAsideRows>(
     `SELECT DISTINCT ON (environment, work) environment, work, subject_id, reason,
             count(*) OVER (PARTITION BY environment, work)::integer AS rows
        FROM control.set_aside_work ORDER BY environment, work, failed_at DESC`,

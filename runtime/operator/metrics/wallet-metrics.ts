@@ -9,7 +9,7 @@ export interface WalletSources {
   readonly google: Readonly<Record<string, { stats(): FollowerStats }>>
 }
 
-type Series = readonly (readonly [Labels, number])[]
+type MetricSeries = readonly (readonly [Labels, number])[]
 
 /** What became of pushes to devices and of resources at Google, and how far behind both are. */
 export function addWallets(registry: Registry, wallets: () => WalletSources): void {
@@ -88,7 +88,7 @@ function seriesOf<Stats>(
   workers: Readonly<Record<string, { stats(): Stats } | undefined>>,
   read: (stats: Stats) => Readonly<Record<string, number>>,
   label?: string,
-): Series {
+): MetricSeries {
   return Object.entries(workers).flatMap(([environment, worker]) =>
     worker
       ? Object.entries(read(worker.stats())).map(

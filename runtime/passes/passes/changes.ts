@@ -6,7 +6,7 @@ import { checkMetadata, mergePatch } from '../../api/json/merge-patch.ts'
 import { enqueue } from '../../database/enqueue.ts'
 import { emit } from '../../events/emit/emit.ts'
 import { letOthersIn, PAUSE_AFTER } from '../../platform/fairness/pauses.ts'
-import { unknownKeys, type Values } from '../templates/fields.ts'
+import { type FieldValues, unknownKeys } from '../templates/fields.ts'
 import { changeAtExpiry, changeNow } from './changed.ts'
 import { readExpiry } from './expiry.ts'
 import { lockPasses, type PassRow, updatePasses } from './queries.ts'
@@ -123,8 +123,11 @@ export function patch(pass: PassRow, given: components['schemas']['PassUpdate'],
 }
 
 /** Null empties the whole map. */
-function patchMap(map: Values, given: Readonly<Record<string, string | null>> | null | undefined): Values {
-  return given === null ? {} : (mergePatch(map, given ?? {}) as Values)
+function patchMap(
+  map: FieldValues,
+  given: Readonly<Record<string, string | null>> | null | undefined,
+): FieldValues {
+  return given === null ? {} : (mergePatch(map, given ?? {}) as FieldValues)
 }
 
 function patchExpiry(pass: PassRow, given: string | null | undefined, now: number): number | null | Detail {

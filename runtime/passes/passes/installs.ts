@@ -3,21 +3,21 @@
 import type { Database, Statement } from '../../database/database.ts'
 import { enqueue } from '../../database/enqueue.ts'
 import { toTimestamp } from '../../database/types.ts'
-import { collectEvents, type Emitter, emit } from '../../events/emit/emit.ts'
+import { collectEvents, type EventSink, emit } from '../../events/emit/emit.ts'
 import type { Environment } from '../../platform/environment.ts'
 import { systemEntry } from '../../tenants/audit/entry.ts'
 import { appendAudit } from '../../tenants/audit/queries.ts'
 import { lockPasses, type PassRow } from './queries.ts'
 import { statusAt } from './status.ts'
-import { type Showing, showPass } from './view.ts'
+import { type PassShowing, showPass } from './view.ts'
 
-export type Platform = PassRow['platforms'][number]
+export type InstallPlatform = PassRow['platforms'][number]
 
 /** Where and when it happens. */
-export interface InstallScope extends Showing {
+export interface InstallScope extends PassShowing {
   /** A transaction. */
   readonly db: Database
-  readonly events: Emitter
+  readonly events: EventSink
 }
 
 /** The pass as it is now, and whether it was otherwise before. */
@@ -33,7 +33,7 @@ export interface Marked {
 export function markInstalled(
   scope: InstallScope,
   passId: string,
-  platform: Platform,
+  platform: InstallPlatform,
 ): Promise<Marked | undefined> {
   return mark(scope, passId, 'pass.installed', platform, (pass) =>
     pass.platforms.includes(platform)
@@ -52,7 +52,7 @@ export function markInstalled(
 export function markUninstalled(
   scope: InstallScope,
   passId: string,
-  platform: Platform,
+  platform: InstallPlatform,
 ): Promise<Marked | undefined> {
   return mark(scope, passId, 'pass.uninstalled', platform, (pass) =>
     pass.platforms.includes(platform)
@@ -65,7 +65,7 @@ async function mark(
   scope: InstallScope,
   passId: string,
   type: 'pass.installed' | 'pass.uninstalled',
-  platform: Platform,
+  platform: InstallPlatform,
   change: (pass: PassRow) => PassRow | undefined,
 ): Promise<Marked | undefined> {
   const { db, events, space } = scope
@@ -113,7 +113,7 @@ export async function markOutsideRequest(
   scope: OutsideScope,
   type: 'pass.installed' | 'pass.uninstalled',
   passId: string,
-  platform: Platform,
+  platform: InstallPlatform,
 ): Promise<(Marked & { readonly due: boolean }) | undefined> {
   const { db, environment, pin, space, now } = scope
   const events = collectEvents({ tenantId: space, pin, now })

@@ -21,22 +21,22 @@ import { showingOf, showPass } from './view.ts'
 
 export type PassOrder = components['schemas']['PassCreate']
 
-type Order = PassOrder | ApiError | undefined
+type ReadOrder = PassOrder | ApiError | undefined
 
-function templatesOf(orders: readonly Order[]): string[] {
+function templatesOf(orders: readonly ReadOrder[]): string[] {
   const ids = new Set<string>()
   for (const order of orders) if (order && !(order instanceof ApiError)) ids.add(order.template_id)
   return [...ids]
 }
 
 /** The orders' templates as far as that takes no wait, for a request that may not be to issue anything. */
-export function shareAhead({ caller, db }: Context, orders: readonly Order[]): Promise<LockedTemplates> {
+export function shareAhead({ caller, db }: Context, orders: readonly ReadOrder[]): Promise<LockedTemplates> {
   return shareFreeTemplates(db, caller.space, templatesOf(orders))
 }
 
 async function shareAll(
   { caller, db }: Context,
-  orders: readonly Order[],
+  orders: readonly ReadOrder[],
   free: LockedTemplates,
 ): Promise<LockedTemplates> {
   const missing = templatesOf(orders).filter((id) => !free.has(id))
@@ -94,13 +94,17 @@ export async function issuePasses(
 }
 
 /** An order that can be fulfilled. */
-interface Draft {
+interface PassDraft {
   readonly order: PassOrder
   readonly template: LockedTemplate
   readonly expiresAt: number | null
 }
 
-function checkOrder(order: PassOrder, template: LockedTemplate | undefined, now: number): Draft | ApiError {
+function checkOrder(
+  order: PassOrder,
+  template: LockedTemplate | undefined,
+  now: number,
+): PassDraft | ApiError {
   if (!template) return validationFailed([{ field: 'template_id', issue: 'names no template' }])
   if (template.status === 'archived')
     return invalidState('The template is archived: no passes are issued from it.')
@@ -113,7 +117,7 @@ function checkOrder(order: PassOrder, template: LockedTemplate | undefined, now:
 
 async function makePass(
   context: Context,
-  { order, template, expiresAt }: Draft,
+  { order, template, expiresAt }: PassDraft,
   signed: SignedId | undefined,
 ): Promise<PassRow> {
   const { id, link } = signed ?? (await signId(context, template.id, template.kind))

@@ -1,17 +1,17 @@
 import type { Database, Statement } from '../../database/database.ts'
 import {
-  Bindings,
+  BoundValues,
   type CreatedRange,
   combine,
   countStatement,
-  type Page,
+  type IndexWalk,
   type Records,
+  type RequestedPage,
   readPage,
-  type Walk,
 } from '../../database/page.ts'
 import { inSteps } from '../../database/steps.ts'
 import { toTimestamp } from '../../database/types.ts'
-import type { TemplateField, Values } from '../templates/fields.ts'
+import type { FieldValues, TemplateField } from '../templates/fields.ts'
 import type { TemplateKind } from '../templates/queries.ts'
 import type { ChangeFacts } from './changed.ts'
 import { LIVE_STATUSES, PASS_STATUSES } from './status.ts'
@@ -32,7 +32,7 @@ export interface PassRow extends PassLink, ChangeFacts {
   readonly holder_email: string | null
   readonly holder_name: string | null
   /** The pass's own values. */
-  readonly fields: Values
+  readonly fields: FieldValues
   readonly platforms: readonly ('apple' | 'google')[]
   readonly page_token: string
   readonly metadata: Readonly<Record<string, string>>
@@ -210,10 +210,10 @@ export async function listPasses(
   db: Database,
   tenantId: string,
   filter: PassFilter,
-  page: Page,
+  page: RequestedPage,
   now: number,
 ): Promise<Records<PassRow>> {
-  const bindings = new Bindings(tenantId)
+  const bindings = new BoundValues(tenantId)
   const walks = walksOf(bindings, filter, now)
   return readPage<PassRow>(db, LISTED, bindings, walks, filter.created, page)
 }
@@ -224,7 +224,7 @@ export async function countPasses(
   filter: PassFilter,
   now: number,
 ): Promise<number> {
-  const bindings = new Bindings(tenantId)
+  const bindings = new BoundValues(tenantId)
   const statement = countStatement(LISTED, bindings, walksOf(bindings, filter, now), filter.created)
   const { rows } = await db.query<{ count: number }>({ ...statement, long: true }, bindings.values)
   return rows[0]?.count ?? 0
@@ -234,10 +234,10 @@ const SHOWN = 'p.archived_at IS NULL'
 const ARCHIVED = 'p.archived_at IS NOT NULL'
 
 /** Where the passes of a filter stand in the indexes. */
-function walksOf(bindings: Bindings, filter: PassFilter, now: number): Walk[] {
+function walksOf(bindings: BoundValues, filter: PassFilter, now: number): IndexWalk[] {
   const { statuses, templateIds, includeArchived } = filter
   const columns = templateIds ? ['template_id', 'status'] : ['status']
-  const along = (where: string, each: readonly string[]): Walk => ({
+  const along = (where: string, each: readonly string[]): IndexWalk => ({
     columns,
     keys: templateIds ? combine(templateIds, each) : combine(each),
     where,
@@ -266,11 +266,11 @@ function walksOf(bindings: Bindings, filter: PassFilter, now: number): Walk[] {
 
 /** Live passes whose time is over: those that no look has written down yet. */
 function overdue(
-  bindings: Bindings,
+  bindings: BoundValues,
   { templateIds, includeArchived }: PassFilter,
   statuses: readonly string[],
   now: number,
-): Walk[] {
+): IndexWalk[] {
   if (statuses.length === 0) return []
   const conditions = [
     `p.status IN (${quoted(statuses)})`,

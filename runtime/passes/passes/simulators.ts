@@ -8,12 +8,12 @@ import { markInstalled, markUninstalled } from './installs.ts'
 import { answersWithPasses } from './links.ts'
 import { showingOf, showPass } from './view.ts'
 
-interface Simulation {
+interface InstallRequest {
   readonly body: components['schemas']['InstallSimulation']
 }
 
 const simulating = (mark: typeof markInstalled) =>
-  storing(answersWithPasses, async (context: Context, { body }: Simulation) => {
+  storing(answersWithPasses, async (context: Context, { body }: InstallRequest) => {
     const { db, events } = context
     const showing = showingOf(context)
     const marked = await mark({ ...showing, db, events }, body.pass_id, body.platform)

@@ -1,7 +1,7 @@
 import type { Database, Statement } from '../../database/database.ts'
 import { readSpace } from '../../database/space.ts'
 import type { TenantNames } from '../../tenants/keys/tenant-names.ts'
-import { shownValues, type TemplateField, type Values } from '../templates/fields.ts'
+import { type FieldValues, shownValues, type TemplateField } from '../templates/fields.ts'
 import type { TemplateContent, TemplateKind } from '../templates/queries.ts'
 import type { PassState } from '../wallets/render/pass-state.ts'
 import type { PassPlace, PassTokens } from '../wallets/render/pass-tokens.ts'
@@ -20,7 +20,7 @@ interface StateRow extends ChangeFacts {
   readonly template_id: string
   readonly holder_email: string | null
   readonly holder_name: string | null
-  readonly fields: Values
+  readonly fields: FieldValues
   readonly kind: TemplateKind
   readonly name: string
   readonly brand: TemplateContent['brand']

@@ -7,7 +7,7 @@ import type { PassRow } from './queries.ts'
 import { statusAt } from './status.ts'
 
 /** What a pass is shown with. */
-export interface Showing extends Pick<Context['links'], 'baseUrl' | 'passTokens'> {
+export interface PassShowing extends Pick<Context['links'], 'baseUrl' | 'passTokens'> {
   readonly space: string
   /** Service time, by which passes expire. */
   readonly now: number
@@ -17,7 +17,7 @@ export function showingOf({
   links,
   caller,
   request,
-}: Pick<Context, 'links' | 'caller' | 'request'>): Showing {
+}: Pick<Context, 'links' | 'caller' | 'request'>): PassShowing {
   const { baseUrl, passTokens } = links
   return { baseUrl, passTokens, space: caller.space, now: request.now }
 }
@@ -25,12 +25,12 @@ export function showingOf({
 /** Of passes whose token was random: nobody can look for one, so their pages are named as all are. */
 const RANDOM_TOKEN = 24
 
-function pageToken({ id, page_token }: PassRow, { passTokens, space }: Showing): string {
+function pageToken({ id, page_token }: PassRow, { passTokens, space }: PassShowing): string {
   return page_token.length === RANDOM_TOKEN ? passTokens.write('page', { space, passId: id }) : page_token
 }
 
 /** A pass as the interface shows it. */
-export function showPass(row: PassRow, showing: Showing): components['schemas']['Pass'] {
+export function showPass(row: PassRow, showing: PassShowing): components['schemas']['Pass'] {
   const { baseUrl, now } = showing
   const page = `${baseUrl}/p/${pageToken(row, showing)}`
   return {

@@ -3,7 +3,7 @@ import { notFound, validationFailed } from '../../api/errors/errors.ts'
 import type { Context } from '../../api/handler.ts'
 import { readCreated, readPage, showList } from '../../api/lists/list-query.ts'
 import { listScans, readScan } from './queries.ts'
-import { type Reading, recordScan, showScan } from './recording.ts'
+import { recordScan, type ScanReading, showScan } from './recording.ts'
 
 export const scansHandlers = {
   async createScan(context, { body }) {
@@ -33,7 +33,7 @@ export const scansHandlers = {
   },
 } satisfies ScansHandlers<Context> & Pick<TestPassesHandlers<Context>, 'simulateScan'>
 
-function requireOneName({ pass_id, barcode_message }: Reading): void {
+function requireOneName({ pass_id, barcode_message }: ScanReading): void {
   if (pass_id === undefined && barcode_message === undefined) {
     throw validationFailed([{ field: 'pass_id', issue: 'is needed where there is no barcode_message' }])
   }

@@ -2,13 +2,13 @@ import type { components } from '../../../generated/canonical/types.ts'
 import type { Database, Statement } from '../../database/database.ts'
 import {
   ALL_ROWS,
-  Bindings,
+  BoundValues,
   type CreatedRange,
   combine,
-  type Page,
+  type IndexWalk,
   type Records,
+  type RequestedPage,
   readPage,
-  type Walk,
 } from '../../database/page.ts'
 import { toTimestamp } from '../../database/types.ts'
 import { SCAN_RESULTS, type ScanResult } from './result.ts'
@@ -62,13 +62,13 @@ export async function listScans(
   db: Database,
   tenantId: string,
   { passIds, results, created }: ScanFilter,
-  page: Page,
+  page: RequestedPage,
 ): Promise<Records<ScanRow>> {
-  const walk: Walk = passIds
+  const walk: IndexWalk = passIds
     ? { columns: ['pass_id', 'result'], keys: combine(passIds, results ?? SCAN_RESULTS) }
     : results
       ? { columns: ['result'], keys: combine(results) }
       : ALL_ROWS
-  const bindings = new Bindings(tenantId)
+  const bindings = new BoundValues(tenantId)
   return readPage<ScanRow>(db, LISTED, bindings, [walk], created, page)
 }

@@ -15,13 +15,13 @@ import { scanPass } from './result.ts'
 type Schemas = components['schemas']
 
 /** What a scanner reads: one of `pass_id` and `barcode_message`. */
-export type Reading = Schemas['ScanCreate']
+export type ScanReading = Schemas['ScanCreate']
 
 /**
  * Records a scan, whatever its result; of several at once for one pass each sees what those before it have done. Throws where
  * `pass_id` names no pass.
  */
-export async function recordScan(context: Context, reading: Reading): Promise<Schemas['Scan']> {
+export async function recordScan(context: Context, reading: ScanReading): Promise<Schemas['Scan']> {
   const { caller, db, events, request } = context
   const { now } = request
   const { mode, scanner, location } = reading
@@ -49,7 +49,7 @@ export async function recordScan(context: Context, reading: Reading): Promise<Sc
 /** The pass that was read; undefined where the code is that of none. */
 async function lockPass(
   { caller, db, links }: Context,
-  { pass_id, barcode_message }: Reading,
+  { pass_id, barcode_message }: ScanReading,
 ): Promise<PassRow | undefined> {
   const id = pass_id ?? links.passTokens.readScanCode(caller.space, barcode_message ?? '')
   const pass = id === undefined ? undefined : (await lockPasses(db, caller.space, [id])).get(id)

@@ -6,10 +6,10 @@ export interface TemplateField {
   readonly value: string
 }
 
-export type Values = Readonly<Record<string, string>>
+export type FieldValues = Readonly<Record<string, string>>
 
 /** The values that a pass shows: its own over the template's, in the template's order. */
-export function shownValues(fields: readonly TemplateField[], own: Values): Record<string, string> {
+export function shownValues(fields: readonly TemplateField[], own: FieldValues): Record<string, string> {
   const shown: Record<string, string> = {}
   for (const { key, value } of fields) shown[key] = Object.hasOwn(own, key) ? own[key]! : value
   return shown

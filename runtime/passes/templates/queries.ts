@@ -1,15 +1,16 @@
 import type { Database, Statement } from '../../database/database.ts'
 import {
   ALL_ROWS,
-  Bindings,
+  BoundValues,
   type CreatedRange,
   combine,
-  type Page,
+  type IndexWalk,
   type Records,
+  type RequestedPage,
   readPage,
-  type Walk,
 } from '../../database/page.ts'
 import { toTimestamp } from '../../database/types.ts'
+import type { BarcodeFormat } from '../wallets/render/pass-state.ts'
 import type { TemplateField } from './fields.ts'
 
 const KINDS = ['loyalty', 'gift_card', 'coupon', 'event_ticket', 'boarding_pass', 'generic'] as const
@@ -17,8 +18,6 @@ export type TemplateKind = (typeof KINDS)[number]
 
 const STATUSES = ['active', 'archived'] as const
 export type TemplateStatus = (typeof STATUSES)[number]
-export type BarcodeFormat = 'qr' | 'pdf417' | 'aztec' | 'code128'
-
 /** As given: a member that was not given is absent. */
 export interface Brand {
   readonly background_color: string
@@ -30,7 +29,7 @@ export interface Brand {
   readonly strip?: string
 }
 
-export interface Location {
+export interface TemplateLocation {
   readonly latitude: number
   readonly longitude: number
   readonly altitude?: number
@@ -43,7 +42,7 @@ export interface TemplateContent {
   readonly brand: Brand
   readonly fields: readonly TemplateField[]
   readonly barcode: { readonly format: BarcodeFormat; readonly message?: string }
-  readonly relevant_locations: readonly Location[]
+  readonly relevant_locations: readonly TemplateLocation[]
   readonly metadata: Readonly<Record<string, string>>
 }
 
@@ -221,11 +220,11 @@ export async function listTemplates(
   db: Database,
   tenantId: string,
   filter: TemplateFilter,
-  page: Page,
+  page: RequestedPage,
 ): Promise<Records<TemplateRow>> {
   const { kinds, statuses, created } = filter
-  const bindings = new Bindings(tenantId)
-  const walk: Walk =
+  const bindings = new BoundValues(tenantId)
+  const walk: IndexWalk =
     kinds || statuses
       ? { columns: ['kind', 'status'], keys: combine(kinds ?? KINDS, statuses ?? STATUSES) }
       : ALL_ROWS

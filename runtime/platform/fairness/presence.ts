@@ -9,14 +9,14 @@ export interface Presence {
 /** Whoever comes more often than that is always reckoned with. */
 const LATELY_MS = 10_000
 
-interface Visit {
+interface TenantVisit {
   tenantId: string | undefined
   at: number
 }
 
 /** @param monotonic milliseconds that never run backwards. */
 export function createPresence(monotonic: () => number = () => performance.now()): Presence {
-  const nobody = (): Visit => ({ tenantId: undefined, at: Number.NEGATIVE_INFINITY })
+  const nobody = (): TenantVisit => ({ tenantId: undefined, at: Number.NEGATIVE_INFINITY })
   let newest = nobody()
   /** The last visit of anybody but the newest. */
   let other = nobody()

@@ -1,7 +1,7 @@
 import type { Presence } from './presence.ts'
 
 /** Bounds what a tenant has under way at once while other tenants are there. */
-export interface Turns {
+export interface TenantTurns {
   /**
    * Asks for a turn of the tenant for work of this weight: undefined when it may begin now, otherwise resolved when it may.
    *
@@ -40,7 +40,7 @@ interface Party {
 export function createTurns(
   presence: Presence,
   later: (work: () => void, ms: number) => void = setTimeout,
-): Turns {
+): TenantTurns {
   const parties = new Map<string, Party>()
   const mayEnter = (tenantId: string, { underWay }: Party, weight: number) =>
     underWay === 0 || underWay + weight <= AT_ONCE || presence.isAlone(tenantId)

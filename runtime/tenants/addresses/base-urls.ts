@@ -1,7 +1,7 @@
 /** Under which origins callers reach the listeners of a deployment, also those that other processes have. */
 
 import type { Database } from '../../database/database.ts'
-import { type Role, type Settings, SettingsError } from '../../platform/settings.ts'
+import { type ProcessRole, type Settings, SettingsError } from '../../platform/settings.ts'
 import { type Addresses, type ListenerName, readAddresses, saveAddress } from './queries.ts'
 
 /** Origins of the three listeners, without a slash at the end. */
@@ -18,12 +18,12 @@ export const VARIABLES = {
 
 const ROLE_OF = { sandbox: 'api', live: 'api', console: 'console' } as const satisfies Record<
   ListenerName,
-  Role
+  ProcessRole
 >
 
 /** Listeners of other processes whose addresses neither the settings nor the deployment knows. */
 export function missingAddresses(
-  roles: ReadonlySet<Role>,
+  roles: ReadonlySet<ProcessRole>,
   settings: Settings['baseUrls'],
   kept: Addresses,
 ): readonly ListenerName[] {

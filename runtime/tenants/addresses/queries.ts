@@ -3,13 +3,13 @@ import type { Database, Statement } from '../../database/database.ts'
 export type ListenerName = 'sandbox' | 'live' | 'console'
 
 /** Where callers reach a listener of the deployment. */
-export interface Address {
+export interface ListenerAddress {
   readonly base_url: string
   /** By a setting of some process, not because one listens there. */
   readonly declared: boolean
 }
 
-export type Addresses = Readonly<Partial<Record<ListenerName, Address>>>
+export type Addresses = Readonly<Partial<Record<ListenerName, ListenerAddress>>>
 
 // Nodes that were told nothing do not write over what another was told.
 const SAVE: Statement = {
@@ -19,11 +19,15 @@ const SAVE: Statement = {
             AND (a.base_url, a.declared) IS DISTINCT FROM (excluded.base_url, excluded.declared)`,
 }
 
-export async function saveAddress(db: Database, listener: ListenerName, address: Address): Promise<void> {
+export async function saveAddress(
+  db: Database,
+  listener: ListenerName,
+  address: ListenerAddress,
+): Promise<void> {
   await db.query(SAVE, [listener, address.base_url, address.declared])
 }
 
-type AddressRow = Address & { readonly listener: ListenerName }
+type AddressRow = ListenerAddress & { readonly listener: ListenerName }
 
 export const SELECT_ADDRESSES = 'SELECT listener, base_url, declared FROM control.addresses'
 

@@ -39,7 +39,7 @@ export async function verifyAudit(
   await requireTenant(control, tenantId)
   const end = await readAuditHead(control, environment, tenantId)
   const before = Math.max(0, (end?.sequence ?? 0) - newest)
-  let last: Link | undefined = before === 0 ? undefined : { sequence: before, hash: undefined }
+  let last: AuditLink | undefined = before === 0 ? undefined : { sequence: before, hash: undefined }
   let isFound = contains === undefined
   for await (const row of readRows(control, environment, tenantId, before)) {
     if (end && row.sequence > end.sequence) break
@@ -58,7 +58,7 @@ export async function verifyAudit(
 }
 
 /** An entry that another follows on. Its hash is undefined where it was not looked at. */
-interface Link {
+interface AuditLink {
   readonly sequence: number
   readonly hash: string | undefined
 }
@@ -78,7 +78,7 @@ async function* readRows(
   }
 }
 
-function faultOf(row: AuditRow, before: Link | undefined): string | undefined {
+function faultOf(row: AuditRow, before: AuditLink | undefined): string | undefined {
   const expected = (before?.sequence ?? 0) + 1
   if (row.sequence !== expected) return `comes where entry ${expected} is missing`
   const isKnown = before === undefined || before.hash !== undefined

@@ -32,20 +32,20 @@ const LIFTS: Statement = {
          ORDER BY created, id`,
 }
 
-type Shown = Readonly<Record<string, unknown>>
+type ShownFields = Readonly<Record<string, unknown>>
 
-export interface Listed {
-  readonly data: readonly Shown[]
+export interface ShownList {
+  readonly data: readonly ShownFields[]
 }
 
-interface Lift {
+interface ShownLift {
   readonly factor: string
   readonly created: number
   readonly expires_at: number
 }
 
 /** Timestamps of a row as ISO texts; the rest as it is. */
-function readable<Row extends object>(row: Row, times: readonly (keyof Row)[]): Shown {
+function readable<Row extends object>(row: Row, times: readonly (keyof Row)[]): ShownFields {
   return Object.fromEntries(
     Object.entries(row).map(([name, value]) => [
       name,
@@ -54,11 +54,11 @@ function readable<Row extends object>(row: Row, times: readonly (keyof Row)[]): 
   )
 }
 
-const readableKey = (row: object): Shown =>
+const readableKey = (row: object): ShownFields =>
   readable<Record<string, unknown>>({ ...row }, ['created', 'retired_at', 'revoked_at', 'last_used_at'])
 
 /** Versions that a tenant is pinned to, sandbox first. @throws ControlError `not_found`. */
-export async function listPins({ control }: Operator, tenantId: string): Promise<Listed> {
+export async function listPins({ control }: Operator, tenantId: string): Promise<ShownList> {
   await requireTenant(control, tenantId)
   const { rows } = await control.query<{ pinned_at: number }>(PINS, [tenantId])
   return { data: rows.map((row) => readable(row, ['pinned_at'])) }
@@ -69,7 +69,7 @@ export async function showPin(
   operator: Operator,
   tenantId: string,
   environment: Environment,
-): Promise<Shown> {
+): Promise<ShownFields> {
   const { data } = await listPins(operator, tenantId)
   const pin = data.find((each) => each.environment === environment)
   if (!pin)
@@ -82,14 +82,14 @@ export async function listKeys(
   { control }: Operator,
   tenantId: string,
   environment?: Environment,
-): Promise<Listed> {
+): Promise<ShownList> {
   await requireTenant(control, tenantId)
   const { rows } = await control.query(KEYS, [tenantId, environment ?? null])
   return { data: rows.map(readableKey) }
 }
 
 /** One key, without its text, which is not stored. @throws ControlError `not_found`. */
-export async function showKey({ control }: Operator, id: string): Promise<Shown> {
+export async function showKey({ control }: Operator, id: string): Promise<ShownFields> {
   const { rows } = await control.query(KEY, [id])
   if (!rows[0])
     throw new ControlError(
@@ -110,11 +110,11 @@ async function readLifts(
   { environment, bucket }: LiftFilter = {},
 ) {
   const now = toTimestamp(clock.machine())
-  const { rows } = await control.query<Lift>(LIFTS, [tenantId, now, environment ?? null, bucket ?? null])
+  const { rows } = await control.query<ShownLift>(LIFTS, [tenantId, now, environment ?? null, bucket ?? null])
   return rows.map((row) => ({ ...row, factor: Number(row.factor) }))
 }
 
-const readableLift = (lift: object): Shown =>
+const readableLift = (lift: object): ShownFields =>
   readable<Record<string, unknown>>({ ...lift }, ['created', 'expires_at'])
 
 /** Lifts that are in force. @throws ControlError `not_found`. */
@@ -122,7 +122,7 @@ export async function listLifts(
   operator: Operator,
   tenantId: string,
   environment?: Environment,
-): Promise<Listed> {
+): Promise<ShownList> {
   await requireTenant(operator.control, tenantId)
   return { data: (await readLifts(operator, tenantId, { environment })).map(readableLift) }
 }
@@ -150,7 +150,7 @@ export async function showLimit(
   tenantId: string,
   environment: Environment,
   bucket: (typeof BUCKETS)[number],
-): Promise<Shown> {
+): Promise<ShownFields> {
   await requireTenant(operator.control, tenantId)
   const lifts = await readLifts(operator, tenantId, { environment, bucket })
   const [limit, unit] = ORDINARY[bucket]
@@ -168,9 +168,9 @@ export async function showLimit(
 
 export interface TenantDetails extends TenantSummary {
   readonly pins: Readonly<Record<string, string>>
-  readonly members: readonly Shown[]
-  readonly keys: readonly Shown[]
-  readonly limit_lifts: readonly Shown[]
+  readonly members: readonly ShownFields[]
+  readonly keys: readonly ShownFields[]
+  readonly limit_lifts: readonly ShownFields[]
 }
 
 /** Everything about a tenant that is no secret. @throws ControlError `not_found`. */

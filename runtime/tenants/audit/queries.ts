@@ -2,15 +2,15 @@ import type { Database, Statement } from '../../database/database.ts'
 import { codeOf, NOT_NULL_VIOLATION, tableOf } from '../../database/errors.ts'
 import {
   ALL_ROWS,
-  Bindings,
+  BoundValues,
   type CreatedRange,
   combine,
   cutPage,
-  type Page,
+  type IndexWalk,
   pageStatement,
   type Records,
+  type RequestedPage,
   readPage,
-  type Walk,
 } from '../../database/page.ts'
 import { readSpace } from '../../database/space.ts'
 import { inSteps } from '../../database/steps.ts'
@@ -154,9 +154,9 @@ export async function listAudit(
   db: Database,
   tenantId: string,
   { created, actorIds, actions, targetIds }: AuditFilter,
-  page: Page,
+  page: RequestedPage,
 ): Promise<Records<AuditRow>> {
-  const bindings = new Bindings(tenantId)
+  const bindings = new BoundValues(tenantId)
   const filters = [
     { column: 'target_id', values: targetIds },
     { column: 'action', values: actions },
@@ -164,7 +164,7 @@ export async function listAudit(
   ].flatMap(({ column, values }) => (values ? [{ column, values }] : []))
   const [only] = filters
   if (filters.length <= 1) {
-    const walk: Walk = only ? { columns: [only.column], keys: combine(only.values) } : ALL_ROWS
+    const walk: IndexWalk = only ? { columns: [only.column], keys: combine(only.values) } : ALL_ROWS
     return readPage<AuditRow>(db, LISTED, bindings, [walk], created, page)
   }
   // No index holds combinations: without a name the statement is planned for its values, and begins with the rarest.
@@ -173,7 +173,7 @@ export async function listAudit(
       ? `a.${column} = ${bindings.bind(values[0])}`
       : `a.${column} = ANY (${bindings.bind(values)})`,
   )
-  const walk: Walk = { columns: [], keys: [[]], where: where.join(' AND ') }
+  const walk: IndexWalk = { columns: [], keys: [[]], where: where.join(' AND ') }
   const { text } = pageStatement(LISTED, bindings, [walk], created, page)
   const { rows } = await db.query<AuditRow>({ text }, bindings.values)
   return cutPage(rows, page)

@@ -31,7 +31,7 @@ export interface Factors {
   /** What stands behind a page's token; undefined when nothing does. */
   open(token: string): Promise<Challenge | undefined>
   /** Checks what a member has filled in, at most five times a page. */
-  complete(token: string, confirmation: Confirmation): Promise<Completion>
+  complete(token: string, confirmation: Confirmation): Promise<ChallengeCompletion>
 }
 
 /** The request that a code came with. */
@@ -59,7 +59,7 @@ export interface Confirmation {
   readonly ip: string
 }
 
-export type Completion =
+export type ChallengeCompletion =
   | { readonly outcome: 'completed'; readonly factor: string }
   | { readonly outcome: 'wrong' | 'over' }
 

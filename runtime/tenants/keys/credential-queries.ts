@@ -3,7 +3,7 @@ import { spaceOf } from '../../database/space.ts'
 import type { Environment } from '../../platform/environment.ts'
 import { parseNetworks } from '../../platform/networks.ts'
 import type { Caller } from './caller.ts'
-import type { Credential, CredentialLift, MemberName } from './keyring.ts'
+import type { CredentialLift, KnownCredential, MemberName } from './keyring.ts'
 import { lowerScopes, plainScope, SCOPE_OF_ROLE } from './scopes.ts'
 
 /** What a credential takes of its tenant, under the names of `tenantColumns`. */
@@ -45,7 +45,7 @@ interface KeyRow extends TenantRow {
   readonly environment: Environment
   readonly kind: 'secret' | 'publishable'
   readonly scope: 'read' | 'write' | 'admin' | null
-  readonly role: Credential['role']
+  readonly role: KnownCredential['role']
   readonly allowed_ips: readonly string[]
   readonly retired_at: number | null
   readonly revoked_at: number | null
@@ -62,7 +62,10 @@ const READ_KEY: Statement = {
          WHERE k.digest = $1`,
 }
 
-export async function readCredential(control: Database, digest: Buffer): Promise<Credential | undefined> {
+export async function readCredential(
+  control: Database,
+  digest: Buffer,
+): Promise<KnownCredential | undefined> {
   const { rows } = await control.query<KeyRow>(READ_KEY, [digest])
   const row = rows[0]
   if (!row) return undefined
@@ -77,7 +80,7 @@ export async function readCredential(control: Database, digest: Buffer): Promise
   }
 }
 
-interface TokenRow extends TenantRow {
+interface AccessTokenRow extends TenantRow {
   readonly id: string
   readonly environment: Environment
   readonly role: MemberRow['role']
@@ -101,8 +104,8 @@ const READ_TOKEN: Statement = {
 export async function readTokenCredential(
   control: Database,
   digest: Buffer,
-): Promise<Credential | undefined> {
-  const { rows } = await control.query<TokenRow>(READ_TOKEN, [digest])
+): Promise<KnownCredential | undefined> {
+  const { rows } = await control.query<AccessTokenRow>(READ_TOKEN, [digest])
   const row = rows[0]
   if (!row) return undefined
   const scopes = lowerScopes(row.scopes, [SCOPE_OF_ROLE[row.role]])
@@ -117,7 +120,7 @@ export async function readTokenCredential(
 }
 
 interface MemberRow extends TenantRow {
-  readonly role: NonNullable<Credential['role']>
+  readonly role: NonNullable<KnownCredential['role']>
 }
 
 const READ_MEMBER: Statement = {
@@ -133,7 +136,7 @@ export async function readMember(
   control: Database,
   { tenantId, memberId }: MemberName,
   environment: Environment,
-): Promise<Credential | undefined> {
+): Promise<KnownCredential | undefined> {
   const { rows } = await control.query<MemberRow>(READ_MEMBER, [tenantId, memberId, environment])
   const row = rows[0]
   if (!row) return undefined

@@ -24,7 +24,7 @@ export interface MemberName {
  * What a node knows of a key, an access token, or a member who acts without either: everything that checking a request
  * takes. Times in milliseconds since the epoch.
  */
-export interface Credential {
+export interface KnownCredential {
   readonly tenant: Caller['tenant']
   readonly space: Caller['space']
   readonly verified: boolean
@@ -51,9 +51,9 @@ export interface Keyring {
    * The credential of a key's or an access token's text; undefined when it is malformed or unknown. At once when the node
    * knows it, with one query otherwise; a wrong checksum costs none. Rejects with `DatabaseUnavailable`.
    */
-  find(text: string): Credential | undefined | Promise<Credential | undefined>
+  find(text: string): KnownCredential | undefined | Promise<KnownCredential | undefined>
   /** The credential of a member, as it is stored now; undefined when there is no such member. Costs a query each time. */
-  findMember(member: MemberName, environment: Environment): Promise<Credential | undefined>
+  findMember(member: MemberName, environment: Environment): Promise<KnownCredential | undefined>
   /** Forgets everything: what is stored has changed. */
   forget(): void
 }
@@ -67,8 +67,8 @@ const KNOWN_FOR_MS = 60_000
 /** Beyond this the cache starts anew rather than grow. */
 const MAX_ENTRIES = 50_000
 
-interface Entry {
-  readonly credential: Credential | undefined
+interface KeyringEntry {
+  readonly credential: KnownCredential | undefined
   readonly until: number
 }
 
@@ -82,10 +82,10 @@ export function createKeyring(
   pepper: string,
   monotonic: () => number = () => performance.now(),
 ): Keyring {
-  let entries = new Map<string, Entry>()
-  let loading = new Map<string, Promise<Credential | undefined>>()
+  let entries = new Map<string, KeyringEntry>()
+  let loading = new Map<string, Promise<KnownCredential | undefined>>()
 
-  const load = async (index: string, text: string): Promise<Credential | undefined> => {
+  const load = async (index: string, text: string): Promise<KnownCredential | undefined> => {
     const cache = entries
     const read = isAccessToken(text) ? readTokenCredential : readCredential
     const credential = await read(control, digestKey(pepper, text))

@@ -2,7 +2,7 @@
 import { randomBase62 } from '../keys/keys.ts'
 
 /** A batch under the name that makes it count once, however often it is sent. */
-export interface Batch<Line> {
+export interface UsageBatch<Line> {
   readonly id: string
   readonly lines: readonly Line[]
 }
@@ -11,7 +11,7 @@ export interface Counter<Line> {
   /** @param index what tells the line from others. @param again adds to the line that is there. */
   count(index: string, first: () => Line, again: (line: Line) => void): void
   /** Adds what has been counted. What could not be added stays counted and is thrown at. */
-  flush(add: (batch: Batch<Line>) => Promise<unknown>): Promise<void>
+  flush(add: (batch: UsageBatch<Line>) => Promise<unknown>): Promise<void>
   /** How often a line had no room. */
   dropped(): number
 }
@@ -21,10 +21,10 @@ export function createCounter<Line>(most = Number.POSITIVE_INFINITY): Counter<Li
   let lines = new Map<string, Line>()
   let dropped = 0
   /** Sent, but not known to have arrived: the same lines go again before any other. */
-  let unsure: Batch<Line> | undefined
+  let unsure: UsageBatch<Line> | undefined
   let running: Promise<void> = Promise.resolve()
 
-  const send = async (add: (batch: Batch<Line>) => Promise<unknown>) => {
+  const send = async (add: (batch: UsageBatch<Line>) => Promise<unknown>) => {
     while (unsure || lines.size > 0) {
       if (!unsure) {
         unsure = { id: randomBase62(22), lines: [...lines.values()] }

@@ -22,14 +22,14 @@ type Databases = Readonly<Record<Environment | 'control', Database>>
 
 const DAY_MS = 86_400_000
 
-type Counted = { -readonly [Name in keyof UsageLine]: UsageLine[Name] }
+type CountedLine = { -readonly [Name in keyof UsageLine]: UsageLine[Name] }
 
-const addOne = (line: Counted) => {
+const addOne = (line: CountedLine) => {
   line.requests += 1
 }
 
 export function createUsageMeter(databases: Databases, clock: Clock): UsageMeter {
-  const counters = { sandbox: createCounter<Counted>(), live: createCounter<Counted>() }
+  const counters = { sandbox: createCounter<CountedLine>(), live: createCounter<CountedLine>() }
   const touches = { sandbox: createTouchCounter(), live: createTouchCounter() }
   let uses = new Map<string, { readonly tenantId: string; at: number }>()
 

@@ -9,7 +9,11 @@ import { pino } from 'pino'
 import { createUser, type MemberRole } from '../../../runtime/account/members/users.ts'
 import { createOauthClient, type OauthClientInput } from '../../../runtime/account/oauth/clients.ts'
 import { createAuthorization } from '../../../runtime/dashboard/authorization/authorization.ts'
-import { createSessions, type Member, type Sessions } from '../../../runtime/dashboard/sign-in/sessions.ts'
+import {
+  createSessions,
+  type Sessions,
+  type SignedInMember,
+} from '../../../runtime/dashboard/sign-in/sessions.ts'
 import { createWrongCodes } from '../../../runtime/tenants/factors/wrong-codes.ts'
 import { createLimiter } from '../../../runtime/tenants/limits/limiter.ts'
 import { makeTenant, type TestService } from '../../support/service.ts'
@@ -54,7 +58,7 @@ export async function startConsole(
 }
 
 /** A member and the cookie of a session of theirs. */
-export interface SignedIn extends Omit<Member, 'session'> {
+export interface SignedIn extends Omit<SignedInMember, 'session'> {
   readonly cookie: string
   /** A code of the member's app that was not used yet. */
   freshCode(): Promise<string>

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { versions } from '../../../generated/versions.ts'
-import type { Operation, Version } from '../../../runtime/api/routing.ts'
+import type { ServiceOperation, ServiceVersion } from '../../../runtime/api/routing.ts'
 import { createVersions } from '../../../runtime/api/routing.ts'
 import { handlers } from '../../../runtime/process/handlers.ts'
 import { EXPLAINED } from './explained.ts'
@@ -27,7 +27,7 @@ const tables = {
 }
 
 /** What an operation takes in this version, in full: the same text, the same requests. */
-function closureOf(version: Version, operation: Operation): string {
+function closureOf(version: ServiceVersion, operation: ServiceOperation): string {
   const document = documents.get(version.name)!
   const { parameters, body } = describeRequest(document, operation)
   const described = [parameters.filter(({ name }) => name !== 'Service-Version'), body]
@@ -65,7 +65,11 @@ function explain(given: Case, ours: Verdict, theirs: Verdict, described: Describ
   return found !== undefined
 }
 
-async function checkBoth(version: Version, operation: Operation, seed: number): Promise<unknown[]> {
+async function checkBoth(
+  version: ServiceVersion,
+  operation: ServiceOperation,
+  seed: number,
+): Promise<unknown[]> {
   const document = documents.get(version.name)!
   const table = tables[operation.extensions.environment ?? 'sandbox']
   const described = describeRequest(document, operation)

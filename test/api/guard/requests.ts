@@ -1,4 +1,4 @@
-import type { Operation } from '../../../runtime/api/routing.ts'
+import type { ServiceOperation } from '../../../runtime/api/routing.ts'
 import { PARAMETER_TEXTS, spoil } from './faults.ts'
 import type { Random } from './random.ts'
 import { type Document, makeValue, type Schema } from './values.ts'
@@ -38,7 +38,7 @@ export interface Described {
   readonly body: Schema | undefined
 }
 
-export function describeRequest(document: RequestDocument, { method, path }: Operation): Described {
+export function describeRequest(document: RequestDocument, { method, path }: ServiceOperation): Described {
   const item = document.paths[path]
   const operation = item?.[method.toLowerCase()]
   if (!item || !operation) throw new Error(`the document has no ${method} ${path}`)
@@ -67,7 +67,7 @@ const RAW = ['', ' ', '{', 'nul', '{}', '[]', 'null', '"a"', '1', '{"a":1}']
 /** One request for the operation: about a third are as described, the others have one fault or two. */
 export function makeCase(
   document: RequestDocument,
-  { method, path }: Operation,
+  { method, path }: ServiceOperation,
   { parameters, body }: Described,
   random: Random,
 ): Case {

@@ -2,7 +2,7 @@ import { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
 import { limitTransport, readBody } from '../../../runtime/api/body.ts'
 import { ApiError } from '../../../runtime/api/errors/errors.ts'
-import type { Authorized, Service, Versioned } from '../../../runtime/api/exchange.ts'
+import type { ApiService, Authorized, VersionedExchange } from '../../../runtime/api/exchange.ts'
 import {
   type ContractValidator,
   cutDocument,
@@ -35,8 +35,8 @@ export async function checkByStages(
     ...splitTarget(target),
     version,
     items: undefined,
-  } as unknown as Versioned
-  const service = { versions, bodyMs: 60_000 } as unknown as Service
+  } as unknown as VersionedExchange
+  const service = { versions, bodyMs: 60_000 } as unknown as ApiService
   try {
     limitTransport(exchange, service)
     const routed = matchRoute(exchange, service)

@@ -11,14 +11,14 @@ import { limitTransport, readBody } from '../../../runtime/api/body.ts'
 import { countUse, shedLoad, shedTenant, takeAllowance, takeTurn } from '../../../runtime/api/capacity.ts'
 import {
   type Accepted,
-  type Answered,
+  type AnsweredExchange,
   createStages,
   type Exchange,
   pass,
   type Stage,
   type Stages,
   type Trusted,
-  type Versioned,
+  type VersionedExchange,
   type WrittenReply,
 } from '../../../runtime/api/exchange.ts'
 import { readParameters } from '../../../runtime/api/parameters.ts'
@@ -74,8 +74,8 @@ test('no stage can be left out, nor come before another', () => {
   admitted.step(answer)
   const performed = admitted.step(perform)
   // @ts-expect-error nobody answers
-  const unanswered: Stages<Answered> = performed
-  const whole: Stages<Answered> = performed.step(answer)
+  const unanswered: Stages<AnsweredExchange> = performed
+  const whole: Stages<AnsweredExchange> = performed.step(answer)
   expect(whole.list).toHaveLength(unanswered.list.length + 1)
 })
 
@@ -95,7 +95,7 @@ test('no stage comes a second time, after more is known than it gives', () => {
 
 test('no stage gives what it has not found', () => {
   // @ts-expect-error which version that is stands nowhere
-  const forgetful: Stage<Trusted, Versioned> = (exchange) => exchange
+  const forgetful: Stage<Trusted, VersionedExchange> = (exchange) => exchange
   // @ts-expect-error another check was passed
   const mistaken: Stage<Exchange, Accepted> = (exchange) => pass(exchange, 'transport')
   const direct = (exchange: Exchange, reply: WrittenReply) => {

@@ -9,7 +9,7 @@ import { createAccountChanges } from '../../../runtime/account/account/changes.t
 import { ApiError, describeItemError, validationFailed } from '../../../runtime/api/errors/errors.ts'
 import type { Context } from '../../../runtime/api/handler.ts'
 import { runPipeline } from '../../../runtime/api/pipeline.ts'
-import type { Operation } from '../../../runtime/api/routing.ts'
+import type { ServiceOperation } from '../../../runtime/api/routing.ts'
 import { createVersions, type Handlers } from '../../../runtime/api/routing.ts'
 import { createCardEncryption } from '../../../runtime/cards/provisioning/encryption/encryption.ts'
 import type { Database } from '../../../runtime/database/database.ts'
@@ -23,12 +23,12 @@ import { createTurns } from '../../../runtime/platform/fairness/turns.ts'
 import { createSeals } from '../../../runtime/platform/secrets.ts'
 import { createReportLinks } from '../../../runtime/tenants/addresses/report-links.ts'
 import type { Factors } from '../../../runtime/tenants/factors/factors.ts'
-import type { Credential } from '../../../runtime/tenants/keys/keyring.ts'
+import type { KnownCredential } from '../../../runtime/tenants/keys/keyring.ts'
 import { createLimiter } from '../../../runtime/tenants/limits/limiter.ts'
 
 const VERSION = { name: '2026-05-19', status: 'current' } as const
 
-const CREDENTIAL: Credential = {
+const CREDENTIAL: KnownCredential = {
   tenant: { id: 'ten_1', name: 'Harbour Coffee', plan: 'standard', created: 0 },
   space: 'ten_1',
   verified: false,
@@ -43,9 +43,11 @@ const CREDENTIAL: Credential = {
   lifts: [],
 }
 
-type Given = Partial<Omit<Operation, 'extensions'>> & { readonly extensions?: Partial<OperationExtensions> }
+type Given = Partial<Omit<ServiceOperation, 'extensions'>> & {
+  readonly extensions?: Partial<OperationExtensions>
+}
 
-function operation(given: Given = {}): Operation {
+function operation(given: Given = {}): ServiceOperation {
   const audited = given.method === undefined ? {} : { auditAction: 'thing.done' }
   return {
     id: 'getThing',
@@ -101,9 +103,9 @@ afterEach(() => {
 async function* NO_STREAM(): AsyncGenerator<string> {}
 
 interface Setting {
-  readonly operation: Operation
+  readonly operation: ServiceOperation
   readonly handlers?: Handlers
-  readonly credential?: Partial<Credential>
+  readonly credential?: Partial<KnownCredential>
   readonly environment?: Environment
   readonly factors?: Partial<Factors>
 }

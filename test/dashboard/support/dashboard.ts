@@ -7,11 +7,11 @@ import { TOTP } from 'otpauth'
 import { pino } from 'pino'
 import { expect } from 'vitest'
 import { createUser } from '../../../runtime/account/members/users.ts'
-import type { Role } from '../../../runtime/dashboard/engine/visit.ts'
+import type { VisitRole } from '../../../runtime/dashboard/engine/visit.ts'
 import { serveAssets } from '../../../runtime/dashboard/html/assets.ts'
 import { createDashboard } from '../../../runtime/dashboard/pages/dashboard.ts'
 import type { Watching } from '../../../runtime/dashboard/pages/watch/watching.ts'
-import { createSessions, type Member } from '../../../runtime/dashboard/sign-in/sessions.ts'
+import { createSessions, type SignedInMember } from '../../../runtime/dashboard/sign-in/sessions.ts'
 import { createSignIn } from '../../../runtime/dashboard/sign-in/sign-in.ts'
 import { createJoin } from '../../../runtime/dashboard/team/join.ts'
 import { createBarcodes } from '../../../runtime/passes/wallets/pages/barcodes.ts'
@@ -24,11 +24,11 @@ export interface TestDashboard {
   readonly watching: Watching
   readonly origin: string
   /** Makes a member of the tenant and signs in; gives what stands in the cookie. */
-  signIn(tenantId: string, role: Role): Promise<Visitor>
+  signIn(tenantId: string, role: VisitRole): Promise<Visitor>
   stop(): Promise<void>
 }
 
-export interface Visitor extends Omit<Member, 'session'> {
+export interface Visitor extends Omit<SignedInMember, 'session'> {
   readonly cookie: string
   readonly password: string
   /** What the member's authenticator app shows so many steps from now. */

@@ -7,7 +7,7 @@ import { current, versions } from '../../../generated/versions.ts'
 import { invite } from '../../../runtime/account/members/invitations.ts'
 import { createUser } from '../../../runtime/account/members/users.ts'
 import { createOauthClient } from '../../../runtime/account/oauth/clients.ts'
-import type { Route } from '../../../runtime/dashboard/engine/routes.ts'
+import type { DashboardRoute } from '../../../runtime/dashboard/engine/routes.ts'
 import { listRoutes } from '../../../runtime/dashboard/pages/dashboard.ts'
 import { findById } from '../../../runtime/dashboard/pages/search/places.ts'
 import { createWorker } from '../../../runtime/events/delivery/worker.ts'
@@ -61,7 +61,7 @@ export type Addresses = Readonly<Record<Environment, ReadonlyMap<string, string>
 export interface HostileTenant {
   readonly owner: Visitor
   /** The address of a page of the table of routes. @throws for one that has no identifiers here. */
-  addressOf(route: Pick<Route, 'path' | 'environment'>): string
+  addressOf(route: Pick<DashboardRoute, 'path' | 'environment'>): string
   /** Those of every page of the table. */
   readonly pages: readonly string[]
 }

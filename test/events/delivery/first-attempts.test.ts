@@ -3,7 +3,10 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { byIndex, useIndexes } from '../../../runtime/database/pool/by-index.ts'
-import { type Completion, completeOfOne } from '../../../runtime/events/delivery/queries/completions.ts'
+import {
+  type AttemptCompletion,
+  completeOfOne,
+} from '../../../runtime/events/delivery/queries/completions.ts'
 import { showAttempts, succeedAttempts } from '../../../runtime/events/delivery/queries/successes.ts'
 import { planAttempts } from '../../../runtime/events/delivery/queries/visits.ts'
 import { cancelAttempts } from '../../../runtime/events/webhook-endpoints/cancel-attempts.ts'
@@ -54,7 +57,7 @@ const succeed = (sent: Awaited<ReturnType<typeof lease>>) =>
     START + 1,
   )
 
-const complete = (completions: readonly Completion[]) =>
+const complete = (completions: readonly AttemptCompletion[]) =>
   stage.database.sandbox.transaction((tx) => {
     useIndexes(tx)
     return completeOfOne(tx, completions, START + 1)

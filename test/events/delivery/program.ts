@@ -1,6 +1,6 @@
 /** A worker in a process of its own, which halts for good where POINT says. Tests kill and stop it. */
 import { pino } from 'pino'
-import type { Database, Result, Statement } from '../../../runtime/database/database.ts'
+import type { Database, RowResult, Statement } from '../../../runtime/database/database.ts'
 import { openDatabase } from '../../../runtime/database/open/open-database.ts'
 import type { Pool } from '../../../runtime/database/pool/pool.ts'
 import { createWorker } from '../../../runtime/events/delivery/worker.ts'
@@ -31,10 +31,10 @@ const isEnd = ({ name }: Statement) => name?.startsWith('webhook_attempts_succee
 /** The same pool, but for the point. A statement that is held back makes its COMMIT wait, which else follows at once. */
 function halting(pool: Pool): Pool {
   const soon: Pool['soon'] = async (work) => {
-    let last: { statement: Statement; answer: Promise<Result<unknown>> } | undefined
+    let last: { statement: Statement; answer: Promise<RowResult<unknown>> } | undefined
     const done = await pool.soon(async (db) => {
       const watched: Database = {
-        query: <Row>(statement: Statement, values?: readonly unknown[]): Promise<Result<Row>> => {
+        query: <Row>(statement: Statement, values?: readonly unknown[]): Promise<RowResult<Row>> => {
           if (isEnd(statement) && point === 'answered') return halt()
           const answer = db.query<Row>(statement, values)
           last = { statement, answer }

@@ -1,6 +1,6 @@
 /** Attempts that take long are shown, once, and nothing is said of those that are over. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { createShowing, type Showing } from '../../../runtime/events/delivery/showing.ts'
+import { createShowing, type OpenAttempts } from '../../../runtime/events/delivery/showing.ts'
 
 interface Attempt {
   readonly id: number
@@ -8,7 +8,7 @@ interface Attempt {
 
 const [first, second, third]: readonly Attempt[] = [{ id: 1 }, { id: 2 }, { id: 3 }]
 let shown: Attempt[][]
-let showing: Showing<Attempt>
+let showing: OpenAttempts<Attempt>
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })

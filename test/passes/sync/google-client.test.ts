@@ -3,13 +3,13 @@ import { createPublicKey } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createOutbound } from '../../../runtime/events/outbound/outbound.ts'
 import {
-  type Fault,
+  type GoogleFault,
   type GoogleStandIn,
   startGoogleStandIn,
 } from '../../../runtime/passes/wallets/fakes/google-wallet.ts'
 import { classOf } from '../../../runtime/passes/wallets/render/google/class.ts'
 import { createAccessTokens } from '../../../runtime/passes/wallets/sync/google/access-tokens.ts'
-import { createGoogleClient, type Sent } from '../../../runtime/passes/wallets/sync/google/client.ts'
+import { createGoogleClient, type SyncOutcome } from '../../../runtime/passes/wallets/sync/google/client.ts'
 import { parseNetworks } from '../../../runtime/platform/networks.ts'
 import { ISSUER, makePass, templateOf } from '../render/google-states.ts'
 import { makeSigner } from './google-stage.ts'
@@ -62,7 +62,7 @@ test('an insertion that finds the resource changes it, a change that does not fi
   ])
 })
 
-test.each<[string, Fault, Partial<Sent>, readonly number[]]>([
+test.each<[string, GoogleFault, Partial<SyncOutcome>, readonly number[]]>([
   ['too many requests', { status: 429, retryAfter: '7' }, { outcome: 'later', retryAfterMs: 7000 }, [7000]],
   ['too many requests, whenever', { status: 429 }, { outcome: 'later', retryAfterMs: 0 }, [0]],
   ['503', { status: 503, retryAfter: '3' }, { outcome: 'later', retryAfterMs: 3000 }, []],

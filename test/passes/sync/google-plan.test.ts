@@ -1,6 +1,6 @@
 /** What follows from events, walks and answers: how far a visit for Google Wallet has come. */
 import { describe, expect, test } from 'vitest'
-import { DONE, type Sent } from '../../../runtime/passes/wallets/sync/google/client.ts'
+import { DONE, type SyncOutcome } from '../../../runtime/passes/wallets/sync/google/client.ts'
 import {
   concludeVisit,
   delayAfter,
@@ -9,13 +9,13 @@ import {
   walksAfter,
   withWalk,
 } from '../../../runtime/passes/wallets/sync/google/plan.ts'
-import type { News, Visit, Walk } from '../../../runtime/passes/wallets/sync/google/queries.ts'
+import type { News, ResendWalk, SpaceVisit } from '../../../runtime/passes/wallets/sync/google/queries.ts'
 
 const NOW = 1_000_000
-const REFUSED: Sent = { outcome: 'refused', status: 400, message: 'no' }
-const LATER: Sent = { outcome: 'later', message: '503', retryAfterMs: 0 }
+const REFUSED: SyncOutcome = { outcome: 'refused', status: 400, message: 'no' }
+const LATER: SyncOutcome = { outcome: 'later', message: '503', retryAfterMs: 0 }
 
-const visit = (changes: Partial<Visit> = {}): Visit => ({
+const visit = (changes: Partial<SpaceVisit> = {}): SpaceVisit => ({
   space: 'ten_1',
   token: 'token',
   sequence: 0,
@@ -67,10 +67,10 @@ test('a change of a template begins a walk through its passes, a hole in the eve
 
 describe('a visit', () => {
   const plan = planVisit(visit(), { head: 5, news: ISSUED }, true)
-  const conclude = (results: Record<string, Sent>, changes: Partial<Visit> = {}) =>
+  const conclude = (results: Record<string, SyncOutcome>, changes: Partial<SpaceVisit> = {}) =>
     concludeVisit(visit(changes), plan, undefined, new Map(Object.entries(results)), NOW)
 
-  test.each<[string, Record<string, Sent>, number]>([
+  test.each<[string, Record<string, SyncOutcome>, number]>([
     ['that sent all is at the end', { tpl_1: DONE, pass_1: DONE, pass_2: DONE }, 5],
     ['in which something is refused goes past it', { tpl_1: REFUSED, pass_1: DONE, pass_2: REFUSED }, 5],
     ['stops before the first that was not tried', { tpl_1: DONE, pass_1: DONE }, 2],
@@ -112,7 +112,7 @@ describe('a visit', () => {
       ['pass_template.updated', 'tpl_2'],
     )
     const changed = planVisit(visit(), { head: 3, news: rows }, true)
-    const walksOf = (results: Record<string, Sent>) =>
+    const walksOf = (results: Record<string, SyncOutcome>) =>
       concludeVisit(visit(), changed, undefined, new Map(Object.entries(results)), NOW).walks
     expect(walksOf({ tpl_1: DONE, tpl_2: DONE, pass_1: LATER })).toEqual([{ template: 'tpl_1' }])
     expect(walksOf({ tpl_1: DONE, tpl_2: DONE, pass_1: DONE })).toEqual([
@@ -137,8 +137,8 @@ describe('a walk', () => {
   const passes = [at('pass_1'), at('pass_2')]
 
   test('goes on behind the last pass, ends with them, and gives way to others', () => {
-    const walk: Walk = { template: 'tpl_1' }
-    const other: Walk = { template: 'tpl_2' }
+    const walk: ResendWalk = { template: 'tpl_1' }
+    const other: ResendWalk = { template: 'tpl_2' }
     expect(walksAfter([walk, other], { walk, passes, isEnd: false })).toEqual([
       other,
       { template: 'tpl_1', after: at('pass_2') },
@@ -148,7 +148,7 @@ describe('a walk', () => {
   })
 
   test('begins once more where the template has changed in the middle', () => {
-    const walk: Walk = { template: 'tpl_1', after: at('pass_1') }
+    const walk: ResendWalk = { template: 'tpl_1', after: at('pass_1') }
     const [again] = withWalk([walk], 'tpl_1')
     expect(again).toEqual({ ...walk, again: true })
     expect(walksAfter([again!], { walk: again!, passes, isEnd: true })).toEqual([{ template: 'tpl_1' }])
@@ -157,9 +157,9 @@ describe('a walk', () => {
   })
 
   test('comes no further than to the first pass that failed', () => {
-    const walk: Walk = { template: 'tpl_1' }
+    const walk: ResendWalk = { template: 'tpl_1' }
     const nothing = planVisit(visit({ sequence: 5 }), { head: 5, news: [] }, true)
-    const results = new Map<string, Sent>([
+    const results = new Map<string, SyncOutcome>([
       ['pass_1', DONE],
       ['pass_2', LATER],
     ])

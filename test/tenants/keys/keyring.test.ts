@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'vitest'
-import type { Database, Result } from '../../../runtime/database/database.ts'
+import type { Database, RowResult } from '../../../runtime/database/database.ts'
 import { createKeyring, type Keyring } from '../../../runtime/tenants/keys/keyring.ts'
 import { makeKey } from '../../../runtime/tenants/keys/keys.ts'
 import { makeToken } from '../../../runtime/tenants/keys/tokens.ts'
@@ -25,7 +25,7 @@ const ROW = {
 }
 
 /** Questions to the database, answered by hand. */
-let asked: PromiseWithResolvers<Result<never>>[]
+let asked: PromiseWithResolvers<RowResult<never>>[]
 let now: number
 let keyring: Keyring
 
@@ -34,9 +34,9 @@ beforeEach(() => {
   now = 0
   const control: Database = {
     query<Row>() {
-      const question = Promise.withResolvers<Result<never>>()
+      const question = Promise.withResolvers<RowResult<never>>()
       asked.push(question)
-      return question.promise as Promise<Result<Row>>
+      return question.promise as Promise<RowResult<Row>>
     },
   }
   keyring = createKeyring(control, 'pepper', () => now)

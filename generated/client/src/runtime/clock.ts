@@ -1,5 +1,5 @@
 /** Time and chance, so that tests need neither wait nor guess. */
-export interface Clock {
+export interface RetryClock {
   /** Milliseconds since the epoch. */
   now(): number
   /** At least 0, below 1. */
@@ -8,7 +8,7 @@ export interface Clock {
   sleep(ms: number, signal: AbortSignal | undefined): Promise<void>
 }
 
-export const systemClock: Clock = { now: () => Date.now(), random: () => Math.random(), sleep }
+export const systemClock: RetryClock = { now: () => Date.now(), random: () => Math.random(), sleep }
 
 function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {

@@ -8,7 +8,7 @@ import { type Html, html } from '../../../platform/html.ts'
 import { firstTouchedDay, readTouches, TOUCHED_DAYS, type Touches } from '../../../tenants/usage/touches.ts'
 import { linkIn } from '../../engine/list-page.ts'
 import { code, when } from '../../engine/values.ts'
-import { mayAct, type Place, type Visit } from '../../engine/visit.ts'
+import { type DashboardVisit, mayAct, type TenantPlace } from '../../engine/visit.ts'
 import { facts } from '../../html/components.ts'
 import { REQUESTS_PATH } from '../watch/requests.ts'
 
@@ -26,13 +26,13 @@ interface Met {
 }
 
 /** The way from one version to a later one. */
-export interface Way {
+export interface VersionUpgrade {
   readonly from: string
   readonly to: string
 }
 
 /** The section of a page that says what the way would change. */
-export async function writeChanges(visit: Visit, { from, to }: Way): Promise<Html> {
+export async function writeChanges(visit: DashboardVisit, { from, to }: VersionUpgrade): Promise<Html> {
   const place = await visit.place()
   const since = firstTouchedDay(visit.operator.clock.service(visit.environment))
   const [touches, last] = await Promise.all([
@@ -63,7 +63,7 @@ ${rest.map(({ change }) => writeRest(change))}`
 }`
 }
 
-async function countEvents({ db, space }: Place, version: string) {
+async function countEvents({ db, space }: TenantPlace, version: string) {
   const events = (await readLastEvents(db, space, EVENTS)).filter((each) => each.version === version)
   const told = events.map((event) => ({ names: changesOf(event), delivered: event.delivered }))
   return {
@@ -77,7 +77,7 @@ async function countEvents({ db, space }: Place, version: string) {
 
 const counted = (count: number, thing: string) => `${count} ${thing}${count === 1 ? '' : 's'}`
 
-function writeMet({ change, requests, isLogged, events }: Met, visit: Visit): Html {
+function writeMet({ change, requests, isLogged, events }: Met, visit: DashboardVisit): Html {
   return html`<section class="change"><h3>${change.title}</h3>
 <p>${prose(change.why)}</p>
 ${facts([
@@ -91,7 +91,7 @@ ${writeExamples(change)}</section>`
 function requestFacts(
   { requests, named, last_at, last_request, last_operation }: Touches,
   isLinked: boolean,
-  visit: Visit,
+  visit: DashboardVisit,
 ): (readonly [string, Html | string])[] {
   const link = linkIn(visit)
   const id = code(last_request)

@@ -1,6 +1,6 @@
 /** Where two JSON values differ. */
 
-export interface Difference {
+export interface JsonDifference {
   /** `data[0].merchant.category_code`; members of lists by their identifier, where they have one: `data[pass_1].name`. */
   readonly path: string
   /** Undefined where there is nothing. */
@@ -8,19 +8,19 @@ export interface Difference {
   readonly after: unknown
 }
 
-type Values = Readonly<Record<string, unknown>>
+type ComparedMembers = Readonly<Record<string, unknown>>
 
-const isObject = (value: unknown): value is Values =>
+const isObject = (value: unknown): value is ComparedMembers =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** @param most so many are found; further ones are not looked for. */
-export function findDifferences(before: unknown, after: unknown, most: number): readonly Difference[] {
-  const found: Difference[] = []
+export function findDifferences(before: unknown, after: unknown, most: number): readonly JsonDifference[] {
+  const found: JsonDifference[] = []
   compare('', before, after, found, most)
   return found
 }
 
-function compare(path: string, before: unknown, after: unknown, found: Difference[], most: number): void {
+function compare(path: string, before: unknown, after: unknown, found: JsonDifference[], most: number): void {
   if (found.length >= most || Object.is(before, after)) return
   const [one, other] = [membersOf(before, after), membersOf(after, before)]
   if (!one || !other) {
@@ -38,7 +38,9 @@ function membersOf(value: unknown, other: unknown): ReadonlyMap<string, unknown>
   if (isObject(value) && isObject(other)) return new Map(Object.entries(value))
   if (!Array.isArray(value) || !Array.isArray(other)) return undefined
   const byId = isIdentified(value) && isIdentified(other)
-  return new Map(value.map((each, index) => [byId ? String((each as Values).id) : String(index), each]))
+  return new Map(
+    value.map((each, index) => [byId ? String((each as ComparedMembers).id) : String(index), each]),
+  )
 }
 
 /** Whether a list can be compared by identifiers: what is left out of it does not move the rest. */

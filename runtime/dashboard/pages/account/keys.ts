@@ -17,10 +17,10 @@ import { showTenant } from '../../../tenants/admin/show.ts'
 import { keyField, showSecret } from '../../engine/form-page.ts'
 import type { SendFramed } from '../../engine/frame.ts'
 import { linkIn, writeTable } from '../../engine/list-page.ts'
-import type { Route } from '../../engine/routes.ts'
-import type { Column } from '../../engine/shapes.ts'
+import type { DashboardRoute } from '../../engine/routes.ts'
+import type { ListColumn } from '../../engine/shapes.ts'
 import { code, orDash, state, when } from '../../engine/values.ts'
-import { mayAct, Refused, type Visit } from '../../engine/visit.ts'
+import { ApiRefused, type DashboardVisit, mayAct } from '../../engine/visit.ts'
 import { choice, codeField, field, notice } from '../../html/components.ts'
 import { formField } from '../../html/forms.ts'
 
@@ -39,12 +39,12 @@ interface Key {
 
 const PATH = 'keys'
 
-export function keyRoutes(send: SendFramed): Route[] {
+export function keyRoutes(send: SendFramed): DashboardRoute[] {
   return ENVIRONMENTS.flatMap((environment) => {
     const list = `/${environment}/${PATH}`
     const owners = { environment, needs: 'owner' } as const
-    const found = (visit: Visit, id: string) => findKey(visit, id)
-    const change = (name: 'rotate' | 'revoke'): Route[] => [
+    const found = (visit: DashboardVisit, id: string) => findKey(visit, id)
+    const change = (name: 'rotate' | 'revoke'): DashboardRoute[] => [
       {
         ...owners,
         method: 'GET',
@@ -69,20 +69,20 @@ export function keyRoutes(send: SendFramed): Route[] {
         path: list,
         environment,
         needs: 'developer' as const,
-        handle: (visit: Visit) => showKeys(visit, send),
+        handle: (visit: DashboardVisit) => showKeys(visit, send),
       },
       {
         ...owners,
         method: 'GET' as const,
         path: `${list}/new`,
-        handle: (visit: Visit) => showNew(visit, send),
+        handle: (visit: DashboardVisit) => showNew(visit, send),
       },
       {
         ...owners,
         method: 'POST' as const,
         path: `${list}/new`,
-        answerBefore: (visit: Visit) => refuseNetworks(visit, send),
-        handle: (visit: Visit) => create(visit, send),
+        answerBefore: (visit: DashboardVisit) => refuseNetworks(visit, send),
+        handle: (visit: DashboardVisit) => create(visit, send),
       },
       ...change('rotate'),
       ...change('revoke'),
@@ -90,14 +90,14 @@ export function keyRoutes(send: SendFramed): Route[] {
   })
 }
 
-async function readKeys({ operator, member, environment }: Visit): Promise<Key[]> {
+async function readKeys({ operator, member, environment }: DashboardVisit): Promise<Key[]> {
   const { keys } = await showTenant(operator, member.tenantId)
   return (keys as unknown as readonly Key[]).filter((key) => key.environment === environment).toReversed()
 }
 
-async function findKey(visit: Visit, id: string): Promise<Key> {
+async function findKey(visit: DashboardVisit, id: string): Promise<Key> {
   const key = (await readKeys(visit)).find((each) => each.id === id)
-  if (!key) throw new Refused(404, 'There is no such key here.')
+  if (!key) throw new ApiRefused(404, 'There is no such key here.')
   return key
 }
 
@@ -106,7 +106,7 @@ function stateOf({ revoked_at, retired_at }: Key): string {
   return retired_at === null ? 'active' : 'rotated'
 }
 
-const COLUMNS: readonly Column<Key>[] = [
+const COLUMNS: readonly ListColumn<Key>[] = [
   {
     title: 'Key',
     show: ({ kind, hint }) => html`${kind === 'secret' ? 'Secret' : 'Publishable'} <code>…${hint}</code>`,
@@ -118,11 +118,11 @@ const COLUMNS: readonly Column<Key>[] = [
   { title: 'Created', show: ({ created }) => when(created) },
 ]
 
-async function showKeys(visit: Visit, send: SendFramed): Promise<void> {
+async function showKeys(visit: DashboardVisit, send: SendFramed): Promise<void> {
   const keys = await readKeys(visit)
   const isOwner = mayAct(visit.member.role, 'owner')
   const link = linkIn(visit)
-  const changes: Column<Key> = {
+  const changes: ListColumn<Key> = {
     title: 'Change',
     show: (key) =>
       key.revoked_at === null
@@ -145,7 +145,11 @@ interface Typed {
   readonly fault?: string
 }
 
-function showNew(visit: Visit, send: SendFramed, typed: Typed = { scope: 'write', allow: '' }): void {
+function showNew(
+  visit: DashboardVisit,
+  send: SendFramed,
+  typed: Typed = { scope: 'write', allow: '' },
+): void {
   const address = `/${visit.environment}/${PATH}/new`
   const content = html`${typed.fault !== undefined && notice('bad', 'Check the highlighted fields.')}
 <form method="post" action="${address}">
@@ -175,7 +179,7 @@ ${codeField('key')}
   send(visit, typed.fault === undefined ? 200 : 422, { title: 'Make a key', path: PATH, content })
 }
 
-const readTyped = ({ request }: Visit) => ({
+const readTyped = ({ request }: DashboardVisit) => ({
   scope: formField(request, 'scope'),
   allow: formField(request, 'allow').trim(),
 })
@@ -183,7 +187,7 @@ const readTyped = ({ request }: Visit) => ({
 const splitNetworks = (allow: string) => allow.split(/[\s,]+/).filter((each) => each !== '')
 
 /** Shows the form again where its allowlist cannot be read. @returns whether it has. */
-function refuseNetworks(visit: Visit, send: SendFramed): boolean {
+function refuseNetworks(visit: DashboardVisit, send: SendFramed): boolean {
   const typed = readTyped(visit)
   try {
     readNetworks(splitNetworks(typed.allow))
@@ -195,12 +199,12 @@ function refuseNetworks(visit: Visit, send: SendFramed): boolean {
   }
 }
 
-async function create(visit: Visit, send: SendFramed): Promise<void> {
+async function create(visit: DashboardVisit, send: SendFramed): Promise<void> {
   const { request, member, environment } = visit
   const { scope, allow } = readTyped(visit)
   const isPublishable = scope === 'publishable'
   if (!isPublishable && !SCOPES.some((each) => each === scope))
-    throw new Refused(422, 'There is no such scope.')
+    throw new ApiRefused(422, 'There is no such scope.')
   const once = hash(
     'sha256',
     `key ${member.tenantId} ${environment} ${formField(request, 'idempotency_key')}`,
@@ -219,7 +223,7 @@ async function create(visit: Visit, send: SendFramed): Promise<void> {
     showSecret(visit, 'The new key', PATH, key.secret, `/${environment}/${PATH}`, send)
   } catch (error) {
     if (!(error instanceof ControlError)) throw error
-    throw new Refused(409, `This form was sent before: ${error.message}.`)
+    throw new ApiRefused(409, `This form was sent before: ${error.message}.`)
   }
 }
 
@@ -236,7 +240,7 @@ const CHANGES = {
   },
 } as const
 
-function showChange(visit: Visit, key: Key, name: keyof typeof CHANGES, send: SendFramed): void {
+function showChange(visit: DashboardVisit, key: Key, name: keyof typeof CHANGES, send: SendFramed): void {
   const { button, warning, isDanger } = CHANGES[name]
   const address = `/${visit.environment}/${PATH}/${key.id}/${name}`
   const content = html`${notice('warn', warning)}
@@ -248,12 +252,12 @@ ${visit.takesCode && codeField(name)}
   send(visit, 200, { title: `${button} a key`, path: PATH, content })
 }
 
-async function rotate(visit: Visit, { id }: Key, send: SendFramed): Promise<void> {
+async function rotate(visit: DashboardVisit, { id }: Key, send: SendFramed): Promise<void> {
   try {
     const successor = await rotateKey(visit.operator, id)
     showSecret(visit, 'The new key', PATH, successor.secret, `/${visit.environment}/${PATH}`, send)
   } catch (error) {
     if (!(error instanceof ControlError)) throw error
-    throw new Refused(409, `${error.message}.`)
+    throw new ApiRefused(409, `${error.message}.`)
   }
 }

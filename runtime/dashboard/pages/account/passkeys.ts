@@ -1,7 +1,7 @@
 /** Passkeys of a member, on the page of what the member signs in with: added and removed with a code of the member's app. */
 import { type Html, html } from '../../../platform/html.ts'
 import { when } from '../../engine/values.ts'
-import type { Visit } from '../../engine/visit.ts'
+import type { DashboardVisit } from '../../engine/visit.ts'
 import { codeField, facts, field, notice } from '../../html/components.ts'
 import { formField } from '../../html/forms.ts'
 import { listPasskeys, type Passkey } from '../../sign-in/passkey-queries.ts'
@@ -27,10 +27,11 @@ const FAULTS: Readonly<Record<NotAdded, string>> = {
   known: 'This passkey is known already.',
 }
 
-const aboutOf = ({ member }: Visit): string => `add ${member.memberId} ${member.session.toString('hex')}`
+const aboutOf = ({ member }: DashboardVisit): string =>
+  `add ${member.memberId} ${member.session.toString('hex')}`
 
 /** @returns what came of it. */
-export async function savePasskey(visit: Visit): Promise<PasskeySaid> {
+export async function savePasskey(visit: DashboardVisit): Promise<PasskeySaid> {
   const { operator, member, origin: consoleUrl, request } = visit
   const name = formField(request, 'name').trim().slice(0, MAX_PASSKEY_NAME)
   const given = {
@@ -46,7 +47,7 @@ export async function savePasskey(visit: Visit): Promise<PasskeySaid> {
 }
 
 /** @returns what came of it. */
-export async function dropPasskey({ operator, member, request }: Visit): Promise<PasskeySaid> {
+export async function dropPasskey({ operator, member, request }: DashboardVisit): Promise<PasskeySaid> {
   const id = Buffer.from(formField(request, 'passkey'), 'base64url')
   const isRemoved = await removePasskey(operator, member, id)
   return {
@@ -58,7 +59,7 @@ export async function dropPasskey({ operator, member, request }: Visit): Promise
 
 /** The part of the page. @param address to which its forms are sent, without what they do. */
 export async function writePasskeys(
-  visit: Visit,
+  visit: DashboardVisit,
   address: string,
   { passkey: said }: PasskeySaid,
 ): Promise<Html> {
@@ -71,7 +72,7 @@ ${known.map((passkey) => writePasskey(visit, address, passkey))}
 ${known.length < MAX_PASSKEYS && writeAdding(visit, address, known)}`
 }
 
-function writePasskey(visit: Visit, address: string, passkey: Passkey): Html {
+function writePasskey(visit: DashboardVisit, address: string, passkey: Passkey): Html {
   const id = passkey.credential_id.toString('base64url')
   const path = `${address}/remove`
   const instant = (ms: number) => when(new Date(ms).toISOString())
@@ -90,7 +91,7 @@ ${codeField(`remove-${id}`)}
 </details></section>`
 }
 
-function writeAdding(visit: Visit, address: string, known: readonly Passkey[]): Html {
+function writeAdding(visit: DashboardVisit, address: string, known: readonly Passkey[]): Html {
   const { operator, member, origin } = visit
   const party = relyingPartyOf(origin)
   if (!party)

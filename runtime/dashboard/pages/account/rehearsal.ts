@@ -4,9 +4,9 @@ import { type LoggedRead, listLastReads } from '../../../api/request-log-queries
 import { type Html, html } from '../../../platform/html.ts'
 import { linkIn, writeTable } from '../../engine/list-page.ts'
 import { code } from '../../engine/values.ts'
-import type { Visit } from '../../engine/visit.ts'
-import type { Way } from './changes.ts'
-import { type Difference, findDifferences } from './json-differences.ts'
+import type { DashboardVisit } from '../../engine/visit.ts'
+import type { VersionUpgrade } from './changes.ts'
+import { findDifferences, type JsonDifference } from './json-differences.ts'
 
 /** Requests of the log that are looked through for reads. */
 const LOOKED_AT = 1000
@@ -26,7 +26,7 @@ const MAX_SHOWN = 20
 /** What became of one read. */
 type Rehearsed = { readonly read: LoggedRead } & (
   | { readonly kind: 'same' }
-  | { readonly kind: 'differs'; readonly differences: readonly Difference[] }
+  | { readonly kind: 'differs'; readonly differences: readonly JsonDifference[] }
   /** It fails in one of the versions, or in each in its own way; `done` where it does not. */
   | { readonly kind: 'fails'; readonly before: string; readonly after: string }
   | { readonly kind: 'left'; readonly why: string }
@@ -34,8 +34,8 @@ type Rehearsed = { readonly read: LoggedRead } & (
 
 /** @param now milliseconds that never run backwards. */
 export async function rehearse(
-  visit: Visit,
-  way: Way,
+  visit: DashboardVisit,
+  way: VersionUpgrade,
   now: () => number = performance.now.bind(performance),
 ): Promise<readonly Rehearsed[]> {
   const { db, space } = await visit.place()
@@ -49,7 +49,11 @@ export async function rehearse(
   return rehearsed
 }
 
-async function rehearseOne(visit: Visit, { from, to }: Way, read: LoggedRead): Promise<Rehearsed> {
+async function rehearseOne(
+  visit: DashboardVisit,
+  { from, to }: VersionUpgrade,
+  read: LoggedRead,
+): Promise<Rehearsed> {
   const { target } = read
   if (target.length >= MAX_PATH) return { read, kind: 'left', why: 'the log has cut its address' }
   const before = await visit.replayRead(from, target)
@@ -67,15 +71,15 @@ async function rehearseOne(visit: Visit, { from, to }: Way, read: LoggedRead): P
   return differences.length === 0 ? { read, kind: 'same' } : { read, kind: 'differs', differences }
 }
 
-type Answer = NonNullable<Awaited<ReturnType<Visit['replayRead']>>>
+type ReplayAnswer = NonNullable<Awaited<ReturnType<DashboardVisit['replayRead']>>>
 
-const outcomeOf = (answer: Answer): string =>
+const outcomeOf = (answer: ReplayAnswer): string =>
   answer.ok ? `${answer.status}` : `${answer.status} ${answer.error.code}: ${answer.error.message}`
 
 const counted = (count: number, thing: string) => `${count} ${thing}${count === 1 ? '' : 's'}`
 
 /** Both sides of each difference; what is equal is counted and listed. */
-export function writeRehearsal(visit: Visit, way: Way, all: readonly Rehearsed[]): Html {
+export function writeRehearsal(visit: DashboardVisit, way: VersionUpgrade, all: readonly Rehearsed[]): Html {
   const of = <Kind extends Rehearsed['kind']>(kind: Kind) =>
     all.filter((each): each is Extract<Rehearsed, { kind: Kind }> => each.kind === kind)
   const [same, differs, fails, left] = [of('same'), of('differs'), of('fails'), of('left')]
@@ -89,16 +93,16 @@ ${left.length > 0 && writeList('Left out', left, (each) => each.why)}`
 }
 
 function writeSides(
-  visit: Visit,
-  { from, to }: Way,
+  visit: DashboardVisit,
+  { from, to }: VersionUpgrade,
   read: LoggedRead,
-  differences: readonly Difference[],
+  differences: readonly JsonDifference[],
 ): Html {
   const shown = differences.slice(0, MAX_SHOWN)
   const columns = [
-    { title: 'Where', show: ({ path }: Difference) => (path === '' ? 'Answer' : code(path)) },
-    { title: from, show: ({ before }: Difference) => writeValue(before) },
-    { title: to, show: ({ after }: Difference) => writeValue(after) },
+    { title: 'Where', show: ({ path }: JsonDifference) => (path === '' ? 'Answer' : code(path)) },
+    { title: from, show: ({ before }: JsonDifference) => writeValue(before) },
+    { title: to, show: ({ after }: JsonDifference) => writeValue(after) },
   ]
   return html`<section class="change"><h2>GET ${read.target}</h2>
 ${writeTable(`Differences of ${read.target}`, columns, shown, linkIn(visit))}

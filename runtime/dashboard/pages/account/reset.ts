@@ -3,9 +3,9 @@ import { html } from '../../../platform/html.ts'
 import { type FormPlace, perform, readValues, showForm } from '../../engine/form-page.ts'
 import type { SendFramed } from '../../engine/frame.ts'
 import { linkIn, writeTable } from '../../engine/list-page.ts'
-import type { Route } from '../../engine/routes.ts'
+import type { DashboardRoute } from '../../engine/routes.ts'
 import { words } from '../../engine/values.ts'
-import { roleFor, type Visit } from '../../engine/visit.ts'
+import { type DashboardVisit, roleFor } from '../../engine/visit.ts'
 import { notice } from '../../html/components.ts'
 
 export const RESET_PATH = 'reset'
@@ -27,7 +27,7 @@ const PLACE: FormPlace = {
   isDanger: true,
 }
 
-export function resetRoutes(send: SendFramed): Route[] {
+export function resetRoutes(send: SendFramed): DashboardRoute[] {
   const common = { environment: 'sandbox', path: PLACE.address, needs: roleFor(FORM.operation) } as const
   const { operation } = FORM
   return [
@@ -40,7 +40,7 @@ interface Wipe {
   readonly deleted: Readonly<Record<string, number>>
 }
 
-async function reset(visit: Visit, send: SendFramed): Promise<void> {
+async function reset(visit: DashboardVisit, send: SendFramed): Promise<void> {
   const answer = await perform(visit, FORM, {})
   if (!answer.ok)
     return showForm(visit, FORM, PLACE, send, { values: readValues(visit, FORM.fields), error: answer.error })

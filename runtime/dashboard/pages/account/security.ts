@@ -2,8 +2,8 @@
 import { ENVIRONMENTS } from '../../../platform/environment.ts'
 import { type Html, html } from '../../../platform/html.ts'
 import type { SendFramed } from '../../engine/frame.ts'
-import type { Route } from '../../engine/routes.ts'
-import type { Visit } from '../../engine/visit.ts'
+import type { DashboardRoute } from '../../engine/routes.ts'
+import type { DashboardVisit } from '../../engine/visit.ts'
 import { codeField, field, notice } from '../../html/components.ts'
 import { formField } from '../../html/forms.ts'
 import { changePassword, makeRecoveryCodes, RECOVERY_CODES } from '../../sign-in/own-credentials.ts'
@@ -22,8 +22,8 @@ interface Said extends PasskeySaid {
   readonly fault?: string | undefined
 }
 
-export function securityRoutes(send: SendFramed): Route[] {
-  return ENVIRONMENTS.flatMap((environment): Route[] => {
+export function securityRoutes(send: SendFramed): DashboardRoute[] {
+  return ENVIRONMENTS.flatMap((environment): DashboardRoute[] => {
     const page = `/${environment}/${SECURITY_PATH}`
     const own = { environment, needs: 'viewer' } as const
     return [
@@ -58,19 +58,19 @@ export function securityRoutes(send: SendFramed): Route[] {
 }
 
 /** Shows the page again where the new password is not one to have. @returns whether it has. */
-async function refusePassword(visit: Visit, send: SendFramed): Promise<boolean> {
+async function refusePassword(visit: DashboardVisit, send: SendFramed): Promise<boolean> {
   const fault = faultOfPassword(formField(visit.request, 'next'), visit.member.email)
   if (fault !== undefined) await show(visit, send, { fault })
   return fault !== undefined
 }
 
-async function savePassword(visit: Visit, send: SendFramed) {
+async function savePassword(visit: DashboardVisit, send: SendFramed) {
   const { operator, member, request } = visit
   await changePassword(operator, member, formField(request, 'next'))
   return show(visit, send, { done: 'Your password is another one. Your other sessions have ended.' })
 }
 
-async function saveCodes(visit: Visit, send: SendFramed) {
+async function saveCodes(visit: DashboardVisit, send: SendFramed) {
   const codes = await makeRecoveryCodes(visit.operator, visit.member)
   const content = html`${notice('warn', 'These are shown once. Keep them where your telephone is not: on paper, or in a password manager.')}
 <ul class="secret">${codes.map((code) => html`<li><code>${code}</code></li>`)}</ul>
@@ -78,7 +78,7 @@ async function saveCodes(visit: Visit, send: SendFramed) {
   send(visit, 200, { title: 'Your recovery codes', path: SECURITY_PATH, content })
 }
 
-async function show(visit: Visit, send: SendFramed, said: Said = {}): Promise<void> {
+async function show(visit: DashboardVisit, send: SendFramed, said: Said = {}): Promise<void> {
   const { operator, member } = visit
   const left = await countRecoveryCodes(operator.control, member.tenantId, member.memberId)
   const content = html`${said.done !== undefined && notice('good', said.done)}
@@ -107,7 +107,7 @@ ${formTo(visit, 'recovery-codes', codeField('recovery-codes'), left === 0 ? 'Mak
   })
 }
 
-function formTo(visit: Visit, name: string, fields: Html, button: string): Html {
+function formTo(visit: DashboardVisit, name: string, fields: Html, button: string): Html {
   const address = `/${visit.environment}/${SECURITY_PATH}/${name}`
   return html`<form method="post" action="${address}">
 ${visit.guard(address)}

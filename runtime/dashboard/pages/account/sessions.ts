@@ -5,17 +5,17 @@ import { html } from '../../../platform/html.ts'
 import { tell } from '../../../tenants/admin/change.ts'
 import type { SendFramed } from '../../engine/frame.ts'
 import { linkIn, writeTable } from '../../engine/list-page.ts'
-import type { Route } from '../../engine/routes.ts'
-import type { Column } from '../../engine/shapes.ts'
+import type { DashboardRoute } from '../../engine/routes.ts'
+import type { ListColumn } from '../../engine/shapes.ts'
 import { orDash, when } from '../../engine/values.ts'
-import type { Visit } from '../../engine/visit.ts'
+import type { DashboardVisit } from '../../engine/visit.ts'
 import { deleteSession, type ListedSession, listSessions } from '../../sign-in/queries.ts'
 import { MAX_IDLE_MS } from '../../sign-in/sessions.ts'
 
 const PATH = 'sessions'
 
-export function sessionRoutes(send: SendFramed): Route[] {
-  return ENVIRONMENTS.flatMap((environment): Route[] => [
+export function sessionRoutes(send: SendFramed): DashboardRoute[] {
+  return ENVIRONMENTS.flatMap((environment): DashboardRoute[] => [
     {
       method: 'GET',
       path: `/${environment}/${PATH}`,
@@ -38,12 +38,12 @@ export function sessionRoutes(send: SendFramed): Route[] {
   ])
 }
 
-function readSessions({ operator, member }: Visit): Promise<readonly ListedSession[]> {
+function readSessions({ operator, member }: DashboardVisit): Promise<readonly ListedSession[]> {
   const now = operator.clock.machine()
   return listSessions(operator.control, member.tenantId, member.memberId, now, now - MAX_IDLE_MS)
 }
 
-async function endSession({ operator, member }: Visit, { digest }: ListedSession): Promise<void> {
+async function endSession({ operator, member }: DashboardVisit, { digest }: ListedSession): Promise<void> {
   const { tenantId, memberId } = member
   await operator.control.transaction(async (tx) => {
     // Sent twice, it is told once.
@@ -55,9 +55,9 @@ async function endSession({ operator, member }: Visit, { digest }: ListedSession
 /** A digest under the pepper: nobody gets to the cookie by it. */
 const idOf = ({ digest }: ListedSession) => digest.toString('hex')
 
-async function showSessions(visit: Visit, send: SendFramed): Promise<void> {
+async function showSessions(visit: DashboardVisit, send: SendFramed): Promise<void> {
   const isCurrent = ({ digest }: ListedSession) => visit.member.session.equals(digest)
-  const columns: readonly Column<ListedSession>[] = [
+  const columns: readonly ListColumn<ListedSession>[] = [
     {
       title: 'Browser',
       show: (session) =>

@@ -8,9 +8,9 @@ import type { Operator } from '../../../tenants/admin/change.ts'
 import { showUsage } from '../../../tenants/admin/usage.ts'
 import type { SendFramed } from '../../engine/frame.ts'
 import { linkIn, writeTable } from '../../engine/list-page.ts'
-import type { Route } from '../../engine/routes.ts'
+import type { DashboardRoute } from '../../engine/routes.ts'
 import { words } from '../../engine/values.ts'
-import type { Visit } from '../../engine/visit.ts'
+import type { DashboardVisit } from '../../engine/visit.ts'
 import { drawChart } from '../../html/chart.ts'
 
 const DAYS = 30
@@ -22,7 +22,7 @@ const HOUR_MS = 3_600_000
 /** The last requests and attempts that a page looks at, however many there are. */
 const MAX_READ = 10_000
 
-export function usageRoutes(send: SendFramed, operator: Operator): Route[] {
+export function usageRoutes(send: SendFramed, operator: Operator): DashboardRoute[] {
   return ENVIRONMENTS.map((environment) => ({
     method: 'GET',
     path: `/${environment}/usage`,
@@ -35,7 +35,7 @@ export function usageRoutes(send: SendFramed, operator: Operator): Route[] {
   }))
 }
 
-async function writeDays(operator: Operator, visit: Visit): Promise<Html> {
+async function writeDays(operator: Operator, visit: DashboardVisit): Promise<Html> {
   const { environment, member } = visit
   const { usage } = await showUsage(operator, { tenantId: member.tenantId, environment, days: DAYS })
   if (usage.length === 0) return html`<p class="empty">No request has been counted yet.</p>`
@@ -71,7 +71,7 @@ interface Hour {
   readonly undelivered: number
 }
 
-async function readHours(visit: Visit): Promise<readonly Hour[]> {
+async function readHours(visit: DashboardVisit): Promise<readonly Hour[]> {
   const { db, space } = await visit.place()
   const now = visit.operator.clock.service(visit.environment)
   const first = Math.floor(now / HOUR_MS) * HOUR_MS - (HOURS - 1) * HOUR_MS
@@ -94,7 +94,7 @@ async function readHours(visit: Visit): Promise<readonly Hour[]> {
   })
 }
 
-async function writeHours(visit: Visit): Promise<Html> {
+async function writeHours(visit: DashboardVisit): Promise<Html> {
   const hours = await readHours(visit)
   const of = (name: Exclude<keyof Hour, 'hour'>) => hours.map((each) => each[name])
   const labels = hours.map(({ hour }) => hour)

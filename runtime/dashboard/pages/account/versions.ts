@@ -6,12 +6,12 @@ import { ControlError } from '../../../tenants/admin/change.ts'
 import { missingSoak, readPinned, SOAK_MS, setPin } from '../../../tenants/admin/pins.ts'
 import type { SendFramed } from '../../engine/frame.ts'
 import { queryText } from '../../engine/list-page.ts'
-import type { Route } from '../../engine/routes.ts'
+import type { DashboardRoute } from '../../engine/routes.ts'
 import { when, words } from '../../engine/values.ts'
-import { mayAct, Refused, type Visit } from '../../engine/visit.ts'
+import { ApiRefused, type DashboardVisit, mayAct } from '../../engine/visit.ts'
 import { choice, codeField, facts, notice } from '../../html/components.ts'
 import { formField } from '../../html/forms.ts'
-import { type Way, writeChanges } from './changes.ts'
+import { type VersionUpgrade, writeChanges } from './changes.ts'
 import { MAX_READS, rehearse, writeRehearsal } from './rehearsal.ts'
 
 const PATH = 'version'
@@ -23,7 +23,7 @@ const REHEARSES = 'developer'
 const HOUR_MS = 3_600_000
 const SOAK_HOURS = SOAK_MS / HOUR_MS
 
-export function versionRoutes(send: SendFramed): Route[] {
+export function versionRoutes(send: SendFramed): DashboardRoute[] {
   const underWay = new Set<string>()
   const pages = ENVIRONMENTS.flatMap((environment) => {
     const path = `/${environment}/${PATH}`
@@ -33,14 +33,14 @@ export function versionRoutes(send: SendFramed): Route[] {
         path,
         environment,
         needs: 'viewer' as const,
-        handle: (visit: Visit) => showVersion(visit, send),
+        handle: (visit: DashboardVisit) => showVersion(visit, send),
       },
       {
         method: 'POST' as const,
         path,
         environment,
         needs: 'owner' as const,
-        answerBefore: (visit: Visit) => warnBefore(visit, send),
+        answerBefore: (visit: DashboardVisit) => warnBefore(visit, send),
         handle: pin,
       },
     ]
@@ -57,7 +57,7 @@ export function versionRoutes(send: SendFramed): Route[] {
   ]
 }
 
-async function showVersion(visit: Visit, send: SendFramed): Promise<void> {
+async function showVersion(visit: DashboardVisit, send: SendFramed): Promise<void> {
   const { member, environment, operator } = visit
   const found = await readPinned(operator.control, member.tenantId, environment)
   const pinned = found?.version
@@ -105,7 +105,7 @@ function writeDeadline(name: string, sunset: string, now: number): Html {
 }
 
 /** For how long the sandbox has been where it is: live should not move to a version before it was tried for 48 hours. */
-async function writeSoak({ member, operator }: Visit): Promise<string> {
+async function writeSoak({ member, operator }: DashboardVisit): Promise<string> {
   const sandbox = await readPinned(operator.control, member.tenantId, 'sandbox')
   if (!sandbox) return 'not pinned'
   const hours = Math.floor((operator.clock.service('sandbox') - sandbox.pinned_at) / HOUR_MS)
@@ -115,13 +115,13 @@ async function writeSoak({ member, operator }: Visit): Promise<string> {
 }
 
 /** The way that the page is asked about: from the pin to the newest, if it says nothing else. */
-function readWay(pinned: string | undefined, given: (name: string) => string): Way | undefined {
+function readWay(pinned: string | undefined, given: (name: string) => string): VersionUpgrade | undefined {
   const known = (name: string) => versions.find((each) => each.name === given(name))?.name
   const [from, to] = [known('from') ?? pinned, known('to') ?? current]
   return from !== undefined && from < to ? { from, to } : undefined
 }
 
-async function writeWay(visit: Visit, pinned: string | undefined): Promise<Html | false> {
+async function writeWay(visit: DashboardVisit, pinned: string | undefined): Promise<Html | false> {
   const way = readWay(pinned, (name) => queryText(visit, name))
   if (!way) return false
   const { from, to } = way
@@ -139,7 +139,7 @@ ${choice({ name: 'to', label: 'Another version', value: to, options: later.map((
 ${mayAct(visit.member.role, REHEARSES) && writeRehearsalForm(visit, way)}`
 }
 
-function writeRehearsalForm(visit: Visit, { from, to }: Way): Html {
+function writeRehearsalForm(visit: DashboardVisit, { from, to }: VersionUpgrade): Html {
   const intro = html`<h2 id="rehearsal">Rehearsal</h2>
 <p class="quiet">Makes the last ${String(MAX_READS)} different reads of the sandbox again in ${from} and in ${to}, as you, and shows where the answers differ. Nothing is written; the reads count as yours.</p>`
   if (visit.environment !== 'sandbox')
@@ -153,11 +153,11 @@ ${visit.guard(REHEARSAL)}
 </form>`
 }
 
-async function showRehearsal(visit: Visit, underWay: Set<string>, send: SendFramed): Promise<void> {
+async function showRehearsal(visit: DashboardVisit, underWay: Set<string>, send: SendFramed): Promise<void> {
   const way = readWay(undefined, (name) => formField(visit.request, name))
-  if (!way) throw new Refused(422, 'Choose a version, and a later one.')
+  if (!way) throw new ApiRefused(422, 'Choose a version, and a later one.')
   const { memberId } = visit.member
-  if (underWay.has(memberId)) throw new Refused(409, 'Another rehearsal of yours is under way.')
+  if (underWay.has(memberId)) throw new ApiRefused(409, 'Another rehearsal of yours is under way.')
   underWay.add(memberId)
   try {
     const content = html`<p class="trail"><a href="/sandbox/${PATH}?from=${way.from}&amp;to=${way.to}">API version</a></p>
@@ -171,7 +171,7 @@ ${writeRehearsal(visit, way, await rehearse(visit, way))}`
 const ANYWAY = 'anyway'
 
 /** Warns of a pin of live that the sandbox has not tried for long enough. @returns whether it has. */
-async function warnBefore(visit: Visit, send: SendFramed): Promise<boolean> {
+async function warnBefore(visit: DashboardVisit, send: SendFramed): Promise<boolean> {
   const { member, environment, request } = visit
   const version = formField(request, 'version')
   const isKnown = versions.some(({ name }) => name === version)
@@ -182,20 +182,20 @@ async function warnBefore(visit: Visit, send: SendFramed): Promise<boolean> {
   return true
 }
 
-async function pin(visit: Visit): Promise<void> {
+async function pin(visit: DashboardVisit): Promise<void> {
   const { member, environment, request, response } = visit
   const version = formField(request, 'version')
   try {
     await setPin(visit.operator, { tenantId: member.tenantId, environment, version }, versions)
   } catch (error) {
     if (!(error instanceof ControlError)) throw error
-    throw new Refused(422, `${error.message}.`)
+    throw new ApiRefused(422, `${error.message}.`)
   }
   response.redirect(303, `/${environment}/${PATH}`)
 }
 
 /** Nothing is pinned yet: the form is sent again by who has read this. */
-function warnOfSoak(visit: Visit, version: string, soaked: number, send: SendFramed): void {
+function warnOfSoak(visit: DashboardVisit, version: string, soaked: number, send: SendFramed): void {
   const address = `/live/${PATH}`
   const hours = Math.floor(soaked / HOUR_MS)
   const has =

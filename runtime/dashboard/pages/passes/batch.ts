@@ -3,9 +3,9 @@ import { createHash } from 'node:crypto'
 import type { components } from '../../../../generated/canonical/types.ts'
 import type { ErrorBody } from '../../../api/errors/errors.ts'
 import { describe } from '../../engine/form-page.ts'
-import type { Visit } from '../../engine/visit.ts'
-import type { Template } from '../templates/draft.ts'
-import { parseCsv, type Row } from './csv.ts'
+import type { DashboardVisit } from '../../engine/visit.ts'
+import type { TemplateObject } from '../templates/draft.ts'
+import { type CsvRow, parseCsv } from './csv.ts'
 import { passBody } from './issue.ts'
 
 export const MAX_ROWS = 1000
@@ -13,22 +13,22 @@ export const MAX_ROWS = 1000
 const MAX_BATCH = 100
 
 /** Passes to be issued. */
-export interface Table {
+export interface PassTable {
   readonly header: readonly string[]
-  readonly rows: readonly Row[]
+  readonly rows: readonly CsvRow[]
   /** What each column fills. */
   readonly columns: readonly string[]
 }
 
 /** What became of a row: the pass, what is wrong with it, or neither: it was not asked for, or nobody knows. */
-export interface Outcome {
-  readonly row: Row
+export interface RowOutcome {
+  readonly row: CsvRow
   readonly passId?: string
   readonly fault?: string
 }
 
-export interface Report {
-  readonly outcomes: readonly Outcome[]
+export interface BatchReport {
+  readonly outcomes: readonly RowOutcome[]
   /** Why it stopped before the end. */
   readonly stopped?: string
 }
@@ -36,7 +36,7 @@ export interface Report {
 const HOLDER = ['name', 'email']
 
 /** @returns a sentence where the text is no table of passes of the template. */
-export function readTable(text: string, { fields }: Template): Table | string {
+export function readTable(text: string, { fields }: TemplateObject): PassTable | string {
   const parsed = parseCsv(text)
   if (typeof parsed === 'string') return parsed
   const [header, ...rows] = parsed
@@ -61,12 +61,12 @@ export function readTable(text: string, { fields }: Template): Table | string {
 
 /** @param round tells apart what is sent anew on purpose; empty for what is sent first. */
 export async function issueTable(
-  visit: Visit,
+  visit: DashboardVisit,
   templateId: string,
-  table: Table,
+  table: PassTable,
   round: string,
-): Promise<Report> {
-  const outcomes: Outcome[] = []
+): Promise<BatchReport> {
+  const outcomes: RowOutcome[] = []
   let stopped: string | undefined
   for (let at = 0; at < table.rows.length; at += MAX_BATCH) {
     const rows = table.rows.slice(at, at + MAX_BATCH)
@@ -91,22 +91,24 @@ function faultOf({ message, details = [] }: ErrorBody): string {
     : `${details.map(({ field, issue }) => `${field} ${issue}`).join('; ')}.`
 }
 
-type Result = components['schemas']['PassBatchResult']
+type BatchRowResult = components['schemas']['PassBatchResult']
 
 /** @returns why none of them was asked for, or what is not known of them. */
 async function issueRows(
-  visit: Visit,
+  visit: DashboardVisit,
   templateId: string,
-  { columns }: Table,
-  rows: readonly Row[],
+  { columns }: PassTable,
+  rows: readonly CsvRow[],
   round: string,
-): Promise<readonly Result[] | string> {
+): Promise<readonly BatchRowResult[] | string> {
   const passes = rows.map(({ cells }) =>
     bodyOf(templateId, new Map(columns.map((name, index) => [name, cells[index] ?? '']))),
   )
   const idempotencyKey = keyOf(JSON.stringify([round, rows.map(({ line }) => line), passes]))
   const answer = await visit.operate('createPassBatch', { body: { passes }, idempotencyKey })
-  return answer.ok ? (answer.body as { readonly results: readonly Result[] }).results : describe(answer.error)
+  return answer.ok
+    ? (answer.body as { readonly results: readonly BatchRowResult[] }).results
+    : describe(answer.error)
 }
 
 function bodyOf(templateId: string, cells: ReadonlyMap<string, string>): object {

@@ -1,13 +1,13 @@
 /** Tables as spreadsheets write them: RFC 4180, with semicolons or tabs where the header has them. */
 
-export interface Row {
+export interface CsvRow {
   /** Where it begins, from 1. */
   readonly line: number
   readonly cells: readonly string[]
 }
 
 /** @returns the rows with anything in them, the header first; a sentence where a quote does not end. */
-export function parseCsv(text: string): readonly Row[] | string {
+export function parseCsv(text: string): readonly CsvRow[] | string {
   const source = text.replace(/^\uFEFF/, '')
   const header = source.slice(0, source.search(/[\r\n]|$/))
   const separator = [',', ';', '\t'].find((each) => header.includes(each)) ?? ','
@@ -15,7 +15,7 @@ export function parseCsv(text: string): readonly Row[] | string {
     `(?:"((?:[^"]|"")*)"|([^"${separator}\\r\\n][^${separator}\\r\\n]*|))(${separator}|\\r\\n|\\n|\\r|$)`,
     'y',
   )
-  const rows: Row[] = []
+  const rows: CsvRow[] = []
   let [line, begun, cells] = [1, 1, [] as string[]]
   while (cell.lastIndex < source.length) {
     const match = cell.exec(source)

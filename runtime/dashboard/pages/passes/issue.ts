@@ -5,19 +5,19 @@ import { type Html, html } from '../../../platform/html.ts'
 import { describe, faultOf, KEY, keyField } from '../../engine/form-page.ts'
 import type { SendFramed } from '../../engine/frame.ts'
 import { linkIn, queryText } from '../../engine/list-page.ts'
-import type { Route } from '../../engine/routes.ts'
-import type { Identified, Page } from '../../engine/shapes.ts'
-import { Refused, roleFor, type Visit } from '../../engine/visit.ts'
+import type { DashboardRoute } from '../../engine/routes.ts'
+import type { ApiPage, Identified } from '../../engine/shapes.ts'
+import { ApiRefused, type DashboardVisit, roleFor } from '../../engine/visit.ts'
 import { choice, field, notice } from '../../html/components.ts'
 import { formField } from '../../html/forms.ts'
-import type { Template } from '../templates/draft.ts'
+import type { TemplateObject } from '../templates/draft.ts'
 
 const PATH = 'passes'
 const TEMPLATE = 'template_id'
 const MAX_CHOICES = '100'
 
-export function issueRoutes(send: SendFramed): Route[] {
-  return ENVIRONMENTS.flatMap((environment): Route[] => {
+export function issueRoutes(send: SendFramed): DashboardRoute[] {
+  return ENVIRONMENTS.flatMap((environment): DashboardRoute[] => {
     const common = { environment, path: `/${environment}/${PATH}/new`, needs: roleFor('createPass') }
     return [
       { ...common, method: 'GET', handle: (visit) => begin(visit, send) },
@@ -26,15 +26,15 @@ export function issueRoutes(send: SendFramed): Route[] {
   })
 }
 
-async function begin(visit: Visit, send: SendFramed): Promise<void> {
+async function begin(visit: DashboardVisit, send: SendFramed): Promise<void> {
   const id = queryText(visit, TEMPLATE).trim()
   if (id === '') return showChoice(visit, send, 'Issue a pass')
-  showForm(visit, await visit.read<Template>('getPassTemplate', { path: { template_id: id } }), send)
+  showForm(visit, await visit.read<TemplateObject>('getPassTemplate', { path: { template_id: id } }), send)
 }
 
 /** The templates that passes are issued from, in a form that comes back here. @param title of the page. */
-export async function showChoice(visit: Visit, send: SendFramed, title: string): Promise<void> {
-  const { data } = await visit.read<Page<Template>>('listPassTemplates', {
+export async function showChoice(visit: DashboardVisit, send: SendFramed, title: string): Promise<void> {
+  const { data } = await visit.read<ApiPage<TemplateObject>>('listPassTemplates', {
     query: { status: 'active', limit: MAX_CHOICES },
   })
   const content =
@@ -52,7 +52,12 @@ ${choice({
   send(visit, 200, { title, path: PATH, content })
 }
 
-function showForm(visit: Visit, template: Template, send: SendFramed, error?: ErrorBody): void {
+function showForm(
+  visit: DashboardVisit,
+  template: TemplateObject,
+  send: SendFramed,
+  error?: ErrorBody,
+): void {
   const list = `/${visit.environment}/${PATH}`
   const address = `${list}/new`
   const one = (name: string, label: string, rest: Readonly<{ hint?: string; of?: string }> = {}): Html =>
@@ -79,11 +84,11 @@ ${one('expires_at', 'Valid until', { hint: 'Such as 2027-01-31 or 2027-01-31T18:
   send(visit, error ? 422 : 200, { title: 'Issue a pass', path: PATH, content })
 }
 
-async function issue(visit: Visit, send: SendFramed): Promise<void> {
+async function issue(visit: DashboardVisit, send: SendFramed): Promise<void> {
   const { request } = visit
   const template_id = formField(request, TEMPLATE)
-  if (template_id === '') throw new Refused(422, 'The form does not say which template the pass is of.')
-  const template = await visit.read<Template>('getPassTemplate', { path: { template_id } })
+  if (template_id === '') throw new ApiRefused(422, 'The form does not say which template the pass is of.')
+  const template = await visit.read<TemplateObject>('getPassTemplate', { path: { template_id } })
   const typed = (name: string) => formField(request, name).trim()
   const answer = await visit.operate('createPass', {
     body: passBody(

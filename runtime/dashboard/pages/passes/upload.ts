@@ -4,14 +4,21 @@ import { ENVIRONMENTS } from '../../../platform/environment.ts'
 import { type Html, html } from '../../../platform/html.ts'
 import type { SendFramed } from '../../engine/frame.ts'
 import { linkIn, queryText, writeTable } from '../../engine/list-page.ts'
-import type { Route } from '../../engine/routes.ts'
+import type { DashboardRoute } from '../../engine/routes.ts'
 import { code, state } from '../../engine/values.ts'
-import { Refused, roleFor, type Visit } from '../../engine/visit.ts'
+import { ApiRefused, type DashboardVisit, roleFor } from '../../engine/visit.ts'
 import { notice, textArea } from '../../html/components.ts'
 import { formField } from '../../html/forms.ts'
 import { uploadedFile } from '../../html/uploads.ts'
-import type { Template } from '../templates/draft.ts'
-import { issueTable, MAX_ROWS, type Outcome, type Report, readTable, type Table } from './batch.ts'
+import type { TemplateObject } from '../templates/draft.ts'
+import {
+  type BatchReport,
+  issueTable,
+  MAX_ROWS,
+  type PassTable,
+  type RowOutcome,
+  readTable,
+} from './batch.ts'
 import { writeCsv } from './csv.ts'
 import { showChoice } from './issue.ts'
 
@@ -21,8 +28,8 @@ const TITLE = 'Issue passes from a file'
 /** The table as a file, and once more as what was typed. */
 const MAX_BYTES = 1024 * 1024
 
-export function uploadRoutes(send: SendFramed): Route[] {
-  return ENVIRONMENTS.flatMap((environment): Route[] => {
+export function uploadRoutes(send: SendFramed): DashboardRoute[] {
+  return ENVIRONMENTS.flatMap((environment): DashboardRoute[] => {
     const path = `/${environment}/${PATH}/upload`
     const common = { environment, path, needs: roleFor('createPassBatch') }
     return [
@@ -41,18 +48,18 @@ export function uploadRoutes(send: SendFramed): Route[] {
   })
 }
 
-function readTemplate(visit: Visit, template_id: string): Promise<Template> {
-  return visit.read<Template>('getPassTemplate', { path: { template_id } })
+function readTemplate(visit: DashboardVisit, template_id: string): Promise<TemplateObject> {
+  return visit.read<TemplateObject>('getPassTemplate', { path: { template_id } })
 }
 
-function show(visit: Visit, send: SendFramed, status: number, content: Html): void {
+function show(visit: DashboardVisit, send: SendFramed, status: number, content: Html): void {
   send(visit, status, { title: TITLE, path: PATH, content })
 }
 
-async function upload(visit: Visit, send: SendFramed): Promise<void> {
+async function upload(visit: DashboardVisit, send: SendFramed): Promise<void> {
   const { request } = visit
   const id = formField(request, 'template_id')
-  if (id === '') throw new Refused(422, 'The form does not say which template the passes are of.')
+  if (id === '') throw new ApiRefused(422, 'The form does not say which template the passes are of.')
   const template = await readTemplate(visit, id)
   const text = readText(visit)
   const round = formField(request, 'round')
@@ -65,7 +72,7 @@ async function upload(visit: Visit, send: SendFramed): Promise<void> {
 }
 
 /** A file before what was typed. @returns undefined where it is no text. */
-function readText({ request }: Visit): string | undefined {
+function readText({ request }: DashboardVisit): string | undefined {
   const file = uploadedFile(request, 'file')
   if (!file) return formField(request, 'table')
   try {
@@ -83,7 +90,7 @@ interface Typed {
   readonly round?: string
 }
 
-function formAround(visit: Visit, { id }: Template, round: string, content: Html): Html {
+function formAround(visit: DashboardVisit, { id }: TemplateObject, round: string, content: Html): Html {
   const address = `/${visit.environment}/${PATH}/upload`
   return html`<form method="post" action="${address}" enctype="multipart/form-data">
 ${visit.guard(address)}<input type="hidden" name="template_id" value="${id}"><input type="hidden" name="round" value="${round}">
@@ -91,7 +98,11 @@ ${content}
 </form>`
 }
 
-function writeForm(visit: Visit, template: Template, { text, fault, round = '' }: Typed): Html {
+function writeForm(
+  visit: DashboardVisit,
+  template: TemplateObject,
+  { text, fault, round = '' }: Typed,
+): Html {
   const columns = ['name', 'email', 'expires_at', ...template.fields.map(({ key }) => key)]
   return html`${fault !== undefined && notice('bad', fault)}
 <p>From ${linkIn(visit)(`pass-templates/${template.id}`, template.name)}. The first line names the columns, in any order, and
@@ -109,11 +120,11 @@ ${textArea({ name: 'table', label: 'Or the table itself', optional: true, rows: 
 }
 
 function writeReport(
-  visit: Visit,
-  template: Template,
+  visit: DashboardVisit,
+  template: TemplateObject,
   text: string,
-  table: Table,
-  { outcomes, stopped }: Report,
+  table: PassTable,
+  { outcomes, stopped }: BatchReport,
   round: string,
 ): Html {
   const failed = outcomes.filter(({ fault }) => fault !== undefined)
@@ -141,8 +152,8 @@ ${stopped === undefined && failed.length > 0 && again}
 <p>${linkIn(visit)(`passes?template_id=${template.id}`, 'Passes of this template')}</p>`
 }
 
-function writeOutcomes(visit: Visit, { columns }: Table, outcomes: readonly Outcome[]): Html {
-  const who = ({ cells }: Outcome['row']) =>
+function writeOutcomes(visit: DashboardVisit, { columns }: PassTable, outcomes: readonly RowOutcome[]): Html {
+  const who = ({ cells }: RowOutcome['row']) =>
     ['name', 'email']
       .map((name) => cells[columns.indexOf(name)] ?? '')
       .filter(Boolean)
@@ -150,7 +161,7 @@ function writeOutcomes(visit: Visit, { columns }: Table, outcomes: readonly Outc
   return writeTable(
     'Rows',
     [
-      { title: 'Line', show: ({ row }: Outcome) => String(row.line) },
+      { title: 'Line', show: ({ row }: RowOutcome) => String(row.line) },
       { title: 'Holder', show: ({ row }) => who(row) || '–' },
       {
         title: 'State',

@@ -4,10 +4,10 @@ import { showDetail } from '../../engine/detail-page.ts'
 import { describe, KEY, keyField } from '../../engine/form-page.ts'
 import type { SendFramed } from '../../engine/frame.ts'
 import { linkIn, queryText } from '../../engine/list-page.ts'
-import type { Route } from '../../engine/routes.ts'
-import type { Identified, Page } from '../../engine/shapes.ts'
+import type { DashboardRoute } from '../../engine/routes.ts'
+import type { ApiPage, Identified } from '../../engine/shapes.ts'
 import { words } from '../../engine/values.ts'
-import { Refused, roleFor, type Visit } from '../../engine/visit.ts'
+import { ApiRefused, type DashboardVisit, roleFor } from '../../engine/visit.ts'
 import { formField } from '../../html/forms.ts'
 import { PROMOTABLE, PROMOTIONS, type Promotion } from './promotions.ts'
 
@@ -17,7 +17,7 @@ export const PROMOTE_PATH = 'promote'
 const MAX_CHOICES = 100
 const MAX_BYTES = 64 * 1024
 
-export function promoteRoutes(send: SendFramed): Route[] {
+export function promoteRoutes(send: SendFramed): DashboardRoute[] {
   const needs = roleFor('createPromotion')
   const live = '/live/promotions'
   return [
@@ -47,17 +47,19 @@ export function promoteRoutes(send: SendFramed): Route[] {
   ]
 }
 
-interface Named extends Identified {
+interface NamedSource extends Identified {
   readonly name?: string
   readonly url?: string
 }
 
-async function choose(visit: Visit, send: SendFramed): Promise<void> {
+async function choose(visit: DashboardVisit, send: SendFramed): Promise<void> {
   const asked = queryText(visit, 'type') || 'pass_template'
   const chosen = PROMOTABLE[asked]
-  if (!chosen) throw new Refused(404, 'That cannot be promoted.')
+  if (!chosen) throw new ApiRefused(404, 'That cannot be promoted.')
   const one = queryText(visit, 'id')
-  const { data } = await visit.read<Page<Named>>(chosen.list, { query: { limit: String(MAX_CHOICES) } })
+  const { data } = await visit.read<ApiPage<NamedSource>>(chosen.list, {
+    query: { limit: String(MAX_CHOICES) },
+  })
   const link = linkIn(visit)
   const address = '/live/promotions/plan'
   const content = html`<p class="quiet">What you have tried in the sandbox is copied to live as it is, under identifiers of its own. First you see the plan.</p>
@@ -79,7 +81,7 @@ ${visit.guard(address)}${keyField()}<input type="hidden" name="type" value="${as
   send(visit, 200, { title: 'Promote to live', path: PROMOTE_PATH, content })
 }
 
-async function plan(visit: Visit): Promise<void> {
+async function plan(visit: DashboardVisit): Promise<void> {
   const { request, response } = visit
   const names = Object.keys((request.body ?? {}) as object)
   const answer = await visit.operate('createPromotion', {
@@ -90,11 +92,11 @@ async function plan(visit: Visit): Promise<void> {
     },
     idempotencyKey: formField(request, KEY),
   })
-  if (!answer.ok) throw new Refused(422, describe(answer.error))
+  if (!answer.ok) throw new ApiRefused(422, describe(answer.error))
   response.redirect(303, `/live/promotions/${(answer.body as Promotion).id}`)
 }
 
-async function apply(visit: Visit, send: SendFramed, id: string): Promise<void> {
+async function apply(visit: DashboardVisit, send: SendFramed, id: string): Promise<void> {
   const planned = await visit.read<Promotion>('getPromotion', { path: { promotion_id: id } })
   const answer = await visit.operate('createPromotion', {
     body: {

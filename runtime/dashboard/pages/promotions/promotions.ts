@@ -3,14 +3,14 @@ import type { components } from '../../../../generated/canonical/types.ts'
 import { type Html, html } from '../../../platform/html.ts'
 import { keyField } from '../../engine/form-page.ts'
 import { linkIn, writeTable } from '../../engine/list-page.ts'
-import { type Identified, resource, type Way } from '../../engine/shapes.ts'
+import { type Identified, type ItemLink, resource } from '../../engine/shapes.ts'
 import { code, state, when, words } from '../../engine/values.ts'
-import { mayAct, roleFor, type Visit } from '../../engine/visit.ts'
+import { type DashboardVisit, mayAct, roleFor } from '../../engine/visit.ts'
 import { codeField } from '../../html/components.ts'
 
 export type Promotion = components['schemas']['Promotion']
-type Step = Promotion['plan'][number]
-export type PromotableType = Promotion['resource_type']
+type ShownStep = Promotion['plan'][number]
+export type PromotedType = Promotion['resource_type']
 
 /** What can be promoted: its name, the operation that lists it, and its pages. */
 export const PROMOTABLE: Readonly<
@@ -31,7 +31,7 @@ const ACTIONS: Readonly<Record<string, string>> = {
 const countOf = ({ plan }: Promotion, action: string) => plan.filter((step) => step.action === action).length
 
 /** From the page of what can be promoted to where it is. */
-export function promotes(type: PromotableType): Way<Identified> {
+export function promotes(type: PromotedType): ItemLink<Identified> {
   return {
     operation: 'createPromotion',
     environment: 'sandbox',
@@ -75,7 +75,7 @@ export const PROMOTIONS = resource<Promotion>({
   },
 })
 
-function writePlan({ plan, resource_type, created }: Promotion, visit: Visit): Html {
+function writePlan({ plan, resource_type, created }: Promotion, visit: DashboardVisit): Html {
   const path = PROMOTABLE[resource_type]?.path
   const item = (environment: string, id: string) =>
     path === undefined ? code(id) : html`<a href="/${environment}/${path}/${id}">${code(id)}</a>`
@@ -83,7 +83,7 @@ function writePlan({ plan, resource_type, created }: Promotion, visit: Visit): H
   return writeTable(
     'Plan',
     [
-      { title: 'In the sandbox', show: ({ sandbox_id }: Step) => item('sandbox', sandbox_id) },
+      { title: 'In the sandbox', show: ({ sandbox_id }: ShownStep) => item('sandbox', sandbox_id) },
       { title: 'What is done', show: ({ action }) => state(action) },
       { title: 'Why', show: writeReasons },
       {
@@ -99,14 +99,14 @@ function writePlan({ plan, resource_type, created }: Promotion, visit: Visit): H
   )
 }
 
-function writeReasons({ action, differences, problems }: Step): Html {
+function writeReasons({ action, differences, problems }: ShownStep): Html {
   return html`${ACTIONS[action] ?? ''}${problems.map(({ field, issue }) => html`<br>${field === '' ? 'It' : code(field)} ${issue}.`)}${differences.map(
     ({ field, sandbox, live }) =>
       html`<br>${code(field)}: ${sandbox ?? '–'} in the sandbox, ${live ?? '–'} in live`,
   )}`
 }
 
-function writeApply(promotion: Promotion, visit: Visit): Html {
+function writeApply(promotion: Promotion, visit: DashboardVisit): Html {
   const count = countOf(promotion, 'create')
   if (!promotion.dry_run) return html`<p>It was carried out.</p>`
   if (countOf(promotion, 'refused') > 0)

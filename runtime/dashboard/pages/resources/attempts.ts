@@ -4,25 +4,25 @@ import { html } from '../../../platform/html.ts'
 import { describe, keyField, perform } from '../../engine/form-page.ts'
 import type { SendFramed } from '../../engine/frame.ts'
 import { linkIn } from '../../engine/list-page.ts'
-import type { Route } from '../../engine/routes.ts'
+import type { DashboardRoute } from '../../engine/routes.ts'
 import { code, orDash, state, when, words } from '../../engine/values.ts'
-import { mayAct, roleFor, type Visit } from '../../engine/visit.ts'
+import { type DashboardVisit, mayAct, roleFor } from '../../engine/visit.ts'
 import { facts, notice } from '../../html/components.ts'
-import type { Attempt } from './webhook-endpoints.ts'
+import type { DeliveryAttempt } from './webhook-endpoints.ts'
 
 const RETRY = { operation: 'retryDeliveryAttempt', button: 'Try again', fields: [] }
 
-export function attemptRoutes(send: SendFramed): Route[] {
+export function attemptRoutes(send: SendFramed): DashboardRoute[] {
   return ENVIRONMENTS.flatMap((environment) => {
     const path = `/${environment}/webhook-endpoints/:id/attempts/:attempt`
-    const show: Route = {
+    const show: DashboardRoute = {
       method: 'GET',
       path,
       environment,
       needs: roleFor('getDeliveryAttempt'),
       handle: (visit, id) => showAttempt(visit, id, send),
     }
-    const retry: Route = {
+    const retry: DashboardRoute = {
       method: 'POST',
       path: `${path}/retry`,
       environment,
@@ -32,7 +32,7 @@ export function attemptRoutes(send: SendFramed): Route[] {
         if (!answer.ok) return showAttempt(visit, id, send, describe(answer.error))
         visit.response.redirect(
           303,
-          `/${environment}/webhook-endpoints/${id}/attempts/${(answer.body as Attempt).id}`,
+          `/${environment}/webhook-endpoints/${id}/attempts/${(answer.body as DeliveryAttempt).id}`,
         )
       },
     }
@@ -40,13 +40,18 @@ export function attemptRoutes(send: SendFramed): Route[] {
   })
 }
 
-function attemptOf({ request }: Visit): string {
+function attemptOf({ request }: DashboardVisit): string {
   const { attempt } = request.params
   return typeof attempt === 'string' ? attempt : ''
 }
 
-async function showAttempt(visit: Visit, id: string, send: SendFramed, fault?: string): Promise<void> {
-  const attempt = await visit.read<Attempt>('getDeliveryAttempt', {
+async function showAttempt(
+  visit: DashboardVisit,
+  id: string,
+  send: SendFramed,
+  fault?: string,
+): Promise<void> {
+  const attempt = await visit.read<DeliveryAttempt>('getDeliveryAttempt', {
     path: { whe_id: id, wdla_id: attemptOf(visit) },
   })
   const link = linkIn(visit)

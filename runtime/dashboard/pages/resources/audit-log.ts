@@ -5,20 +5,21 @@ import { verifyAudit } from '../../../tenants/admin/audit.ts'
 import { ControlError } from '../../../tenants/admin/change.ts'
 import type { SendFramed } from '../../engine/frame.ts'
 import { linkIn } from '../../engine/list-page.ts'
-import type { Route } from '../../engine/routes.ts'
+import type { DashboardRoute } from '../../engine/routes.ts'
 import { resource } from '../../engine/shapes.ts'
 import { code, orDash, state, when } from '../../engine/values.ts'
-import { roleFor, type Visit } from '../../engine/visit.ts'
+import { type DashboardVisit, roleFor } from '../../engine/visit.ts'
 import { facts, notice } from '../../html/components.ts'
 
-type Entry = components['schemas']['AuditEntry']
+type ShownEntry = components['schemas']['AuditEntry']
 
 const PATH = 'audit-log'
 const LISTING = 'listAuditEntries'
 
-const verifyAddress = ({ environment }: Pick<Visit, 'environment'>) => `/${environment}/${PATH}/verify`
+const verifyAddress = ({ environment }: Pick<DashboardVisit, 'environment'>) =>
+  `/${environment}/${PATH}/verify`
 
-export const AUDIT_LOG = resource<Entry>({
+export const AUDIT_LOG = resource<ShownEntry>({
   path: PATH,
   title: 'Audit log',
   intro:
@@ -50,7 +51,7 @@ export const AUDIT_LOG = resource<Entry>({
 const MAX_CHECKED = 50_000
 
 /** The check of the chain, asked for on the page of the log. */
-export function auditRoutes(send: SendFramed): Route[] {
+export function auditRoutes(send: SendFramed): DashboardRoute[] {
   return ENVIRONMENTS.map((environment) => ({
     method: 'POST',
     path: verifyAddress({ environment }),
@@ -60,7 +61,7 @@ export function auditRoutes(send: SendFramed): Route[] {
   }))
 }
 
-async function verify(visit: Visit, send: SendFramed): Promise<void> {
+async function verify(visit: DashboardVisit, send: SendFramed): Promise<void> {
   const { operator, member, environment } = visit
   const show = (content: ReturnType<typeof html>, status = 200) =>
     send(visit, status, {

@@ -4,16 +4,16 @@ import { ENVIRONMENTS } from '../../../platform/environment.ts'
 import { html } from '../../../platform/html.ts'
 import type { SendFramed } from '../../engine/frame.ts'
 import { linkIn } from '../../engine/list-page.ts'
-import type { Route } from '../../engine/routes.ts'
+import type { DashboardRoute } from '../../engine/routes.ts'
 import { money } from '../../engine/values.ts'
-import { roleFor, type Visit } from '../../engine/visit.ts'
+import { type DashboardVisit, roleFor } from '../../engine/visit.ts'
 import { facts } from '../../html/components.ts'
 
 type Balance = components['schemas']['Balance']
 
 export const BALANCE_PATH = 'balance'
 
-export function balanceRoutes(send: SendFramed): Route[] {
+export function balanceRoutes(send: SendFramed): DashboardRoute[] {
   return ENVIRONMENTS.map((environment) => ({
     method: 'GET',
     path: `/${environment}/${BALANCE_PATH}`,
@@ -23,7 +23,7 @@ export function balanceRoutes(send: SendFramed): Route[] {
   }))
 }
 
-async function show(visit: Visit, send: SendFramed): Promise<void> {
+async function show(visit: DashboardVisit, send: SendFramed): Promise<void> {
   const { available, held, payable, currency } = await visit.read<Balance>('getBalance')
   const link = linkIn(visit)
   const content = html`${facts([

@@ -1,5 +1,5 @@
 import type { components } from '../../../../generated/canonical/types.ts'
-import { type FormField, resource, type Values } from '../../engine/shapes.ts'
+import { type FormField, type FormValues, resource } from '../../engine/shapes.ts'
 import { code, orDash, when, words } from '../../engine/values.ts'
 import { promotes } from '../promotions/promotions.ts'
 import {
@@ -19,7 +19,7 @@ const FIELDS: readonly FormField[] = [
   { name: 'design.text', label: 'Second line on the card', optional: true },
 ]
 
-function readProgram(values: Values): object {
+function readProgram(values: FormValues): object {
   const background_color = values['design.background_color']
   const foreground_color = values['design.foreground_color']
   const text = values['design.text']
@@ -31,7 +31,7 @@ function readProgram(values: Values): object {
   }
 }
 
-function currentValues({ name, spending_controls: controls, design }: Program): Values {
+function currentValues({ name, spending_controls: controls, design }: Program): FormValues {
   return {
     name,
     ...controlValues(controls),

@@ -1,7 +1,7 @@
 import type { components } from '../../../../generated/canonical/types.ts'
 import { html } from '../../../platform/html.ts'
 import { bodyOf } from '../../engine/bodies.ts'
-import { type FormField, resource, type Values } from '../../engine/shapes.ts'
+import { type FormField, type FormValues, resource } from '../../engine/shapes.ts'
 import { code, orDash, state, when, words, writeAddress } from '../../engine/values.ts'
 
 type Cardholder = components['schemas']['Cardholder']
@@ -31,12 +31,18 @@ const ADDRESS: readonly FormField[] = [
 const FIELDS = [...PERSON, ...ADDRESS]
 
 /** As a merge patch: what was left empty is taken away where it may be. */
-function readChanges(values: Values): object {
+function readChanges(values: FormValues): object {
   const removed = ['email', 'phone_number', 'date_of_birth'].filter((name) => values[name] === '')
   return { ...(bodyOf(FIELDS, values) as object), ...Object.fromEntries(removed.map((name) => [name, null])) }
 }
 
-function currentValues({ name, email, phone_number, date_of_birth, billing_address }: Cardholder): Values {
+function currentValues({
+  name,
+  email,
+  phone_number,
+  date_of_birth,
+  billing_address,
+}: Cardholder): FormValues {
   const given = {
     name,
     email,

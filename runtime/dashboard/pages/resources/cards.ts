@@ -1,7 +1,7 @@
 import type { components } from '../../../../generated/canonical/types.ts'
 import { html } from '../../../platform/html.ts'
 import { writeTable } from '../../engine/list-page.ts'
-import { type FormField, resource, type Shown } from '../../engine/shapes.ts'
+import { type FormField, resource, type ShownText } from '../../engine/shapes.ts'
 import { code, money, orDash, state, when, words, writeAddress } from '../../engine/values.ts'
 import { explainRule } from './rules.ts'
 import {
@@ -40,7 +40,7 @@ const SHIPPING: readonly FormField[] = [
   },
 ]
 
-function shippingFacts({ shipping }: Card): readonly (readonly [string, Shown])[] {
+function shippingFacts({ shipping }: Card): readonly (readonly [string, ShownText])[] {
   if (shipping === null) return []
   const { address, service, status, tracking_number } = shipping
   return [

@@ -4,9 +4,9 @@ import { REASONS } from '../../../cards/disputes/queries.ts'
 import { type Html, html } from '../../../platform/html.ts'
 import { readCents, writeCents } from '../../engine/bodies.ts'
 import { writeTable } from '../../engine/list-page.ts'
-import { type Files, type FormField, type Link, resource } from '../../engine/shapes.ts'
+import { type Files, type FormField, type LinkTo, resource } from '../../engine/shapes.ts'
 import { code, money, orDash, state, when, words } from '../../engine/values.ts'
-import type { Visit } from '../../engine/visit.ts'
+import type { DashboardVisit } from '../../engine/visit.ts'
 import { inState, TRANSACTION } from './suggestions.ts'
 
 type Dispute = components['schemas']['Dispute']
@@ -171,7 +171,7 @@ export const DISPUTES = resource<Dispute>({
   },
 })
 
-function writeDocuments({ evidence: { files } }: Dispute, _visit: Visit, link: Link): Html {
+function writeDocuments({ evidence: { files } }: Dispute, _visit: DashboardVisit, link: LinkTo): Html {
   if (files.length === 0) return html`<p class="empty">None. An invoice or a letter says more than words.</p>`
   return writeTable(
     'Documents',

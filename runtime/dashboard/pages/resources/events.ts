@@ -2,21 +2,21 @@ import type { components } from '../../../../generated/canonical/types.ts'
 import { versions } from '../../../../generated/versions.ts'
 import { type Html, html } from '../../../platform/html.ts'
 import { writeTable } from '../../engine/list-page.ts'
-import { type Column, type Link, type Page, resource } from '../../engine/shapes.ts'
+import { type ApiPage, type LinkTo, type ListColumn, resource } from '../../engine/shapes.ts'
 import { code, json, when } from '../../engine/values.ts'
-import type { Visit } from '../../engine/visit.ts'
-import { ATTEMPT_COLUMNS, type Attempt, type Endpoint } from './webhook-endpoints.ts'
+import type { DashboardVisit } from '../../engine/visit.ts'
+import { ATTEMPT_COLUMNS, type DeliveryAttempt, type EndpointObject } from './webhook-endpoints.ts'
 
-export type Event = components['schemas']['Event']
+export type EventObject = components['schemas']['Event']
 
 /** With a link, for other pages than the list itself. */
-export const EVENT_COLUMNS: readonly Column<Event>[] = [
+export const EVENT_COLUMNS: readonly ListColumn<EventObject>[] = [
   { title: 'Event', show: ({ id, type }, link) => link(`events/${id}`, type) },
   { title: 'Identifier', show: ({ id }) => code(id) },
   { title: 'When', show: ({ created }) => when(created) },
 ]
 
-export const EVENTS = resource<Event>({
+export const EVENTS = resource<EventObject>({
   path: 'events',
   title: 'Events',
   intro: 'What has happened, newest first, as it is sent to your endpoints.',
@@ -49,8 +49,8 @@ export const EVENTS = resource<Event>({
 
 /** To the payload as tenants of each version are sent it. */
 export function linkVersions(
-  { id, version }: Pick<Event, 'id' | 'version'>,
-  link: Link,
+  { id, version }: Pick<EventObject, 'id' | 'version'>,
+  link: LinkTo,
   shown = version,
 ): Html {
   return html`<p class="versions">As in ${versions
@@ -66,11 +66,13 @@ export function linkVersions(
 const ENDPOINTS = '10'
 
 /** The attempts of each endpoint at this event. */
-async function writeDeliveries({ id }: Event, visit: Visit, link: Link): Promise<Html> {
-  const endpoints = await visit.read<Page<Endpoint>>('listWebhookEndpoints', { query: { limit: ENDPOINTS } })
+async function writeDeliveries({ id }: EventObject, visit: DashboardVisit, link: LinkTo): Promise<Html> {
+  const endpoints = await visit.read<ApiPage<EndpointObject>>('listWebhookEndpoints', {
+    query: { limit: ENDPOINTS },
+  })
   const attempts = await Promise.all(
     endpoints.data.map((endpoint) =>
-      visit.read<Page<Attempt>>('listDeliveryAttempts', {
+      visit.read<ApiPage<DeliveryAttempt>>('listDeliveryAttempts', {
         path: { whe_id: endpoint.id },
         query: { event_id: id },
       }),

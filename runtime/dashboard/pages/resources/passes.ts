@@ -3,9 +3,9 @@ import { countDevices } from '../../../passes/passes/registration-queries.ts'
 import { PASS_KINDS } from '../../../passes/wallets/render/pass-state.ts'
 import { type Html, html, trusted } from '../../../platform/html.ts'
 import { linkIn, writeTable } from '../../engine/list-page.ts'
-import { type Column, type Page, resource } from '../../engine/shapes.ts'
+import { type ApiPage, type ListColumn, resource } from '../../engine/shapes.ts'
 import { code, orDash, state, when, words } from '../../engine/values.ts'
-import type { Visit } from '../../engine/visit.ts'
+import type { DashboardVisit } from '../../engine/visit.ts'
 import { facts } from '../../html/components.ts'
 import { promotes } from '../promotions/promotions.ts'
 import { draftOf } from '../templates/draft.ts'
@@ -15,7 +15,7 @@ type Template = components['schemas']['PassTemplate']
 type Pass = components['schemas']['Pass']
 type Scan = components['schemas']['Scan']
 
-const FIELD_COLUMNS: readonly Column<Template['fields'][number]>[] = [
+const FIELD_COLUMNS: readonly ListColumn<Template['fields'][number]>[] = [
   { title: 'Key', show: ({ key }) => code(key) },
   { title: 'Label', show: ({ label }) => orDash(label) },
   { title: 'Value', show: ({ value }) => orDash(value) },
@@ -158,7 +158,7 @@ export const PASSES = resource<Pass>({
 })
 
 /** The page of the pass as a code: its holder's telephone reads it off the screen. */
-async function writeCode({ download, status }: Pass, visit: Visit): Promise<Html> {
+async function writeCode({ download, status }: Pass, visit: DashboardVisit): Promise<Html> {
   if (status === 'revoked' || status === 'expired') return html`<p>The pass is no longer valid.</p>`
   const drawn = await visit.draw({ format: 'qr', message: download.page_url })
   return html`<p>Read this with the camera of a telephone: it opens the page of the pass, which adds it to a wallet.</p>
@@ -171,7 +171,7 @@ const PLATFORMS: Readonly<Record<string, string>> = { apple: 'Apple Wallet', goo
 const MAX_DEVICES = 100
 
 /** Apple's devices say each that they have a pass; Google says only whether anybody has it. */
-async function writeDevices({ id, platforms, installed_at }: Pass, visit: Visit): Promise<Html> {
+async function writeDevices({ id, platforms, installed_at }: Pass, visit: DashboardVisit): Promise<Html> {
   if (platforms.length === 0)
     return html`<p class="empty">${installed_at === null ? 'In no wallet yet.' : 'In no wallet any more.'}</p>`
   const { db, space } = await visit.place()
@@ -183,7 +183,7 @@ async function writeDevices({ id, platforms, installed_at }: Pass, visit: Visit)
   )}</ul>`
 }
 
-const SCAN_COLUMNS: readonly Column<Scan>[] = [
+const SCAN_COLUMNS: readonly ListColumn<Scan>[] = [
   { title: 'Time', show: ({ scanned_at }) => when(scanned_at) },
   { title: 'Result', show: ({ result }) => state(result) },
   { title: 'Mode', show: ({ mode }) => words(mode) },
@@ -196,9 +196,9 @@ const SCAN_COLUMNS: readonly Column<Scan>[] = [
 
 const SHOWN_SCANS = '10'
 
-async function writeScans({ id }: Pass, visit: Visit): Promise<Html> {
+async function writeScans({ id }: Pass, visit: DashboardVisit): Promise<Html> {
   const query = { pass_id: id, limit: SHOWN_SCANS }
-  const { data, has_more } = await visit.read<Page<Scan>>('listScans', { query })
+  const { data, has_more } = await visit.read<ApiPage<Scan>>('listScans', { query })
   if (data.length === 0) return html`<p class="empty">Nobody has scanned it yet.</p>`
   const link = linkIn(visit)
   return html`${writeTable('Scans', SCAN_COLUMNS, data, link)}${has_more && html`<p>${link(`scans?pass_id=${id}`, 'All scans')}</p>`}`

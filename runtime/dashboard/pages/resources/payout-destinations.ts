@@ -1,14 +1,14 @@
 import type { components } from '../../../../generated/canonical/types.ts'
 import { html } from '../../../platform/html.ts'
-import { resource, type Values } from '../../engine/shapes.ts'
+import { type FormValues, resource } from '../../engine/shapes.ts'
 import { code, orDash, state, when, words } from '../../engine/values.ts'
 
-type Destination = components['schemas']['PayoutDestination']
+type PayoutDestination = components['schemas']['PayoutDestination']
 
 const TYPES = ['usdc_address', 'bank_account'] as const
 
 /** Each type has another way of saying where. */
-function readDestination({ type, where, holder_name, default: isDefault }: Values): object {
+function readDestination({ type, where, holder_name, default: isDefault }: FormValues): object {
   return {
     type,
     [type === 'bank_account' ? 'token_id' : 'address']: where,
@@ -17,11 +17,11 @@ function readDestination({ type, where, holder_name, default: isDefault }: Value
   }
 }
 
-function whereOf({ address, bank_account: account }: Destination): string {
+function whereOf({ address, bank_account: account }: PayoutDestination): string {
   return account === null ? orDash(address) : `•••• ${account.last4}, ${account.country}`
 }
 
-export const PAYOUT_DESTINATIONS = resource<Destination>({
+export const PAYOUT_DESTINATIONS = resource<PayoutDestination>({
   path: 'payout-destinations',
   title: 'Payout destinations',
   intro: 'Addresses and accounts of yours that money is paid out to.',

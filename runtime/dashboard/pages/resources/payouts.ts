@@ -3,7 +3,7 @@ import { showPayout } from '../../../operator/payouts.ts'
 import { type Html, html } from '../../../platform/html.ts'
 import { resource } from '../../engine/shapes.ts'
 import { code, money, orDash, state, when, words } from '../../engine/values.ts'
-import type { Visit } from '../../engine/visit.ts'
+import type { DashboardVisit } from '../../engine/visit.ts'
 import { facts } from '../../html/components.ts'
 import { writePostings } from './postings.ts'
 import { DESTINATION } from './suggestions.ts'
@@ -103,7 +103,7 @@ export const PAYOUTS = resource<Payout>({
 })
 
 /** As the chain or the bank has it. */
-interface Transfer {
+interface ShownTransfer {
   readonly transfer: {
     readonly state: string
     readonly recipient: string
@@ -117,8 +117,8 @@ interface Transfer {
   } | null
 }
 
-async function writeWay({ id }: Payout, { operator, member }: Visit): Promise<Html> {
-  const { transfer, bank } = (await showPayout(operator, member.tenantId, id)) as unknown as Transfer
+async function writeWay({ id }: Payout, { operator, member }: DashboardVisit): Promise<Html> {
+  const { transfer, bank } = (await showPayout(operator, member.tenantId, id)) as unknown as ShownTransfer
   if (transfer !== null)
     return facts([
       ['On chain', state(transfer.state)],

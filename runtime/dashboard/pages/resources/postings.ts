@@ -6,16 +6,16 @@ import { type Html, html } from '../../../platform/html.ts'
 import type { Operator } from '../../../tenants/admin/change.ts'
 import type { SendFramed } from '../../engine/frame.ts'
 import { linkIn, writeTable } from '../../engine/list-page.ts'
-import type { Route } from '../../engine/routes.ts'
-import type { Link } from '../../engine/shapes.ts'
+import type { DashboardRoute } from '../../engine/routes.ts'
+import type { LinkTo } from '../../engine/shapes.ts'
 import { code, money, when, words } from '../../engine/values.ts'
-import { Refused, roleFor, type Visit } from '../../engine/visit.ts'
+import { ApiRefused, type DashboardVisit, roleFor } from '../../engine/visit.ts'
 import { facts } from '../../html/components.ts'
 import { linkTo } from './settlement-lines.ts'
 
 const CURRENCY = 'usd'
 
-interface Posting {
+interface ShownPosting {
   readonly cause: string
   readonly created: string
 }
@@ -24,28 +24,28 @@ type Show = (operator: Operator, tenantId: string, id: string) => Promise<object
 
 /** @param show what an operator is shown of the settlement or payout. */
 export async function writePostings(
-  { operator, member }: Visit,
+  { operator, member }: DashboardVisit,
   show: Show,
   id: string,
-  link: Link,
+  link: LinkTo,
 ): Promise<Html> {
   const { postings } = (await show(operator, member.tenantId, id)) as {
-    readonly postings: readonly Posting[]
+    readonly postings: readonly ShownPosting[]
   }
   if (postings.length === 0)
     return html`<p class="empty">Nothing yet: the ledger is written when money moves.</p>`
   return writeTable(
     'What the ledger was written for',
     [
-      { title: 'Cause', show: ({ cause }: Posting) => code(cause) },
-      { title: 'When', show: ({ created }: Posting) => when(created) },
+      { title: 'Cause', show: ({ cause }: ShownPosting) => code(cause) },
+      { title: 'When', show: ({ created }: ShownPosting) => when(created) },
     ],
     postings,
     link,
   )
 }
 
-export function ledgerEntryRoutes(send: SendFramed): Route[] {
+export function ledgerEntryRoutes(send: SendFramed): DashboardRoute[] {
   return ENVIRONMENTS.map((environment) => ({
     method: 'GET',
     path: `/${environment}/ledger-entries/:id`,
@@ -55,10 +55,10 @@ export function ledgerEntryRoutes(send: SendFramed): Route[] {
   }))
 }
 
-async function showEntry(visit: Visit, id: string, send: SendFramed): Promise<void> {
+async function showEntry(visit: DashboardVisit, id: string, send: SendFramed): Promise<void> {
   const { operator, member, environment } = visit
   const transaction = await showLedgerEntry(operator, member.tenantId, environment, id)
-  if (!transaction) throw new Refused(404, 'There is no such entry of the ledger here.')
+  if (!transaction) throw new ApiRefused(404, 'There is no such entry of the ledger here.')
   const link = linkIn(visit)
   const { cause, created, entries } = transaction
   const content = html`${facts([

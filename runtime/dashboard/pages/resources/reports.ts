@@ -3,7 +3,7 @@ import { html } from '../../../platform/html.ts'
 import { resource } from '../../engine/shapes.ts'
 import { code, money, state, when, words } from '../../engine/values.ts'
 
-type Report = components['schemas']['TreasuryReport']
+type TreasuryReport = components['schemas']['TreasuryReport']
 
 const TYPES = ['balance_summary', 'settlement_reconciliation', 'payout_reconciliation', 'ledger_entries']
 
@@ -12,7 +12,7 @@ function readInstant(text: string): string {
   return /^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00:00.000Z` : text
 }
 
-export const REPORTS = resource<Report>({
+export const REPORTS = resource<TreasuryReport>({
   path: 'reports',
   title: 'Reports',
   intro: 'Files for your books, with the balance before and after.',

@@ -1,6 +1,6 @@
 /** All resources that have pages, in the order of the menu. */
 
-import type { Identified, Resource } from '../../engine/shapes.ts'
+import type { DashboardResource, Identified } from '../../engine/shapes.ts'
 import { PROMOTIONS } from '../promotions/promotions.ts'
 import { AUDIT_LOG } from './audit-log.ts'
 import { CARD_PROGRAMS } from './card-programs.ts'
@@ -15,12 +15,12 @@ import { REPORTS } from './reports.ts'
 import { SETTLEMENTS } from './settlements.ts'
 import { WEBHOOK_ENDPOINTS } from './webhook-endpoints.ts'
 
-export interface Group {
+export interface ResourceGroup {
   readonly group: string
-  readonly resources: readonly Resource<Identified>[]
+  readonly resources: readonly DashboardResource<Identified>[]
 }
 
-export const RESOURCES: readonly Group[] = [
+export const RESOURCES: readonly ResourceGroup[] = [
   { group: 'Passes', resources: [PASS_TEMPLATES, PASSES, SCANS] },
   {
     group: 'Cards',

@@ -3,7 +3,7 @@ import type { components } from '../../../../generated/canonical/types.ts'
 import { type Html, html } from '../../../platform/html.ts'
 import { money, words } from '../../engine/values.ts'
 
-type JudgedRule = components['schemas']['JudgedRule']
+type ShownRule = components['schemas']['JudgedRule']
 
 const QUESTIONS: Readonly<Record<string, string>> = {
   card_activated: 'The card has to be activated.',
@@ -23,7 +23,7 @@ const QUESTIONS: Readonly<Record<string, string>> = {
 const OF_MONEY = /^(balance$|spending_limit)/
 
 /** The rule, with what it allows and what it found, where it has a measure. */
-export function explainRule({ rule, limit, observed, outcome }: JudgedRule, currency: string): Html {
+export function explainRule({ rule, limit, observed, outcome }: ShownRule, currency: string): Html {
   const question = QUESTIONS[rule] ?? `${words(rule)} must not be exceeded.`
   const show = (text: string) =>
     OF_MONEY.test(rule) && /^-?\d+$/.test(text) ? money(Number(text), currency) : text

@@ -3,8 +3,8 @@ import type { components } from '../../../../generated/canonical/types.ts'
 import { ENVIRONMENTS } from '../../../platform/environment.ts'
 import type { SendFramed } from '../../engine/frame.ts'
 import { showList } from '../../engine/list-page.ts'
-import type { Route } from '../../engine/routes.ts'
-import { type Column, type Link, resource, type Shown } from '../../engine/shapes.ts'
+import type { DashboardRoute } from '../../engine/routes.ts'
+import { type LinkTo, type ListColumn, resource, type ShownText } from '../../engine/shapes.ts'
 import { code, money, when, words } from '../../engine/values.ts'
 import { roleFor } from '../../engine/visit.ts'
 
@@ -29,12 +29,12 @@ const SOURCES: Readonly<Record<string, string>> = {
 }
 
 /** The page of what an identifier names, where it has one. */
-export function linkTo(id: string, link: Link): Shown {
+export function linkTo(id: string, link: LinkTo): ShownText {
   const path = SOURCES[id.split('_')[0]!]
   return path === undefined ? code(id) : link(`${path}/${id}`, code(id))
 }
 
-export const LINE_COLUMNS: readonly Column<Line>[] = [
+export const LINE_COLUMNS: readonly ListColumn<Line>[] = [
   { title: 'Type', show: ({ type }) => words(type) },
   { title: 'Amount', show: ({ amount, currency }) => money(amount, currency) },
   { title: 'Of', show: ({ source_id }, link) => (source_id === null ? '–' : linkTo(source_id, link)) },
@@ -63,7 +63,7 @@ const linesOf = (id: string) =>
     },
   })
 
-export function settlementLineRoutes(send: SendFramed): Route[] {
+export function settlementLineRoutes(send: SendFramed): DashboardRoute[] {
   return ENVIRONMENTS.map((environment) => ({
     method: 'GET',
     path: `/${environment}/settlements/:id/lines`,

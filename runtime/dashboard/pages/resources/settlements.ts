@@ -2,9 +2,9 @@ import type { components } from '../../../../generated/canonical/types.ts'
 import { showSettlement } from '../../../operator/settlements.ts'
 import { type Html, html } from '../../../platform/html.ts'
 import { writeTable } from '../../engine/list-page.ts'
-import { type Link, resource } from '../../engine/shapes.ts'
+import { type LinkTo, resource } from '../../engine/shapes.ts'
 import { code, money, state, when } from '../../engine/values.ts'
-import type { Visit } from '../../engine/visit.ts'
+import type { DashboardVisit } from '../../engine/visit.ts'
 import { writePostings } from './postings.ts'
 import { LINE_COLUMNS } from './settlement-lines.ts'
 
@@ -66,7 +66,7 @@ export const SETTLEMENTS = resource<Settlement>({
 
 const FIRST = 10
 
-function writeFirstLines({ id, lines, lines_count }: Settlement, _visit: Visit, link: Link): Html {
+function writeFirstLines({ id, lines, lines_count }: Settlement, _visit: DashboardVisit, link: LinkTo): Html {
   if (lines_count === 0) return html`<p class="empty">No line yet: nothing has cleared in this time.</p>`
   return html`${writeTable('Lines', LINE_COLUMNS, lines.slice(0, FIRST), link)}
 <p>${link(`settlements/${id}/lines`, `All ${lines_count} lines`)}</p>`

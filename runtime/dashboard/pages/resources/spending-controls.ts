@@ -3,7 +3,7 @@ import type { components } from '../../../../generated/canonical/types.ts'
 import { type Html, html } from '../../../platform/html.ts'
 import { readCents, readNumber, writeCents } from '../../engine/bodies.ts'
 import { writeTable } from '../../engine/list-page.ts'
-import type { FormField, Link, Values } from '../../engine/shapes.ts'
+import type { FormField, FormValues, LinkTo } from '../../engine/shapes.ts'
 import { money, orDash, words } from '../../engine/values.ts'
 
 type Controls = components['schemas']['SpendingControls']
@@ -49,7 +49,7 @@ function readLimit(line: string): object {
 }
 
 /** All of what is in the form: also right for a merge patch, since the form shows all there is. */
-export function readControls(values: Values): object {
+export function readControls(values: FormValues): object {
   const of = (name: string) => values[`spending_controls.${name}`] ?? ''
   const lines = of('spending_limits')
     .split('\n')
@@ -68,7 +68,7 @@ function writeLimit({ amount, interval, categories }: Limit): string {
 }
 
 /** What stands in the form before anything is typed. */
-export function controlValues(controls: Controls): Values {
+export function controlValues(controls: Controls): FormValues {
   return {
     'spending_controls.blocked_categories': controls.blocked_categories.join(', '),
     'spending_controls.blocked_countries': controls.blocked_countries.join(', '),
@@ -86,7 +86,7 @@ export function controlFacts(controls: Controls): readonly (readonly [string, st
 }
 
 /** @param none what is said where there is no limit. */
-export function writeLimits({ spending_limits }: Controls, link: Link, none: string): Html {
+export function writeLimits({ spending_limits }: Controls, link: LinkTo, none: string): Html {
   return spending_limits.length === 0
     ? html`<p class="empty">${none}</p>`
     : writeTable('Limits', LIMIT_COLUMNS, spending_limits, link)

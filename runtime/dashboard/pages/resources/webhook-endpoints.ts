@@ -2,21 +2,21 @@ import type { components } from '../../../../generated/canonical/types.ts'
 import { type Html, html } from '../../../platform/html.ts'
 import { writeTable } from '../../engine/list-page.ts'
 import {
-  type Column,
+  type ApiPage,
   type FormField,
-  type Link,
-  type Page,
+  type FormValues,
+  type LinkTo,
+  type ListColumn,
   resource,
-  type Values,
 } from '../../engine/shapes.ts'
 import { code, orDash, state, when, words } from '../../engine/values.ts'
-import type { Visit } from '../../engine/visit.ts'
+import type { DashboardVisit } from '../../engine/visit.ts'
 import { promotes } from '../promotions/promotions.ts'
 
-export type Endpoint = components['schemas']['WebhookEndpoint']
-export type Attempt = components['schemas']['WebhookDeliveryAttempt']
+export type EndpointObject = components['schemas']['WebhookEndpoint']
+export type DeliveryAttempt = components['schemas']['WebhookDeliveryAttempt']
 
-export const ATTEMPT_COLUMNS: readonly Column<Attempt>[] = [
+export const ATTEMPT_COLUMNS: readonly ListColumn<DeliveryAttempt>[] = [
   {
     title: 'Attempt',
     show: ({ id, webhook_endpoint_id, attempt }, link) =>
@@ -40,14 +40,14 @@ const FIELDS: readonly FormField[] = [
   { name: 'description', label: 'Description', optional: true },
 ]
 
-function readEndpoint({ url, enabled_events = '', description }: Values) {
+function readEndpoint({ url, enabled_events = '', description }: FormValues) {
   const types = enabled_events.split(/[\s,]+/).filter((type) => type !== '')
   return { url, enabled_events: types, ...(description && { description }) }
 }
 
-const secretOf = (answer: unknown) => (answer as Endpoint).secret
+const secretOf = (answer: unknown) => (answer as EndpointObject).secret
 
-export const WEBHOOK_ENDPOINTS = resource<Endpoint>({
+export const WEBHOOK_ENDPOINTS = resource<EndpointObject>({
   path: 'webhook-endpoints',
   title: 'Webhook endpoints',
   intro: 'Addresses of yours that are told of events, signed, in order of what happened.',
@@ -120,8 +120,10 @@ export const WEBHOOK_ENDPOINTS = resource<Endpoint>({
   },
 })
 
-async function writeAttempts({ id }: Endpoint, visit: Visit, link: Link): Promise<Html> {
-  const { data } = await visit.read<Page<Attempt>>('listDeliveryAttempts', { path: { whe_id: id } })
+async function writeAttempts({ id }: EndpointObject, visit: DashboardVisit, link: LinkTo): Promise<Html> {
+  const { data } = await visit.read<ApiPage<DeliveryAttempt>>('listDeliveryAttempts', {
+    path: { whe_id: id },
+  })
   return data.length > 0
     ? writeTable('Latest attempts', ATTEMPT_COLUMNS, data, link)
     : html`<p class="empty">Nothing has been sent there yet. Send a test event to see whether it arrives.</p>`

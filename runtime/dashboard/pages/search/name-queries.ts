@@ -2,7 +2,7 @@
 import type { Database, Statement } from '../../../database/database.ts'
 
 /** Something that a search found. */
-export interface Named {
+export interface NamedRow {
   readonly id: string
   /** Its name; the e-mail address where it has none. */
   readonly name: string
@@ -16,7 +16,7 @@ export const NAMED_LIMIT = 5
 /** Longer than any name or e-mail address that is kept. */
 const MAX_LENGTH = 254
 
-interface Place {
+interface SearchedColumns {
   readonly table: string
   readonly name: string
   readonly email: string
@@ -26,7 +26,7 @@ interface Place {
 }
 
 /** The whole name comes before its last word, and that before the e-mail address. */
-function placesOf(table: string, name: string, email: string, isOptional: boolean): Place[] {
+function placesOf(table: string, name: string, email: string, isOptional: boolean): SearchedColumns[] {
   const shown = { table, name: isOptional ? `coalesce(${name}, ${email})` : name, email }
   const given = (column: string) => ({ when: `${column} IS NOT NULL` })
   return [
@@ -36,7 +36,7 @@ function placesOf(table: string, name: string, email: string, isOptional: boolea
   ]
 }
 
-const PLACES: readonly Place[] = [
+const PLACES: readonly SearchedColumns[] = [
   { table: 'pass_templates', name: 'name', email: 'NULL', begins: 'lower(name)' },
   ...placesOf('passes', 'holder_name', 'holder_email', true),
   ...placesOf('cardholders', 'name', 'email', false),
@@ -44,7 +44,7 @@ const PLACES: readonly Place[] = [
 ]
 
 /** From the text to the last text that begins with it, in the order of bytes. */
-function writePlace({ table, name, email, begins, when }: Place): string {
+function writePlace({ table, name, email, begins, when }: SearchedColumns): string {
   const key = `(${begins} COLLATE "C")`
   return `(SELECT id, ${name} AS name, ${email} AS email FROM ${table}
     WHERE tenant_id = $1 AND ${key} >= lower($2) AND ${key} < lower($2) || chr(1114111)${when ? ` AND ${when}` : ''}
@@ -60,10 +60,10 @@ const FIND: Statement = { text: PLACES.map(writePlace).join('\nUNION ALL\n') }
  *
  * @returns each once: `NAMED_LIMIT` or more of one kind where there may be others.
  */
-export async function findNamed(db: Database, tenantId: string, text: string): Promise<readonly Named[]> {
+export async function findNamed(db: Database, tenantId: string, text: string): Promise<readonly NamedRow[]> {
   if (text === '' || text.length > MAX_LENGTH || text.includes('\0')) return []
   const { rows } = await db.query<{ id: string; name: string; email: string | null }>(FIND, [tenantId, text])
-  const found = new Map<string, Named>()
+  const found = new Map<string, NamedRow>()
   for (const { id, name, email } of rows) {
     if (found.has(id)) continue
     found.set(id, { id, name, ...(email !== null && email !== name && { email }) })

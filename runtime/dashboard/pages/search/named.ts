@@ -1,10 +1,10 @@
 /** What the tenant itself has called so. */
 
-import type { Page } from '../../engine/shapes.ts'
-import type { Visit } from '../../engine/visit.ts'
-import { findNamed, NAMED_LIMIT, type Named } from './name-queries.ts'
+import type { ApiPage } from '../../engine/shapes.ts'
+import type { DashboardVisit } from '../../engine/visit.ts'
+import { findNamed, NAMED_LIMIT, type NamedRow } from './name-queries.ts'
 
-interface Endpoint {
+interface FoundEndpoint {
   readonly id: string
   readonly url: string
   readonly description: string | null
@@ -31,17 +31,17 @@ export interface Hit {
 
 /** @returns a few of each kind; `isCut` where there may be more. */
 export async function findHits(
-  visit: Visit,
+  visit: DashboardVisit,
   text: string,
 ): Promise<{ readonly hits: Hit[]; readonly isCut: boolean }> {
   if (text === '') return { hits: [], isCut: false }
   const { db, space } = await visit.place()
   const [named, { data }] = await Promise.all([
     findNamed(db, space, text),
-    visit.read<Page<Endpoint>>('listWebhookEndpoints', { query: { limit: ENDPOINTS } }),
+    visit.read<ApiPage<FoundEndpoint>>('listWebhookEndpoints', { query: { limit: ENDPOINTS } }),
   ])
   const asked = text.toLowerCase()
-  const endpoints: Named[] = data
+  const endpoints: NamedRow[] = data
     .filter(({ url, description }) => `${url}\n${description ?? ''}`.toLowerCase().includes(asked))
     .map(({ id, url }) => ({ id, name: url }))
   const byKind = Map.groupBy([...named, ...endpoints], ({ id }) => id.split('_')[0] as keyof typeof KINDS)

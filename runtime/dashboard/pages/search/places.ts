@@ -35,7 +35,7 @@ const LISTED: Readonly<Partial<Record<IdPrefix, string>>> = {
 /** Whose pages are in one environment only. */
 const ONLY_IN: Readonly<Partial<Record<IdPrefix, Environment>>> = { prm: 'live' }
 
-export interface Found {
+export interface FoundPlace {
   /** Below the environment. */
   readonly path: string
   /** Absent: where one is. */
@@ -43,7 +43,7 @@ export interface Found {
 }
 
 /** @returns the page that shows what an identifier names; undefined where it is none, or has no page of its own. */
-export function findById(text: string): Found | undefined {
+export function findById(text: string): FoundPlace | undefined {
   const prefix = PREFIXES.find((each) => isId(each, text))
   if (prefix === undefined) return undefined
   const page = OF_ID[prefix]

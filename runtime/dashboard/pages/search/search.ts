@@ -6,16 +6,16 @@ import { html } from '../../../platform/html.ts'
 import { isId } from '../../../platform/ids.ts'
 import type { Menu, SendFramed } from '../../engine/frame.ts'
 import { linkIn, queryText } from '../../engine/list-page.ts'
-import type { Route } from '../../engine/routes.ts'
-import { mayAct, type Visit } from '../../engine/visit.ts'
+import type { DashboardRoute } from '../../engine/routes.ts'
+import { type DashboardVisit, mayAct } from '../../engine/visit.ts'
 import { field } from '../../html/components.ts'
 import { findHits } from './named.ts'
-import { type Found, findById, findByName } from './places.ts'
+import { type FoundPlace, findById, findByName } from './places.ts'
 
 const PATH = 'search'
 
 /** @param pages all that can be found by name. */
-export function searchRoutes(send: SendFramed, pages: Menu): Route[] {
+export function searchRoutes(send: SendFramed, pages: Menu): DashboardRoute[] {
   return ENVIRONMENTS.map((environment) => ({
     method: 'GET',
     path: `/${environment}/${PATH}`,
@@ -26,14 +26,14 @@ export function searchRoutes(send: SendFramed, pages: Menu): Route[] {
 }
 
 /** An attempt is shown below the endpoint that it was made to. */
-async function findAttempt(visit: Visit, id: string): Promise<Found | undefined> {
+async function findAttempt(visit: DashboardVisit, id: string): Promise<FoundPlace | undefined> {
   if (!isId('wdla', id)) return undefined
   const { db, space } = await visit.place()
   const endpointId = await findEndpointOf(db, space, id)
   return endpointId === undefined ? undefined : { path: `webhook-endpoints/${endpointId}/attempts/${id}` }
 }
 
-async function search(visit: Visit, pages: Menu, send: SendFramed): Promise<void> {
+async function search(visit: DashboardVisit, pages: Menu, send: SendFramed): Promise<void> {
   const { environment, member, response } = visit
   const asked = queryText(visit, 'q').trim()
   const named = findById(asked) ?? (await findAttempt(visit, asked))

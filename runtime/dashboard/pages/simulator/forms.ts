@@ -1,6 +1,6 @@
 /** Everything that the sandbox can be made to do, as forms. */
 import type { components } from '../../../../generated/canonical/types.ts'
-import type { Form, FormField } from '../../engine/shapes.ts'
+import type { FormField, OperationForm } from '../../engine/shapes.ts'
 import { words } from '../../engine/values.ts'
 import {
   CARD,
@@ -15,7 +15,7 @@ import {
 
 type Schemas = components['schemas']
 
-export interface Helper extends Form {
+export interface Helper extends OperationForm {
   /** Last part of the address. */
   readonly name: string
   readonly text: string

@@ -4,8 +4,8 @@ import { html } from '../../../platform/html.ts'
 import { perform, readValues, showForm } from '../../engine/form-page.ts'
 import type { Menu, SendFramed } from '../../engine/frame.ts'
 import { linkIn } from '../../engine/list-page.ts'
-import type { Route } from '../../engine/routes.ts'
-import { mayAct, roleFor, type Visit } from '../../engine/visit.ts'
+import type { DashboardRoute } from '../../engine/routes.ts'
+import { type DashboardVisit, mayAct, roleFor } from '../../engine/visit.ts'
 import { HELPERS, type Helper } from './forms.ts'
 
 export const SIMULATOR_PATH = 'simulator'
@@ -22,7 +22,7 @@ export const SIMULATOR_PAGES: Menu = HELPERS.flatMap(({ helpers }) =>
   })),
 )
 
-export function simulatorRoutes(send: SendFramed): Route[] {
+export function simulatorRoutes(send: SendFramed): DashboardRoute[] {
   return [
     {
       method: 'GET',
@@ -35,7 +35,7 @@ export function simulatorRoutes(send: SendFramed): Route[] {
   ]
 }
 
-function showAll(visit: Visit, send: SendFramed): void {
+function showAll(visit: DashboardVisit, send: SendFramed): void {
   const link = linkIn(visit)
   const content = html`<p class="quiet">What merchants, networks, banks and holders do in live, you do here. All that follows from it is real: rules, ledger, events and webhooks.</p>
 ${HELPERS.map(
@@ -49,7 +49,7 @@ ${HELPERS.map(
   send(visit, 200, { title: 'Simulator', path: SIMULATOR_PATH, content })
 }
 
-function helperRoutes(helper: Helper, send: SendFramed): Route[] {
+function helperRoutes(helper: Helper, send: SendFramed): DashboardRoute[] {
   const back = `/${environment}/${SIMULATOR_PATH}`
   const address = `${back}/${helper.name}`
   const place = {

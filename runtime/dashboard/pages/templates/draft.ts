@@ -4,10 +4,10 @@ import { isDeepStrictEqual } from 'node:util'
 import type { components } from '../../../../generated/canonical/types.ts'
 import type { PassKind } from '../../../passes/wallets/render/pass-state.ts'
 
-export type Template = components['schemas']['PassTemplate']
+export type TemplateObject = components['schemas']['PassTemplate']
 
 export const IMAGES = ['logo', 'strip', 'icon'] as const
-export type ImageName = (typeof IMAGES)[number]
+export type TemplateImage = (typeof IMAGES)[number]
 
 export interface DraftLocation {
   readonly latitude: string
@@ -17,7 +17,7 @@ export interface DraftLocation {
 }
 
 /** As typed: an empty text is nothing. Images are base64 of what was uploaded. */
-export interface Draft {
+export interface TemplateDraft {
   readonly name: string
   readonly kind: PassKind
   readonly brand: {
@@ -25,7 +25,7 @@ export interface Draft {
     readonly foreground_color: string
     readonly label_color: string
     readonly logo_text: string
-  } & Readonly<Record<ImageName, string>>
+  } & Readonly<Record<TemplateImage, string>>
   readonly fields: readonly { readonly key: string; readonly label: string; readonly value: string }[]
   readonly barcode: { readonly format: string; readonly message: string }
   readonly relevant_locations: readonly DraftLocation[]
@@ -33,7 +33,7 @@ export interface Draft {
   readonly metadata: string
 }
 
-export const NEW: Draft = {
+export const NEW: TemplateDraft = {
   name: '',
   kind: 'loyalty',
   brand: {
@@ -51,7 +51,7 @@ export const NEW: Draft = {
   metadata: '',
 }
 
-export function draftOf(template: Template): Draft {
+export function draftOf(template: TemplateObject): TemplateDraft {
   const { name, kind, brand, fields, barcode, relevant_locations, metadata } = template
   const text = (value: number | string | null | undefined) => String(value ?? '')
   return {
@@ -88,9 +88,9 @@ const LINE_ESCAPES: Readonly<Record<string, string>> = { '\\n': '\n', '\\r': '\r
 const unescapeLine = (text: string) => text.replaceAll(/\\[nr\\]/g, (each) => LINE_ESCAPES[each]!)
 
 /** Values by where they stand in the body of a request, such as `brand.logo`; null where there is none. Lists are whole. */
-export type Content = Readonly<Record<string, unknown>>
+export type DraftContent = Readonly<Record<string, unknown>>
 
-export function contentOf(draft: Draft): Content {
+export function contentOf(draft: TemplateDraft): DraftContent {
   const { name, brand, fields, barcode, relevant_locations, metadata } = draft
   return {
     name,
@@ -131,17 +131,17 @@ function asNumber(text: string): number | string {
 }
 
 /** The body of a new template. */
-export function createBody(draft: Draft): object {
+export function createBody(draft: TemplateDraft): object {
   const given = Object.entries(contentOf(draft)).filter(([, value]) => value !== null)
   return { kind: draft.kind, ...nest(Object.fromEntries(given)) }
 }
 
 /** The merge patch (RFC 7396) that makes one content another. */
-export function patchBody(from: Content, to: Content): object {
+export function patchBody(from: DraftContent, to: DraftContent): object {
   return nest(Object.fromEntries(changedPaths(from, to).map((path) => [path, to[path] ?? null])))
 }
 
-function nest(content: Content): Record<string, unknown> {
+function nest(content: DraftContent): Record<string, unknown> {
   const body: Record<string, unknown> = {}
   for (const [path, value] of Object.entries(content)) {
     const at = path.indexOf('.')
@@ -151,14 +151,14 @@ function nest(content: Content): Record<string, unknown> {
   return body
 }
 
-export function changedPaths(from: Content, to: Content): string[] {
+export function changedPaths(from: DraftContent, to: DraftContent): string[] {
   return [...new Set([...Object.keys(from), ...Object.keys(to)])].filter(
     (path) => !isDeepStrictEqual(from[path] ?? null, to[path] ?? null),
   )
 }
 
 /** The same with images as digests: what a form carries of how a template was. */
-export function digest(content: Content): Content {
+export function digest(content: DraftContent): DraftContent {
   const isImage = (path: string) => IMAGES.some((name) => path === `brand.${name}`)
   return Object.fromEntries(
     Object.entries(content).map(([path, value]) => [
@@ -171,15 +171,15 @@ export function digest(content: Content): Content {
 }
 
 /** As text for a field of a form. */
-export function writeDigest(content: Content): string {
+export function writeDigest(content: DraftContent): string {
   return Buffer.from(JSON.stringify(digest(content))).toString('base64url')
 }
 
 /** @returns undefined for what `writeDigest` has not written. */
-export function readDigest(text: string): Content | undefined {
+export function readDigest(text: string): DraftContent | undefined {
   try {
     const content: unknown = JSON.parse(Buffer.from(text, 'base64url').toString())
-    return typeof content === 'object' && content !== null ? (content as Content) : undefined
+    return typeof content === 'object' && content !== null ? (content as DraftContent) : undefined
   } catch (error) {
     if (error instanceof SyntaxError) return undefined
     throw error
@@ -187,7 +187,7 @@ export function readDigest(text: string): Content | undefined {
 }
 
 /** What one member typed over what another has saved meanwhile: the first one's changes, and the other's everywhere else. */
-export function mergeDrafts(began: Content, mine: Draft, theirs: Draft): Draft {
+export function mergeDrafts(began: DraftContent, mine: TemplateDraft, theirs: TemplateDraft): TemplateDraft {
   const own = new Set(changedPaths(began, digest(contentOf(mine))))
   const pick = <Value>(path: string, one: Value, other: Value) => (own.has(path) ? one : other)
   const each = <Part extends Readonly<Record<string, string>>>(name: string, one: Part, other: Part): Part =>

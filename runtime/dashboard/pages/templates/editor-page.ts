@@ -5,15 +5,15 @@ import { PASS_KINDS } from '../../../passes/wallets/render/pass-state.ts'
 import { type Html, html } from '../../../platform/html.ts'
 import { describe, faultOf, keyField } from '../../engine/form-page.ts'
 import { words } from '../../engine/values.ts'
-import type { Visit } from '../../engine/visit.ts'
+import type { DashboardVisit } from '../../engine/visit.ts'
 import { choice, field, notice, textArea } from '../../html/components.ts'
 import {
   contentOf,
-  type Draft,
   draftOf,
   IMAGES,
-  type ImageName,
-  type Template,
+  type TemplateDraft,
+  type TemplateImage,
+  type TemplateObject,
   writeDigest,
 } from './draft.ts'
 import { MAX_FIELDS, MAX_LOCATIONS } from './typed.ts'
@@ -22,9 +22,9 @@ export interface Editor {
   /** Where the form is sent, and where one goes who does not want to. */
   readonly address: string
   readonly back: string
-  readonly draft: Draft
+  readonly draft: TemplateDraft
   /** As it is stored; absent for a new one. */
-  readonly template?: Template | undefined
+  readonly template?: TemplateObject | undefined
   readonly error?: ErrorBody | undefined
   /** Stands above the form. */
   readonly news?: Html | undefined
@@ -41,7 +41,7 @@ const FORMATS = [
   ['code128', 'Code 128'],
 ] as const
 
-export function writeEditor(visit: Visit, editor: Editor): Html {
+export function writeEditor(visit: DashboardVisit, editor: Editor): Html {
   const { address, back, draft, template, error, news, preview } = editor
   const fault = (name: string) => faultOf(name, error)
   return html`${error && notice('bad', (error.details ?? []).length > 0 ? 'Check the highlighted fields.' : describe(error))}
@@ -65,7 +65,7 @@ ${preview}
 
 type FaultOf = (name: string) => string | undefined
 
-function writeBasics({ name, kind }: Draft, isStored: boolean, fault: FaultOf): Html {
+function writeBasics({ name, kind }: TemplateDraft, isStored: boolean, fault: FaultOf): Html {
   return html`${field({ name: 'name', label: 'Name', value: name, hint: 'The title of its passes.', fault: fault('name') })}
 ${
   isStored
@@ -80,8 +80,8 @@ ${
 }`
 }
 
-function writeBrand({ brand }: Draft, template: Template | undefined, fault: FaultOf): Html {
-  const one = (name: Exclude<keyof Draft['brand'], ImageName>, label: string) => {
+function writeBrand({ brand }: TemplateDraft, template: TemplateObject | undefined, fault: FaultOf): Html {
+  const one = (name: Exclude<keyof TemplateDraft['brand'], TemplateImage>, label: string) => {
     const path = `brand.${name}`
     return { name: path, label, value: brand[name], fault: fault(path) }
   }
@@ -96,14 +96,14 @@ ${IMAGES.map((name) => writeImage(name, brand[name], template?.brand[name] ?? ''
 </fieldset>`
 }
 
-const IMAGE_LABELS: Readonly<Record<ImageName, readonly [label: string, hint: string]>> = {
+const IMAGE_LABELS: Readonly<Record<TemplateImage, readonly [label: string, hint: string]>> = {
   logo: ['Logo', 'PNG, up to 480 × 150 pixels and 128 KiB.'],
   strip: ['Picture behind the main field', 'PNG, up to 1125 × 432 pixels and 512 KiB.'],
   icon: ['Icon', 'PNG, square, 29 to 174 pixels, up to 64 KiB. Drawn from the colours where there is none.'],
 }
 
 /** A browser sends a file once: one that is not stored yet goes along in the form. */
-function writeImage(name: ImageName, value: string, stored: string, fault: string | undefined): Html {
+function writeImage(name: TemplateImage, value: string, stored: string, fault: string | undefined): Html {
   const [label, hint] = IMAGE_LABELS[name]
   const id = `${name}_file`
   return html`<div class="field"><label for="${id}">${label} <span class="quiet">(optional)</span></label>
@@ -113,7 +113,7 @@ ${value !== stored && html`<input type="hidden" name="brand.${name}" value="${va
 ${fault !== undefined && html`<p class="fault" id="${id}-fault">${fault}</p>`}<p class="hint" id="${id}-hint">${hint}</p></div>`
 }
 
-function writeFields({ fields }: Draft, fault: FaultOf): Html {
+function writeFields({ fields }: TemplateDraft, fault: FaultOf): Html {
   return html`<fieldset><legend>Fields</legend>
 <p class="hint">In the order in which wallets place them: the first is the large one.</p>
 ${fields.map((each, index) => {
@@ -132,7 +132,7 @@ ${fields.length < MAX_FIELDS && addButton('fields', 'Add a field')}
 </fieldset>`
 }
 
-function writeBarcode({ barcode }: Draft, fault: FaultOf): Html {
+function writeBarcode({ barcode }: TemplateDraft, fault: FaultOf): Html {
   return html`<fieldset><legend>Code</legend>
 ${choice({ name: 'barcode.format', label: 'Format', value: barcode.format, options: FORMATS, fault: fault('barcode.format') })}
 ${field({
@@ -153,7 +153,7 @@ const LOCATION_LABELS = {
   relevant_text: ['Text', true],
 } as const
 
-function writeLocations({ relevant_locations }: Draft, fault: FaultOf): Html {
+function writeLocations({ relevant_locations }: TemplateDraft, fault: FaultOf): Html {
   const names = Object.keys(LOCATION_LABELS) as (keyof typeof LOCATION_LABELS)[]
   return html`<fieldset><legend>Locations</legend>
 <p class="hint">Near them a telephone brings the pass up by itself.</p>

@@ -6,30 +6,30 @@ import { showTenant } from '../../../tenants/admin/show.ts'
 import { KEY } from '../../engine/form-page.ts'
 import type { SendFramed } from '../../engine/frame.ts'
 import { linkIn, writeTable } from '../../engine/list-page.ts'
-import type { Route } from '../../engine/routes.ts'
-import type { Identified, Page } from '../../engine/shapes.ts'
-import { mayAct, Refused, roleFor, type Visit } from '../../engine/visit.ts'
+import type { DashboardRoute } from '../../engine/routes.ts'
+import type { ApiPage, Identified } from '../../engine/shapes.ts'
+import { ApiRefused, type DashboardVisit, mayAct, roleFor } from '../../engine/visit.ts'
 import { notice } from '../../html/components.ts'
 import { formField } from '../../html/forms.ts'
 import {
-  type Content,
   changedPaths,
   contentOf,
   createBody,
-  type Draft,
+  type DraftContent,
   digest,
   draftOf,
   mergeDrafts,
   NEW,
   patchBody,
   readDigest,
-  type Template,
+  type TemplateDraft,
+  type TemplateObject,
 } from './draft.ts'
 import { BEGAN, type Editor, writeEditor } from './editor-page.ts'
 import { COLORS_PATH, sendColors, writePreview } from './preview.ts'
 import { changeRows, readDraft } from './typed.ts'
 
-type AuditEntry = components['schemas']['AuditEntry']
+type AuditEntryObject = components['schemas']['AuditEntry']
 
 const PATH = 'pass-templates'
 
@@ -37,8 +37,8 @@ const PATH = 'pass-templates'
 const MAX_FORM_BYTES = 2 * 1024 * 1024
 
 /** The routes of the editor; they come before those of the resource, whose identifiers any name could be. */
-export function templateRoutes(send: SendFramed): Route[] {
-  return ENVIRONMENTS.flatMap((environment): Route[] => {
+export function templateRoutes(send: SendFramed): DashboardRoute[] {
+  return ENVIRONMENTS.flatMap((environment): DashboardRoute[] => {
     const list = `/${environment}/${PATH}`
     const creates = { environment, path: `${list}/new`, needs: roleFor('createPassTemplate') }
     const updates = { environment, path: `${list}/:id/edit`, needs: roleFor('updatePassTemplate') }
@@ -70,13 +70,13 @@ export function templateRoutes(send: SendFramed): Route[] {
   })
 }
 
-function readTemplate(visit: Visit, template_id: string): Promise<Template> {
-  return visit.read<Template>('getPassTemplate', { path: { template_id } })
+function readTemplate(visit: DashboardVisit, template_id: string): Promise<TemplateObject> {
+  return visit.read<TemplateObject>('getPassTemplate', { path: { template_id } })
 }
 
 async function show(
   send: SendFramed,
-  visit: Visit,
+  visit: DashboardVisit,
   editor: Pick<Editor, 'draft' | 'template' | 'error' | 'news'>,
   status = 200,
 ): Promise<void> {
@@ -97,7 +97,7 @@ async function show(
   })
 }
 
-async function create(send: SendFramed, visit: Visit): Promise<void> {
+async function create(send: SendFramed, visit: DashboardVisit): Promise<void> {
   const draft = readDraft(visit.request, { ...NEW, fields: [] })
   const button = formField(visit.request, 'do')
   if (button !== '') return show(send, visit, { draft: changeRows(draft, button) ?? draft })
@@ -109,7 +109,7 @@ async function create(send: SendFramed, visit: Visit): Promise<void> {
   visit.response.redirect(303, `/${visit.environment}/${PATH}/${(answer.body as Identified).id}`)
 }
 
-async function update(send: SendFramed, visit: Visit, id: string): Promise<void> {
+async function update(send: SendFramed, visit: DashboardVisit, id: string): Promise<void> {
   const template = await readTemplate(visit, id)
   const now = draftOf(template)
   const typed = readDraft(visit.request, now)
@@ -131,16 +131,22 @@ async function update(send: SendFramed, visit: Visit, id: string): Promise<void>
 }
 
 /** How the template was when the form was made. */
-function readBegan({ request }: Visit): Content {
+function readBegan({ request }: DashboardVisit): DraftContent {
   const began = readDigest(formField(request, BEGAN))
   if (!began)
-    throw new Refused(422, 'The form does not say what the template was when you began. Load it again.')
+    throw new ApiRefused(422, 'The form does not say what the template was when you began. Load it again.')
   return began
 }
 
 /** What somebody else has saved since. */
-async function writeNews(visit: Visit, id: string, began: Content, now: Draft, typed: Draft): Promise<Html> {
-  const [theirs, mine] = [now, typed].map((each) => digest(contentOf(each))) as [Content, Content]
+async function writeNews(
+  visit: DashboardVisit,
+  id: string,
+  began: DraftContent,
+  now: TemplateDraft,
+  typed: TemplateDraft,
+): Promise<Html> {
+  const [theirs, mine] = [now, typed].map((each) => digest(contentOf(each))) as [DraftContent, DraftContent]
   const rows = changedPaths(began, theirs).map((path) => ({
     path,
     was: began[path],
@@ -163,11 +169,11 @@ ${writeTable(
 }
 
 /** Whom the audit log names, for those who may read it. */
-async function findEditor(visit: Visit, target_id: string): Promise<string> {
+async function findEditor(visit: DashboardVisit, target_id: string): Promise<string> {
   const { member, operator } = visit
   if (!mayAct(member.role, roleFor('listAuditEntries'))) return 'Somebody else'
   const query = { target_id, limit: '1' }
-  const { data } = await visit.read<Page<AuditEntry>>('listAuditEntries', { query })
+  const { data } = await visit.read<ApiPage<AuditEntryObject>>('listAuditEntries', { query })
   const actor = data[0]?.actor
   if (actor?.type === 'key') return 'A program of yours'
   const { members } = await showTenant(operator, member.tenantId)

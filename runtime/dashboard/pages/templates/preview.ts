@@ -5,9 +5,9 @@ import { brandColors, contrast } from '../../../passes/wallets/render/page/color
 import { showFront } from '../../../passes/wallets/render/page/front.ts'
 import type { BarcodeFormat, PassBrand, PassState } from '../../../passes/wallets/render/pass-state.ts'
 import { type Html, html } from '../../../platform/html.ts'
-import type { Visit } from '../../engine/visit.ts'
+import type { DashboardVisit } from '../../engine/visit.ts'
 import { assetPath } from '../../html/assets.ts'
-import { type Draft, NEW } from './draft.ts'
+import { NEW, type TemplateDraft } from './draft.ts'
 import { showGoogleCard } from './google-card.ts'
 
 const COLOR = /^#[0-9a-f]{6}$/i
@@ -18,14 +18,14 @@ const SAMPLE_CODE = 'SAMPLE-0001'
 const SAMPLE_HOLDER = 'Alex Example'
 
 /** Beside the form of a template: what its script puts another one in the place of. */
-export async function writePreview(visit: Visit, draft: Draft): Promise<Html> {
+export async function writePreview(visit: DashboardVisit, draft: TemplateDraft): Promise<Html> {
   return html`<section class="previews" id="preview" aria-labelledby="preview-title" tabindex="0"><h2 class="first" id="preview-title">Preview</h2>
 ${await drawPasses(visit, draft)}
 </section>`
 }
 
 /** A pass of the template in both wallets. */
-export async function drawPasses(visit: Visit, draft: Draft): Promise<Html> {
+export async function drawPasses(visit: DashboardVisit, draft: TemplateDraft): Promise<Html> {
   const { tenant } = await visit.read<{ readonly tenant: { readonly name: string } }>('getMe')
   const state = stateOf(draft, tenant.name)
   const { format, message } = state.barcode
@@ -43,7 +43,7 @@ export async function drawPasses(visit: Visit, draft: Draft): Promise<Html> {
 }
 
 /** What a draft shows; where it is not good yet, what comes nearest to it. */
-function stateOf(draft: Draft, organization: string): PassState {
+function stateOf(draft: TemplateDraft, organization: string): PassState {
   const { kind, fields, barcode } = draft
   const place = { space: '', passId: '' }
   return {
@@ -66,7 +66,7 @@ function stateOf(draft: Draft, organization: string): PassState {
   }
 }
 
-function brandOf({ brand }: Draft): PassBrand {
+function brandOf({ brand }: TemplateDraft): PassBrand {
   const given = Object.entries({ ...brand, ...readColors((name) => brand[name]) })
   return Object.fromEntries(given.filter(([, value]) => value !== '')) as unknown as PassBrand
 }
@@ -84,7 +84,7 @@ export const COLORS_PATH = 'pass-templates/colors.css'
 const A_DAY_SECONDS = 86_400
 
 /** A style sheet of the colours in the query: pages may hold no style of their own. */
-export function sendColors({ request, response }: Visit): void {
+export function sendColors({ request, response }: DashboardVisit): void {
   const { label_color, ...others } = readColors((name) => {
     const value = request.query[name]
     return typeof value === 'string' ? value : ''

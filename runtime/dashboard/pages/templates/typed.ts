@@ -3,20 +3,20 @@ import type { Request } from 'express'
 import { PASS_KINDS, type PassKind } from '../../../passes/wallets/render/pass-state.ts'
 import { formField } from '../../html/forms.ts'
 import { uploadedFile } from '../../html/uploads.ts'
-import { type Draft, type DraftLocation, IMAGES, type ImageName } from './draft.ts'
+import { type DraftLocation, IMAGES, type TemplateDraft, type TemplateImage } from './draft.ts'
 
 export const MAX_FIELDS = 20
 export const MAX_LOCATIONS = 10
 
 /** @param before what the template was when the form was made. */
-export function readDraft(request: Request, before: Draft): Draft {
+export function readDraft(request: Request, before: TemplateDraft): TemplateDraft {
   const text = (name: string) => formField(request, name).replaceAll('\r\n', '\n')
   const line = (name: string) => text(name).trim()
   const rows = <Name extends string>(list: string, names: readonly Name[], most: number) =>
     Array.from({ length: most }, (_, index) =>
       Object.fromEntries(names.map((name) => [name, line(`${list}[${index}].${name}`)] as const)),
     ).filter((row) => Object.values(row).some((value) => value !== '')) as Record<Name, string>[]
-  const image = (name: ImageName) => readImage(request, name, before.brand[name])
+  const image = (name: TemplateImage) => readImage(request, name, before.brand[name])
   const kind = line('kind')
   return {
     name: line('name'),
@@ -26,7 +26,7 @@ export function readDraft(request: Request, before: Draft): Draft {
       foreground_color: line('brand.foreground_color'),
       label_color: line('brand.label_color'),
       logo_text: line('brand.logo_text'),
-      ...(Object.fromEntries(IMAGES.map((name) => [name, image(name)])) as Record<ImageName, string>),
+      ...(Object.fromEntries(IMAGES.map((name) => [name, image(name)])) as Record<TemplateImage, string>),
     },
     fields: rows('fields', ['key', 'label', 'value'], MAX_FIELDS),
     barcode: { format: line('barcode.format') || before.barcode.format, message: text('barcode.message') },
@@ -40,7 +40,7 @@ export function readDraft(request: Request, before: Draft): Draft {
 }
 
 /** A new file, the one that was sent with the form before, none, or the template's own. */
-function readImage(request: Request, name: ImageName, before: string): string {
+function readImage(request: Request, name: TemplateImage, before: string): string {
   const file = uploadedFile(request, `${name}_file`)
   if (file) return file.bytes.toString('base64')
   if (formField(request, `${name}_remove`) !== '') return ''
@@ -48,7 +48,7 @@ function readImage(request: Request, name: ImageName, before: string): string {
 }
 
 /** A button of the form that changes a list of rows. @returns undefined for other buttons. */
-export function changeRows(draft: Draft, button: string): Draft | undefined {
+export function changeRows(draft: TemplateDraft, button: string): TemplateDraft | undefined {
   const [, verb, list, at = '-1'] =
     /^(add|remove|up)-(fields|relevant_locations)(?:-(\d{1,2}))?$/.exec(button) ?? []
   if (!verb || !list) return undefined

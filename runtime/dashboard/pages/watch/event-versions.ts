@@ -6,13 +6,13 @@ import { ENVIRONMENTS } from '../../../platform/environment.ts'
 import { html } from '../../../platform/html.ts'
 import type { SendFramed } from '../../engine/frame.ts'
 import { linkIn } from '../../engine/list-page.ts'
-import type { Route } from '../../engine/routes.ts'
+import type { DashboardRoute } from '../../engine/routes.ts'
 import { json } from '../../engine/values.ts'
-import { Refused, roleFor, type Visit } from '../../engine/visit.ts'
+import { ApiRefused, type DashboardVisit, roleFor } from '../../engine/visit.ts'
 import { linkVersions } from '../resources/events.ts'
 import { findPlace, type Watching } from './watching.ts'
 
-export function eventVersionRoutes(send: SendFramed, watching: Watching): Route[] {
+export function eventVersionRoutes(send: SendFramed, watching: Watching): DashboardRoute[] {
   return ENVIRONMENTS.map((environment) => ({
     method: 'GET',
     path: `/${environment}/events/:id/in/:version`,
@@ -22,12 +22,12 @@ export function eventVersionRoutes(send: SendFramed, watching: Watching): Route[
   }))
 }
 
-async function show(watching: Watching, visit: Visit, id: string, send: SendFramed): Promise<void> {
+async function show(watching: Watching, visit: DashboardVisit, id: string, send: SendFramed): Promise<void> {
   const version = versions.find(({ name }) => name === visit.request.params.version)
-  if (!version) throw new Refused(404, 'There is no such version.')
+  if (!version) throw new ApiRefused(404, 'There is no such version.')
   const { db, space } = await findPlace(watching, visit)
   const event = await readStoredEvent(db, space, id)
-  if (!event) throw new Refused(404, 'There is no such event.')
+  if (!event) throw new ApiRefused(404, 'There is no such event.')
   const again = renderAgain(event, version.name)
   const link = linkIn(visit)
   const content = html`<p class="trail">${link('events', 'Events')} / ${link(`events/${id}`, event.type)}</p>

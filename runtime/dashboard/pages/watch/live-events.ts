@@ -5,9 +5,9 @@ import { readEvent, readEventHead } from '../../../events/emit/queries.ts'
 import type { EventStreams, StreamStart } from '../../../events/emit/streams.ts'
 import { ENVIRONMENTS } from '../../../platform/environment.ts'
 import { linkIn, queryText, writeRow } from '../../engine/list-page.ts'
-import type { Route } from '../../engine/routes.ts'
-import { roleFor, type Visit } from '../../engine/visit.ts'
-import { EVENT_COLUMNS, type Event } from '../resources/events.ts'
+import type { DashboardRoute } from '../../engine/routes.ts'
+import { type DashboardVisit, roleFor } from '../../engine/visit.ts'
+import { EVENT_COLUMNS, type EventObject } from '../resources/events.ts'
 import { openTail, seenBy, type Tails, writeMessage } from './tails.ts'
 import { findPlace, type Watching } from './watching.ts'
 
@@ -19,7 +19,7 @@ const KNOWN_FOR_MS = 5000
 
 const TYPES = new Set(Object.keys(views[current] ?? {}))
 
-export function liveEventRoutes(watching: Watching, tails: Tails): Route[] {
+export function liveEventRoutes(watching: Watching, tails: Tails): DashboardRoute[] {
   return ENVIRONMENTS.map((environment) => ({
     method: 'GET',
     path: `/${environment}/events/live`,
@@ -29,18 +29,19 @@ export function liveEventRoutes(watching: Watching, tails: Tails): Route[] {
   }))
 }
 
-async function open(watching: Watching, visit: Visit): Promise<AsyncIterable<string>> {
+async function open(watching: Watching, visit: DashboardVisit): Promise<AsyncIterable<string>> {
   const type = queryText(visit, 'type').trim()
   const link = linkIn(visit)
   return watching.streams[visit.environment].open({
     after: await startOf(watching, visit),
     types: type === '' ? TYPES : new Set([type]),
     findSpace: rememberSpace(watching, visit),
-    write: ({ id, body }) => writeMessage(id, writeRow(EVENT_COLUMNS, JSON.parse(body) as Event, link).text),
+    write: ({ id, body }) =>
+      writeMessage(id, writeRow(EVENT_COLUMNS, JSON.parse(body) as EventObject, link).text),
   })
 }
 
-async function startOf(watching: Watching, visit: Visit): Promise<StreamStart> {
+async function startOf(watching: Watching, visit: DashboardVisit): Promise<StreamStart> {
   const { db, space } = await findPlace(watching, visit)
   const [head, seen] = await Promise.all([readEventHead(db, space), readEvent(db, space, seenBy(visit))])
   const earliest = head.sequence - MAX_BACK
@@ -48,7 +49,10 @@ async function startOf(watching: Watching, visit: Visit): Promise<StreamStart> {
 }
 
 /** The stream asks many times a second. */
-function rememberSpace(watching: Watching, visit: Visit): Parameters<EventStreams['open']>[0]['findSpace'] {
+function rememberSpace(
+  watching: Watching,
+  visit: DashboardVisit,
+): Parameters<EventStreams['open']>[0]['findSpace'] {
   let known: { readonly space: string; readonly until: number } | undefined
   return async () => {
     const now = performance.now()

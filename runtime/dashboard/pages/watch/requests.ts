@@ -24,10 +24,10 @@ import {
   writeTable,
   writeTail,
 } from '../../engine/list-page.ts'
-import type { Route } from '../../engine/routes.ts'
-import type { Column, Filter } from '../../engine/shapes.ts'
+import type { DashboardRoute } from '../../engine/routes.ts'
+import type { ListColumn, ListFilter } from '../../engine/shapes.ts'
 import { code, json, orDash, when } from '../../engine/values.ts'
-import { type Place, Refused, type Visit } from '../../engine/visit.ts'
+import { ApiRefused, type DashboardVisit, type TenantPlace } from '../../engine/visit.ts'
 import { facts, notice } from '../../html/components.ts'
 import { openTail, seenBy, type Tails, writeMessage } from './tails.ts'
 import { findPlace, type Watching } from './watching.ts'
@@ -43,7 +43,7 @@ const STATUSES = Object.keys(STATUS_CODES).filter((status) => status >= '200')
 
 const CLASSES = ['2xx', '4xx', '5xx']
 
-const FILTERS: readonly Filter[] = [
+const FILTERS: readonly ListFilter[] = [
   { name: 'id', label: 'Identifier' },
   { name: 'path', label: 'Path' },
   { name: 'status', label: 'Status' },
@@ -52,7 +52,7 @@ const FILTERS: readonly Filter[] = [
   { name: 'before', label: 'Before (UTC)' },
 ]
 
-const COLUMNS: readonly Column<LoggedRequest>[] = [
+const COLUMNS: readonly ListColumn<LoggedRequest>[] = [
   {
     title: 'Request',
     show: ({ id, method, target }, link) => link(`${REQUESTS_PATH}/${id}`, html`${method} ${target}`),
@@ -70,7 +70,7 @@ function showStatus(status: string, name: string | null): Html {
   return html`<span class="state ${mood}">${status}</span>${name !== null && html` ${name}`}`
 }
 
-export function requestRoutes(send: SendFramed, watching: Watching, tails: Tails): Route[] {
+export function requestRoutes(send: SendFramed, watching: Watching, tails: Tails): DashboardRoute[] {
   return ENVIRONMENTS.flatMap((environment) => {
     const path = `/${environment}/${REQUESTS_PATH}`
     const common = { method: 'GET', environment, needs: NEEDS } as const
@@ -82,14 +82,16 @@ export function requestRoutes(send: SendFramed, watching: Watching, tails: Tails
         handle: (visit) => openTail(tails, visit, async () => follow(watching, visit)),
       },
       { ...common, path: `${path}/:id`, handle: (visit, id) => showRequest(watching, visit, id, send) },
-    ] satisfies Route[]
+    ] satisfies DashboardRoute[]
   })
 }
 
-type Asked = Readonly<Record<string, string>>
+type AskedFilters = Readonly<Record<string, string>>
 
-async function showRequests(watching: Watching, visit: Visit, send: SendFramed): Promise<void> {
-  const asked: Asked = Object.fromEntries(FILTERS.map(({ name }) => [name, queryText(visit, name).trim()]))
+async function showRequests(watching: Watching, visit: DashboardVisit, send: SendFramed): Promise<void> {
+  const asked: AskedFilters = Object.fromEntries(
+    FILTERS.map(({ name }) => [name, queryText(visit, name).trim()]),
+  )
   const { response, environment } = visit
   if (asked.id)
     return response.redirect(303, `/${environment}/${REQUESTS_PATH}/${encodeURIComponent(asked.id)}`)
@@ -129,7 +131,7 @@ ${writePaging(after !== '', hasMore ? last!.id : null, asked)}`
   })
 }
 
-function faultOf({ status, from, before }: Asked): string | undefined {
+function faultOf({ status, from, before }: AskedFilters): string | undefined {
   if (status && !CLASSES.includes(status) && !STATUSES.includes(status))
     return `A status is a number such as 404, or ${CLASSES.join(', ')}.`
   if ([from, before].some((time) => time && parseInstant(time) === undefined))
@@ -137,7 +139,7 @@ function faultOf({ status, from, before }: Asked): string | undefined {
   return undefined
 }
 
-function filterOf({ path, status, key, from, before }: Asked): RequestFilter {
+function filterOf({ path, status, key, from, before }: AskedFilters): RequestFilter {
   const gte = from ? parseInstant(from) : undefined
   const lt = before ? parseInstant(before) : undefined
   return {
@@ -148,10 +150,10 @@ function filterOf({ path, status, key, from, before }: Asked): RequestFilter {
   }
 }
 
-async function boundaryOf({ db, space }: Place, id: string): Promise<Boundary | undefined> {
+async function boundaryOf({ db, space }: TenantPlace, id: string): Promise<Boundary | undefined> {
   if (id === '') return undefined
   const last = await readRequest(db, space, id)
-  if (!last) throw new Refused(404, 'That page of the list is no longer there. Begin with the first one.')
+  if (!last) throw new ApiRefused(404, 'That page of the list is no longer there. Begin with the first one.')
   return { created: last.created, id, side: 'after' }
 }
 
@@ -161,7 +163,7 @@ const POLL_MS = 1000
 const LOOKED_AT = 100
 
 /** What is new every second, as rows, oldest first. */
-async function* follow(watching: Watching, visit: Visit): AsyncGenerator<string> {
+async function* follow(watching: Watching, visit: DashboardVisit): AsyncGenerator<string> {
   const filter = filterOf(
     Object.fromEntries(FILTERS.map(({ name }) => [name, queryText(visit, name).trim()])),
   )
@@ -185,10 +187,15 @@ function indexOf(rows: readonly LoggedRequest[], id: string): number {
   return index < 0 && id === '' ? rows.length : Math.max(index, 0)
 }
 
-async function showRequest(watching: Watching, visit: Visit, id: string, send: SendFramed): Promise<void> {
+async function showRequest(
+  watching: Watching,
+  visit: DashboardVisit,
+  id: string,
+  send: SendFramed,
+): Promise<void> {
   const { db, space } = await findPlace(watching, visit)
   const request = await readRequest(db, space, id)
-  if (!request) throw new Refused(404, 'No such request stands in the log of the last seven days.')
+  if (!request) throw new ApiRefused(404, 'No such request stands in the log of the last seven days.')
   const link = linkIn(visit)
   const content = html`<p class="trail">${link(REQUESTS_PATH, 'Requests')}</p>
 ${facts([

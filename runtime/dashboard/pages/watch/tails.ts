@@ -1,7 +1,7 @@
 /** Live tails of pages, as server-sent events (WHATWG HTML, 9.2): few at a time, and none for ever. */
 import { pipeline } from 'node:stream/promises'
 import { codeOf } from '../../../database/errors.ts'
-import { Refused, type Visit } from '../../engine/visit.ts'
+import { ApiRefused, type DashboardVisit } from '../../engine/visit.ts'
 
 /** How many tails each tenant has open on this node. */
 export type Tails = Map<string, number>
@@ -21,13 +21,13 @@ const HEADERS = {
 /** Answers with what is opened, until either side ends it. @throws `Refused` for what is no tail, or one too many. */
 export async function openTail(
   tails: Tails,
-  { request, response, member: { tenantId } }: Visit,
+  { request, response, member: { tenantId } }: DashboardVisit,
   open: () => Promise<AsyncIterable<string>>,
 ): Promise<void> {
   if (request.get('Accept') !== 'text/event-stream')
-    throw new Refused(404, 'This is for the live part of a page.')
+    throw new ApiRefused(404, 'This is for the live part of a page.')
   const count = tails.get(tenantId) ?? 0
-  if (count >= MAX_TAILS) throw new Refused(429, 'Too many pages are live at once; close one first.')
+  if (count >= MAX_TAILS) throw new ApiRefused(429, 'Too many pages are live at once; close one first.')
   tails.set(tenantId, count + 1)
   try {
     const rows = await open()
@@ -60,7 +60,7 @@ export function writeMessage(id: string, row: string): string {
 }
 
 /** Where the reader is: by what it has seen on this connection or the one before, or by what its page shows. */
-export function seenBy({ request }: Visit): string {
+export function seenBy({ request }: DashboardVisit): string {
   const { after } = request.query
   return request.get('Last-Event-ID') ?? (typeof after === 'string' ? after : '')
 }

@@ -7,7 +7,7 @@ import type { Operator } from '../../../tenants/admin/change.ts'
 import type { WrongCodes } from '../../../tenants/factors/wrong-codes.ts'
 import { readMember } from '../../../tenants/keys/credential-queries.ts'
 import type { MemberName } from '../../../tenants/keys/keyring.ts'
-import { type Place, Refused } from '../../engine/visit.ts'
+import { ApiRefused, type TenantPlace } from '../../engine/visit.ts'
 
 export interface Watching {
   readonly operator: Operator
@@ -21,8 +21,8 @@ export interface Watching {
 export async function findPlace(
   { operator, databases }: Watching,
   { member, environment }: { readonly member: MemberName; readonly environment: Environment },
-): Promise<Place> {
+): Promise<TenantPlace> {
   const credential = await readMember(operator.control, member, environment)
-  if (!credential) throw new Refused(403, 'You are no longer a member of this account.')
+  if (!credential) throw new ApiRefused(403, 'You are no longer a member of this account.')
   return { db: databases[environment].forTenant(member.tenantId), space: credential.space }
 }

@@ -7,7 +7,7 @@ import { writeUnwritten } from './successes.ts'
 import { type ForTenants, forOneTenant } from './visits.ts'
 
 /** The end of one attempt. Instants in milliseconds since the epoch, service time. */
-export interface Completion {
+export interface AttemptCompletion {
   readonly tenantId: string
   readonly attemptId: string
   /** Of the claim: when another has claimed the attempt since, nothing is written. */
@@ -68,7 +68,7 @@ const WAIT_FOR_NEXT: Statement = {
  */
 export async function completeAttempts(
   db: Database,
-  completions: readonly Completion[],
+  completions: readonly AttemptCompletion[],
   now: number,
 ): Promise<ReadonlySet<string>> {
   const tenantId = onlyTenant(completions)
@@ -84,7 +84,7 @@ export async function completeAttempts(
  */
 export async function completeOfOne(
   tx: Database,
-  completions: readonly Completion[],
+  completions: readonly AttemptCompletion[],
   now: number,
 ): Promise<ReadonlySet<string>> {
   const tenantId = onlyTenant(completions)!
@@ -99,7 +99,7 @@ export async function completeOfOne(
   return new Set(rows.map(({ attempt_id }) => attempt_id))
 }
 
-function completionValues(completions: readonly Completion[], now: number): unknown[] {
+function completionValues(completions: readonly AttemptCompletion[], now: number): unknown[] {
   const rows = completions.map((each) => ({
     tenant_id: each.tenantId,
     attempt_id: each.attemptId,

@@ -2,10 +2,10 @@
 import type { Database, Statement } from '../../../database/database.ts'
 import { enqueue } from '../../../database/enqueue.ts'
 import { toTimestamp } from '../../../database/types.ts'
-import type { Claimed, VisitRequest } from './visits.ts'
+import type { LeasedAttempt, VisitRequest } from './visits.ts'
 
 /** What a visit found, with one attempt that follows; the attempt's own is null where none does. */
-export interface FoundAttempt extends Claimed {
+export interface FoundAttempt extends LeasedAttempt {
   /** Events are left. */
   readonly more: boolean
   /** Up to which number events are planned then, and whether that is new. */

@@ -3,11 +3,11 @@ import type { Database, Statement } from '../../../database/database.ts'
 import { enqueue } from '../../../database/enqueue.ts'
 import { inSteps } from '../../../database/steps.ts'
 import { toTimestamp } from '../../../database/types.ts'
-import type { Completion } from './completions.ts'
+import type { AttemptCompletion } from './completions.ts'
 import type { ForTenants, VisitRequest } from './visits.ts'
 
 /** Attempts under the token of who sends them. */
-type Sent = Pick<Completion, 'tenantId' | 'attemptId' | 'token'>
+type SentAttempt = Pick<AttemptCompletion, 'tenantId' | 'attemptId' | 'token'>
 
 // In all of them $1 is the tenant, or one for each attempt, $2 attempts, $3 the tokens of their leases; of those that succeeded $4
 // to $7 are status and body of the answer, milliseconds that it took and when it was sent, $8 is now, service time. As arrays,
@@ -145,7 +145,7 @@ const SHOW: ForTenants = {
 }
 
 /** The first three values: of several tenants, or of one. */
-function idsOf(of: VisitRequest['of'], sent: readonly Sent[]): unknown[] {
+function idsOf(of: VisitRequest['of'], sent: readonly SentAttempt[]): unknown[] {
   return [
     of === 'one' ? sent[0]?.tenantId : sent.map(({ tenantId }) => tenantId),
     sent.map(({ attemptId }) => attemptId),
@@ -162,7 +162,7 @@ function idsOf(of: VisitRequest['of'], sent: readonly Sent[]): unknown[] {
 export async function succeedAttempts(
   db: Database,
   of: VisitRequest['of'],
-  completions: readonly Completion[],
+  completions: readonly AttemptCompletion[],
   now: number,
 ): Promise<ReadonlySet<string>> {
   const { rows } = await db.query<{ attempt_id: string }>(SUCCEED[of], [
@@ -182,7 +182,11 @@ export async function succeedAttempts(
  *
  * @param of `one`: all of them are of one tenant.
  */
-export function showAttempts(db: Database, of: VisitRequest['of'], sent: readonly Sent[]): Promise<unknown> {
+export function showAttempts(
+  db: Database,
+  of: VisitRequest['of'],
+  sent: readonly SentAttempt[],
+): Promise<unknown> {
   return db.query(SHOW[of], idsOf(of, sent))
 }
 
@@ -191,7 +195,7 @@ export function showAttempts(db: Database, of: VisitRequest['of'], sent: readonl
  *
  * @param sent all of one tenant.
  */
-export function writeUnwritten(tx: Database, sent: readonly Sent[]): void {
+export function writeUnwritten(tx: Database, sent: readonly SentAttempt[]): void {
   enqueue(tx.query(HOLD, idsOf('one', sent)))
   enqueue(showAttempts(tx, 'one', sent))
 }

@@ -81,7 +81,7 @@ export interface PlannedAttempts {
   /** To be waited for before an event is sent: until then a crash of the server may undo that it happened. */
   readonly flushed: Soon<unknown>['flushed']
   /** Attempts that may be made at once, under the lease. */
-  readonly rows: readonly Claimed[]
+  readonly rows: readonly LeasedAttempt[]
   /** By tenant, without those that another worker is visiting. */
   readonly visits: ReadonlyMap<string, PlanningVisit>
 }
@@ -122,7 +122,7 @@ export function planStatement(request: VisitRequest): readonly [Statement, unkno
  */
 export async function planAttempts(pool: Pool, request: VisitRequest): Promise<PlannedAttempts> {
   if (request.of === 'one') return planForOne(pool, request)
-  type Row = Claimed & PlanningVisit & { attempt_id: string | null }
+  type Row = LeasedAttempt & PlanningVisit & { attempt_id: string | null }
   const { rows, flushed } = await byIndexSoon<Row>(pool, ...planStatement(request))
   return {
     flushed,
@@ -151,7 +151,7 @@ async function planForOne(pool: Pool, request: VisitRequest): Promise<PlannedAtt
 export const PARTITION_WIDTH = 64
 
 /** An attempt under a lease, with what sending it takes. Instants in milliseconds since the epoch. */
-export interface Claimed {
+export interface LeasedAttempt {
   readonly tenant_id: string
   readonly attempt_id: string
   readonly endpoint_id: string
@@ -181,10 +181,10 @@ export interface ClaimVisit {
   readonly tokens: number
 }
 
-export interface Claim {
+export interface AttemptLease {
   /** As in `PlannedAttempts`. */
   readonly flushed: Soon<unknown>['flushed']
-  readonly rows: readonly Claimed[]
+  readonly rows: readonly LeasedAttempt[]
   /** By tenant, without those for which another worker is claiming. */
   readonly visits: ReadonlyMap<string, ClaimVisit>
 }
@@ -206,8 +206,8 @@ export function claimStatement(request: VisitRequest): readonly [Statement, unkn
  * of a tenant as its bucket holds. Whoever claims for the same tenant at the same time gets none of it. A claim that a crash
  * of the server forgets is made again, and what was sent under it is sent again.
  */
-export async function claimAttempts(pool: Pool, request: VisitRequest): Promise<Claim> {
-  type Row = Claimed & { tokens: number; attempt_id: string | null }
+export async function claimAttempts(pool: Pool, request: VisitRequest): Promise<AttemptLease> {
+  type Row = LeasedAttempt & { tokens: number; attempt_id: string | null }
   const { rows, flushed } = await byIndexSoon<Row>(pool, ...claimStatement(request))
   const visits = new Map<string, ClaimVisit>()
   for (const { tenant_id, tokens, attempt_id } of rows) {

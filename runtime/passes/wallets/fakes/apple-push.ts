@@ -61,7 +61,7 @@ export interface ApplePush {
   close(): Promise<void>
 }
 
-interface Refusal {
+interface PushRefusal {
   readonly status: number
   readonly reason: string
   readonly timestamp?: number
@@ -72,7 +72,7 @@ const RENEWED_AFTER_MS = 20 * 60_000
 const MAX_PAYLOAD = 4096
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
-const refusal = (status: number, reason: string): Refusal => ({ status, reason })
+const refusal = (status: number, reason: string): PushRefusal => ({ status, reason })
 
 export async function startApplePush(options: ApplePushOptions): Promise<ApplePush> {
   const { topics, keys = {}, tls, now = Date.now, streams = 1000, port = 0 } = options
@@ -90,7 +90,10 @@ export async function startApplePush(options: ApplePushOptions): Promise<ApplePu
   /** Of each connection the token that it showed last, and when it showed it first. */
   const shown = new WeakMap<ServerHttp2Session, { token: string; at: number }>()
 
-  const checkSender = (session: ServerHttp2Session, headers: IncomingHttpHeaders): Refusal | undefined => {
+  const checkSender = (
+    session: ServerHttp2Session,
+    headers: IncomingHttpHeaders,
+  ): PushRefusal | undefined => {
     const certified = tls && topicOfCertificate(session.socket as TLSSocket)
     if (certified !== undefined) {
       const topic = headers['apns-topic'] ?? certified
@@ -184,7 +187,7 @@ export async function startApplePush(options: ApplePushOptions): Promise<ApplePu
 
 const ANY = '*'
 
-function takeAny(scripts: Map<string, Scripted[]>, fault: Refusal | undefined): Scripted[] {
+function takeAny(scripts: Map<string, Scripted[]>, fault: PushRefusal | undefined): Scripted[] {
   return fault ? [] : (scripts.get(ANY)?.splice(0, 1) ?? [])
 }
 
@@ -192,7 +195,7 @@ function checkRequest(
   headers: IncomingHttpHeaders,
   token: string | undefined,
   body: string,
-): Refusal | undefined {
+): PushRefusal | undefined {
   const header = (name: string) => (headers[name] === undefined ? undefined : String(headers[name]))
   if (headers[':method'] !== 'POST') return refusal(405, 'MethodNotAllowed')
   if (token === undefined) return refusal(404, 'BadPath')

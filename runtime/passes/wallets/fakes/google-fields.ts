@@ -2,7 +2,7 @@
  * What Google Wallet takes of classes and objects (REST reference, v1): the members that the service may send, those that
  * Google requires, and the values of its enumerations.
  */
-import { listOf, matching, members, oneOf, type Shape, text, within } from './shapes.ts'
+import { listOf, matching, members, oneOf, type ShapeCheck, text, within } from './shapes.ts'
 
 const id = matching(/^\d+\.[\w.-]+$/, 'must be the issuer’s number, a dot, and letters, digits, . _ or -')
 const uri = matching(/^[a-z][a-z0-9+.-]*:\S+$/i, 'URIs must have a scheme')
@@ -83,7 +83,7 @@ const everyObject = {
 const state = oneOf('ACTIVE', 'COMPLETED', 'EXPIRED', 'INACTIVE')
 
 /** By the last part of the resource's path. */
-export const CLASS_SHAPES: Readonly<Record<string, Shape>> = {
+export const CLASS_SHAPES: Readonly<Record<string, ShapeCheck>> = {
   loyaltyClass: members({ ...reviewedClass, 'programName!': text, 'programLogo!': image }),
   giftCardClass: members({ ...reviewedClass, merchantName: text, programLogo: image }),
   offerClass: members({
@@ -102,7 +102,7 @@ export const CLASS_SHAPES: Readonly<Record<string, Shape>> = {
   genericClass: members(everyClass),
 }
 
-export const OBJECT_SHAPES: Readonly<Record<string, Shape>> = {
+export const OBJECT_SHAPES: Readonly<Record<string, ShapeCheck>> = {
   loyaltyObject: members({ ...everyObject, 'state!': state, accountName: text, accountId: text }),
   giftCardObject: members({ ...everyObject, 'state!': state, 'cardNumber!': text }),
   offerObject: members({ ...everyObject, 'state!': state }),

@@ -16,7 +16,7 @@ export interface TokenAnswer {
   readonly body: Readonly<Record<string, unknown>>
 }
 
-export interface Tokens {
+export interface FakeTokens {
   /** @param form what was posted; @param audience the endpoint's own address. */
   exchange(form: URLSearchParams, audience: string): TokenAnswer
   /** Whether the bearer may ask. */
@@ -26,7 +26,7 @@ export interface Tokens {
 }
 
 /** @param seconds how long a token is worth something. */
-export function createTokens(accounts: Accounts, seconds: number): Tokens {
+export function createTokens(accounts: Accounts, seconds: number): FakeTokens {
   const valid = new Map<string, number>()
   return {
     exchange(form, audience) {

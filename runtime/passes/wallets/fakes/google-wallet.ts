@@ -27,9 +27,9 @@ export interface StandInRequest {
 }
 
 /** Answers in place of the stand-in: Google is not at its best. `hang`: never. */
-export type Fault = { readonly status: number; readonly retryAfter?: string } | 'hang' | undefined
+export type GoogleFault = { readonly status: number; readonly retryAfter?: string } | 'hang' | undefined
 
-type Resource = Readonly<Record<string, unknown>>
+type FakeResource = Readonly<Record<string, unknown>>
 
 export interface GoogleStandIn {
   /** Origin of the REST API, address of the token endpoint and of the root keys. */
@@ -37,12 +37,12 @@ export interface GoogleStandIn {
   readonly callbacks: CallbackSigner
   readonly requests: readonly StandInRequest[]
   /** A class or an object as it stands. @param path such as `loyaltyClass/123.tpl_…`. */
-  resource(path: string): Resource | undefined
+  resource(path: string): FakeResource | undefined
   /** Everything is gone, as after a loss. */
   forget(): void
   revokeTokens(): void
   /** Is asked at each request but those for root keys. */
-  fault: (method: string, path: string) => Fault
+  fault: (method: string, path: string) => GoogleFault
   /** Is asked when a request has had its effect: its answer may never come. */
   afterTaken: (method: string, path: string) => 'hang' | undefined
   close(): Promise<void>
@@ -51,7 +51,7 @@ export interface GoogleStandIn {
 const API = '/walletobjects/v1/'
 const MAX_BODY = 256 * 1024
 
-interface Answer {
+interface FakeGoogleAnswer {
   readonly status: number
   readonly body: unknown
   readonly headers?: Readonly<Record<string, string>>
@@ -61,11 +61,11 @@ export async function startGoogleStandIn(options: GoogleStandInOptions): Promise
   const { accounts, tokenSeconds = 3599 } = options
   const tokens = createTokens(accounts, tokenSeconds)
   const callbacks = createCallbackSigner()
-  const resources = new Map<string, Resource>()
+  const resources = new Map<string, FakeResource>()
   const requests: StandInRequest[] = []
   const wallet = createResources(options, resources)
 
-  const answer = async (request: IncomingMessage, path: string): Promise<Answer> => {
+  const answer = async (request: IncomingMessage, path: string): Promise<FakeGoogleAnswer> => {
     const method = request.method ?? ''
     if (path === '/keys') {
       return { status: 200, body: callbacks.published, headers: { 'Cache-Control': 'public, max-age=600' } }
@@ -131,7 +131,7 @@ async function readBody(request: IncomingMessage): Promise<string> {
 }
 
 /** As Google words errors. */
-function refusal(code: number, status: string, reason: string, message: string): Answer {
+function refusal(code: number, status: string, reason: string, message: string): FakeGoogleAnswer {
   const errors = [{ message, domain: 'walletobjects', reason }]
   return { status: code, body: { error: { code, message, status, errors } } }
 }
@@ -142,11 +142,11 @@ const invalid = (message: string, reason = 'invalidResource') =>
 /** Insert, get, update and patch of all resources. */
 function createResources(
   { issuerId, fetchPictures = false }: GoogleStandInOptions,
-  resources: Map<string, Resource>,
+  resources: Map<string, FakeResource>,
 ) {
   const seen = new Set<string>()
 
-  const check = async (type: string, resource: Resource): Promise<Answer | undefined> => {
+  const check = async (type: string, resource: FakeResource): Promise<FakeGoogleAnswer | undefined> => {
     const wrong = (CLASS_SHAPES[type] ?? OBJECT_SHAPES[type]!)(resource, 'resource')
     if (wrong !== undefined) return invalid(wrong)
     const { id, classId } = resource as { id: string; classId?: string }
@@ -159,7 +159,7 @@ function createResources(
     return fetchPictures ? checkPictures(resource, seen) : undefined
   }
 
-  const store = async (type: string, resource: Resource): Promise<Answer> => {
+  const store = async (type: string, resource: FakeResource): Promise<FakeGoogleAnswer> => {
     const wrong = await check(type, resource)
     if (wrong) return wrong
     // What is under review is approved at once.
@@ -168,7 +168,7 @@ function createResources(
     return { status: 200, body: stored }
   }
 
-  return async (method: string, path: string, body: string): Promise<Answer> => {
+  return async (method: string, path: string, body: string): Promise<FakeGoogleAnswer> => {
     const [type = '', id] = path.split('/')
     if (!CLASS_SHAPES[type] && !OBJECT_SHAPES[type]) {
       return refusal(404, 'NOT_FOUND', 'notFound', 'Requested entity was not found.')
@@ -191,11 +191,11 @@ function createResources(
   }
 }
 
-function readObject(text: string): Resource | undefined {
+function readObject(text: string): FakeResource | undefined {
   try {
     const value: unknown = JSON.parse(text)
     return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as Resource)
+      ? (value as FakeResource)
       : undefined
   } catch {
     return undefined // the caller says so
@@ -203,7 +203,7 @@ function readObject(text: string): Resource | undefined {
 }
 
 /** Patch semantics: null removes, lists are replaced (RFC 7396). */
-function merge(known: Resource, sent: Resource): Resource {
+function merge(known: FakeResource, sent: FakeResource): FakeResource {
   const merged: Record<string, unknown> = { ...known }
   for (const [name, value] of Object.entries(sent)) {
     if (value === null) delete merged[name]
@@ -213,14 +213,17 @@ function merge(known: Resource, sent: Resource): Resource {
   return merged
 }
 
-function isMembers(value: unknown): value is Resource {
+function isMembers(value: unknown): value is FakeResource {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 const FETCH_MS = 3000
 
 /** Fetches what Google would, once for each address. A server that cannot answer now is none that has no picture. */
-async function checkPictures(resource: Resource, seen: Set<string>): Promise<Answer | undefined> {
+async function checkPictures(
+  resource: FakeResource,
+  seen: Set<string>,
+): Promise<FakeGoogleAnswer | undefined> {
   for (const uri of picturesIn(resource)) {
     if (seen.has(uri)) continue
     const response = await fetch(uri, { signal: AbortSignal.timeout(FETCH_MS) }).catch(() => undefined)

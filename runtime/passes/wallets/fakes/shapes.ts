@@ -1,31 +1,31 @@
 /** Checks of JSON against what a vendor publishes: closed, each telling the first thing that is wrong and where. */
 
 /** What is wrong with the value, in the vendor's manner; undefined where nothing is. */
-export type Shape = (value: unknown, at: string) => string | undefined
+export type ShapeCheck = (value: unknown, at: string) => string | undefined
 
-export const text: Shape = (value, at) =>
+export const text: ShapeCheck = (value, at) =>
   typeof value === 'string' ? undefined : `Invalid value at '${at}' (TYPE_STRING)`
 
-export function oneOf(...words: readonly string[]): Shape {
+export function oneOf(...words: readonly string[]): ShapeCheck {
   return (value, at) =>
     words.some((word) => word === value)
       ? undefined
       : `Invalid value at '${at}' (TYPE_ENUM), ${JSON.stringify(value)}`
 }
 
-export function matching(pattern: RegExp, what: string): Shape {
+export function matching(pattern: RegExp, what: string): ShapeCheck {
   return (value, at) =>
     typeof value === 'string' && pattern.test(value) ? undefined : `Invalid value at '${at}': ${what}`
 }
 
-export function within(least: number, most: number): Shape {
+export function within(least: number, most: number): ShapeCheck {
   return (value, at) =>
     typeof value === 'number' && value >= least && value <= most
       ? undefined
       : `Invalid value at '${at}': must be between ${least} and ${most}`
 }
 
-export function listOf(item: Shape, most = Number.POSITIVE_INFINITY): Shape {
+export function listOf(item: ShapeCheck, most = Number.POSITIVE_INFINITY): ShapeCheck {
   return (value, at) => {
     if (!Array.isArray(value)) return `Invalid value at '${at}' (repeated field)`
     if (value.length > most) return `Too many values at '${at}': ${value.length} of ${most}`
@@ -34,7 +34,7 @@ export function listOf(item: Shape, most = Number.POSITIVE_INFINITY): Shape {
 }
 
 /** A member whose name ends in `!` is required. */
-export function members(shapes: Readonly<Record<string, Shape>>): Shape {
+export function members(shapes: Readonly<Record<string, ShapeCheck>>): ShapeCheck {
   const required = Object.keys(shapes).filter((name) => name.endsWith('!'))
   const known = new Map(Object.entries(shapes).map(([name, shape]) => [name.replace(/!$/, ''), shape]))
   return (value, at) => {

@@ -5,7 +5,7 @@ import { ApiError, invalidParameter, invalidState } from '../../../api/errors/er
 import { type Devices, MAX_DEVICES } from '../../passes/registrations.ts'
 import type { PassPlace, PassTokens } from '../render/pass-tokens.ts'
 import type { ChangeTags } from './change-tags.ts'
-import { type HolderRoute, requireMethod, type Visit } from './holders.ts'
+import { type HolderRequest, type HolderRoute, requireMethod } from './holders.ts'
 import type { PassFiles } from './pass-files.ts'
 
 export interface AppleServiceParts {
@@ -35,7 +35,7 @@ export function appleServiceRoute(parts: AppleServiceParts): HolderRoute {
 /** The pass whose token the device sends, if it is that of the path. */
 function authorize(
   { passType, passTokens }: AppleServiceParts,
-  { request }: Visit,
+  { request }: HolderRequest,
   [type, serial]: readonly string[],
 ): PassPlace {
   const token = /^ApplePass (\S+)$/i.exec(request.headers.authorization ?? '')?.[1]
@@ -47,14 +47,18 @@ function authorize(
   })
 }
 
-async function sendPass(parts: AppleServiceParts, visit: Visit, names: readonly string[]): Promise<void> {
+async function sendPass(
+  parts: AppleServiceParts,
+  visit: HolderRequest,
+  names: readonly string[],
+): Promise<void> {
   requireMethod(visit, 'GET', 'HEAD')
   await parts.files.send(visit, authorize(parts, visit, names))
 }
 
 async function register(
   parts: AppleServiceParts,
-  visit: Visit,
+  visit: HolderRequest,
   device: string,
   names: readonly string[],
 ): Promise<void> {
@@ -91,7 +95,7 @@ function checkDevice(device: string): void {
 /** Without a token: whoever knows a device's identifier learns which passes changed, not what they show. */
 async function listSerials(
   parts: AppleServiceParts,
-  visit: Visit,
+  visit: HolderRequest,
   device: string,
   type: string,
 ): Promise<void> {
@@ -110,7 +114,7 @@ const MAX_LINES = 20
 const MAX_LINE = 500
 
 /** Wallet's complaints about what it was answered; without anything that could be a token. */
-async function takeLog({ log }: AppleServiceParts, visit: Visit): Promise<void> {
+async function takeLog({ log }: AppleServiceParts, visit: HolderRequest): Promise<void> {
   requireMethod(visit, 'POST')
   const { logs } = await readJson(visit.request, MAX_LOG)
   const lines = Array.isArray(logs) ? logs.filter((line) => typeof line === 'string') : []

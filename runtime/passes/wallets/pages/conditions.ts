@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 
 /** What tells one state of a representation from others. */
-export interface Validators {
+export interface HttpValidators {
   /** Strong, with its quotation marks. */
   readonly etag: string
   /** Milliseconds since the epoch, whole seconds. */
@@ -14,7 +14,7 @@ export function isConditional(headers: IncomingHttpHeaders): boolean {
 }
 
 /** Whether the client has this state already (RFC 9110, 13.2.2, for GET and HEAD). */
-export function isUnchanged(headers: IncomingHttpHeaders, { etag, lastModified }: Validators): boolean {
+export function isUnchanged(headers: IncomingHttpHeaders, { etag, lastModified }: HttpValidators): boolean {
   const tags = headers['if-none-match']
   if (tags !== undefined) return tags.trim() === '*' || listTags(tags).includes(etag)
   const since = headers['if-modified-since']
@@ -27,7 +27,7 @@ function listTags(header: string): string[] {
 }
 
 /** Names and values in turn. Whoever keeps the answer asks again each time. */
-export function validatorHeaders({ etag, lastModified }: Validators): string[] {
+export function validatorHeaders({ etag, lastModified }: HttpValidators): string[] {
   return [
     'ETag',
     etag,

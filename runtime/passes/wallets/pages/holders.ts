@@ -2,11 +2,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { refusalOf } from '../../../api/capacity.ts'
 import { ApiError } from '../../../api/errors/errors.ts'
-import type { Service } from '../../../api/exchange.ts'
+import type { ApiService } from '../../../api/exchange.ts'
 import { addressGroup, clientAddress } from '../../../platform/client-address.ts'
 
 /** One request of theirs. */
-export interface Visit {
+export interface HolderRequest {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   /** Of the target, behind the route's prefix, undecoded and without its query. */
@@ -16,7 +16,7 @@ export interface Visit {
 }
 
 /** Answers a visit; gives undefined for what it does not know. Throws `ApiError`. */
-export type HolderRoute = (visit: Visit) => Promise<void> | undefined
+export type HolderRoute = (visit: HolderRequest) => Promise<void> | undefined
 
 /** What the first that knows the visit answers. */
 export function firstOf(...routes: readonly HolderRoute[]): HolderRoute {
@@ -37,11 +37,11 @@ export type Holders = (request: IncomingMessage, response: ServerResponse) => Pr
 
 /** Every request costs its address a token, whatever it is answered. */
 export function createHolders(
-  { clock, environment, limiter, proxies }: Pick<Service, 'clock' | 'environment' | 'limiter' | 'proxies'>,
+  { clock, environment, limiter, proxies }: Pick<ApiService, 'clock' | 'environment' | 'limiter' | 'proxies'>,
   routes: HolderRoutes,
 ): Holders {
   const prefixes = Object.keys(routes)
-  const visit = async (route: HolderRoute, each: Visit) => {
+  const visit = async (route: HolderRoute, each: HolderRequest) => {
     const meter = limiter.meter(addressGroup(clientAddress(each.request, proxies)))
     const allowance = await limiter.take(meter, 'unauthenticated')
     if (!allowance.allowed) throw refusalOf(allowance)
@@ -71,7 +71,7 @@ export function nothingHere(): ApiError {
 }
 
 /** Throws where the method is none of those. */
-export function requireMethod({ request }: Visit, ...methods: readonly string[]): void {
+export function requireMethod({ request }: HolderRequest, ...methods: readonly string[]): void {
   if (methods.includes(request.method ?? '')) return
   const allowed = methods.join(', ')
   throw new ApiError(405, 'method_not_allowed', 'method_not_allowed', `This path takes ${allowed}.`, {

@@ -10,8 +10,8 @@ import { readChanged, readPassState, type StateSources } from '../../passes/stat
 import type { PassBuilder } from '../render/apple/build.ts'
 import type { PassState } from '../render/pass-state.ts'
 import type { PassPlace, PassTokens } from '../render/pass-tokens.ts'
-import { isConditional, isUnchanged, type Validators, validatorHeaders } from './conditions.ts'
-import { type HolderRoute, nothingHere, requireMethod, type Visit } from './holders.ts'
+import { type HttpValidators, isConditional, isUnchanged, validatorHeaders } from './conditions.ts'
+import { type HolderRequest, type HolderRoute, nothingHere, requireMethod } from './holders.ts'
 
 /** Apple, "Distributing and Updating a Pass". */
 const TYPE = 'application/vnd.apple.pkpass'
@@ -21,7 +21,7 @@ export interface PassFiles {
    * Answers with the file of a pass, or with 304 where the client has it: without building it, and without reading what it
    * shows. Rejects with 404 where there is no such pass.
    */
-  send(visit: Visit, place: PassPlace): Promise<void>
+  send(visit: HolderRequest, place: PassPlace): Promise<void>
 }
 
 export interface PassFileParts {
@@ -49,12 +49,12 @@ export function createPassFiles({ database, sources, builder }: PassFileParts): 
       queue.release(tenantId)
     }
   }
-  const validatorsOf = ({ space, passId }: PassPlace, changed: number): Validators => {
+  const validatorsOf = ({ space, passId }: PassPlace, changed: number): HttpValidators => {
     const text = `${builder().fingerprint} ${sources.baseUrl} ${space} ${passId} ${changed}`
     return { etag: `"${createHash('sha256').update(text).digest('base64url')}"`, lastModified: changed }
   }
 
-  const sendUnbuilt = async (visit: Visit, db: Database, place: PassPlace): Promise<boolean> => {
+  const sendUnbuilt = async (visit: HolderRequest, db: Database, place: PassPlace): Promise<boolean> => {
     const { headers, method } = visit.request
     const changed = await readChanged(db, place, visit.now)
     if (changed === undefined) throw nothingHere()
@@ -88,7 +88,7 @@ function sendFile(
   response: ServerResponse,
   file: Buffer,
   { place }: PassState,
-  validators: Validators,
+  validators: HttpValidators,
 ): void {
   const length = ['Content-Length', String(file.length)]
   response.writeHead(200, [...validatorHeaders(validators), ...describe(place), ...length]).end(file)

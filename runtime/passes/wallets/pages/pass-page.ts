@@ -6,7 +6,7 @@ import { deviceOf } from '../render/page/buttons.ts'
 import { type PassPage, writeMissingPage, writePassPage } from '../render/page/page.ts'
 import type { PassState } from '../render/pass-state.ts'
 import type { Barcodes } from './barcodes.ts'
-import { isUnchanged, type Validators, validatorHeaders } from './conditions.ts'
+import { type HttpValidators, isUnchanged, validatorHeaders } from './conditions.ts'
 
 /** What a page depends on beside the pass. */
 export interface PageRequest {
@@ -26,7 +26,7 @@ export interface PageAnswer {
 }
 
 /** What a page follows from, beside the program and who asks. */
-export type PageFacts = Pick<PassState, 'place' | 'organization' | 'pageUrl' | 'changed'>
+export type PageInputs = Pick<PassState, 'place' | 'organization' | 'pageUrl' | 'changed'>
 
 /** Stands for how this program writes pages: its sources. */
 const PROGRAM = createHash('sha256')
@@ -34,7 +34,10 @@ for (const name of readdirSync(new URL('../render/page/', import.meta.url)).toSo
   PROGRAM.update(readFileSync(new URL(`../render/page/${name}`, import.meta.url)))
 const FINGERPRINT = PROGRAM.digest('base64url')
 
-function validatorsOf(facts: PageFacts, { headers, isTest }: Omit<PageRequest, 'googleUrl'>): Validators {
+function validatorsOf(
+  facts: PageInputs,
+  { headers, isTest }: Omit<PageRequest, 'googleUrl'>,
+): HttpValidators {
   const { place, organization, pageUrl, changed } = facts
   const parts = [FINGERPRINT, pageUrl, place, organization, changed, isTest, deviceOf(headers['user-agent'])]
   const etag = `"${createHash('sha256').update(JSON.stringify(parts)).digest('base64url')}"`
@@ -43,7 +46,7 @@ function validatorsOf(facts: PageFacts, { headers, isTest }: Omit<PageRequest, '
 
 /** 304 where the client has the page already; undefined where it has to be written. */
 export function answerUnchanged(
-  facts: PageFacts,
+  facts: PageInputs,
   request: Omit<PageRequest, 'googleUrl'>,
 ): PageAnswer | undefined {
   const validators = validatorsOf(facts, request)

@@ -8,7 +8,7 @@ import { pageUrlOf, readChanged, readPassState, type StateSources } from '../../
 import type { PassPlace, PassTokens } from '../render/pass-tokens.ts'
 import type { Barcodes } from './barcodes.ts'
 import { isConditional } from './conditions.ts'
-import { type HolderRoute, requireMethod, type Visit } from './holders.ts'
+import { type HolderRequest, type HolderRoute, requireMethod } from './holders.ts'
 import { answerPassPage, answerUnchanged, MISSING_PAGE, type PageAnswer } from './pass-page.ts'
 
 export interface PassPageParts {
@@ -30,7 +30,7 @@ export function passPageRoute(parts: PassPageParts): HolderRoute {
 
 async function answer(
   { environment, database, sources, barcodes }: PassPageParts,
-  { request: { headers }, now }: Visit,
+  { request: { headers }, now }: HolderRequest,
   place: PassPlace,
 ): Promise<PageAnswer | undefined> {
   const { tenantId } = readSpace(place.space)
@@ -54,7 +54,7 @@ async function answer(
   return answerPassPage(state, { headers, googleUrl: showLink(link), isTest }, barcodes)
 }
 
-function send({ request, response }: Visit, { status, headers, body }: PageAnswer): ServerResponse {
+function send({ request, response }: HolderRequest, { status, headers, body }: PageAnswer): ServerResponse {
   const length = status === 304 ? [] : ['Content-Length', String(body.length)]
   response.writeHead(status, [...headers, ...length])
   return response.end(request.method === 'HEAD' ? undefined : body)

@@ -3,7 +3,7 @@ import type { PassField, PassKind } from './pass-state.ts'
 /** Where wallets show a field: above, large, in two rows below, or on the back. */
 export type FieldGroup = 'header' | 'primary' | 'secondary' | 'auxiliary' | 'back'
 
-export type Layout = Readonly<Record<FieldGroup, readonly PassField[]>>
+export type PassLayout = Readonly<Record<FieldGroup, readonly PassField[]>>
 
 type Places = readonly (readonly [FieldGroup, number])[]
 
@@ -43,7 +43,7 @@ const PLACES: Readonly<Record<PassKind, Places>> = {
 const MAX_ON_FRONT = 60
 
 /** The fields of a pass by where they are shown: in their order, what is long or left over on the back. */
-export function arrangeFields(kind: PassKind, fields: readonly PassField[]): Layout {
+export function arrangeFields(kind: PassKind, fields: readonly PassField[]): PassLayout {
   const layout = { header: [], primary: [], secondary: [], auxiliary: [], back: [] } as {
     [Group in FieldGroup]: PassField[]
   }

@@ -11,9 +11,9 @@ import { parsePeerJson } from '../../../../platform/json/peer-json.ts'
 import type { Clock } from '../../../../tenants/clock/clock.ts'
 import { claimCallback } from '../../../passes/google-callbacks.ts'
 import { markOutsideRequest, type OutsideScope } from '../../../passes/installs.ts'
-import { type Callback, verifyCallback } from '../../render/google/callback.ts'
+import { type GoogleCallback, verifyCallback } from '../../render/google/callback.ts'
 import { readGoogleId } from '../../render/google/kinds.ts'
-import { requireMethod, type Visit } from '../holders.ts'
+import { type HolderRequest, requireMethod } from '../holders.ts'
 import { NoRootKeys, type RootKeys } from './root-keys.ts'
 
 export interface CallbackParts {
@@ -35,10 +35,12 @@ export interface CallbackParts {
 const MAX_BODY = 16_384
 
 /** Answers `POST /google/v1/callback/{space}`. The space stands in the address: nothing has to be looked up to find it. */
-export function createCallbacks(parts: CallbackParts): (visit: Visit, space: string) => Promise<void> {
+export function createCallbacks(
+  parts: CallbackParts,
+): (visit: HolderRequest, space: string) => Promise<void> {
   const { environment, database, clock, log, issuerId, keys, showing } = parts
 
-  const verify = async (posted: unknown): Promise<Callback> => {
+  const verify = async (posted: unknown): Promise<GoogleCallback> => {
     if (!keys) throw unavailable('Google Wallet is not in use.')
     const roots = await keys.find().catch((error: unknown) => {
       if (!(error instanceof NoRootKeys)) throw error
@@ -52,7 +54,12 @@ export function createCallbacks(parts: CallbackParts): (visit: Visit, space: str
   }
 
   /** Gives whether deliveries may be due. */
-  const take = async (space: string, passId: string, callback: Callback, now: number): Promise<boolean> => {
+  const take = async (
+    space: string,
+    passId: string,
+    callback: GoogleCallback,
+    now: number,
+  ): Promise<boolean> => {
     const { tenantId } = readSpace(space)
     const pin = await parts.readPin(tenantId)
     return database.forTenant(tenantId).transaction(async (db) => {

@@ -5,7 +5,7 @@ import { isId } from '../../../../platform/ids.ts'
 import { readTemplate } from '../../../templates/queries.ts'
 import { drawDefaultLogo } from '../../render/google/default-logo.ts'
 import { GOOGLE_IMAGES, type GoogleImage, pictureOf } from '../../render/google/resource.ts'
-import { nothingHere, requireMethod, type Visit } from '../holders.ts'
+import { type HolderRequest, nothingHere, requireMethod } from '../holders.ts'
 import { isSpace } from './callbacks.ts'
 
 /** `{space}/{template}/{image}-{digest}.png`. */
@@ -14,7 +14,7 @@ const ADDRESS = /^([^/]+)\/([^/]+)\/(\w+)-[0-9a-f]{16}\.png$/
 /** Answers `GET /google/v1/images/…`. The digest changes with the picture, so that whoever has one never asks again. */
 export function createImages(
   database: Pick<Pool, 'forTenant'>,
-): (visit: Visit, rest: string) => Promise<void> {
+): (visit: HolderRequest, rest: string) => Promise<void> {
   return async (visit, rest) => {
     requireMethod(visit, 'GET', 'HEAD')
     const [, space = '', id = '', name = ''] = ADDRESS.exec(rest) ?? []

@@ -5,13 +5,13 @@ import { bits, boolean, explicit, integer, NOTHING, octets, oid, sequence, setOf
 const ATTRIBUTES = { UID: '0.9.2342.19200300.100.1.1', CN: '2.5.4.3', OU: '2.5.4.11', O: '2.5.4.10' } as const
 
 /** The names of a subject, in their order. */
-export type Names = Readonly<Partial<Record<keyof typeof ATTRIBUTES, string>>>
+export type SubjectNames = Readonly<Partial<Record<keyof typeof ATTRIBUTES, string>>>
 
 export interface CertificateDraft {
-  readonly subject: Names
+  readonly subject: SubjectNames
   readonly publicKey: KeyObject
   /** Itself for a root; its key is for RSA. */
-  readonly issuer: { readonly subject: Names; readonly key: KeyObject }
+  readonly issuer: { readonly subject: SubjectNames; readonly key: KeyObject }
   /** Whether it signs certificates. */
   readonly isAuthority: boolean
   /** Milliseconds since the epoch. */
@@ -41,7 +41,7 @@ export function writeCertificate(draft: CertificateDraft): string {
   return `-----BEGIN CERTIFICATE-----\n${base64.replaceAll(/.{64}/g, '$&\n').trimEnd()}\n-----END CERTIFICATE-----\n`
 }
 
-function nameOf(names: Names): Buffer {
+function nameOf(names: SubjectNames): Buffer {
   const parts = Object.entries(names) as [keyof typeof ATTRIBUTES, string][]
   return sequence(...parts.map(([name, value]) => setOf(sequence(oid(ATTRIBUTES[name]), utf8(value)))))
 }

@@ -2,7 +2,7 @@ import { generateKeyPairSync } from 'node:crypto'
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { makeOnce } from '../development-file.ts'
-import { type Names, writeCertificate } from './certificate.ts'
+import { type SubjectNames, writeCertificate } from './certificate.ts'
 
 /** Paths of PEM files. */
 export interface SignerFiles {
@@ -62,7 +62,7 @@ function makeChain(now: number): string {
 }
 
 function authority(name: string) {
-  return { subject: { CN: name, O: 'Wallet Development' } satisfies Names, ...makeKeys() }
+  return { subject: { CN: name, O: 'Wallet Development' } satisfies SubjectNames, ...makeKeys() }
 }
 
 function makeKeys() {

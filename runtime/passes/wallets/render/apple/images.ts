@@ -12,7 +12,7 @@ export interface PassFile {
   readonly sha1: string
 }
 
-type ImageName = 'icon' | 'logo' | 'strip'
+type AppleImage = 'icon' | 'logo' | 'strip'
 
 /** A side of an icon, and the room for others, in points (Apple, "Pass Design and Creation"). */
 const ICON = 29
@@ -32,13 +32,13 @@ export interface Images {
 const CACHE_BYTES = { icon: 8, logo: 16, strip: 48 } as const
 
 /** Scales images of templates, and remembers those used last by what they are: all passes of a template have the same. */
-export function createImages(mebibytes: Readonly<Record<ImageName, number>> = CACHE_BYTES): Images {
+export function createImages(mebibytes: Readonly<Record<AppleImage, number>> = CACHE_BYTES): Images {
   const caches = {
     icon: createCache(mebibytes.icon * 2 ** 20),
     logo: createCache(mebibytes.logo * 2 ** 20),
     strip: createCache(mebibytes.strip * 2 ** 20),
   }
-  const given = async (name: ImageName, base64: string | undefined): Promise<readonly PassFile[]> =>
+  const given = async (name: AppleImage, base64: string | undefined): Promise<readonly PassFile[]> =>
     base64 === undefined ? [] : caches[name].find(base64, () => scaled(name, base64))
   const drawn = ({ background_color, foreground_color }: PassBrand) =>
     caches.icon.find(`${background_color}${foreground_color}`, () =>
@@ -57,7 +57,7 @@ export function createImages(mebibytes: Readonly<Record<ImageName, number>> = CA
 }
 
 /** None where the image cannot be read: it was taken before images were looked into. */
-async function scaled(name: ImageName, base64: string): Promise<PassFile[]> {
+async function scaled(name: AppleImage, base64: string): Promise<PassFile[]> {
   const png = readPng(Buffer.from(base64, 'base64'))
   const image = png && decodePng(png)
   if (!image) return []
@@ -66,13 +66,13 @@ async function scaled(name: ImageName, base64: string): Promise<PassFile[]> {
 }
 
 /** How large an image is shown: as large as its pixels allow within its room, and at least a third of them. */
-function pointsOf(name: ImageName, { width, height }: Image): { width: number; height: number } {
+function pointsOf(name: AppleImage, { width, height }: Image): { width: number; height: number } {
   if (name === 'icon') return { width: ICON, height: ICON }
   const times = Math.min(3, Math.max(1, width / ROOM[name].width, height / ROOM[name].height))
   return { width: Math.max(1, width / times), height: Math.max(1, height / times) }
 }
 
-async function inSizes(name: ImageName, imageOf: (scale: number) => Image): Promise<PassFile[]> {
+async function inSizes(name: AppleImage, imageOf: (scale: number) => Image): Promise<PassFile[]> {
   const files: PassFile[] = []
   for (const scale of SCALES) {
     const content = await encodePng(imageOf(scale))
@@ -94,12 +94,12 @@ function drawIcon(side: number, background: string, foreground: string): Image {
   ])
 }
 
-interface Cache {
+interface ImageCache {
   find(key: string, make: () => Promise<PassFile[]>): Promise<readonly PassFile[]>
 }
 
 /** The files used last, up to so many bytes with their keys. What is being made is made once. */
-function createCache(maxBytes: number): Cache {
+function createCache(maxBytes: number): ImageCache {
   const entries = new Map<string, { readonly files: Promise<readonly PassFile[]>; bytes: number }>()
   let total = 0
   const drop = (key: string) => {

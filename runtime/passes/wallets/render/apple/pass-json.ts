@@ -1,4 +1,4 @@
-import { arrangeFields, type FieldGroup, type Layout } from '../layout.ts'
+import { arrangeFields, type FieldGroup, type PassLayout } from '../layout.ts'
 import { isVoid, type PassKind, type PassState } from '../pass-state.ts'
 
 /** As which pass type of which team passes are signed. */
@@ -101,7 +101,7 @@ function fieldGroups({ kind, fields }: PassState): object {
 }
 
 /** Values are text: none is read as markup, and on the back no address or number in one is made a link. */
-function fieldsOf(layout: Layout, group: FieldGroup): object[] {
+function fieldsOf(layout: PassLayout, group: FieldGroup): object[] {
   const asText = group === 'back' ? { dataDetectorTypes: [] } : {}
   return layout[group].map(({ key, label, value }) => ({ key, label, value, ...asText }))
 }

@@ -21,7 +21,7 @@ export interface RootKey {
 }
 
 /** What was saved or deleted by a holder. */
-export interface Callback {
+export interface GoogleCallback {
   readonly classId: string
   readonly objectId: string
   readonly eventType: 'save' | 'del'
@@ -32,7 +32,7 @@ export interface Callback {
 }
 
 /** The message, or why it is none, in words for the log. */
-export type CallbackVerdict = { readonly callback: Callback } | { readonly fault: string }
+export type CallbackVerdict = { readonly callback: GoogleCallback } | { readonly fault: string }
 
 export interface Verification {
   /** Roots as Google publishes them. */

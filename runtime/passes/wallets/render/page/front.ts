@@ -27,16 +27,16 @@ ${isVoid(state) ? showStamp(state) : showCode(state, barcode)}
 </section>`
 }
 
-type Fields = PassState['fields']
+type FrontFields = PassState['fields']
 
 /** As the styles have them (Apple, "Pass Design and Creation"): cards one, and boarding passes the auxiliary one first. */
-function rowsOf(kind: PassKind, secondary: Fields, auxiliary: Fields): readonly Fields[] {
+function rowsOf(kind: PassKind, secondary: FrontFields, auxiliary: FrontFields): readonly FrontFields[] {
   if (kind === 'boarding_pass') return [auxiliary, secondary]
   if (kind === 'event_ticket' || kind === 'generic') return [secondary, auxiliary]
   return [[...secondary, ...auxiliary]]
 }
 
-function showTop({ brand, organization }: PassState, header: Fields): Html {
+function showTop({ brand, organization }: PassState, header: FrontFields): Html {
   const { logo, logo_text: text } = brand
   // A logo alone says whose pass this is; beside its text it says it twice.
   const alt = text === undefined ? organization : ''

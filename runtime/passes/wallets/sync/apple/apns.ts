@@ -1,12 +1,12 @@
 /** Tells devices over Apple's push service that passes have changed (Apple, "Sending notification requests to APNs"). */
 import { createProviderTokens, type ProviderKey } from './provider-token.ts'
-import { type Answer, openSession, type SessionOptions, Unreachable } from './session.ts'
+import { type ApnsAnswer, type ApnsSessionOptions, openSession, Unreachable } from './session.ts'
 
-export interface ApnsOptions extends Pick<SessionOptions, 'url'> {
+export interface ApnsOptions extends Pick<ApnsSessionOptions, 'url'> {
   /** The pass type identifier. */
   readonly topic: string
   /** Proves who sends by a token; or by the certificate of the connection. */
-  readonly auth: { readonly provider: ProviderKey } | { readonly tls: NonNullable<SessionOptions['tls']> }
+  readonly auth: { readonly provider: ProviderKey } | { readonly tls: NonNullable<ApnsSessionOptions['tls']> }
   /** Certificates (PEM) to trust instead of the usual roots. */
   readonly ca?: string | undefined
   /** Machine time, milliseconds since the epoch. */
@@ -43,7 +43,7 @@ export function createApns(options: ApnsOptions): Apns {
   const session = openSession({ url, tls: { ...own, ...(ca && { ca }) }, timeoutMs, streams })
   const tokens = 'provider' in auth ? createProviderTokens(auth.provider, now) : undefined
 
-  const post = (token: string): Promise<Answer> =>
+  const post = (token: string): Promise<ApnsAnswer> =>
     session.request(
       {
         ':method': 'POST',
@@ -93,7 +93,7 @@ const STOPS = new Set([
 ])
 
 /** What Apple's answer means ("Handling notification responses from APNs"). */
-export function readAnswer({ status, body }: Pick<Answer, 'status' | 'body'>): Pushed {
+export function readAnswer({ status, body }: Pick<ApnsAnswer, 'status' | 'body'>): Pushed {
   if (status === 200) return { kind: 'sent' }
   const { reason, timestamp } = readBody(body)
   if (status === 410) return { kind: 'gone', ...(timestamp !== undefined && { since: timestamp }) }

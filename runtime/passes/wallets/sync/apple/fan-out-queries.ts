@@ -1,10 +1,10 @@
 /** Changes of passes and templates, and the devices that are to be told of them. */
 import { byPlace } from '../../../../database/by-place.ts'
 import type { Database, Statement } from '../../../../database/database.ts'
-import type { Platform } from './queue-queries.ts'
+import type { WalletPlatform } from './queue-queries.ts'
 
 /** A pass or a template that has changed, and how far its walk is. */
-export interface Change {
+export interface ChangedSubject {
   readonly subject_id: string
   /** Machine time. */
   readonly since: number
@@ -23,7 +23,7 @@ const ANY: Statement = {
 }
 
 /** Whether anything has changed that somebody is still to be told of. */
-export async function hasChanges(db: Database, space: string, platform: Platform): Promise<boolean> {
+export async function hasChanges(db: Database, space: string, platform: WalletPlatform): Promise<boolean> {
   return (await db.query<{ found: boolean }>(ANY, [space, platform])).rows[0]!.found
 }
 
@@ -38,11 +38,11 @@ const TAKE: Statement = {
 export async function takeChanges(
   tx: Database,
   space: string,
-  platform: Platform,
+  platform: WalletPlatform,
   type: SubjectType,
   limit: number,
-): Promise<readonly Change[]> {
-  return (await tx.query<Change>(TAKE, [space, platform, type, limit])).rows
+): Promise<readonly ChangedSubject[]> {
+  return (await tx.query<ChangedSubject>(TAKE, [space, platform, type, limit])).rows
 }
 
 /** A part of the devices of a subject: behind `after`, up to `until`. */
@@ -53,7 +53,7 @@ export interface Stretch {
 }
 
 /** A pass on a device that is to be told. */
-export interface Told {
+export interface PushTarget {
   readonly subject: string
   readonly device_id: string
   readonly pass_id: string
@@ -75,8 +75,8 @@ export async function listOfPasses(
   space: string,
   stretches: readonly Stretch[],
   limit: number,
-): Promise<readonly Told[]> {
-  return (await tx.query<Told>(OF_PASSES, [space, JSON.stringify(stretches), limit])).rows
+): Promise<readonly PushTarget[]> {
+  return (await tx.query<PushTarget>(OF_PASSES, [space, JSON.stringify(stretches), limit])).rows
 }
 
 // Whole devices: none is told twice because two steps have a part of its passes each.
@@ -97,8 +97,8 @@ export async function listOfTemplate(
   space: string,
   { subject, after, until }: Stretch,
   limit: number,
-): Promise<readonly Told[]> {
-  return (await tx.query<Told>(OF_TEMPLATE, [space, subject, after, until, limit - 1])).rows
+): Promise<readonly PushTarget[]> {
+  return (await tx.query<PushTarget>(OF_TEMPLATE, [space, subject, after, until, limit - 1])).rows
 }
 
 const STAMP = byPlace(
@@ -111,7 +111,12 @@ const STAMP = byPlace(
 )
 
 /** Gives those that are locked the number of the change. */
-export function stamp(tx: Database, space: string, told: readonly Told[], number: number): Promise<unknown> {
+export function stamp(
+  tx: Database,
+  space: string,
+  told: readonly PushTarget[],
+  number: number,
+): Promise<unknown> {
   return tx.query(STAMP, [space, JSON.stringify(told), number])
 }
 
@@ -129,7 +134,7 @@ const END = byPlace(
 export function endChanges(
   tx: Database,
   space: string,
-  platform: Platform,
+  platform: WalletPlatform,
   subjects: readonly string[],
 ): Promise<unknown> {
   return tx.query(END, [space, platform, JSON.stringify(subjects)])
@@ -145,8 +150,8 @@ const GO_ON = byPlace(
 export function goOn(
   tx: Database,
   space: string,
-  platform: Platform,
-  changes: readonly Pick<Change, 'subject_id' | 'walked_to' | 'anew'>[],
+  platform: WalletPlatform,
+  changes: readonly Pick<ChangedSubject, 'subject_id' | 'walked_to' | 'anew'>[],
 ): Promise<unknown> {
   return tx.query(GO_ON, [space, platform, JSON.stringify(changes)])
 }

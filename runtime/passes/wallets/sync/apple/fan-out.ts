@@ -5,16 +5,16 @@ import { useIndexes } from '../../../../database/pool/by-index.ts'
 import type { Pool } from '../../../../database/pool/pool.ts'
 import { numberChange, pushTo } from '../../../passes/registration-queries.ts'
 import {
-  type Change,
+  type ChangedSubject,
   endChanges,
   goOn,
   hasChanges,
   listOfPasses,
   listOfTemplate,
+  type PushTarget,
   type Stretch,
   type SubjectType,
   stamp,
-  type Told,
   takeChanges,
 } from './fan-out-queries.ts'
 
@@ -73,16 +73,16 @@ async function step(
   return true
 }
 
-function stretchOf({ subject_id, walked_to, walk_until, anew }: Change): Stretch {
+function stretchOf({ subject_id, walked_to, walk_until, anew }: ChangedSubject): Stretch {
   return { subject: subject_id, after: walked_to, until: anew ? walk_until : END }
 }
 
 /** Where the walk is after it has told these, of at most `limit` devices; undefined when it is over. */
 export function walkOn(
-  change: Change,
-  told: readonly Told[],
+  change: ChangedSubject,
+  told: readonly PushTarget[],
   limit: number,
-): Pick<Change, 'subject_id' | 'walked_to' | 'anew'> | undefined {
+): Pick<ChangedSubject, 'subject_id' | 'walked_to' | 'anew'> | undefined {
   const { subject_id, anew, walk_until } = change
   if (told.length >= limit)
     return {

@@ -6,7 +6,7 @@ import { byIndex, useIndexes } from '../../../../database/pool/by-index.ts'
 import type { Pool } from '../../../../database/pool/pool.ts'
 import { toTimestamp } from '../../../../database/types.ts'
 
-export type Platform = 'apple' | 'google'
+export type WalletPlatform = 'apple' | 'google'
 
 // Two descents of an index for each tenant that has had passes in wallets, whatever is to be done for how many of them.
 const FIND: Statement = {
@@ -24,7 +24,11 @@ const FIND: Statement = {
 }
 
 /** Tenants for whom there is something to do. @param now machine time. */
-export async function findWork(pool: Pool, platform: Platform, now: number): Promise<readonly string[]> {
+export async function findWork(
+  pool: Pool,
+  platform: WalletPlatform,
+  now: number,
+): Promise<readonly string[]> {
   const { rows } = await byIndex(pool).query<{ tenant_id: string }>(FIND, [platform, toTimestamp(now)])
   return rows.map(({ tenant_id }) => tenant_id)
 }
@@ -55,7 +59,7 @@ const CLAIM = byPlace(
 
 export interface ClaimRequest {
   readonly space: string
-  readonly platform: Platform
+  readonly platform: WalletPlatform
   /** Machine time, both. */
   readonly now: number
   readonly leaseUntil: number
@@ -72,7 +76,7 @@ export async function claimUpdates(pool: Pool, claim: ClaimRequest): Promise<rea
 }
 
 /** How an update ended. */
-export interface Settlement {
+export interface UpdateEnd {
   readonly space: string
   readonly target: string
   readonly token: string
@@ -109,8 +113,8 @@ const AGAIN = byPlace(
 /** Writes how updates of one tenant ended. What changed while it was sent is ready again; what another has taken stays. */
 export async function settleUpdates(
   pool: Pool,
-  platform: Platform,
-  settlements: readonly Settlement[],
+  platform: WalletPlatform,
+  settlements: readonly UpdateEnd[],
 ): Promise<void> {
   const given = settlements.map(({ target, token, generation, readyAt, tries }) => ({
     target,

@@ -3,7 +3,7 @@ import type { Logger } from 'pino'
 import type { Database, Statement } from '../../../../database/database.ts'
 import type { Devices } from '../../../passes/registrations.ts'
 import type { Apns, Pushed } from './apns.ts'
-import type { Outcome, Sender } from './worker.ts'
+import type { UpdateOutcome, UpdateSender } from './worker.ts'
 
 export interface AppleSenderParts {
   readonly db: Database
@@ -26,7 +26,7 @@ const TOKENS: Statement = {
              WHERE r.tenant_id = $1 AND r.device_id = n.id AND r.changed > 0 LIMIT $3) AS r`,
 }
 
-export function createAppleSender({ db, apns, devices, now, log }: AppleSenderParts): Sender {
+export function createAppleSender({ db, apns, devices, now, log }: AppleSenderParts): UpdateSender {
   const push = async (space: string, deviceId: string, pushToken: string): Promise<Pushed['kind']> => {
     const at = now()
     const pushed = await apns.push(pushToken)
@@ -53,7 +53,7 @@ export function createAppleSender({ db, apns, devices, now, log }: AppleSenderPa
 }
 
 /** Of a device: as long as one of its tokens may still be reached, it is not told. */
-function worst(kinds: readonly Pushed['kind'][]): Outcome {
+function worst(kinds: readonly Pushed['kind'][]): UpdateOutcome {
   if (kinds.includes('stopped')) return 'stopped'
   return kinds.includes('failed') ? 'failed' : 'done'
 }

@@ -8,7 +8,7 @@ import {
   type SecureClientSessionOptions,
 } from 'node:http2'
 
-export interface SessionOptions {
+export interface ApnsSessionOptions {
   /** An origin; `http:` for a server without TLS, which is for development. */
   readonly url: string
   readonly tls?: Pick<SecureClientSessionOptions, 'ca' | 'cert' | 'key' | 'passphrase'>
@@ -18,16 +18,16 @@ export interface SessionOptions {
   readonly streams: number
 }
 
-export interface Answer {
+export interface ApnsAnswer {
   readonly status: number
   readonly headers: IncomingHttpHeaders
   readonly body: string
 }
 
 /** Requests over one connection; those that find it full wait for their turn. */
-export interface Session {
+export interface ApnsSession {
   /** Throws `Unreachable` where no connection can be had, any other error where this one request failed. */
-  request(headers: OutgoingHttpHeaders, body: string): Promise<Answer>
+  request(headers: OutgoingHttpHeaders, body: string): Promise<ApnsAnswer>
   close(): void
 }
 
@@ -45,7 +45,7 @@ const MAX_CONNECTIONS = 3
 /** A connection that is not used says nothing: it is asked whether it is still there. */
 const PING_MS = 60_000
 
-export function openSession({ url, tls, timeoutMs, streams }: SessionOptions): Session {
+export function openSession({ url, tls, timeoutMs, streams }: ApnsSessionOptions): ApnsSession {
   const waiting: (() => void)[] = []
   let current: Promise<ClientHttp2Session> | undefined
   let ready: ClientHttp2Session | undefined
@@ -101,7 +101,7 @@ export function openSession({ url, tls, timeoutMs, streams }: SessionOptions): S
   }
 
   const exchange = (session: ClientHttp2Session, headers: OutgoingHttpHeaders, body: string) =>
-    new Promise<Answer | 'refused'>((resolve, reject) => {
+    new Promise<ApnsAnswer | 'refused'>((resolve, reject) => {
       const over = current
       const stream = session.request(headers)
       const late = setTimeout(() => {

@@ -10,27 +10,27 @@ import { createWakeUp } from '../../../../work/wake-up.ts'
 import {
   claimUpdates,
   findWork,
-  type Platform,
-  type Settlement,
   settleUpdates,
   type Update,
+  type UpdateEnd,
+  type WalletPlatform,
 } from './queue-queries.ts'
 
 /** What became of an update; `stopped`: nothing can be sent to anybody for now. */
-export type Outcome = 'done' | 'failed' | 'stopped'
+export type UpdateOutcome = 'done' | 'failed' | 'stopped'
 
 /** Sends updates of one tenant. */
-export interface Sender {
+export interface UpdateSender {
   /** Once for all that were taken together; gives what sends each. */
-  prepare(space: string, updates: readonly Update[]): Promise<(update: Update) => Promise<Outcome>>
+  prepare(space: string, updates: readonly Update[]): Promise<(update: Update) => Promise<UpdateOutcome>>
 }
 
 export interface UpdateWorkerOptions {
-  readonly platform: Platform
+  readonly platform: WalletPlatform
   /** Of the environment. */
   readonly pool: Pool
   readonly leaseClock: LeaseClock
-  readonly sender: Sender
+  readonly sender: UpdateSender
   readonly setAside: SetAside
   /** A bounded step from what has changed to updates; gives whether there may be more to do. */
   readonly fanOut: (space: string) => Promise<boolean>
@@ -50,7 +50,7 @@ export interface UpdateWorkerOptions {
 export interface UpdateWorkerStats {
   readonly underWay: number
   /** By how they ended; `lost`: their leases run out. */
-  readonly outcomes: Readonly<Record<Outcome | 'lost', number>>
+  readonly outcomes: Readonly<Record<UpdateOutcome | 'lost', number>>
   /** Tenants for whom the last look found something to do. */
   readonly tenants: number
   /** How long the oldest change has waited of those taken last; 0 while there is nothing to do. */
@@ -100,7 +100,7 @@ export function createUpdateWorker(options: UpdateWorkerOptions): UpdateWorker {
   let [failing, stopping, pauseMs, pausedUntil] = [false, false, 0, Number.NEGATIVE_INFINITY]
   let [tenants, oldest] = [0, Number.POSITIVE_INFINITY]
 
-  const settling = createBatches<Settlement, void>({
+  const settling = createBatches<UpdateEnd, void>({
     write: (batch) => settleUpdates(pool, platform, batch),
     size: SETTLED_AT_ONCE,
     atOnce: SETTLING,
@@ -109,7 +109,7 @@ export function createUpdateWorker(options: UpdateWorkerOptions): UpdateWorker {
   })
 
   const isPaused = () => performance.now() < pausedUntil
-  const notePause = (outcome: Outcome) => {
+  const notePause = (outcome: UpdateOutcome) => {
     if (outcome === 'done') pauseMs = 0
     if (outcome !== 'stopped' || isPaused()) return
     pauseMs = Math.min(MAX_PAUSE_MS, Math.max(pollMs, pauseMs * 2))
@@ -117,7 +117,7 @@ export function createUpdateWorker(options: UpdateWorkerOptions): UpdateWorker {
   }
 
   /** What follows on an outcome: when it is tried again, and how often it has failed by then. */
-  const followUp = (outcome: Outcome, { tries }: Update): Pick<Settlement, 'readyAt' | 'tries'> => {
+  const followUp = (outcome: UpdateOutcome, { tries }: Update): Pick<UpdateEnd, 'readyAt' | 'tries'> => {
     if (outcome === 'done') return { readyAt: undefined, tries: 0 }
     if (outcome === 'stopped') return { readyAt: leaseClock.now() + pauseMs, tries }
     return { readyAt: leaseClock.now() + Math.min(MAX_RETRY_MS, retryMs * 2 ** tries), tries: tries + 1 }
@@ -128,7 +128,7 @@ export function createUpdateWorker(options: UpdateWorkerOptions): UpdateWorker {
     update: Update,
     token: string,
     leaseUntil: number,
-    send: Promise<Outcome>,
+    send: Promise<UpdateOutcome>,
   ) => {
     const ending = send
       .then(async (outcome) => {
@@ -155,7 +155,11 @@ export function createUpdateWorker(options: UpdateWorkerOptions): UpdateWorker {
   }
 
   /** An update that cannot be sent counts as failed, so that its attempts come further and further apart. */
-  const sendOrFail = async (space: string, update: Update, send: (update: Update) => Promise<Outcome>) => {
+  const sendOrFail = async (
+    space: string,
+    update: Update,
+    send: (update: Update) => Promise<UpdateOutcome>,
+  ) => {
     const item = { space, id: update.target }
     try {
       const outcome = await send(update)

@@ -5,12 +5,12 @@ import { type AccessTokens, NoAccessToken } from './access-tokens.ts'
 import type { Pace } from './pace.ts'
 
 /** What came of it. `refused`: the same would be refused again. `later`: it may be taken another time. */
-export type Sent =
+export type SyncOutcome =
   | { readonly outcome: 'done' }
   | { readonly outcome: 'refused'; readonly status: number; readonly message: string }
   | { readonly outcome: 'later'; readonly message: string; readonly retryAfterMs: number }
 
-export const DONE: Sent = { outcome: 'done' }
+export const DONE: SyncOutcome = { outcome: 'done' }
 
 export interface GoogleClient {
   /**
@@ -19,7 +19,7 @@ export interface GoogleClient {
    *
    * @param type the last part of the path. @param first what is tried first.
    */
-  put(type: string, resource: GoogleResource, first: How): Promise<Sent>
+  put(type: string, resource: GoogleResource, first: How): Promise<SyncOutcome>
 }
 
 type How = 'insert' | 'patch'
@@ -61,7 +61,7 @@ export function createGoogleClient({ walletUrl, tokens, outbound, pace }: Google
       : ask({ method: 'PATCH', url: `${url}/${resource.id}`, body: JSON.stringify(resource) })
   }
 
-  const read = (outcome: Outcome): Sent => {
+  const read = (outcome: Outcome): SyncOutcome => {
     if ('error' in outcome) return later(outcome.error)
     const { status, body, retryAfter } = outcome
     if (status >= 200 && status <= 299) {
@@ -102,7 +102,7 @@ function otherWay({ status, body }: Answered, how: How): How | undefined {
   return status === 404 && readError(body).reason !== 'classNotFound' ? 'insert' : undefined
 }
 
-function later(message: string, retryAfter?: string): Extract<Sent, { outcome: 'later' }> {
+function later(message: string, retryAfter?: string): Extract<SyncOutcome, { outcome: 'later' }> {
   const seconds = /^\d{1,5}$/.test(retryAfter ?? '') ? Number(retryAfter) : 0
   return { outcome: 'later', message, retryAfterMs: seconds * 1000 }
 }

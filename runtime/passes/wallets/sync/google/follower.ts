@@ -4,7 +4,7 @@ import type { Environment } from '../../../../platform/environment.ts'
 import type { LeaseClock } from '../../../../work/lease-clock.ts'
 import type { SetAside } from '../../../../work/set-aside.ts'
 import { createWakeUp } from '../../../../work/wake-up.ts'
-import type { Sent } from './client.ts'
+import type { SyncOutcome } from './client.ts'
 import { findSpaces } from './queries.ts'
 import type { Sync } from './sync.ts'
 import { createVisitor, type VisitOutcome } from './visit.ts'
@@ -26,7 +26,7 @@ export interface FollowerStats {
   /** Visits by how they ended. */
   readonly visits: Readonly<Record<VisitOutcome | 'failed', number>>
   /** Resources by what became of them at Google. */
-  readonly sent: Readonly<Record<Sent['outcome'], number>>
+  readonly sent: Readonly<Record<SyncOutcome['outcome'], number>>
   /** Events that Google does not know of, in the spaces that the last look found. */
   readonly behind: number
   /** Whether the last look failed. */

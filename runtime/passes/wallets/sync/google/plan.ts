@@ -1,6 +1,6 @@
 /** What follows from events and walks for Google Wallet: pure, so that it can be looked at without any of the two. */
-import type { Sent } from './client.ts'
-import type { NewsPage, PassPosition, Visit, VisitEnd, Walk } from './queries.ts'
+import type { SyncOutcome } from './client.ts'
+import type { NewsPage, PassPosition, ResendWalk, SpaceVisit, VisitEnd } from './queries.ts'
 import type { Target } from './sync.ts'
 
 /** Events after which a class or an object is another one, and whether it is a new one. */
@@ -17,11 +17,11 @@ const CONCERNED: Readonly<Record<string, 'new' | 'changed'>> = {
 export const CONCERNED_TYPES = Object.keys(CONCERNED)
 
 /** What is to be sent in a visit. */
-export interface Plan {
+export interface VisitPlan {
   /** Each template and pass once, templates first: a class has to be there before its objects. */
   readonly fromEvents: readonly (Target & Numbered)[]
   /** Walks that begin behind events. */
-  readonly begun: readonly (Walk & Numbered)[]
+  readonly begun: readonly (ResendWalk & Numbered)[]
   /** Up to where the events lead. */
   readonly reached: number
 }
@@ -32,9 +32,13 @@ interface Numbered {
 }
 
 /** @param isWhole whether there are no events behind those of the page. */
-export function planVisit({ space, sequence }: Visit, { head, news }: NewsPage, isWhole: boolean): Plan {
+export function planVisit(
+  { space, sequence }: SpaceVisit,
+  { head, news }: NewsPage,
+  isWhole: boolean,
+): VisitPlan {
   const targets = new Map<string, Target & Numbered>()
-  const begun: (Walk & Numbered)[] = []
+  const begun: (ResendWalk & Numbered)[] = []
   // Events that are gone by now: nobody knows which passes they told of.
   if ((news[0]?.sequence ?? head + 1) > sequence + 1) begun.push({ sequence: sequence + 1 })
   for (const each of news) {
@@ -57,14 +61,14 @@ export function isTemplate({ id }: Pick<Target, 'id'>): boolean {
 }
 
 /** A walk that is under way goes on to its end, and begins once more then. */
-export function withWalk(walks: readonly Walk[], template: string | undefined): readonly Walk[] {
+export function withWalk(walks: readonly ResendWalk[], template: string | undefined): readonly ResendWalk[] {
   const known = walks.find((each) => each.template === template)
   if (!known) return [...walks, template === undefined ? {} : { template }]
   return known.after ? walks.map((each) => (each === known ? { ...each, again: true } : each)) : walks
 }
 
 /** What came of each target; what was not tried is absent. */
-export type Results = ReadonlyMap<string, Sent>
+export type Results = ReadonlyMap<string, SyncOutcome>
 
 /** Failures in a row after which a target that alone keeps failing is given up. */
 export const MAX_FAILURES = 8
@@ -79,7 +83,7 @@ export function delayAfter(failures: number, leastMs: number): number {
 
 /** A step of a walk. */
 export interface WalkStep {
-  readonly walk: Walk
+  readonly walk: ResendWalk
   readonly passes: readonly PassPosition[]
   /** Whether there are no passes behind these. */
   readonly isEnd: boolean
@@ -92,8 +96,8 @@ export interface WalkStep {
  * @param now machine time.
  */
 export function concludeVisit(
-  visit: Visit,
-  plan: Plan,
+  visit: SpaceVisit,
+  plan: VisitPlan,
   step: WalkStep | undefined,
   results: Results,
   now: number,
@@ -134,11 +138,12 @@ function settledOf({ walk, passes, isEnd }: WalkStep, isSettled: (id: string) =>
 }
 
 /** The walk that had its step comes last, if it goes on. */
-export function walksAfter(walks: readonly Walk[], step: WalkStep | undefined): readonly Walk[] {
+export function walksAfter(walks: readonly ResendWalk[], step: WalkStep | undefined): readonly ResendWalk[] {
   if (!step) return walks
   const { walk, passes, isEnd } = step
   // Its class was sent after all of these were asked for.
-  const isDone = (each: Walk) => each.class && !each.after && walk.class && each.template === walk.template
+  const isDone = (each: ResendWalk) =>
+    each.class && !each.after && walk.class && each.template === walk.template
   const others = walks.filter((each) => each !== walk && !isDone(each))
   const { class: _, ...begun } = walk
   if (!isEnd) return [...others, passes.length > 0 ? { ...begun, after: passes.at(-1)! } : walk]

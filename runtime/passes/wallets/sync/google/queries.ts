@@ -6,7 +6,7 @@ import type { Pool } from '../../../../database/pool/pool.ts'
 import { toTimestamp } from '../../../../database/types.ts'
 
 /** A walk through passes that are sent again because their template has changed; through all where no template is named. */
-export interface Walk {
+export interface ResendWalk {
   readonly template?: string
   /** Its class comes first: no event tells of the change (pass-templates/wallet-queue.ts). */
   readonly class?: true
@@ -53,12 +53,12 @@ export async function findSpaces(
 }
 
 /** A visit to a space, under a lease. */
-export interface Visit {
+export interface SpaceVisit {
   readonly space: string
   /** UUID, of this visit alone. */
   readonly token: string
   readonly sequence: number
-  readonly walks: readonly Walk[]
+  readonly walks: readonly ResendWalk[]
   readonly failures: number
 }
 
@@ -77,8 +77,8 @@ export async function claimSpace(
   db: Database,
   space: string,
   { now, leaseUntil, token }: { now: number; leaseUntil: number; token: string },
-): Promise<Visit | undefined> {
-  const { rows } = await db.query<Omit<Visit, 'space' | 'token'>>(CLAIM, [
+): Promise<SpaceVisit | undefined> {
+  const { rows } = await db.query<Omit<SpaceVisit, 'space' | 'token'>>(CLAIM, [
     space,
     toTimestamp(now),
     toTimestamp(leaseUntil),
@@ -147,7 +147,7 @@ const WALK_ALL: Statement = {
 export async function readWalk(
   db: Database,
   space: string,
-  { template, after }: Walk,
+  { template, after }: ResendWalk,
   limit: number,
 ): Promise<readonly PassPosition[]> {
   const place = [after ? toTimestamp(after.created) : '-infinity', after?.id ?? '']
@@ -161,7 +161,7 @@ export async function readWalk(
 /** What a visit has come to. */
 export interface VisitEnd {
   readonly sequence: number
-  readonly walks: readonly Walk[]
+  readonly walks: readonly ResendWalk[]
   /** Machine time. */
   readonly readyAt: number
   readonly failures: number
@@ -196,7 +196,7 @@ const FORGET_REFUSALS: Statement = {
 /** Gives the lease back and records how far it came; false where the lease has run out and another worker goes on. */
 export function endVisit(
   pool: Pool,
-  { space, token, walks }: Visit,
+  { space, token, walks }: SpaceVisit,
   end: VisitEnd,
   now: number,
 ): Promise<boolean> {

@@ -6,7 +6,7 @@ import { classOf } from '../../render/google/class.ts'
 import { GOOGLE_KINDS } from '../../render/google/kinds.ts'
 import { objectOf } from '../../render/google/object.ts'
 import type { GoogleIssuer } from '../../render/google/resource.ts'
-import { DONE, type GoogleClient, type Sent } from './client.ts'
+import { DONE, type GoogleClient, type SyncOutcome } from './client.ts'
 
 /** A template or a pass whose class or object is to be as it is now. */
 export interface Target {
@@ -27,10 +27,10 @@ export interface SyncOptions {
 }
 
 /** Makes Google's class or object what the template or pass is now. What is gone is done. */
-export type Sync = (target: Target) => Promise<Sent>
+export type Sync = (target: Target) => Promise<SyncOutcome>
 
 export function createSync({ db, client, issuer, sources, now }: SyncOptions): Sync {
-  const syncTemplate = async ({ space, id, isNew }: Target): Promise<Sent> => {
+  const syncTemplate = async ({ space, id, isNew }: Target): Promise<SyncOutcome> => {
     const [template, organization] = await Promise.all([
       readTemplate(db, space, id),
       sources.tenantNames.find(readSpace(space).tenantId),
@@ -49,7 +49,7 @@ export function createSync({ db, client, issuer, sources, now }: SyncOptions): S
     return client.put(GOOGLE_KINDS[state.kind].classes, classOf(state, issuer), isNew ? 'insert' : 'patch')
   }
 
-  const syncPass = async ({ space, id, isNew }: Target): Promise<Sent> => {
+  const syncPass = async ({ space, id, isNew }: Target): Promise<SyncOutcome> => {
     const state = await readPassState(db, { space, passId: id }, sources, now())
     if (!state) return DONE
     const { objects } = GOOGLE_KINDS[state.kind]

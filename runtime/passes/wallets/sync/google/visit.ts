@@ -2,17 +2,17 @@ import { randomUUID } from 'node:crypto'
 import { messageOf } from '../../../../database/errors.ts'
 import type { Pool } from '../../../../database/pool/pool.ts'
 import type { SetAside } from '../../../../work/set-aside.ts'
-import type { Sent } from './client.ts'
+import type { SyncOutcome } from './client.ts'
 import {
   CONCERNED_TYPES,
   concludeVisit,
   isTemplate,
   MAX_FAILURES,
-  type Plan,
   planVisit,
+  type VisitPlan,
   type WalkStep,
 } from './plan.ts'
-import { claimSpace, endVisit, readNews, readWalk, type Visit } from './queries.ts'
+import { claimSpace, endVisit, readNews, readWalk, type SpaceVisit } from './queries.ts'
 import type { Sync, Target } from './sync.ts'
 
 export interface VisitorOptions {
@@ -47,7 +47,7 @@ export function createVisitor(options: VisitorOptions) {
   const { pool, sync, setAside, now, leaseMs = LEASE_MS, isStopping } = options
 
   /** A class or object that cannot be made counts as refused, so that it does not hold up what comes after it. */
-  const syncOrRefuse = async (target: Target): Promise<Sent> => {
+  const syncOrRefuse = async (target: Target): Promise<SyncOutcome> => {
     try {
       const sent = await sync(target)
       await setAside.succeeded(target)
@@ -58,7 +58,11 @@ export function createVisitor(options: VisitorOptions) {
     }
   }
 
-  const sendAll = async (targets: readonly Target[], results: Map<string, Sent>, isOver: () => boolean) => {
+  const sendAll = async (
+    targets: readonly Target[],
+    results: Map<string, SyncOutcome>,
+    isOver: () => boolean,
+  ) => {
     const queue = targets.filter(({ id }) => !results.has(id)).values()
     const send = async () => {
       for (const target of queue) {
@@ -70,15 +74,15 @@ export function createVisitor(options: VisitorOptions) {
   }
 
   /** The first walk has its turn in each visit, so that many events do not keep it from going on. */
-  const readStep = async ({ space, walks }: Visit): Promise<WalkStep | undefined> => {
+  const readStep = async ({ space, walks }: SpaceVisit): Promise<WalkStep | undefined> => {
     const [walk] = walks
     if (!walk) return undefined
     const passes = await readWalk(pool, space, walk, PASSES)
     return { walk, passes, isEnd: passes.length < PASSES }
   }
 
-  const send = async (visit: Visit, { fromEvents }: Plan, until: number) => {
-    const results = new Map<string, Sent>()
+  const send = async (visit: SpaceVisit, { fromEvents }: VisitPlan, until: number) => {
+    const results = new Map<string, SyncOutcome>()
     // Where one target cannot be sent now, the others hardly can. It shows which one is at fault when they are tried after all.
     const isOver = () =>
       isStopping() || now() > until || (visit.failures < MAX_FAILURES && hasFailed(results))
@@ -107,6 +111,6 @@ export function createVisitor(options: VisitorOptions) {
   }
 }
 
-function hasFailed(results: ReadonlyMap<string, Sent>): boolean {
+function hasFailed(results: ReadonlyMap<string, SyncOutcome>): boolean {
   return results.values().some(({ outcome }) => outcome === 'later')
 }
