@@ -14,6 +14,7 @@ import { markOutsideRequest, type OutsideScope } from '../../resources/passes/in
 import { type Callback, verifyCallback } from '../../wallet/google/callback.ts'
 import { readGoogleId } from '../../wallet/google/kinds.ts'
 import { requireMethod, type Visit } from '../holders.ts'
+import { readBody } from '../read-body.ts'
 import { NoRootKeys, type RootKeys } from './root-keys.ts'
 
 export interface CallbackParts {
@@ -82,15 +83,9 @@ export function createCallbacks(parts: CallbackParts): (visit: Visit, space: str
 
 /** What was posted; undefined for what is no JSON. Throws 413 beyond 16 KiB. */
 async function readJson(request: IncomingMessage): Promise<unknown> {
-  const chunks: Buffer[] = []
-  let size = 0
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    size += chunk.length
-    if (size > MAX_BODY) throw new ApiError(413, 'body_too_large', 'body_too_large', 'The body is too large.')
-    chunks.push(chunk)
-  }
+  const text = await readBody(request, MAX_BODY)
   try {
-    return parsePeerJson(Buffer.concat(chunks).toString())
+    return parsePeerJson(text)
   } catch {
     return undefined // no signed message, as whoever verifies it says
   }
