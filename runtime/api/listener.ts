@@ -47,6 +47,8 @@ export function createApiListener(
 function describeFailure({ log }: ApiService, error: unknown): ApiError {
   if (error === undefined) return notFound('There is nothing here.')
   if (error instanceof ApiError) return error
+  // The router cannot decode a name in the path, so no route has it.
+  if (error instanceof URIError) return notFound('There is nothing here.')
   if (isUnavailable(error)) {
     log.warn({ err: error }, 'the database is unavailable')
     return unavailable()

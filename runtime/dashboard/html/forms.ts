@@ -61,10 +61,10 @@ export function createFormGuard({ key, cookie, cookieSeconds, secure }: FormGuar
 /** The field of a code of the member's app. */
 export const CODE_FIELD = 'code'
 
-/** A field of the form that was sent; empty when it is missing or came twice. */
+/** A field of the form that was sent; empty when it is missing, came twice or contains U+0000, which PostgreSQL cannot store. */
 export function formField(request: Request, name: string): string {
   const body: unknown = request.body
   if (typeof body !== 'object' || body === null) return ''
   const value: unknown = Object.hasOwn(body, name) ? (body as Record<string, unknown>)[name] : undefined
-  return typeof value === 'string' ? value : ''
+  return typeof value === 'string' && !value.includes('\0') ? value : ''
 }

@@ -7,6 +7,7 @@ import type { PassPlace, PassTokens } from '../render/pass-tokens.ts'
 import type { ChangeTags } from './change-tags.ts'
 import { type HolderRequest, type HolderRoute, requireMethod } from './holders.ts'
 import type { PassFiles } from './pass-files.ts'
+import { readBody } from './read-body.ts'
 
 export interface AppleServiceParts {
   /** The only one there is. */
@@ -132,17 +133,9 @@ async function readJson(
   request: IncomingMessage,
   most = MAX_BODY,
 ): Promise<Readonly<Record<string, unknown>>> {
-  const chunks: Buffer[] = []
-  let length = 0
-  // Left open where it is too much: the answer goes the same way.
-  for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-    length += chunk.length
-    if (length > most)
-      throw new ApiError(413, 'body_too_large', 'body_too_large', `The body is larger than ${most} bytes.`)
-    chunks.push(chunk)
-  }
+  const text = await readBody(request, most)
   try {
-    const value: unknown = JSON.parse(Buffer.concat(chunks).toString())
+    const value: unknown = JSON.parse(text)
     if (typeof value === 'object' && value !== null) return value as Record<string, unknown>
   } catch {
     // answered below

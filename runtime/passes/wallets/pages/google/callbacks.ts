@@ -14,6 +14,7 @@ import { markOutsideRequest, type OutsideScope } from '../../../passes/installs.
 import { type GoogleCallback, verifyCallback } from '../../render/google/callback.ts'
 import { readGoogleId } from '../../render/google/kinds.ts'
 import { type HolderRequest, requireMethod } from '../holders.ts'
+import { readBody } from '../read-body.ts'
 import { NoRootKeys, type RootKeys } from './root-keys.ts'
 
 export interface CallbackParts {
@@ -89,15 +90,9 @@ export function createCallbacks(
 
 /** What was posted; undefined for what is no JSON. Throws 413 beyond 16 KiB. */
 async function readJson(request: IncomingMessage): Promise<unknown> {
-  const chunks: Buffer[] = []
-  let size = 0
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    size += chunk.length
-    if (size > MAX_BODY) throw new ApiError(413, 'body_too_large', 'body_too_large', 'The body is too large.')
-    chunks.push(chunk)
-  }
+  const text = await readBody(request, MAX_BODY)
   try {
-    return parsePeerJson(Buffer.concat(chunks).toString())
+    return parsePeerJson(text)
   } catch {
     return undefined // no signed message, as whoever verifies it says
   }
