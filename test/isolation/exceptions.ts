@@ -170,11 +170,7 @@ export const SPREAD: Table = [
 export const LAVISH: Table = [
   [
     'UPDATE cardholders c SET last_screened_at',
-    'each cardholder that was screened moves in every index, those of the names too',
-  ],
-  [
-    'UPDATE screenings SET list_number = $2, look_at',
-    'it looks past the places where cardholders stood before they were screened, until a vacuum',
+    'it reads only the rows that it writes, but list_number has an index, so each write adds an entry to all indexes',
   ],
   [
     'SELECT s.id, s.status, s.currency, s.period_start',

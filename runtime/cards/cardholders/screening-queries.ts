@@ -86,10 +86,12 @@ export function markScreened(
   return db.query(MARK, [tenantId, JSON.stringify(outcomes), toTimestamp(now), list.version, list.number])
 }
 
+// In the order of cardholders_by_list: EXISTS ignores an order, and may then walk another index through the whole tenant.
 const END: Statement = {
   name: 'screenings_end',
   text: `UPDATE screenings SET list_number = $2, look_at = $3
-          WHERE tenant_id = $1 AND NOT EXISTS (SELECT FROM cardholders WHERE ${BEHIND})`,
+          WHERE tenant_id = $1
+            AND (SELECT id FROM cardholders WHERE ${BEHIND} ORDER BY list_number, id LIMIT 1) IS NULL`,
 }
 
 /** Notes that everybody was held against the list; false where somebody is still behind. @param lookAt machine time. */
