@@ -60,7 +60,7 @@ test.each([
   ['plan.sql', '$4'],
   ['complete.sql', '$3'],
 ] as const)('for one tenant %s names it for every table, place and new row', async (file, tenant) => {
-  const text = forOneTenant(readSqlFile(join(RUNTIME, 'delivery/queries'), file), tenant)
+  const text = forOneTenant(readSqlFile(join(RUNTIME, 'events/delivery/queries'), file), tenant)
   expect((await prepare(text))[Number(tenant.slice(1)) - 1]).toBe('text')
   const conditions =
     text.match(/\b(?:w|r|e|a|head)\.tenant_id = \S+|WHERE (?:\S+ = \S+ AND )?(?:w\.)?ctid = ANY/g) ?? []
