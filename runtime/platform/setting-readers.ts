@@ -147,3 +147,8 @@ export const usStates: SettingReader<ReadonlySet<string>> = (text) => {
   if (unknown === undefined) return new Set(states)
   throw new Error(`"${unknown}" is no state of the United States`)
 }
+
+export interface SettingProblem {
+  readonly variable: string
+  readonly problem: string
+}

@@ -12,6 +12,7 @@ import {
   origin,
   pepper,
   proxies,
+  type SettingProblem,
   type SettingReader,
   secureUrl,
   servers,
@@ -141,11 +142,6 @@ export interface Flags {
   readonly roles?: readonly string[]
   readonly demo?: boolean
   readonly json?: boolean
-}
-
-export interface SettingProblem {
-  readonly variable: string
-  readonly problem: string
 }
 
 /** Settings that cannot be used: every one of them, not the first. */

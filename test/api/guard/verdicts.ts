@@ -5,8 +5,8 @@ import { ApiError } from '../../../runtime/api/errors/errors.ts'
 import type { ApiService, Authorized, VersionedExchange } from '../../../runtime/api/exchange.ts'
 import { readParameters } from '../../../runtime/api/parameters.ts'
 import { splitTarget } from '../../../runtime/api/pipeline.ts'
-import type { Versions, VersionTable } from '../../../runtime/api/routing.ts'
 import { matchRoute } from '../../../runtime/api/routing.ts'
+import type { Versions, VersionTable } from '../../../runtime/api/version-table.ts'
 import {
   type ContractValidator,
   cutDocument,
