@@ -1318,6 +1318,23 @@ const RateLimitBucket$values_2 = new Set([
 ])
 const RelevantLocationInput$properties = new Set(['latitude', 'longitude', 'altitude', 'relevant_text'])
 const RequestId$pattern = new RegExp('^req_[0-9a-hjkmnp-tv-z]{26}$', 'u')
+const RequestLog$properties = new Set([
+  'id',
+  'object',
+  'method',
+  'path',
+  'query',
+  'operation',
+  'version',
+  'status',
+  'error_code',
+  'key_id',
+  'ip',
+  'duration_ms',
+  'request_body',
+  'response_body',
+  'created'
+])
 const RotatedKey$properties = new Set(['id', 'replaces_key_id', 'secret'])
 const SanctionsAlert$properties = new Set([
   'id',
@@ -1464,6 +1481,8 @@ const WebhookEndpointId$pattern = new RegExp('^whe_[0-9a-hjkmnp-tv-z]{26}$', 'u'
 const WebhookEndpointUpdate$properties = new Set(['url', 'enabled_events', 'description', 'metadata', 'status'])
 const Wipe$properties = new Set(['object', 'deleted'])
 const WipeCreate$properties = new Set(['confirm'])
+const listRequestLogs_method$values = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])
+const listRequestLogs_status$pattern = new RegExp('^[2-5]([0-9]{2}|xx)$', 'u')
 const parameter_IdempotencyKey$format = format('uuid')
 const parameter_SandboxAuthorization$pattern = new RegExp('^Bearer svc_sk_sandbox_[0-9A-Za-z]{49}$', 'u')
 const parameter_ServiceFactor$pattern = new RegExp('^(?:[0-9]{6}|fct_[0-9A-Za-z_-]{16,128})$', 'u')
@@ -6863,6 +6882,65 @@ function RequestId$(v) {
   return (typeof v === 'string' && (v.length <= 30 || (v.length <= 60 && length(v) <= 30)) && RequestId$pattern.test(v))
 }
 
+function RequestLog$(v) {
+  if (!isObject(v)) return false
+  const v1 = v.id
+  if (v1 === undefined) return false
+  if (!RequestId$(v1)) return false
+  const v2 = v.object
+  if (!(v2 === 'request_log')) return false
+  const v3 = v.method
+  if (!(typeof v3 === 'string')) return false
+  const v4 = v.path
+  if (!(typeof v4 === 'string')) return false
+  const v5 = v.query
+  if (!(v5 === null || typeof v5 === 'string')) return false
+  const v6 = v.operation
+  if (!(v6 === null || typeof v6 === 'string')) return false
+  const v7 = v.version
+  if (v7 === undefined) return false
+  if (!VersionDate$(v7)) return false
+  const v8 = v.status
+  if (!(Number.isInteger(v8) && v8 >= 200 && v8 <= 599)) return false
+  const v9 = v.error_code
+  if (!(v9 === null || typeof v9 === 'string')) return false
+  const v10 = v.key_id
+  if (!(typeof v10 === 'string')) return false
+  const v11 = v.ip
+  if (!(typeof v11 === 'string')) return false
+  const v12 = v.duration_ms
+  if (!(Number.isFinite(v12) && v12 >= 0)) return false
+  const v13 = v.created
+  if (v13 === undefined) return false
+  if (!Timestamp$(v13)) return false
+  const v14 = v.request_body
+  if (v14 !== undefined) {
+    if (!(v14 === null || typeof v14 === 'string')) return false
+  }
+  const v15 = v.response_body
+  if (v15 !== undefined) {
+    if (!(v15 === null || typeof v15 === 'string')) return false
+  }
+  return true
+}
+
+function RequestLogList$(v) {
+  if (!isObject(v)) return false
+  const v1 = v.data
+  if (!Array.isArray(v1) || v1.length > 100) return false
+  for (let i3 = 0; i3 < v1.length; i3++) {
+    const v2 = v1[i3]
+    if (!RequestLog$(v2)) return false
+  }
+  const v4 = v.has_more
+  if (v4 === undefined) return false
+  if (!HasMore$(v4)) return false
+  const v5 = v.next_cursor
+  if (v5 === undefined) return false
+  if (!NextCursor$(v5)) return false
+  return true
+}
+
 function ReversalSimulation$(v) {
   if (!isObject(v)) return false
   let n1 = 1
@@ -8591,6 +8669,26 @@ function listAuditEntries_target_id$(v) {
   return (typeof v === 'string' && (v.length <= 64 || (v.length <= 128 && length(v) <= 64)))
 }
 
+function listRequestLogs_key_id$(v) {
+  return (typeof v === 'string' && (v.length <= 64 || (v.length <= 128 && length(v) <= 64)))
+}
+
+function listRequestLogs_method$(v) {
+  return listRequestLogs_method$values.has(v)
+}
+
+function listRequestLogs_operation$(v) {
+  return (typeof v === 'string' && (v.length <= 64 || (v.length <= 128 && length(v) <= 64)))
+}
+
+function listRequestLogs_path$(v) {
+  return (typeof v === 'string' && (v.length <= 500 || (v.length <= 1000 && length(v) <= 500)))
+}
+
+function listRequestLogs_status$(v) {
+  return (typeof v === 'string' && (v.length <= 3 || (v.length <= 6 && length(v) <= 3)) && listRequestLogs_status$pattern.test(v))
+}
+
 function listSettlementLines_source_id$(v) {
   return (typeof v === 'string' && (v.length <= 64 || (v.length <= 128 && length(v) <= 64)))
 }
@@ -8952,6 +9050,8 @@ export const RefundSimulation = RefundSimulation$
 export const RelevantLocation = RelevantLocation$
 export const RelevantLocationInput = RelevantLocationInput$
 export const RequestId = RequestId$
+export const RequestLog = RequestLog$
+export const RequestLogList = RequestLogList$
 export const ReversalSimulation = ReversalSimulation$
 export const RotatedKey = RotatedKey$
 export const RuleOutcome = RuleOutcome$
@@ -9083,6 +9183,11 @@ export const WipeCreate = WipeCreate$
 export const listAuditEntries_action = listAuditEntries_action$
 export const listAuditEntries_actor_id = listAuditEntries_actor_id$
 export const listAuditEntries_target_id = listAuditEntries_target_id$
+export const listRequestLogs_key_id = listRequestLogs_key_id$
+export const listRequestLogs_method = listRequestLogs_method$
+export const listRequestLogs_operation = listRequestLogs_operation$
+export const listRequestLogs_path = listRequestLogs_path$
+export const listRequestLogs_status = listRequestLogs_status$
 export const listSettlementLines_source_id = listSettlementLines_source_id$
 export const parameter_IdempotencyKey = parameter_IdempotencyKey$
 export const parameter_IncludeArchived = parameter_IncludeArchived$

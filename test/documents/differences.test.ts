@@ -82,6 +82,8 @@ const announced: Readonly<Record<string, string>> = {
 ~ /info/description
 ~ /info/x-status
 ~ /tags/payouts/description
++ /tags/request_logs
++ /x-tagGroups/Account/tags/request_logs
 + /components/schemas/TreasuryReport/properties/failure_code
 + /components/schemas/TreasuryReport/required/failure_code
 ~ /components/schemas/TreasuryReportCreate/properties/interval_end/description
