@@ -187,6 +187,38 @@ describe('an answer in time', () => {
   })
 })
 
+describe('about an authorization of 0, which verifies the card', () => {
+  test.each([{ approved: true }, { approved: true, amount: 0 }])('%j approves', async (given) => {
+    const tenant = await tenantWith({ default_action: 'decline' })
+    reply = (question) => question.answer(given)
+    const transaction = await authorize(tenant, 0)
+    expect(transaction).toMatchObject({ status: 'authorized', amounts: { requested: 0, held: 0 } })
+    expect(asked[0]!.body.data.card_transaction).toMatchObject({
+      id: transaction.id,
+      amounts: { requested: 0 },
+    })
+    expect(await decisionOf(tenant, transaction)).toMatchObject({
+      ...{ status: 'responded', approved: true, amount: given.amount ?? null },
+    })
+    expect(await available(tenant)).toBe(10_000)
+    const older = speak(service.urls.sandbox, { secret: tenant.secret, version: '2026-02-01' })
+    const { status } = await older(`/v1/authorization_decisions/${transaction.decision_id}`)
+    expect(status).toBe(200)
+  })
+
+  test('declines', async () => {
+    const tenant = await tenantWith({ default_action: 'approve' })
+    reply = (question) => question.answer({ approved: false })
+    expect((await authorize(tenant, 0)).decline_reason.code).toBe('decision_declined')
+  })
+
+  test('for more than that cannot be used', async () => {
+    const tenant = await tenantWith({ default_action: 'decline' })
+    reply = (question) => question.answer({ approved: true, amount: 1 })
+    expect((await authorize(tenant, 0)).decline_reason.code).toBe('decision_errored')
+  })
+})
+
 describe('what cannot be used takes the default', () => {
   const unusable: readonly (readonly [string, (question: Asked) => void])[] = [
     ['500', (question) => question.answer({ approved: true }, 500)],
