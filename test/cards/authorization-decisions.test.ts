@@ -332,6 +332,19 @@ describe('the same request again', () => {
     expect(asked).toHaveLength(1)
   })
 
+  test('is the same for an amount of minus zero, which is stored as 0', async () => {
+    reply = undefined
+    const tenant = await tenantWith()
+    const raw = JSON.stringify(use(tenant.card, 0)).replace('"amount":0', '"amount":-0')
+    const headers = { 'Content-Type': 'application/json', 'Idempotency-Key': randomUUID() }
+    const ask = () => tenant.send(PATH, { method: 'POST', raw, headers })
+    const first = ask()
+    await until('the question', () => asked.length > 0)
+    expect(refusal(await ask())).toEqual([409, 'idempotency_error', 'idempotency_in_progress'])
+    asked[0]!.answer({ approved: true })
+    expect((await first).body).toMatchObject({ status: 'authorized', amounts: { requested: 0 } })
+  })
+
   test('may claim the key for a moment: the first one waits for that with its answer', async () => {
     reply = undefined
     const tenant = await tenantWith()
