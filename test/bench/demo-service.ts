@@ -27,6 +27,9 @@ export interface DemoService {
   readonly call: Call
   /** Of its sandbox, without a slash at the end. */
   readonly origin: string
+  /** Of its console, without a slash at the end. */
+  readonly consoleUrl: string
+  readonly tenantId: string
   /** A secret key of the sandbox. */
   readonly secret: string
   readonly pid: number
@@ -34,6 +37,8 @@ export interface DemoService {
 
 interface Ready {
   readonly sandbox_base_url: string
+  readonly console_url: string
+  readonly tenant_id: string
   readonly keys: { readonly sandbox_secret: string }
 }
 
@@ -65,8 +70,9 @@ export async function startDemoService(
   const line = await Promise.race([once(lines, 'line'), once(lines, 'close')])
   if (line.length === 0) throw new Error('the service ended before it was ready')
   const ready = JSON.parse(String(line[0])) as Ready
-  const { sandbox_base_url: origin, keys } = ready
-  return { url, call: createCall(ready), origin, secret: keys.sandbox_secret, pid: child.pid! }
+  const { sandbox_base_url: origin, console_url: consoleUrl, tenant_id: tenantId, keys } = ready
+  const secret = keys.sandbox_secret
+  return { url, call: createCall(ready), origin, consoleUrl, tenantId, secret, pid: child.pid! }
 }
 
 function createCall({ sandbox_base_url, keys }: Ready): Call {
