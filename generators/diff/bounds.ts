@@ -4,6 +4,7 @@ import type { ArraySchema, NumberSchema, Schema, StringSchema } from '../ir/mode
 import { isMultiple } from '../runtime/explain/scalars.ts'
 import {
   BOTH,
+  type Compare,
   type ComparisonPosition,
   found,
   inside,
@@ -12,7 +13,6 @@ import {
   REQUEST,
   WIDENING,
 } from './position.ts'
-import type { Compare } from './schemas.ts'
 
 interface NumericBound {
   /** As in the document, for the message. */

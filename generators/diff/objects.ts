@@ -6,6 +6,7 @@ import { compareBound } from './bounds.ts'
 import { type Declaration, type Merged, type MergedProperty, schemaOf } from './merge.ts'
 import {
   BOTH,
+  type Compare,
   type ComparisonPosition,
   found,
   HARMLESS,
@@ -18,7 +19,6 @@ import {
   subjectOf,
   WIDENING,
 } from './position.ts'
-import type { Compare } from './schemas.ts'
 
 /** Adds what differs between two objects. */
 export function compareObjects(

@@ -222,3 +222,6 @@ function factOf(api: Api, value: unknown, depth: number): unknown {
     return `${value.pattern}: ${partOf(api, value.schema as Schema, depth)}`
   return JSON.stringify(value)
 }
+
+/** Compares at a step inside: how the rules for objects, lists and unions go on. */
+export type Compare = (position: ComparisonPosition, before: Schema, after: Schema) => void

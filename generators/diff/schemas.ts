@@ -234,6 +234,3 @@ export function describe(schema: Schema): string {
       return 'null'
   }
 }
-
-/** Compares at a step inside: how the rules for objects, lists and unions go on. */
-export type Compare = typeof compareSchemas

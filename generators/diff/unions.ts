@@ -6,6 +6,7 @@ import { asEnum, compareEnums } from './enums.ts'
 import { pairUp } from './match.ts'
 import {
   BOTH,
+  type Compare,
   type ComparisonPosition,
   found,
   HARMLESS,
@@ -16,7 +17,6 @@ import {
   targetOf,
   WIDENING,
 } from './position.ts'
-import type { Compare } from './schemas.ts'
 
 /** Either may be no union: it counts as a union of one. */
 export function compareUnions(position: ComparisonPosition, a: Schema, b: Schema, compare: Compare): void {

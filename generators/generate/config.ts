@@ -1,11 +1,12 @@
 /** `dateline.config.json`: which documents make the family, where changes and output live. */
+
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import type { Report } from '../diagnostics/diagnostic.ts'
 import type { SourceLocation } from '../diagnostics/place.ts'
 import { escapePointer } from '../document/escape-pointer.ts'
 import { readLocated } from '../document/read-yaml.ts'
-import type { ClientConfig } from '../emit/client/client.ts'
+import type { ClientConfig } from '../emit/client/config.ts'
 import type { WireConfig } from '../emit/wire/wire.ts'
 import { BUILT_EMITTERS, type BuiltEmitter } from '../output/built.ts'
 import { findOutputFault, type NamedSources } from '../output/output-folder.ts'

@@ -1,8 +1,8 @@
 /** The thread that does tasks. */
 import { enableCompileCache } from 'node:module'
 import { parentPort } from 'node:worker_threads'
-import { perform } from './task.ts'
-import { END, type Task, type TaskAnswer } from './tasks.ts'
+import { perform, type Task } from './task.ts'
+import { END, type TaskAnswer } from './tasks.ts'
 
 enableCompileCache()
 let last: Promise<void> = Promise.resolve()

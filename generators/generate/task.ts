@@ -1,5 +1,4 @@
 /** Doing one task of a document, in whatever thread. */
-import type { Task } from './tasks.ts'
 
 /** @returns problems as JSON, or types as text. */
 export async function perform({ kind, file, text, json }: Task): Promise<string> {
@@ -10,3 +9,14 @@ export async function perform({ kind, file, text, json }: Task): Promise<string>
   const { printDocumentTypes } = await import('../emit/types/types.ts')
   return printDocumentTypes(json)
 }
+
+export interface Task {
+  readonly kind: TaskKind
+  readonly file: string
+  /** What `lint` quotes; types are made of the JSON alone. */
+  readonly text: string
+  /** The same as plain JSON: handing it over is faster than reading it again. */
+  readonly json: Readonly<Record<string, unknown>>
+}
+
+export type TaskKind = 'lint' | 'types'

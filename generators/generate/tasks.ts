@@ -2,21 +2,12 @@
  * The two slow tasks of a document, each done once for one text: Redocly's rules and openapi-typescript's types.
  * Large documents go to worker threads, one for each kind, so that both run beside everything else.
  */
+
 import { Worker } from 'node:worker_threads'
 import { type Cache, hashOf, toolkitHash } from '../cache/cache.ts'
 import type { Problem } from '../document/lint.ts'
 import type { LoadedDocument } from '../document/load.ts'
-
-export type TaskKind = 'lint' | 'types'
-
-export interface Task {
-  readonly kind: TaskKind
-  readonly file: string
-  /** What `lint` quotes; types are made of the JSON alone. */
-  readonly text: string
-  /** The same as plain JSON: handing it over is faster than reading it again. */
-  readonly json: Readonly<Record<string, unknown>>
-}
+import type { Task, TaskKind } from './task.ts'
 
 /** Tells a worker that nothing more comes, so that what it holds is free for others. */
 export const END = 'end'

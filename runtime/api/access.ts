@@ -3,7 +3,7 @@
 import type { OperationExtensions } from '../../generated/extensions.ts'
 import { plainAddress } from '../platform/client-address.ts'
 import { contains } from '../platform/networks.ts'
-import type { KnownCredential, MemberName } from '../tenants/keys/keyring.ts'
+import type { KnownCredential, MemberName } from '../tenants/keys/credential-queries.ts'
 import { includesScope } from '../tenants/keys/scopes.ts'
 import { claimsToBeToken } from '../tenants/keys/tokens.ts'
 import { ApiError, forbidden, invalidParameter, unauthenticated } from './errors/errors.ts'
@@ -22,7 +22,7 @@ import {
   withCredential,
 } from './exchange.ts'
 import { fingerprintOf } from './idempotency.ts'
-import type { ApiRoute } from './routing.ts'
+import type { ApiRoute } from './version-table.ts'
 
 /** How long a key works after it was marked pending revocation, in milliseconds. */
 const RETIREMENT = 24 * 3_600_000

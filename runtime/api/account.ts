@@ -1,7 +1,7 @@
 import type { Database } from '../database/database.ts'
 import type { Transactions } from '../database/pool/pool.ts'
 import type { Caller } from '../tenants/keys/caller.ts'
-import type { KnownCredential } from '../tenants/keys/keyring.ts'
+import type { KnownCredential } from '../tenants/keys/credential-queries.ts'
 
 /** A new key and the one it replaces. */
 export interface RotatedKey {

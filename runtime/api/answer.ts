@@ -24,8 +24,8 @@ import {
   type Routed,
   type WrittenReply,
 } from './exchange.ts'
-import type { ServiceOperation } from './routing.ts'
 import { countTouched, translate } from './touched.ts'
+import type { ServiceOperation } from './version-table.ts'
 
 const NONE: readonly string[] = []
 

@@ -17,7 +17,8 @@ import {
 import { explainAll, findMisspelt, type VersionedSchema } from './explanation.ts'
 import { findSyntaxFault } from './json/find-syntax-fault.ts'
 import { findForbidden, type Tally } from './json/inspect-json.ts'
-import { type ApiRoute, findAnywhere, type Versions } from './routing.ts'
+import { findAnywhere } from './routing.ts'
+import type { ApiRoute, Versions } from './version-table.ts'
 
 const MIB = 1024 * 1024
 

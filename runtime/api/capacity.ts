@@ -1,7 +1,7 @@
 /** Whether there is room for a request: in this process, in the buckets, among the tenant's own requests. */
 
 import { addressGroup } from '../platform/client-address.ts'
-import type { KnownCredential } from '../tenants/keys/keyring.ts'
+import type { KnownCredential } from '../tenants/keys/credential-queries.ts'
 import { type Allowance, type Grant, LIMITS, type Meter } from '../tenants/limits/limiter.ts'
 import { type ApiError, rateLimited, unavailable } from './errors/errors.ts'
 import {

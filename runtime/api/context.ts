@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Database } from '../database/database.ts'
-import type { EmittedEvent, NewEvent, RenderedEvent } from '../events/emit/emit.ts'
 import { renderFor } from '../events/emit/emit.ts'
+import type { EmittedEvent, NewEvent, RenderedEvent } from '../events/emit/queries.ts'
 import type { StreamStart } from '../events/emit/streams.ts'
 import { findSpace } from './access.ts'
 import type { AccountActions } from './account.ts'

@@ -12,15 +12,14 @@ import type { Seals } from '../platform/secrets.ts'
 import type { Clock } from '../tenants/clock/clock.ts'
 import type { Factors } from '../tenants/factors/factors.ts'
 import type { Caller } from '../tenants/keys/caller.ts'
-import type { Keyring, KnownCredential, MemberName } from '../tenants/keys/keyring.ts'
+import type { KnownCredential, MemberName } from '../tenants/keys/credential-queries.ts'
+import type { Keyring } from '../tenants/keys/keyring.ts'
 import type { Allowance, RequestLimiter } from '../tenants/limits/limiter.ts'
 import type { UsageMeter } from '../tenants/usage/meter.ts'
 import type { AccountChanges } from './account.ts'
 import type { ErrorCode } from './errors/errors.ts'
 import type { Context, Destinations, EndpointSecrets, Links } from './handler.ts'
-import type { RequestLog } from './request-log.ts'
-import type { ApiRoute, Versions, VersionTable } from './routing.ts'
-import type { Traffic } from './traffic.ts'
+import type { ApiRoute, Versions, VersionTable } from './version-table.ts'
 
 /** What the stages of one environment's API use. */
 export interface ApiService {
@@ -302,3 +301,58 @@ export function callerOf({ credential, version }: VersionedExchange): Caller {
 export function databaseOf({ credential }: Authenticated, { database }: ApiService): Transactions {
   return database.forTenant(credential.tenant.id)
 }
+
+/** The requests of one environment: those under way, and what became of the others. */
+export interface Traffic {
+  /** Why a new request is to be refused; undefined when there is room. */
+  overload(): string | undefined
+  /** Whether requests of the tenant are to be refused: too many wait for the database, and too many of those are the tenant's. */
+  crowdedBy(tenantId: string): boolean
+  enter(exchange: Exchange): void
+  /** After the last thing that was done for a request, answered or not. */
+  leave(exchange: Exchange): void
+  /** A request is being answered. */
+  answered(exchange: Exchange, status: number): void
+  /** The database could not do what a request needed. */
+  databaseFailed(error: unknown): void
+  readonly underWay: ReadonlySet<Exchange>
+  tallies(): Iterable<OperationTally>
+  /** Requests refused for the load, by reason. */
+  readonly shed: ReadonlyMap<string, number>
+  /** Refusals for want of a token or a slot, by bucket. */
+  readonly limited: ReadonlyMap<string, number>
+  /** Clients that went away before their answer. */
+  aborted(): number
+  /** Requests whose answer took too long. */
+  expired(): number
+  /** Ends the sweep. */
+  stop(): void
+}
+
+export interface RequestLog {
+  /** A request is being answered. @param text the answer's body; undefined where there is none. */
+  note(exchange: Exchange, status: number, text: string | undefined): void
+  /** Writes what has been noted. What could not be written while the database is away is kept; either is thrown at. */
+  flush(): Promise<void>
+  /** Writes at the stop what is left. */
+  stop(): Promise<void>
+  /** Bytes, about, of what is noted and not written yet. */
+  waitingBytes(): number
+  /** Requests that were left out so far, by why. */
+  readonly dropped: ReadonlyMap<Dropped, number>
+}
+
+/** What was answered of one operation. Plain numbers that are read when metrics are: counting must cost next to nothing. */
+export interface OperationTally {
+  readonly environment: Environment
+  /** Empty where no operation was found. */
+  readonly operation: string
+  readonly version: string
+  readonly statuses: Map<number, number>
+  /** How many took so long: one number for each of `DURATIONS_MS`, and one for longer. Not cumulated. */
+  readonly durations: number[]
+  totalMs: number
+}
+
+/** More than a tenant may have noted between two flushes; more than a process holds; or nothing that the database takes. */
+export type Dropped = 'tenant' | 'full' | 'refused'

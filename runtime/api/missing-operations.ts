@@ -1,8 +1,9 @@
 /** What a caller probably wanted whose request names no operation of its version. Asked only when there is none. */
+
 import { findNearest } from 'dateline/runtime/nearest'
 import { didYouMean } from './explanation.ts'
 import { splitPath } from './path-matcher.ts'
-import type { Versions, VersionTable } from './routing.ts'
+import type { Versions, VersionTable } from './version-table.ts'
 
 /**
  * Says when other versions have the operation, or which path of this version is nearest. Says nothing of objects: what

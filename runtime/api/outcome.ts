@@ -6,8 +6,7 @@ import { enqueue } from '../database/enqueue.ts'
 import { readSpace } from '../database/space.ts'
 import { inSteps } from '../database/steps.ts'
 import { toTimestamp } from '../database/types.ts'
-import type { RenderedEvent } from '../events/emit/emit.ts'
-import { appendEvents, audienceOf, PLANNED_FOR } from '../events/emit/queries.ts'
+import { appendEvents, audienceOf, PLANNED_FOR, type RenderedEvent } from '../events/emit/queries.ts'
 import { plainAddress } from '../platform/client-address.ts'
 import { ENVIRONMENTS, type Environment } from '../platform/environment.ts'
 import { newId } from '../platform/ids.ts'
@@ -25,7 +24,7 @@ import { type ApiError, describeError } from './errors/errors.ts'
 import type { Admitted, ApiService } from './exchange.ts'
 import type { FurtherEntry } from './handler.ts'
 import { type ClaimedKey, isStored, sealBody } from './idempotency.ts'
-import type { WriteRules } from './routing.ts'
+import type { WriteRules } from './version-table.ts'
 
 /** A write and the transaction in which it is made. */
 export interface Writing extends Write {

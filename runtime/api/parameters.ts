@@ -3,8 +3,8 @@ import { findNearest } from 'dateline/runtime/nearest'
 import { type ApiError, type ErrorCode, invalidParameter, notFound } from './errors/errors.ts'
 import { type Addressed, type Authorized, withParameters } from './exchange.ts'
 import { didYouMean, explainFirst } from './explanation.ts'
-import type { VersionTable } from './routing.ts'
 import { noteChange } from './touched.ts'
+import type { VersionTable } from './version-table.ts'
 
 /**
  * Path, query and Idempotency-Key, decoded strictly: nothing is coerced, guessed or left out silently. The path comes last: an

@@ -18,7 +18,7 @@ import {
 import type { Handler, Pause, PrepareContext, StoredForm } from './handler.ts'
 import { ANSWERED_ALREADY, claim, claimOf, replayStored } from './idempotency.ts'
 import { enqueueRefusal, enqueueSuccess, type Write } from './outcome.ts'
-import type { WriteRules } from './routing.ts'
+import type { WriteRules } from './version-table.ts'
 
 /** Has the operation's handler do what is asked for. */
 export async function perform(exchange: Admitted, service: ApiService): Promise<Performed> {

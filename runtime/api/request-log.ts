@@ -1,27 +1,12 @@
 /** The request log: noted as requests are answered, written in batches off their way. */
+
 import type { Logger } from 'pino'
 import type { Database } from '../database/database.ts'
 import { isUnavailable } from '../database/errors.ts'
-import type { Exchange } from './exchange.ts'
+import type { Dropped, Exchange, RequestLog } from './exchange.ts'
 import { redact, redactText, sensitiveNames } from './redact.ts'
 import { addRequests, type RequestToLog } from './request-log-queries.ts'
-import type { Versions } from './routing.ts'
-
-export interface RequestLog {
-  /** A request is being answered. @param text the answer's body; undefined where there is none. */
-  note(exchange: Exchange, status: number, text: string | undefined): void
-  /** Writes what has been noted. What could not be written while the database is away is kept; either is thrown at. */
-  flush(): Promise<void>
-  /** Writes at the stop what is left. */
-  stop(): Promise<void>
-  /** Bytes, about, of what is noted and not written yet. */
-  waitingBytes(): number
-  /** Requests that were left out so far, by why. */
-  readonly dropped: ReadonlyMap<Dropped, number>
-}
-
-/** More than a tenant may have noted between two flushes; more than a process holds; or nothing that the database takes. */
-export type Dropped = 'tenant' | 'full' | 'refused'
+import type { Versions } from './version-table.ts'
 
 /** Kept of one tenant's between two flushes; further ones are left out. */
 export const MAX_PER_FLUSH = 100

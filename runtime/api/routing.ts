@@ -1,9 +1,8 @@
 /** What is asked for: versions with their operations, and the one that a request names. */
 
-import type { Operation as AnyOperation, Version as AnyVersion, Parameter } from 'dateline/runtime'
+import type { Parameter } from 'dateline/runtime'
 import { changes } from '../../generated/changelog.ts'
 import { events } from '../../generated/events.ts'
-import type { OperationExtensions, VersionExtensions } from '../../generated/extensions.ts'
 import type { Environment } from '../platform/environment.ts'
 import { type Bucket, LIMITS } from '../tenants/limits/limiter.ts'
 import { ApiError, invalidParameter, notFound } from './errors/errors.ts'
@@ -15,41 +14,18 @@ import {
   withRoute,
   withVersion,
 } from './exchange.ts'
-import { type ApiDocument, readDocument } from './explanation.ts'
+import { readDocument } from './explanation.ts'
 import type { Handler } from './handler.ts'
 import { describeMissing } from './missing-operations.ts'
-import { createMatcher, type PathMatcher, splitPath } from './path-matcher.ts'
-
-/** One row of a version's table. */
-export type ServiceOperation = AnyOperation<OperationExtensions>
-
-/** One dated version: its life and its operations. Instants are ISO 8601 UTC. */
-export type ServiceVersion = AnyVersion<OperationExtensions, VersionExtensions>
-
-/** What the documents declare of an operation that writes. */
-export interface WriteRules {
-  /** What the audit log calls it. */
-  readonly auditAction: string
-  /** It changes what belongs to the account: as far as the caller's environment is concerned, or the whole. */
-  readonly account: OperationExtensions['account'] | undefined
-  /** Its success may answer with a secret. */
-  readonly sensitive: boolean
-}
-
-/** An operation with what the pipeline would otherwise look up for every request. */
-export interface ApiRoute {
-  readonly operation: ServiceOperation
-  readonly bucket: Bucket
-  /** Undefined while there is none: answered 501. */
-  readonly handler: Handler | undefined
-  /** Undefined for a read that leaves no trace. */
-  readonly write: WriteRules | undefined
-  /** Names of the path's parameters, in the order of the path. */
-  readonly pathNames: readonly string[]
-  readonly query: ReadonlyMap<string, Parameter>
-  readonly requiredQuery: readonly Parameter[]
-  readonly idempotency: 'required' | 'optional' | 'none'
-}
+import { createMatcher, splitPath } from './path-matcher.ts'
+import type {
+  ApiRoute,
+  ServiceOperation,
+  ServiceVersion,
+  Versions,
+  VersionTable,
+  WriteRules,
+} from './version-table.ts'
 
 /** @throws where the documents say less of the operation than the pipeline needs. */
 export function createRoute(operation: ServiceOperation, handler: Handler | undefined): ApiRoute {
@@ -84,37 +60,6 @@ function writeRulesOf({ id, extensions }: ServiceOperation): WriteRules {
 
 function isBucket(name: string): name is Bucket {
   return Object.hasOwn(LIMITS, name)
-}
-
-/** One dated version in one environment, ready to be matched against. */
-export interface VersionTable {
-  readonly name: string
-  /** From when it is refused, milliseconds since the epoch; infinite while nothing is set. */
-  readonly sunset: number
-  /** Names and values, in turn, that every answer in this version carries. */
-  readonly headers: readonly string[]
-  readonly document: ApiDocument
-  readonly matcher: PathMatcher<ApiRoute>
-  /** Paths of the operations, as the document writes them. */
-  readonly paths: readonly string[]
-  /** Headers that requests may leave out here → the change of a later version that requires them. */
-  readonly requiredLater: ReadonlyMap<string, string>
-  /** Operations that answer with pages. */
-  readonly lists: readonly string[]
-  readonly eventTypes: ReadonlySet<string>
-  /** Where to read how to leave this version for the current one. */
-  readonly guideUrl: string
-}
-
-export interface Versions {
-  /** Oldest first. */
-  readonly all: readonly VersionTable[]
-  readonly current: VersionTable
-  find(name: string): VersionTable | undefined
-  /** Where to read about an error code, in whichever version it came. */
-  docUrl(code: string): string
-  /** The oldest version that is answered at that time. */
-  successor(now: number): VersionTable
 }
 
 export type Handlers = Readonly<Record<string, Handler>>

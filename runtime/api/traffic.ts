@@ -2,49 +2,10 @@ import type { Logger } from 'pino'
 import type { Environment } from '../platform/environment.ts'
 import type { RequestLogSetting } from '../platform/settings.ts'
 import { unavailable } from './errors/errors.ts'
-import type { Exchange } from './exchange.ts'
+import type { Exchange, OperationTally, Traffic } from './exchange.ts'
 
 /** Upper bounds of the buckets of durations, in milliseconds. */
 export const DURATIONS_MS = [2, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000] as const
-
-/** What was answered of one operation. Plain numbers that are read when metrics are: counting must cost next to nothing. */
-export interface OperationTally {
-  readonly environment: Environment
-  /** Empty where no operation was found. */
-  readonly operation: string
-  readonly version: string
-  readonly statuses: Map<number, number>
-  /** How many took so long: one number for each of `DURATIONS_MS`, and one for longer. Not cumulated. */
-  readonly durations: number[]
-  totalMs: number
-}
-
-/** The requests of one environment: those under way, and what became of the others. */
-export interface Traffic {
-  /** Why a new request is to be refused; undefined when there is room. */
-  overload(): string | undefined
-  /** Whether requests of the tenant are to be refused: too many wait for the database, and too many of those are the tenant's. */
-  crowdedBy(tenantId: string): boolean
-  enter(exchange: Exchange): void
-  /** After the last thing that was done for a request, answered or not. */
-  leave(exchange: Exchange): void
-  /** A request is being answered. */
-  answered(exchange: Exchange, status: number): void
-  /** The database could not do what a request needed. */
-  databaseFailed(error: unknown): void
-  readonly underWay: ReadonlySet<Exchange>
-  tallies(): Iterable<OperationTally>
-  /** Requests refused for the load, by reason. */
-  readonly shed: ReadonlyMap<string, number>
-  /** Refusals for want of a token or a slot, by bucket. */
-  readonly limited: ReadonlyMap<string, number>
-  /** Clients that went away before their answer. */
-  aborted(): number
-  /** Requests whose answer took too long. */
-  expired(): number
-  /** Ends the sweep. */
-  stop(): void
-}
 
 export interface TrafficOptions {
   readonly environment: Environment

@@ -1,5 +1,4 @@
 /** How statements reach PostgreSQL: the one shape that handlers, stages and the operator's tool share. */
-import type { StatementStep } from './steps.ts'
 
 /** A statement with its text visible where it is used. The name, unique per text, makes it a prepared statement. */
 export interface Statement {
@@ -31,4 +30,11 @@ export interface Database {
     statement: Statement,
     values?: readonly unknown[],
   ): Promise<RowResult<Row>>
+}
+
+/** One of them. */
+export interface StatementStep {
+  readonly statement: Statement
+  /** Which values of the whole it is given, counted from 0. None: it goes without any, and may hold several commands. */
+  readonly takes: readonly number[]
 }

@@ -3,14 +3,7 @@
  * it writes new rows beside something else: so what is one statement elsewhere is several there, in one transaction, none
  * waiting for the answer to another.
  */
-import type { Database, RowResult, Statement } from './database.ts'
-
-/** One of them. */
-export interface StatementStep {
-  readonly statement: Statement
-  /** Which values of the whole it is given, counted from 0. None: it goes without any, and may hold several commands. */
-  readonly takes: readonly number[]
-}
+import type { Database, RowResult, Statement, StatementStep } from './database.ts'
 
 /**
  * Steps from texts that number their parameters as the whole statement does. Later ones see what earlier ones have done;

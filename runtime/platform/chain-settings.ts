@@ -1,6 +1,5 @@
 import { resolve } from 'node:path'
-import { onOff, type SettingReader, url, whole } from './setting-readers.ts'
-import type { SettingProblem } from './settings.ts'
+import { onOff, type SettingProblem, type SettingReader, url, whole } from './setting-readers.ts'
 
 /** Which chain pays out, and who signs there. */
 export interface ChainSettings {

@@ -1,5 +1,4 @@
 /** Readers of single variables: each gives the value, or throws a sentence about what is wrong with the text. */
-import { createRequire } from 'node:module'
 import { resolve } from 'node:path'
 import ipaddr from 'ipaddr.js'
 import { US_STATES } from './countries.ts'
@@ -26,29 +25,6 @@ export function onOff(fallback: boolean): SettingReader<boolean> {
     if (/^(on|true|yes|1)$/i.test(text)) return true
     if (/^(off|false|no|0)$/i.test(text)) return false
     throw new Error(`"${text}" is neither on nor off`)
-  }
-}
-
-const CONTRACT_GUARD = 'express-openapi-validator'
-
-/** Whether a package can be imported from this program. */
-export function isInstalled(name: string): boolean {
-  try {
-    createRequire(import.meta.url).resolve(name)
-    return true
-  } catch {
-    return false
-  }
-}
-
-/** On only where its validator is, which an installation for production leaves out. */
-export function guard(has: (name: string) => boolean): SettingReader<boolean> {
-  return (text) => {
-    const wanted = onOff(false)(text)
-    if (!wanted || has(CONTRACT_GUARD)) return wanted
-    throw new Error(
-      `needs the package ${CONTRACT_GUARD}, which \`npm ci --omit=dev\` leaves out: run \`npm ci\`, or unset it`,
-    )
   }
 }
 
@@ -170,4 +146,9 @@ export const usStates: SettingReader<ReadonlySet<string>> = (text) => {
   const unknown = states.find((state) => !US_STATES.has(state))
   if (unknown === undefined) return new Set(states)
   throw new Error(`"${unknown}" is no state of the United States`)
+}
+
+export interface SettingProblem {
+  readonly variable: string
+  readonly problem: string
 }

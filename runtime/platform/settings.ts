@@ -2,9 +2,7 @@ import { resolve } from 'node:path'
 import { type ChainSettings, readChain } from './chain-settings.ts'
 import { US_STATES } from './countries.ts'
 import {
-  guard,
   instant,
-  isInstalled,
   issuer,
   listenUrl,
   migrations,
@@ -14,6 +12,7 @@ import {
   origin,
   pepper,
   proxies,
+  type SettingProblem,
   type SettingReader,
   secureUrl,
   servers,
@@ -100,8 +99,6 @@ export interface Settings {
   readonly pay: PaySettings
   /** Which chain payouts are made on, and who signs them. */
   readonly chain: ChainSettings
-  /** Requests and responses are also validated by express-openapi-validator; differences are logged. */
-  readonly contractGuard: boolean
   readonly logLevel: LogLevel
   /** In milliseconds: for the headers of a request, for all of it, for its answer, and for what is under way at a stop. */
   readonly timeouts: Timeouts
@@ -145,11 +142,6 @@ export interface Flags {
   readonly roles?: readonly string[]
   readonly demo?: boolean
   readonly json?: boolean
-}
-
-export interface SettingProblem {
-  readonly variable: string
-  readonly problem: string
 }
 
 /** Settings that cannot be used: every one of them, not the first. */
@@ -228,13 +220,8 @@ function readLoad(read: Read): LoadLimits {
  * Reads the settings from environment variables and the command line's flags.
  * Throws `SettingsError` with every variable that is wrong.
  *
- * @param has whether a package is installed; not every installation has the packages for development.
  */
-export function readSettings(
-  env: SettingVariables,
-  flags: Flags = {},
-  has: (name: string) => boolean = isInstalled,
-): Settings {
+export function readSettings(env: SettingVariables, flags: Flags = {}): Settings {
   const { problems, attempt, read, pairOf } = reader(env)
   const production = env.NODE_ENV === 'production'
   const databaseUrl = read('DATABASE_URL', url(['postgres:', 'postgresql:']))
@@ -282,7 +269,6 @@ export function readSettings(
     }),
     pay: readPay(env),
     chain: readChain(env, production, problems),
-    contractGuard: read('SVC_CONTRACT_GUARD', guard(has)) ?? false,
     logLevel: read('LOG_LEVEL', oneOf(LOG_LEVELS, 'info')) ?? 'info',
     requestLog: read('SVC_REQUEST_LOG', oneOf(REQUEST_LOGS, 'failed')) ?? 'failed',
     timeouts: readTimeouts(read),

@@ -1,4 +1,4 @@
-import type { SettingProblem } from './settings.ts'
+import type { SettingProblem } from './setting-readers.ts'
 
 /** Who signs passes for Apple Wallet: paths of PEM files, and what the certificate shall be for. */
 export interface ApplePassSettings {

@@ -3,11 +3,10 @@ import type { RequestListener } from 'node:http'
 import { versions } from '../../generated/versions.ts'
 import { createAccountChanges } from '../account/account/changes.ts'
 import { refuse } from '../api/answer.ts'
-import type { ApiService } from '../api/exchange.ts'
-import type { ContractGuard } from '../api/guard/contract-guard.ts'
+import type { ApiService, RequestLog } from '../api/exchange.ts'
 import { createApiListener } from '../api/listener.ts'
 import { createOperate, createReplayRead, type Operate, type ReplayRead } from '../api/operate.ts'
-import { createRequestLog, type RequestLog } from '../api/request-log.ts'
+import { createRequestLog } from '../api/request-log.ts'
 import { createVersions } from '../api/routing.ts'
 import { createCardKeys } from '../cards/card-keys/card-keys.ts'
 import { createCardEncryption } from '../cards/provisioning/encryption/encryption.ts'
@@ -69,8 +68,8 @@ export interface ApiParts extends Omit<Foundation, 'settings' | 'database' | 'go
   readonly limiter: RequestLimiter
   /** Where USDC is paid; absent: where it is without settings. */
   readonly usdcChains?: Readonly<Record<Environment, UsdcChain>>
-  /** Validates everything a second time. */
-  readonly guard?: ContractGuard | undefined
+  /** Wraps the listener of each API, to observe what it answers. */
+  readonly watch?: ((listener: RequestListener) => RequestListener) | undefined
   /** Counts requests. */
   readonly usage?: UsageMeter | undefined
   /** Whether requests are noted for their tenants to look at. */
@@ -201,7 +200,7 @@ export function createApis(parts: ApiParts): Apis {
       '/apple/v1/': appleService,
       '/reports/': reportFileRoute({ database: pool, links: reportLinks[environment] }),
     })
-    return createApiListener(service, isReady, holders, parts.guard?.watch)
+    return createApiListener(service, isReady, holders, parts.watch)
   }
   const forget = () => {
     keyring.forget()

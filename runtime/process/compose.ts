@@ -5,7 +5,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { current } from '../../generated/versions.ts'
-import { createLoggedGuard } from '../api/guard/contract-guard.ts'
 import { openSanctions, watchSanctions } from '../cards/sanctions/list-in-use.ts'
 import { openDatabase } from '../database/open/open-database.ts'
 import { watchRevision } from '../database/revision.ts'
@@ -120,7 +119,6 @@ export async function startService(settings: Settings, log: Logger): Promise<Run
 
     await built
     if (roles.has('api')) checkAppleSigner(settings, log, clock)
-    const guard = settings.contractGuard ? createLoggedGuard(log) : undefined
     // Pages of the console perform operations too, whether or not this process answers programs.
     const apis =
       roles.has('api') || roles.has('console')
@@ -129,7 +127,6 @@ export async function startService(settings: Settings, log: Logger): Promise<Run
             google: withRootKeys(google, clock),
             usdcChains: usdcChainsOf(chains.of),
             limiter: limits.limiter,
-            guard,
             usage,
             observability,
             logsRequests: true,

@@ -14,8 +14,8 @@ import { emitValidators } from '../../generators/emit/validators/validators.ts'
 import { buildApi } from '../../generators/ir/build.ts'
 import type { Api } from '../../generators/ir/model.ts'
 import { explain } from '../../generators/runtime/explain.ts'
-import { openContractValidator } from '../../runtime/api/guard/contract-validator.ts'
 import { createRandom, valueNear } from '../emit/values.ts'
+import { openContractValidator } from '../support/contract-validator.ts'
 import { makeShapes, prepareShapes } from './shapes.ts'
 
 type Json = Record<string, unknown>

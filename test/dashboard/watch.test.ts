@@ -1,4 +1,5 @@
 /** What members watch on the dashboard: events as they happen and in other versions. */
+
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import express from 'express'
@@ -7,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { current, versions } from '../../generated/versions.ts'
 import type { Exchange } from '../../runtime/api/exchange.ts'
 import { createRequestLog, MAX_PER_FLUSH } from '../../runtime/api/request-log.ts'
-import type { Versions } from '../../runtime/api/routing.ts'
+import type { Versions } from '../../runtime/api/version-table.ts'
 import type { Database } from '../../runtime/database/database.ts'
 import { sweep } from '../../runtime/process/cleanup-job.ts'
 import { makeTemplate } from '../api/fixtures.ts'

@@ -1,6 +1,8 @@
 /** What the package holds: from operations of small documents to rows, signatures and files. */
+
 import { expect, test } from 'vitest'
-import { type ClientConfig, emitClient } from '../../generators/emit/client/client.ts'
+import { emitClient } from '../../generators/emit/client/client.ts'
+import type { ClientConfig } from '../../generators/emit/client/config.ts'
 import type { Api } from '../../generators/ir/model.ts'
 import { read } from '../ir/document.ts'
 

@@ -1,8 +1,9 @@
 /** Events as each version shows them, without a database. */
+
 import { describe, expect, test } from 'vitest'
 import { events as views } from '../../generated/events.ts'
-import type { NewEvent } from '../../runtime/events/emit/emit.ts'
 import { renderEvent, renderingVersion } from '../../runtime/events/emit/emit.ts'
+import type { NewEvent } from '../../runtime/events/emit/queries.ts'
 import { VERSIONS } from '../api/fixtures.ts'
 
 const NOW = Date.parse('2026-06-01T12:00:00.000Z')

@@ -3,6 +3,7 @@
  * when the database has done it and the service has not heard. To the database the moment before the next is the same.
  * What it holds agrees at once, and the same request to the next service has one effect.
  */
+
 import { randomUUID } from 'node:crypto'
 import { TOTP } from 'otpauth'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -17,7 +18,8 @@ import { openTestDatabase, type TestDatabase } from '../support/database.ts'
 import { endPrograms, type Program, startService, until } from '../support/programs.ts'
 import { type Answer, type Send, speak } from '../support/service.ts'
 import { persist } from './persist.ts'
-import { POSTS, type Post, UNTOLD } from './posts.ts'
+import type { Post } from './post.ts'
+import { POSTS, UNTOLD } from './posts.ts'
 import { openWire, type Point, STEP, transactionPoints, type Wire } from './wire.ts'
 
 /** Room for all POSTs at once, each on a connection of its own. */

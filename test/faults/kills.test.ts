@@ -2,6 +2,7 @@
  * A service that does all of its work at once, for tenants who repeat what was not answered, and loses one connection to its
  * database after the other: the process stays, answers are the ones that were wanted or 503, and each effect is there once.
  */
+
 import { randomBytes } from 'node:crypto'
 import { TOTP } from 'otpauth'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -18,7 +19,8 @@ import { openTestDatabase, type TestDatabase } from '../support/database.ts'
 import { endPrograms, type Program, startService, until } from '../support/programs.ts'
 import { type Send, speak } from '../support/service.ts'
 import { persist } from './persist.ts'
-import { POSTS, type Post } from './posts.ts'
+import type { Post } from './post.ts'
+import { POSTS } from './posts.ts'
 
 /** Connections that are killed one after the other; `npm run prove:kills` takes more. */
 const ROUNDS = Number(process.env.KILL_ROUNDS ?? 4)

@@ -1,5 +1,5 @@
 import type { Send } from '../support/service.ts'
-import type { Post } from './posts.ts'
+import type { Post } from './post.ts'
 
 const MERCHANT = { name: 'Harbor Diner', category_code: '5812' }
 

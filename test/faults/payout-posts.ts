@@ -4,7 +4,7 @@ import { changePayout } from '../../runtime/money/payouts/changes.ts'
 import { follow } from '../../runtime/money/payouts/states.ts'
 import { makePayable } from '../support/payable.ts'
 import type { Send } from '../support/service.ts'
-import type { Post } from './posts.ts'
+import type { Post } from './post.ts'
 
 type Owner = Parameters<Post['prepare']>[1]
 

@@ -1,5 +1,5 @@
 import type { Send } from '../support/service.ts'
-import type { Post } from './posts.ts'
+import type { Post } from './post.ts'
 
 async function ask(send: Send, path: string, body: object) {
   const answer = await send(path, { body })

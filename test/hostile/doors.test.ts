@@ -4,23 +4,12 @@ import express from 'express'
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { versions } from '../../generated/versions.ts'
+import { HOLDER_PREFIXES } from '../../runtime/passes/wallets/pages/holders.ts'
 import { readSettings } from '../../runtime/platform/settings.ts'
 import { type RunningService, startService } from '../../runtime/process/compose.ts'
 import { openTestDatabase, type TestDatabase } from '../support/database.ts'
 import { UNHURRIED } from '../support/programs.ts'
 import { talk } from '../support/wire.ts'
-
-const prefixes = vi.hoisted(() => new Set<string>())
-vi.mock('../../runtime/passes/wallets/pages/holders.ts', async (original) => {
-  const real = await original<typeof import('../../runtime/passes/wallets/pages/holders.ts')>()
-  return {
-    ...real,
-    createHolders: (...[service, routes]: Parameters<typeof real.createHolders>) => {
-      for (const prefix of Object.keys(routes)) prefixes.add(prefix)
-      return real.createHolders(service, routes)
-    },
-  }
-})
 
 /** Public routes of the console and beside the API, with the fields of their forms. */
 const PUBLIC: Readonly<Record<string, readonly string[]>> = {
@@ -217,7 +206,7 @@ const isOauth = (path: string) => path.startsWith('/oauth') || path.startsWith('
 test('each public form has a row here, and each prefix of holders', () => {
   const forms = [...routes].filter((path) => /^\/(sign-|challenges|invitations|password)/.test(path))
   expect(forms.sort()).toEqual(Object.keys(PUBLIC).sort())
-  expect([...prefixes].sort()).toEqual(Object.keys(HOLDERS).sort())
+  expect([...HOLDER_PREFIXES].sort()).toEqual(Object.keys(HOLDERS).sort())
 })
 
 test('no route of the console fails', { timeout: 120_000 }, async () => {

@@ -1,4 +1,4 @@
-import type { ServiceOperation } from '../../runtime/api/routing.ts'
+import type { ServiceOperation } from '../../runtime/api/version-table.ts'
 import { createRandom } from '../api/guard/random.ts'
 import { type Described, describeRequest, type RequestDocument } from '../api/guard/requests.ts'
 import { makeValue, resolve, type Schema } from '../api/guard/values.ts'

@@ -1,7 +1,6 @@
 import { resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { US_STATES } from '../../runtime/platform/countries.ts'
-import { isInstalled } from '../../runtime/platform/setting-readers.ts'
 import { readSettings, SettingsError } from '../../runtime/platform/settings.ts'
 
 function problemsOf(env: Record<string, string>, flags = {}): readonly string[] {
@@ -38,7 +37,6 @@ describe('settings', () => {
       rates: { interchange: 150, networkFee: 10 },
       googleUrls: {},
       dnsServers: [],
-      contractGuard: false,
       logLevel: 'info',
       requestLog: 'failed',
       timeouts: {
@@ -172,15 +170,6 @@ describe('settings', () => {
     ['a day that is none', { SVC_CLOCK: '2027-02-31T25:00:00Z' }, ['SVC_CLOCK']],
   ])('refuse %s', (_, env, want) => {
     expect(problemsOf(env)).toEqual(want)
-  })
-
-  test('take the contract guard only where its validator is installed', () => {
-    const env = { SVC_CONTRACT_GUARD: '1' }
-    expect(readSettings(env).contractGuard).toBe(true)
-    const without = (name: string) => name !== 'express-openapi-validator'
-    expect(() => readSettings(env, {}, without)).toThrow(/^SVC_CONTRACT_GUARD: needs .*run `npm ci`/)
-    expect(readSettings({ SVC_CONTRACT_GUARD: '0' }, {}, without).contractGuard).toBe(false)
-    expect([isInstalled('express'), isInstalled('express-that-nobody-has')]).toEqual([true, false])
   })
 
   test('never repeat the password of a database', () => {

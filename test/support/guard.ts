@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { createContractGuard, type Disagreement } from '../../runtime/api/guard/contract-guard.ts'
+import { createContractGuard, type Disagreement } from './contract-guard.ts'
 
 const disagreements: Disagreement[] = []
 const failures: unknown[] = []

@@ -126,7 +126,7 @@ export async function startTestService(options: ServiceOptions = {}): Promise<Te
     wakeUps,
     wakeUpChannel: { publish: wakeUps.notify },
     isLeaving: () => leaving,
-    guard: options.guarded === false ? undefined : guard,
+    watch: options.guarded === false ? undefined : guard.watch,
     observability,
     logsRequests: options.logsRequests ?? false,
   })

@@ -1,4 +1,5 @@
 /** One npm package that types every version of the API; versions are its subpaths. */
+
 import { listAssets, readAsset } from '../../assets/assets.ts'
 import type { Wire } from '../../client-runtime/service.ts'
 import type { Api, OutputFile } from '../../ir/model.ts'
@@ -6,20 +7,11 @@ import { createFile } from '../../print/file.ts'
 import { literal, propertyKey } from '../../print/literal.ts'
 import { render } from '../templates/templates.ts'
 import { type WireConfig, wireOf } from '../wire/wire.ts'
+import type { ClientConfig } from './config.ts'
 import { errorClassNames, printErrorClasses } from './error-classes.ts'
 import { readmeOf } from './readme.ts'
 import { printVersion } from './version.ts'
 import { printVersions } from './versions.ts'
-
-/** `client` in the configuration file. */
-export interface ClientConfig {
-  /** Goes into package.json as it is: `name`, `version`, `license`, … */
-  readonly package: Readonly<Record<string, unknown>> & { readonly name: string; readonly version: string }
-  /** The oldest version whose lists can be walked with `for await`; all of them when absent. */
-  readonly walkSince?: string
-  /** For the README: what a bundle weighs with one import of it, in kilobytes of gzip. */
-  readonly weights?: Readonly<Record<string, number>>
-}
 
 const RUNTIME = 'client-runtime'
 const OPENAPI_FETCH = '0.17.0'

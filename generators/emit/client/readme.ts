@@ -1,8 +1,9 @@
 /** What the package's README is rendered from. */
+
 import type { Wire } from '../../client-runtime/service.ts'
 import type { Api } from '../../ir/model.ts'
 import { schemesOf } from '../wire/security.ts'
-import type { ClientConfig } from './client.ts'
+import type { ClientConfig } from './config.ts'
 import { errorClassNames } from './error-classes.ts'
 import { signatureHeaderOf } from './webhooks.ts'
 

@@ -1,9 +1,11 @@
 /** What every version changed, as data: what pages, twins and feed are made of. */
+
 import type { LoadedChange } from '../../change/load-changes.ts'
 import { formatLocation } from '../../diff/difference.ts'
 import type { VersionPair } from '../../gate/steps.ts'
 import type { Api } from '../../ir/model.ts'
-import { type Sample, type SampleContext, samplesOf } from './samples.ts'
+import type { Sample, SampleContext } from './sample.ts'
+import { samplesOf } from './samples.ts'
 
 /** What has to be looked at in a caller's code. */
 export type Effect = 'requests' | 'answers' | 'deliveries' | 'behaviour' | 'additions'

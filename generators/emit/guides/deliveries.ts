@@ -1,4 +1,5 @@
 /** What changes for those who receive events. */
+
 import type { LoadedChange } from '../../change/load-changes.ts'
 import type { VersionPair } from '../../gate/steps.ts'
 import type { Api, EventType } from '../../ir/model.ts'
@@ -6,7 +7,7 @@ import { signatureHeaderOf } from '../client/webhooks.ts'
 import { quote } from '../reference/curl.ts'
 import { sampleContent } from '../reference/sample.ts'
 import { illustrationsOf } from './illustrations.ts'
-import type { Sample, SampleContext } from './samples.ts'
+import type { Sample, SampleContext } from './sample.ts'
 import { printReceiver } from './typescript.ts'
 
 export function deliverySamples(

@@ -1,4 +1,5 @@
 /** The changelog as a module: what a service tells its callers of the way from one version to another. */
+
 import type { LoadedChange } from '../../change/load-changes.ts'
 import { claimSteps } from '../../gate/steps.ts'
 import type { Api, OutputFile } from '../../ir/model.ts'
@@ -7,7 +8,7 @@ import { literal, propertyKey } from '../../print/literal.ts'
 import { CONTRACT } from '../../print/runtime.ts'
 import type { ChangeExample } from '../../runtime/contract.ts'
 import { type ChangelogEntry, readChangelog } from './changelog.ts'
-import type { SampleContext } from './samples.ts'
+import type { SampleContext } from './sample.ts'
 import { shorten } from './views.ts'
 
 /** @param apis all versions, oldest first. @returns `changelog.ts`; nothing where there are no changes. */

@@ -1,4 +1,5 @@
 /** Code before and after a change: made of the documents, the change's lenses and examples, and the client's types. */
+
 import { counterpartsOf, holdsIn } from '../../change/align.ts'
 import type { Lens, ParameterLens } from '../../change/change.ts'
 import type { LoadedChange } from '../../change/load-changes.ts'
@@ -13,29 +14,8 @@ import { deliverySamples } from './deliveries.ts'
 import { firstDifference, type Illustration, illustrationsOf } from './illustrations.ts'
 import { appendAt, jsonIn, type PathStep, pathTo, putAt } from './paths.ts'
 import { printCurl, type SampleRequest, sampleRequest } from './request.ts'
+import type { Sample, SampleContext } from './sample.ts'
 import { isCallable, printCall, type SampleReading } from './typescript.ts'
-
-export interface BeforeAfter {
-  readonly before: string
-  readonly after: string
-}
-
-/** One use of the API, in the older version and in the newer one. */
-export interface Sample {
-  readonly title: string
-  /** Whether what comes after could not be said before: there is nothing to replace. */
-  readonly added: boolean
-  readonly curl?: BeforeAfter
-  readonly typescript?: BeforeAfter
-  /** The part of an answer that differs, as JSON. */
-  readonly answer?: BeforeAfter
-}
-
-export interface SampleContext {
-  readonly wire: Wire
-  /** The package of the client; undefined where none is made. */
-  readonly client: string | undefined
-}
 
 /** An operation in both versions. */
 interface Both {

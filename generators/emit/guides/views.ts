@@ -1,8 +1,9 @@
 /** Changelog and guides as templates read them: every text once as HTML and once as Markdown. */
+
 import { escapeCode, fragment, html, joinHtml, type SafeHtml } from '../reference/html.ts'
 import { renderInline, renderMarkdown } from '../reference/markdown.ts'
 import type { Changelog, ChangelogEntry, Effect, Release, Upgrade } from './changelog.ts'
-import type { BeforeAfter, Sample } from './samples.ts'
+import type { BeforeAfter, Sample } from './sample.ts'
 
 /** Where things of the documentation are, as other pages link to them. */
 export interface DocsLinks {

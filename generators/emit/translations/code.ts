@@ -4,7 +4,6 @@ import type { LoadedChange } from '../../change/load-changes.ts'
 import { identifier } from '../../ir/naming.ts'
 import { literal, member, propertyKey, stringLiteral } from '../../print/literal.ts'
 import type { HiddenMembers, LensAt, Rewrite, ShapeMember, Test } from '../../translate/model.ts'
-import type { Noting } from './file.ts'
 
 /** What code of one direction may refer to. */
 export interface CodeScope {
@@ -304,3 +303,6 @@ function statements(
       return []
   }
 }
+
+/** Functions that note where a change made a difference. */
+export type Noting = 'touched' | 'touchedIf' | 'turned' | 'ignored' | 'renames' | 'meanings' | 'allBut'

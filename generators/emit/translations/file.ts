@@ -6,10 +6,7 @@ import { createFile, type TypeScriptFile } from '../../print/file.ts'
 import { docComment, stringLiteral } from '../../print/literal.ts'
 import { PATHS, TOUCHED } from '../../print/runtime.ts'
 import type { Direction, PairFunction, Rewrite } from '../../translate/model.ts'
-import { bodyOf, type CodeScope } from './code.ts'
-
-/** Functions that note where a change made a difference. */
-export type Noting = 'touched' | 'touchedIf' | 'turned' | 'ignored' | 'renames' | 'meanings' | 'allBut'
+import { bodyOf, type CodeScope, type Noting } from './code.ts'
 
 export interface TransitionFile {
   readonly version: string

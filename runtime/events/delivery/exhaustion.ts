@@ -9,7 +9,8 @@ import { collectEvents, emit } from '../emit/emit.ts'
 import { cancelAttempts } from '../webhook-endpoints/cancel-attempts.ts'
 import { showEndpoint } from '../webhook-endpoints/handlers.ts'
 import { type EndpointRow, lockEndpoint, updateEndpoint } from '../webhook-endpoints/queries.ts'
-import { type AttemptCompletion, completeAttempts, completeOfOne } from './queries/completions.ts'
+import { completeAttempts, completeOfOne } from './queries/completions.ts'
+import type { AttemptCompletion } from './queries/successes.ts'
 
 export interface ExhaustionOptions {
   readonly environment: Environment

@@ -8,16 +8,15 @@ import type { Clock } from '../../tenants/clock/clock.ts'
 import { createBatches } from '../../work/batches.ts'
 import type { Outcome } from '../outbound/outbound.ts'
 import { type Exhausted, type ExhaustionOptions, exhaust } from './exhaustion.ts'
+import type { LeasedAttempt } from './queries/attempts.ts'
 import {
-  type AttemptCompletion,
   completeAttempts,
   completeOfOne,
   type EndpointResult,
   MAX_TIMEOUTS,
   recordEndpointResults,
 } from './queries/completions.ts'
-import { showAttempts, succeedAttempts } from './queries/successes.ts'
-import type { LeasedAttempt } from './queries/visits.ts'
+import { type AttemptCompletion, showAttempts, succeedAttempts } from './queries/successes.ts'
 
 /** How an attempt was recorded; `stale`: not at all, because another worker holds it; `disabled`: failed for the last time, which disabled its endpoint and was emitted. */
 export type RecordedStatus = AttemptCompletion['status'] | 'stale' | 'disabled'

@@ -7,15 +7,9 @@ import type { LeaseClock } from '../../work/lease-clock.ts'
 import type { SetAside } from '../../work/set-aside.ts'
 import type { Slots } from '../../work/slots.ts'
 import type { Agenda } from './agenda.ts'
+import type { LeasedAttempt, VisitRequest } from './queries/attempts.ts'
 import { findDue, findWaiting, promoteAttempts } from './queries/due.ts'
-import type { VisitRequest } from './queries/visits.ts'
-import {
-  type AttemptLease,
-  claimAttempts,
-  type LeasedAttempt,
-  PARTITION_WIDTH,
-  planAttempts,
-} from './queries/visits.ts'
+import { type AttemptLease, claimAttempts, PARTITION_WIDTH, planAttempts } from './queries/visits.ts'
 
 export interface RoundsOptions {
   readonly environment: Environment

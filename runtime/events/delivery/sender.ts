@@ -5,7 +5,7 @@ import type { Clock } from '../../tenants/clock/clock.ts'
 import type { Outbound, Outcome } from '../outbound/outbound.ts'
 import { openSecrets, signBody } from '../outbound/signing.ts'
 import { secretContext } from '../webhook-endpoints/secrets.ts'
-import type { LeasedAttempt } from './queries/visits.ts'
+import type { LeasedAttempt } from './queries/attempts.ts'
 
 export interface SenderOptions {
   readonly environment: Environment

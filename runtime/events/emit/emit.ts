@@ -8,27 +8,7 @@ import { versions } from '../../../generated/versions.ts'
 import type { Database } from '../../database/database.ts'
 import { newId } from '../../platform/ids.ts'
 import { writeInstant } from '../../platform/instants.ts'
-import { appendEvents } from './queries.ts'
-
-/** Something that happened, in the form of the canonical version. */
-export interface NewEvent {
-  readonly type: string
-  /** The object concerned, under the name of its type. */
-  readonly data: Readonly<Record<string, unknown>>
-  /** The same before the change, for events that tell of one. */
-  readonly before?: Readonly<Record<string, unknown>>
-  /** Absent: the endpoints that are subscribed to the type. */
-  readonly recipients?: { readonly only: string } | { readonly everyBut: string }
-}
-
-/** An event in the version that the tenant is pinned to, as it will be sent. */
-export interface EmittedEvent {
-  readonly id: string
-  readonly type: string
-  readonly version: string
-  /** The event as JSON. */
-  readonly body: string
-}
+import { appendEvents, type EmittedEvent, type NewEvent, type RenderedEvent } from './queries.ts'
 
 /** Types whose events carry `previous_attributes`. */
 type ChangeType = {
@@ -115,15 +95,6 @@ export function collectEvents(scope: EmissionScope): EventSink & { write(db: Dat
 
 /** The tables of generated/events.ts: views by version and type. */
 export type EventViews = Readonly<Record<string, Readonly<Record<string, EventView>>>>
-
-/** An event ready to be written. */
-export interface RenderedEvent extends EmittedEvent {
-  /** What was rendered, in the form of the canonical version; absent where the body says the same. */
-  readonly source?: { readonly data: unknown; readonly before?: unknown }
-  /** Service time, milliseconds since the epoch. */
-  readonly created: number
-  readonly recipients?: NewEvent['recipients']
-}
 
 type Members = Readonly<Record<string, unknown>>
 

@@ -10,7 +10,6 @@ import {
 } from '../../database/page.ts'
 import { inSteps } from '../../database/steps.ts'
 import { toTimestamp } from '../../database/types.ts'
-import type { RenderedEvent } from './emit.ts'
 
 export const PLANNED_FOR =
   'SELECT EXISTS (SELECT FROM webhook_senders w WHERE w.tenant_id = $1) AS planned_for'
@@ -205,4 +204,33 @@ export async function readEventsAfter(
   limit: number,
 ): Promise<readonly SequencedEvent[]> {
   return (await db.query<SequencedEvent>(READ_AFTER, [tenantId, after, limit])).rows
+}
+
+/** An event ready to be written. */
+export interface RenderedEvent extends EmittedEvent {
+  /** What was rendered, in the form of the canonical version; absent where the body says the same. */
+  readonly source?: { readonly data: unknown; readonly before?: unknown }
+  /** Service time, milliseconds since the epoch. */
+  readonly created: number
+  readonly recipients?: NewEvent['recipients']
+}
+
+/** Something that happened, in the form of the canonical version. */
+export interface NewEvent {
+  readonly type: string
+  /** The object concerned, under the name of its type. */
+  readonly data: Readonly<Record<string, unknown>>
+  /** The same before the change, for events that tell of one. */
+  readonly before?: Readonly<Record<string, unknown>>
+  /** Absent: the endpoints that are subscribed to the type. */
+  readonly recipients?: { readonly only: string } | { readonly everyBut: string }
+}
+
+/** An event in the version that the tenant is pinned to, as it will be sent. */
+export interface EmittedEvent {
+  readonly id: string
+  readonly type: string
+  readonly version: string
+  /** The event as JSON. */
+  readonly body: string
 }

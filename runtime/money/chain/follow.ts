@@ -1,4 +1,5 @@
 /** A payment that was signed, to its end. */
+
 import { type Address, keccak256, parseTransaction } from 'viem'
 import type { Environment } from '../../platform/environment.ts'
 import { outbid, priceOf } from './fees.ts'
@@ -12,7 +13,7 @@ import {
   storeReplacement,
 } from './payment-queries.ts'
 import { confirmed, type Decide, failed, paid, reorged, report } from './report.ts'
-import type { Round } from './round.ts'
+import type { Round } from './round-parts.ts'
 import { sendAttempt } from './send.ts'
 import { type BlockPlace, isUseLogged, look, lookForUse, type Sight } from './sight.ts'
 import { SignerRefused, SignerUnavailable } from './signer.ts'

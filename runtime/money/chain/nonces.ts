@@ -2,12 +2,13 @@
  * The nonce of an account's next transaction. Nodes may lie about the count of an account's transactions, and a reorganization
  * may take transactions back: a count is believed only if it is the same at a block that is certain.
  */
+
 import { type Address, parseTransaction } from 'viem'
 import { countPaymentsFrom, moveNonce, noteAccount } from './account-queries.ts'
 import { type Fees, outbid, priceOf } from './fees.ts'
 import { displace } from './follow.ts'
 import type { OpenPayment } from './payment-queries.ts'
-import type { Round } from './round.ts'
+import type { Round } from './round-parts.ts'
 import { RpcRefused, RpcUnavailable } from './rpc.ts'
 import { isKnownToNode } from './send.ts'
 import { SignerRefused, SignerUnavailable } from './signer.ts'

@@ -1,4 +1,5 @@
 /** Which chain the payouts of each environment are made on. */
+
 import type { Logger } from 'pino'
 import type { Pool } from '../../database/pool/pool.ts'
 import type { ChainSettings } from '../../platform/chain-settings.ts'
@@ -9,7 +10,7 @@ import { readKeyFile } from './key-file.ts'
 import { caip2, TEST_CHAIN_ID, TEST_USDC } from './own-chain.ts'
 import { isPubliclyKnown } from './public-keys.ts'
 import type { TransferReportParts } from './report.ts'
-import type { PaymentLimits } from './round.ts'
+import type { PaymentLimits } from './round-parts.ts'
 import { createRpc, RpcUnavailable } from './rpc.ts'
 import { startChainWorker } from './start-worker.ts'
 import type { ChainLink } from './worker.ts'

@@ -1,6 +1,7 @@
 /** Signed bytes on their way to the chain: the same, as often as needed. */
+
 import { noteSent, type SignedTransaction } from './payment-queries.ts'
-import type { Round } from './round.ts'
+import type { Round } from './round-parts.ts'
 import { RpcRefused, RpcUnavailable } from './rpc.ts'
 
 /** Words of nodes for what they have already, or had: not in the least a problem. */

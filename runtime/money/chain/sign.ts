@@ -1,4 +1,5 @@
 /** From a transfer to bytes that were signed, stored and sent. */
+
 import { type Address, type Hex, hexToBigInt, isAddress, keccak256 } from 'viem'
 import { codeOf, constraintOf, reasonOf, UNIQUE_VIOLATION } from '../../database/errors.ts'
 import type { Environment } from '../../platform/environment.ts'
@@ -15,7 +16,7 @@ import {
   storePayment,
 } from './payment-queries.ts'
 import { failed, inTransit, report, type TransferStep } from './report.ts'
-import type { Round } from './round.ts'
+import type { Round } from './round-parts.ts'
 import { RpcRefused, RpcUnavailable } from './rpc.ts'
 import { sendAttempt } from './send.ts'
 import { SignerRefused, SignerUnavailable } from './signer.ts'

@@ -1,4 +1,5 @@
 /** The worker of one chain: next to any number of others, of which one at a time sends for an account. */
+
 import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
 import type { Address } from 'viem'
@@ -10,7 +11,8 @@ import { type Chain, WrongChain } from './connect.ts'
 import type { Filling } from './nonces.ts'
 import { findOpenAccounts } from './payment-queries.ts'
 import type { TransferReportParts } from './report.ts'
-import { type PaymentLimits, type Round, type RoundResult, readHead, runRound } from './round.ts'
+import { type RoundResult, readHead, runRound } from './round.ts'
+import type { PaymentLimits, Round } from './round-parts.ts'
 import { RpcUnavailable } from './rpc.ts'
 import { type DueTransfer, holdUp } from './sign.ts'
 import { type Signer, SignerUnavailable } from './signer.ts'

@@ -1,7 +1,7 @@
 /** Settlements that move on, with the money that follows. */
 
 import { enqueue } from '../../database/enqueue.ts'
-import type { NewEvent } from '../../events/emit/emit.ts'
+import type { NewEvent } from '../../events/emit/queries.ts'
 import type { DestinationList } from '../destinations/screening.ts'
 import { lockAccount } from '../ledger/accounts.ts'
 import { type LedgerTransfer, post } from '../ledger/post.ts'

@@ -1,4 +1,5 @@
 /** The settlement clock, moved by its tenant in the sandbox. */
+
 import type { TestSettlementsHandlers } from '../../../generated/canonical/handlers.ts'
 import type { components } from '../../../generated/canonical/types.ts'
 import { validationFailed } from '../../api/errors/errors.ts'
@@ -11,7 +12,7 @@ import {
   readNextExpiry,
 } from '../../cards/transactions/queries.ts'
 import type { Database } from '../../database/database.ts'
-import type { NewEvent } from '../../events/emit/emit.ts'
+import type { NewEvent } from '../../events/emit/queries.ts'
 import { writeInstant } from '../../platform/instants.ts'
 import { endHolds } from '../destinations/activation.ts'
 import { readNextActivation } from '../destinations/queries.ts'

@@ -1,6 +1,6 @@
 import { collectDefaultMetrics, Histogram, type HistogramConfiguration, Registry } from 'prom-client'
-import type { RequestLog } from '../../api/request-log.ts'
-import { DURATIONS_MS, type OperationTally, type Traffic } from '../../api/traffic.ts'
+import type { OperationTally, RequestLog, Traffic } from '../../api/exchange.ts'
+import { DURATIONS_MS } from '../../api/traffic.ts'
 import type { PoolLoad } from '../../database/pool/pool.ts'
 import type { LimiterState } from '../../tenants/limits/redis-limiter.ts'
 import type { SetAsideCount } from '../../work/set-aside-queries.ts'

@@ -1,9 +1,8 @@
 import type { Database, Statement } from '../../database/database.ts'
 import { spaceOf } from '../../database/space.ts'
 import type { Environment } from '../../platform/environment.ts'
-import { parseNetworks } from '../../platform/networks.ts'
+import { type Networks, parseNetworks } from '../../platform/networks.ts'
 import type { Caller } from './caller.ts'
-import type { CredentialLift, KnownCredential, MemberName } from './keyring.ts'
 import { lowerScopes, plainScope, SCOPE_OF_ROLE } from './scopes.ts'
 
 /** What a credential takes of its tenant, under the names of `tenantColumns`. */
@@ -147,4 +146,43 @@ export async function readMember(
     key: { id: memberId, kind: 'secret', scope: SCOPE_OF_ROLE[row.role] },
     role: row.role,
   }
+}
+
+/** A lift of one rate bucket; `until` is machine time. */
+export interface CredentialLift {
+  readonly bucket: string
+  readonly factor: number
+  readonly until: number
+}
+
+/**
+ * What a node knows of a key, an access token, or a member who acts without either: everything that checking a request
+ * takes. Times in milliseconds since the epoch.
+ */
+export interface KnownCredential {
+  readonly tenant: Caller['tenant']
+  readonly space: Caller['space']
+  readonly verified: boolean
+  readonly environment: Environment
+  /** Whose act it is in the audit log, under the identifier of `key`. */
+  readonly actor: 'key' | 'token' | 'member'
+  /** Of a token: the authorization that it was issued on. A member who acts without a key has the scope of the role. */
+  readonly key: Caller['key']
+  /** Present when it is an OAuth access token: what it may do, and its end by machine time. */
+  readonly token?: { readonly scopes: readonly string[]; readonly expiresAt: number }
+  /** Of the member whom the key belongs to; null when it has none. */
+  readonly role: 'owner' | 'developer' | 'viewer' | null
+  /** Empty: from anywhere. */
+  readonly allowedIps: Networks
+  readonly retiredAt: number | null
+  readonly revokedAt: number | null
+  /** Version that the tenant is pinned to in the key's environment. */
+  readonly pin: string | null
+  readonly lifts: readonly CredentialLift[]
+}
+
+/** A person of a tenant. */
+export interface MemberName {
+  readonly tenantId: string
+  readonly memberId: string
 }

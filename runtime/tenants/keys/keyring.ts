@@ -1,50 +1,15 @@
 import { hash } from 'node:crypto'
 import type { Database } from '../../database/database.ts'
 import type { Environment } from '../../platform/environment.ts'
-import type { Networks } from '../../platform/networks.ts'
-import type { Caller } from './caller.ts'
-import { readCredential, readMember, readTokenCredential } from './credential-queries.ts'
+import {
+  type KnownCredential,
+  type MemberName,
+  readCredential,
+  readMember,
+  readTokenCredential,
+} from './credential-queries.ts'
 import { digestKey, parseKey } from './keys.ts'
 import { isAccessToken } from './tokens.ts'
-
-/** A lift of one rate bucket; `until` is machine time. */
-export interface CredentialLift {
-  readonly bucket: string
-  readonly factor: number
-  readonly until: number
-}
-
-/** A person of a tenant. */
-export interface MemberName {
-  readonly tenantId: string
-  readonly memberId: string
-}
-
-/**
- * What a node knows of a key, an access token, or a member who acts without either: everything that checking a request
- * takes. Times in milliseconds since the epoch.
- */
-export interface KnownCredential {
-  readonly tenant: Caller['tenant']
-  readonly space: Caller['space']
-  readonly verified: boolean
-  readonly environment: Environment
-  /** Whose act it is in the audit log, under the identifier of `key`. */
-  readonly actor: 'key' | 'token' | 'member'
-  /** Of a token: the authorization that it was issued on. A member who acts without a key has the scope of the role. */
-  readonly key: Caller['key']
-  /** Present when it is an OAuth access token: what it may do, and its end by machine time. */
-  readonly token?: { readonly scopes: readonly string[]; readonly expiresAt: number }
-  /** Of the member whom the key belongs to; null when it has none. */
-  readonly role: 'owner' | 'developer' | 'viewer' | null
-  /** Empty: from anywhere. */
-  readonly allowedIps: Networks
-  readonly retiredAt: number | null
-  readonly revokedAt: number | null
-  /** Version that the tenant is pinned to in the key's environment. */
-  readonly pin: string | null
-  readonly lifts: readonly CredentialLift[]
-}
 
 export interface Keyring {
   /**

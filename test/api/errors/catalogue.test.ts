@@ -272,7 +272,7 @@ const codesOf = new Map(
 const pages = new Map(
   ['errors', ...versions.map(({ name }) => name)].map((page) => [
     page,
-    readFileSync(new URL(`../../generated/site/${page}.html`, import.meta.url), 'utf8'),
+    readFileSync(new URL(`../../../generated/site/${page}.html`, import.meta.url), 'utf8'),
   ]),
 )
 

@@ -1,9 +1,10 @@
 /** Our stages and express-openapi-validator on the same requests: they agree, or the difference is explained. */
+
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { versions } from '../../../generated/versions.ts'
-import type { ServiceOperation, ServiceVersion } from '../../../runtime/api/routing.ts'
 import { createVersions } from '../../../runtime/api/routing.ts'
+import type { ServiceOperation, ServiceVersion } from '../../../runtime/api/version-table.ts'
 import { handlers } from '../../../runtime/process/handlers.ts'
 import { EXPLAINED } from './explained.ts'
 import { createRandom } from './random.ts'

@@ -1,7 +1,7 @@
 /** The guard finds what is wrong: a service that answers as told, and what is said of it. */
 import { createServer, type Server } from 'node:http'
 import { afterEach, expect, test } from 'vitest'
-import { createContractGuard, type Disagreement } from '../../../runtime/api/guard/contract-guard.ts'
+import { createContractGuard, type Disagreement } from '../../support/contract-guard.ts'
 
 const TEMPLATE = `tpl_${'0'.repeat(26)}`
 const KEY = '0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0'

@@ -1,4 +1,4 @@
-import type { ServiceOperation } from '../../../runtime/api/routing.ts'
+import type { ServiceOperation } from '../../../runtime/api/version-table.ts'
 import { PARAMETER_TEXTS, spoil } from './faults.ts'
 import type { Random } from './random.ts'
 import { type Document, makeValue, type Schema } from './values.ts'

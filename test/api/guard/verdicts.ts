@@ -3,15 +3,15 @@ import { Socket } from 'node:net'
 import { limitTransport, readBody } from '../../../runtime/api/body.ts'
 import { ApiError } from '../../../runtime/api/errors/errors.ts'
 import type { ApiService, Authorized, VersionedExchange } from '../../../runtime/api/exchange.ts'
+import { readParameters } from '../../../runtime/api/parameters.ts'
+import { splitTarget } from '../../../runtime/api/pipeline.ts'
+import { matchRoute } from '../../../runtime/api/routing.ts'
+import type { Versions, VersionTable } from '../../../runtime/api/version-table.ts'
 import {
   type ContractValidator,
   cutDocument,
   openContractValidator,
-} from '../../../runtime/api/guard/contract-validator.ts'
-import { readParameters } from '../../../runtime/api/parameters.ts'
-import { splitTarget } from '../../../runtime/api/pipeline.ts'
-import type { Versions, VersionTable } from '../../../runtime/api/routing.ts'
-import { matchRoute } from '../../../runtime/api/routing.ts'
+} from '../../support/contract-validator.ts'
 import type { Case, RequestDocument } from './requests.ts'
 
 /** What one check says of a request: undefined when it fits. */

@@ -9,8 +9,8 @@ import { createAccountChanges } from '../../../runtime/account/account/changes.t
 import { ApiError, describeItemError, validationFailed } from '../../../runtime/api/errors/errors.ts'
 import type { Context } from '../../../runtime/api/handler.ts'
 import { runPipeline } from '../../../runtime/api/pipeline.ts'
-import type { ServiceOperation } from '../../../runtime/api/routing.ts'
 import { createVersions, type Handlers } from '../../../runtime/api/routing.ts'
+import type { ServiceOperation } from '../../../runtime/api/version-table.ts'
 import { createCardEncryption } from '../../../runtime/cards/provisioning/encryption/encryption.ts'
 import type { Database } from '../../../runtime/database/database.ts'
 import { DatabaseUnavailable } from '../../../runtime/database/errors.ts'
@@ -23,7 +23,7 @@ import { createTurns } from '../../../runtime/platform/fairness/turns.ts'
 import { createSeals } from '../../../runtime/platform/secrets.ts'
 import { createReportLinks } from '../../../runtime/tenants/addresses/report-links.ts'
 import type { Factors } from '../../../runtime/tenants/factors/factors.ts'
-import type { KnownCredential } from '../../../runtime/tenants/keys/keyring.ts'
+import type { KnownCredential } from '../../../runtime/tenants/keys/credential-queries.ts'
 import { createLimiter } from '../../../runtime/tenants/limits/limiter.ts'
 
 const VERSION = { name: '2026-05-19', status: 'current' } as const

@@ -1,8 +1,9 @@
 /** Who is served when there is more to do than can be done. */
+
 import { randomUUID } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import type { VisitRequest } from '../../../runtime/events/delivery/queries/attempts.ts'
 import { findDue } from '../../../runtime/events/delivery/queries/due.ts'
-import type { VisitRequest } from '../../../runtime/events/delivery/queries/visits.ts'
 import { claimAttempts } from '../../../runtime/events/delivery/queries/visits.ts'
 import { newId } from '../../../runtime/platform/ids.ts'
 import { createSlots } from '../../../runtime/work/slots.ts'

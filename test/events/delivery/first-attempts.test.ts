@@ -3,11 +3,12 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { byIndex, useIndexes } from '../../../runtime/database/pool/by-index.ts'
+import { completeOfOne } from '../../../runtime/events/delivery/queries/completions.ts'
 import {
   type AttemptCompletion,
-  completeOfOne,
-} from '../../../runtime/events/delivery/queries/completions.ts'
-import { showAttempts, succeedAttempts } from '../../../runtime/events/delivery/queries/successes.ts'
+  showAttempts,
+  succeedAttempts,
+} from '../../../runtime/events/delivery/queries/successes.ts'
 import { planAttempts } from '../../../runtime/events/delivery/queries/visits.ts'
 import { cancelAttempts } from '../../../runtime/events/webhook-endpoints/cancel-attempts.ts'
 import { newId } from '../../../runtime/platform/ids.ts'

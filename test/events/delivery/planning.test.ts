@@ -2,8 +2,8 @@
 
 import { randomUUID } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import type { VisitRequest } from '../../../runtime/events/delivery/queries/attempts.ts'
 import { showAttempts, succeedAttempts } from '../../../runtime/events/delivery/queries/successes.ts'
-import type { VisitRequest } from '../../../runtime/events/delivery/queries/visits.ts'
 import { planAttempts } from '../../../runtime/events/delivery/queries/visits.ts'
 import { collectEvents } from '../../../runtime/events/emit/emit.ts'
 import { cancelAttempts } from '../../../runtime/events/webhook-endpoints/cancel-attempts.ts'

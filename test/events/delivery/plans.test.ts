@@ -1,13 +1,11 @@
 /** Connections keep the plans that they have made for the queue: one that was made while it was empty has to be right for a full one. */
+
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { BY_INDEX_ONCE } from '../../../runtime/database/pool/by-index.ts'
-import {
-  claimStatement,
-  planStatement,
-  type VisitRequest,
-} from '../../../runtime/events/delivery/queries/visits.ts'
+import type { VisitRequest } from '../../../runtime/events/delivery/queries/attempts.ts'
+import { claimStatement, planStatement } from '../../../runtime/events/delivery/queries/visits.ts'
 import { newId } from '../../../runtime/platform/ids.ts'
 import { type Explained, literal, nodesOf, readBy } from '../../isolation/examine.ts'
 import { openStage, type Stage } from './setup.ts'

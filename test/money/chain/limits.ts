@@ -1,4 +1,4 @@
-import type { PaymentLimits } from '../../../runtime/money/chain/round.ts'
+import type { PaymentLimits } from '../../../runtime/money/chain/round-parts.ts'
 
 /** Quick, but for what has to run out. */
 export const LIMITS: PaymentLimits = {

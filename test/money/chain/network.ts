@@ -1,11 +1,12 @@
 /** A chain for tests: anvil, with the contract on it, and a worker of one's own. */
+
 import { pino } from 'pino'
 import type { Address } from 'viem'
 import { type Anvil, startAnvil } from '../../../runtime/money/chain/anvil.ts'
 import { connect } from '../../../runtime/money/chain/connect.ts'
 import compiled from '../../../runtime/money/chain/contract/test-usdc.json' with { type: 'json' }
 import { TEST_CHAIN_ID, TEST_KEY } from '../../../runtime/money/chain/own-chain.ts'
-import type { PaymentLimits } from '../../../runtime/money/chain/round.ts'
+import type { PaymentLimits } from '../../../runtime/money/chain/round-parts.ts'
 import { createRpc, type Rpc } from '../../../runtime/money/chain/rpc.ts'
 import { checked, createKeySigner } from '../../../runtime/money/chain/signer.ts'
 import { balanceCall, mintCall } from '../../../runtime/money/chain/token.ts'

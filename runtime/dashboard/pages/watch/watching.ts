@@ -5,8 +5,7 @@ import type { EventStreams } from '../../../events/emit/streams.ts'
 import type { Environment } from '../../../platform/environment.ts'
 import type { Operator } from '../../../tenants/admin/change.ts'
 import type { WrongCodes } from '../../../tenants/factors/wrong-codes.ts'
-import { readMember } from '../../../tenants/keys/credential-queries.ts'
-import type { MemberName } from '../../../tenants/keys/keyring.ts'
+import { type MemberName, readMember } from '../../../tenants/keys/credential-queries.ts'
 import { ApiRefused, type TenantPlace } from '../../engine/visit.ts'
 
 export interface Watching {

@@ -3,24 +3,8 @@ import type { Database, Statement } from '../../../database/database.ts'
 import { enqueue } from '../../../database/enqueue.ts'
 import { readSqlFile } from '../../../database/sql-file.ts'
 import { toTimestamp } from '../../../database/types.ts'
-import { writeUnwritten } from './successes.ts'
+import { type AttemptCompletion, writeUnwritten } from './successes.ts'
 import { type ForTenants, forOneTenant } from './visits.ts'
-
-/** The end of one attempt. Instants in milliseconds since the epoch, service time. */
-export interface AttemptCompletion {
-  readonly tenantId: string
-  readonly attemptId: string
-  /** Of the claim: when another has claimed the attempt since, nothing is written. */
-  readonly token: string
-  readonly status: 'succeeded' | 'failed' | 'canceled'
-  readonly responseStatus?: number
-  readonly responseBody?: string
-  readonly error?: string
-  readonly durationMs?: number
-  readonly attemptedAt?: number
-  /** The attempt that follows, unless the endpoint was disabled, or disabled and enabled again, since `generation`. */
-  readonly next?: { readonly id: string; readonly dueAt: number; readonly generation: number }
-}
 
 const TEXT = readSqlFile(import.meta.dirname, 'complete.sql')
 

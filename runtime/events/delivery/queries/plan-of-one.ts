@@ -1,8 +1,9 @@
 /** Writes what was planned for a single tenant whose row of `webhook_senders` the transaction holds. */
+
 import type { Database, Statement } from '../../../database/database.ts'
 import { enqueue } from '../../../database/enqueue.ts'
 import { toTimestamp } from '../../../database/types.ts'
-import type { LeasedAttempt, VisitRequest } from './visits.ts'
+import type { LeasedAttempt, VisitRequest } from './attempts.ts'
 
 /** What a visit found, with one attempt that follows; the attempt's own is null where none does. */
 export interface FoundAttempt extends LeasedAttempt {

@@ -1,10 +1,11 @@
 /** What most attempts come to: they are sent once, and answered. */
+
 import type { Database, Statement } from '../../../database/database.ts'
 import { enqueue } from '../../../database/enqueue.ts'
 import { inSteps } from '../../../database/steps.ts'
 import { toTimestamp } from '../../../database/types.ts'
-import type { AttemptCompletion } from './completions.ts'
-import type { ForTenants, VisitRequest } from './visits.ts'
+import type { VisitRequest } from './attempts.ts'
+import type { ForTenants } from './visits.ts'
 
 /** Attempts under the token of who sends them. */
 type SentAttempt = Pick<AttemptCompletion, 'tenantId' | 'attemptId' | 'token'>
@@ -198,4 +199,20 @@ export function showAttempts(
 export function writeUnwritten(tx: Database, sent: readonly SentAttempt[]): void {
   enqueue(tx.query(HOLD, idsOf('one', sent)))
   enqueue(showAttempts(tx, 'one', sent))
+}
+
+/** The end of one attempt. Instants in milliseconds since the epoch, service time. */
+export interface AttemptCompletion {
+  readonly tenantId: string
+  readonly attemptId: string
+  /** Of the claim: when another has claimed the attempt since, nothing is written. */
+  readonly token: string
+  readonly status: 'succeeded' | 'failed' | 'canceled'
+  readonly responseStatus?: number
+  readonly responseBody?: string
+  readonly error?: string
+  readonly durationMs?: number
+  readonly attemptedAt?: number
+  /** The attempt that follows, unless the endpoint was disabled, or disabled and enabled again, since `generation`. */
+  readonly next?: { readonly id: string; readonly dueAt: number; readonly generation: number }
 }

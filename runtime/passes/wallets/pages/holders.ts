@@ -29,8 +29,11 @@ export function firstOf(...routes: readonly HolderRoute[]): HolderRoute {
   }
 }
 
-/** Routes by how the paths begin that they answer. */
-export type HolderRoutes = Readonly<Record<string, HolderRoute>>
+/** The beginnings of the paths that need no key. */
+export const HOLDER_PREFIXES = ['/p/', '/google/v1/', '/apple/v1/', '/reports/'] as const
+
+/** Routes by the beginning of the paths that they answer. */
+export type HolderRoutes = Readonly<Partial<Record<(typeof HOLDER_PREFIXES)[number], HolderRoute>>>
 
 /** Undefined for a request that is for none of the routes; rejects with whatever is to be answered as an error. */
 export type Holders = (request: IncomingMessage, response: ServerResponse) => Promise<void> | undefined
@@ -40,7 +43,7 @@ export function createHolders(
   { clock, environment, limiter, proxies }: Pick<ApiService, 'clock' | 'environment' | 'limiter' | 'proxies'>,
   routes: HolderRoutes,
 ): Holders {
-  const prefixes = Object.keys(routes)
+  const prefixes = HOLDER_PREFIXES.filter((prefix) => routes[prefix] !== undefined)
   const visit = async (route: HolderRoute, each: HolderRequest) => {
     const meter = limiter.meter(addressGroup(clientAddress(each.request, proxies)))
     const allowance = await limiter.take(meter, 'unauthenticated')

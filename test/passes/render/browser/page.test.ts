@@ -32,7 +32,7 @@ let browser: Browser
 let origin: string
 
 beforeAll(async () => {
-  const wasm = new URL('../../../node_modules/zxing-wasm/dist/reader/zxing_reader.wasm', import.meta.url)
+  const wasm = new URL('../../../../node_modules/zxing-wasm/dist/reader/zxing_reader.wasm', import.meta.url)
   // Else it would fetch its program from the network.
   await prepareZXingModule({
     overrides: { wasmBinary: readFileSync(wasm).buffer as ArrayBuffer },

@@ -1,7 +1,6 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
-import type { Logger } from 'pino'
-import { readDocument } from '../explanation.ts'
-import { splitTarget } from '../pipeline.ts'
+import { readDocument } from '../../runtime/api/explanation.ts'
+import { splitTarget } from '../../runtime/api/pipeline.ts'
 import {
   type ContractValidator,
   createFailures,
@@ -66,14 +65,6 @@ export function createContractGuard(
       await Promise.all(pending)
     },
   }
-}
-
-/** A guard whose findings go to the log. */
-export function createLoggedGuard(log: Logger): ContractGuard {
-  return createContractGuard(
-    (disagreement) => log.error({ disagreement }, 'the contract guard disagrees'),
-    (error) => log.error({ err: error }, 'the contract guard could not check'),
-  )
 }
 
 /** A request that did not arrive whole is nothing that a document describes, and its answer neither. */
