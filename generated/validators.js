@@ -1710,6 +1710,30 @@ function AuthorizationAnswer$(v) {
   const v3 = v.amount
   if (v3 !== undefined) {
     n1++
+    if (!Amount$(v3)) return false
+  }
+  const v4 = v.decline_reason
+  if (v4 !== undefined) {
+    n1++
+    if (!DeclineReasonCode$(v4)) return false
+  }
+  const v5 = v.metadata
+  if (v5 !== undefined) {
+    n1++
+    if (!Metadata$(v5)) return false
+  }
+  if (!closed(v, n1, AuthorizationAnswer$properties)) return false
+  return true
+}
+
+function AuthorizationAnswer_2026_02_01$(v) {
+  if (!isObject(v)) return false
+  let n1 = 1
+  const v2 = v.approved
+  if (!(typeof v2 === 'boolean')) return false
+  const v3 = v.amount
+  if (v3 !== undefined) {
+    n1++
     if (!PositiveAmount$(v3)) return false
   }
   const v4 = v.decline_reason
@@ -1918,7 +1942,40 @@ function AuthorizationRequestData$(v) {
   return true
 }
 
-function AuthorizationSimulation$in(v, r1) {
+function AuthorizationSimulation$(v) {
+  if (!isObject(v)) return false
+  let n1 = 3
+  const v2 = v.card_id
+  if (v2 === undefined) return false
+  if (!CardId$(v2)) return false
+  const v3 = v.amount
+  if (v3 === undefined) return false
+  if (!Amount$(v3)) return false
+  const v4 = v.merchant
+  if (v4 === undefined) return false
+  if (!MerchantInput$(v4)) return false
+  const v5 = v.currency
+  if (v5 !== undefined) {
+    n1++
+    if (
+      !((typeof v5 === 'string' && (v5.length <= 3 || (v5.length <= 6 && length(v5) <= 3)) && AuthorizationSimulation$currency_pattern.test(v5)))
+    ) return false
+  }
+  const v6 = v.entry_method
+  if (v6 !== undefined) {
+    n1++
+    if (!EntryMethod$(v6)) return false
+  }
+  const v7 = v.wallet
+  if (v7 !== undefined) {
+    n1++
+    if (!Wallet$(v7)) return false
+  }
+  if (!closed(v, n1, AuthorizationSimulation$properties)) return false
+  return true
+}
+
+function AuthorizationSimulation_2025_11_01$in(v, r1) {
   if (!isObject(v)) return false
   let n1 = 3
   const v2 = v.card_id
@@ -1951,11 +2008,11 @@ function AuthorizationSimulation$in(v, r1) {
   return true
 }
 
-function AuthorizationSimulation$(v) {
-  return AuthorizationSimulation$in(v, MerchantInput$)
-}
 function AuthorizationSimulation_2025_11_01$(v) {
-  return AuthorizationSimulation$in(v, MerchantInput_2025_11_01$)
+  return AuthorizationSimulation_2025_11_01$in(v, MerchantInput_2025_11_01$)
+}
+function AuthorizationSimulation_2026_02_01$(v) {
+  return AuthorizationSimulation_2025_11_01$in(v, MerchantInput$)
 }
 
 function Balance$(v) {
@@ -8729,6 +8786,7 @@ export const AuditEntryId = AuditEntryId$
 export const AuditEntryList = AuditEntryList$
 export const AuditOutcome = AuditOutcome$
 export const AuthorizationAnswer = AuthorizationAnswer$
+export const AuthorizationAnswer_2026_02_01 = AuthorizationAnswer_2026_02_01$
 export const AuthorizationDecision = AuthorizationDecision$
 export const AuthorizationDecisionErroredEvent = AuthorizationDecisionErroredEvent$
 export const AuthorizationDecisionId = AuthorizationDecisionId$
@@ -8742,6 +8800,7 @@ export const AuthorizationRequest = AuthorizationRequest$
 export const AuthorizationRequestData = AuthorizationRequestData$
 export const AuthorizationSimulation = AuthorizationSimulation$
 export const AuthorizationSimulation_2025_11_01 = AuthorizationSimulation_2025_11_01$
+export const AuthorizationSimulation_2026_02_01 = AuthorizationSimulation_2026_02_01$
 export const Balance = Balance$
 export const BankAccount = BankAccount$
 export const BankAccountInput = BankAccountInput$

@@ -90,6 +90,12 @@ const announced: Readonly<Record<string, string>> = {
 ~ /components/schemas/Settlement/properties/interchange_amount/$ref
 ~ /components/schemas/Settlement/properties/interchange_amount/description
 ~ /components/schemas/AuthorizationSimulation/properties/wallet/description
++ /components/schemas/AuthorizationSimulation/properties/amount/description
+~ /components/schemas/AuthorizationSimulation/properties/amount/$ref
+~ /components/schemas/AuthorizationAnswer/properties/amount/$ref
+~ /components/schemas/AuthorizationAnswer/properties/amount/description
+~ /components/schemas/CardTransaction/properties/expires_at/description
+~ /paths/~1v1~1test~1cards~1simulate_authorization/post/description
 ~ /components/schemas/Settlement/properties/fees_amount/description
 ~ /paths/~1v1~1test~1cards~1simulate_refund/post/description
 + /paths/~1v1~1disputes/post/x-body-limit

@@ -59,5 +59,7 @@ export const authorizationDecisionsHandlers = {
 
 function readUse(body: Schemas['AuthorizationSimulation']): AskedUse {
   const { card_id, amount, currency = 'usd', merchant, entry_method = null, wallet = null } = body
-  return { card_id, currency, merchant: readMerchant(merchant), requested: amount, entry_method, wallet }
+  // Stored, minus zero is 0.
+  const requested = amount + 0
+  return { card_id, currency, merchant: readMerchant(merchant), requested, entry_method, wallet }
 }

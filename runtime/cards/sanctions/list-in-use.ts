@@ -7,7 +7,7 @@ import { type PeriodicJob, runPeriodically } from '../../platform/periodic.ts'
 import { readList, readListTime } from './list.ts'
 import { createMatcher, type Matcher } from './matcher.ts'
 
-export interface ListInUse extends Matcher {
+export interface ListInUse extends Pick<Matcher, 'match' | 'findWallet'> {
   /** What alerts call it. */
   readonly name: string
   readonly version: string
@@ -70,8 +70,11 @@ export async function openSanctions(
     for (const record of broken.slice(0, MAX_LOGGED)) {
       log?.error({ list: name, ...record }, 'a record of the sanctions list cannot be read and is left out')
     }
-    const matcher = await createMatcher(entries)
-    return { name, version, number: await register(control, version, now()), ...matcher }
+    const { unread, match, findWallet } = await createMatcher(entries)
+    for (const each of unread.slice(0, MAX_LOGGED)) {
+      log?.error({ list: name, ...each }, 'a name of the sanctions list cannot be compared and is left out')
+    }
+    return { name, version, number: await register(control, version, now()), match, findWallet }
   }
   const fail = (cause: unknown) => {
     throw new Error(`the sanctions list ${path} cannot be read: ${String(cause)}`, { cause })

@@ -46,7 +46,14 @@ const OTHER_TYPE = 0.05
 /** Nobody reads more of them. */
 const MAX_MATCHES = 20
 
+/** An entry that has a name which cannot be prepared: it is compared by its other names alone. */
+export interface UnreadName {
+  readonly id: string
+  readonly problem: string
+}
+
 export interface Matcher {
+  readonly unread: readonly UnreadName[]
   /** Matches of at most 20 entries, the highest scores first. */
   match(subject: Subject): readonly Match[]
   /** The entry that has an address on a chain. @param account CAIP-10, or the address alone. */
@@ -59,9 +66,10 @@ export interface Matcher {
  * @param indexed false: every name is compared with every other, for tests and benches.
  */
 export async function createMatcher(entries: readonly ListEntry[], indexed = true): Promise<Matcher> {
-  const { names, owners, byKey, index } = await prepare(entries, indexed)
+  const { names, owners, byKey, index, unread } = await prepare(entries, indexed)
   const wallets = new Map(entries.flatMap((entry) => entry.wallets.map((wallet) => [wallet, entry] as const)))
   return {
+    unread,
     findWallet: (account) => wallets.get(readWallet(account)),
     match(subject) {
       const { forms, keys } = readSubject(subject.name)
@@ -90,6 +98,7 @@ interface Prepared {
   readonly owners: readonly ListEntry[]
   readonly byKey: ReadonlyMap<string, readonly ListEntry[]>
   readonly index: NameIndex
+  readonly unread: readonly UnreadName[]
 }
 
 async function prepare(entries: readonly ListEntry[], indexed: boolean): Promise<Prepared> {
@@ -97,9 +106,19 @@ async function prepare(entries: readonly ListEntry[], indexed: boolean): Promise
   const names: NameForm[] = []
   const owners: ListEntry[] = []
   const byKey = new Map<string, ListEntry[]>()
+  const unread: UnreadName[] = []
+  const read = (entry: ListEntry) =>
+    entry.names.flatMap((name) => {
+      try {
+        return [readListed(name, entry.type)]
+      } catch (error) {
+        unread.push({ id: entry.id, problem: String(error) })
+        return []
+      }
+    })
   for (const entry of entries) {
     if (steps.isOver()) await steps.next()
-    for (const { forms, keys } of entry.names.map((name) => readListed(name, entry.type))) {
+    for (const { forms, keys } of read(entry)) {
       for (const form of forms) {
         names.push(form)
         owners.push(entry)
@@ -112,6 +131,7 @@ async function prepare(entries: readonly ListEntry[], indexed: boolean): Promise
     names,
     owners,
     byKey,
+    unread,
     index: indexed ? await createNameIndex(names, steps) : { candidates: () => all },
   }
 }

@@ -56,7 +56,8 @@ export async function writeNew(
 ): Promise<void> {
   const { db, space, events } = place
   enqueue(insertCardTransaction(db, space, row))
-  await refuseBeyond(move(place, NOTHING, row, row.status === 'authorized' ? 1 : 0, row.created))
+  // One of nothing verifies the card and does not count.
+  await refuseBeyond(move(place, NOTHING, row, row.authorized > 0 ? 1 : 0, row.created))
   emit(events, { type, data: { card_transaction: showCardTransaction(row) } })
 }
 

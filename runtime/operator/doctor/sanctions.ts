@@ -1,16 +1,24 @@
 /** The list that cardholders and payout destinations are screened against. */
 
 import { readList } from '../../cards/sanctions/list.ts'
+import { createMatcher } from '../../cards/sanctions/matcher.ts'
 import type { Settings } from '../../platform/settings.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
 
-/** Whether the list can be read, and how many of its records cannot. */
+/** Whether the list can be read and its names compared, and how many cannot. */
 export async function checkSanctions({ sanctionsList }: Pick<Settings, 'sanctionsList'>): Promise<Finding> {
   try {
     const { name, entries, broken } = await readList(sanctionsList)
+    const { unread } = await createMatcher(entries)
     const words = `${name} with ${entries.length} people and companies`
     const [first] = broken
-    if (!first) return ok('sanctions list', words)
+    const [unreadName] = unread
+    if (!first && !unreadName) return ok('sanctions list', words)
+    if (!first)
+      return warn(
+        'sanctions list',
+        `${words}; ${unread.length} names cannot be compared and are left out, the first of entry ${unreadName?.id}: ${unreadName?.problem}`,
+      )
     return warn(
       'sanctions list',
       `${words}; ${broken.length} records cannot be read and are left out, first record ${first.record}: ${first.problem}. ` +

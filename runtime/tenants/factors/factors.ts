@@ -2,7 +2,8 @@ import { Secret, TOTP } from 'otpauth'
 import type { Database } from '../../database/database.ts'
 import type { Pool } from '../../database/pool/pool.ts'
 import { newId } from '../../platform/ids.ts'
-import { hashPassword, unseal, verifyPassword } from '../../platform/secrets.ts'
+import { NO_PASSWORD, verifyPassword } from '../../platform/passwords.ts'
+import { unseal } from '../../platform/secrets.ts'
 import type { AuditEntry } from '../audit/entry.ts'
 import { appendAuditIn } from '../audit/queries.ts'
 import type { Clock } from '../clock/clock.ts'
@@ -20,7 +21,7 @@ import {
   useToken,
 } from './factor-queries.ts'
 import { totpContext } from './totp-context.ts'
-import { createWrongCodes, type PausedSender, type WrongCodes } from './wrong-codes.ts'
+import { createWrongCodes, judge, type PausedSender, type WrongCodes } from './wrong-codes.ts'
 
 /** The second factor of requests (TOTP, RFC 6238: SHA-1, six digits, steps of 30 s), by machine time. */
 export interface Factors {
@@ -197,8 +198,6 @@ export async function useCode(
   return step !== undefined && useStep(control, tenantId, member.id, step, formHash)
 }
 
-let nobody: Promise<string> | undefined
-
 interface Confirming {
   readonly control: Database
   readonly pepper: string
@@ -220,8 +219,8 @@ async function findMember(
   const named = confirmers.find((each) => each.email.toLowerCase() === wanted)
   const counted = await wrongCodes.admit(tenantId, { kind: 'key', id })
   const member = counted.isAdmitted ? named : undefined
-  nobody ??= hashPassword(randomBase62(TOKEN_LENGTH))
-  const fits = await verifyPassword(password, member?.password_hash ?? (await nobody))
+  const hash = member?.password_hash ?? NO_PASSWORD
+  const fits = await judge([counted], () => verifyPassword(password, hash))
   const digits = code.replaceAll(/\s/g, '')
   if (member && fits && (await useCode(control, pepper, tenantId, member, digits, now))) {
     await counted.right()

@@ -96,6 +96,16 @@ export function createWrongCodes(
   }
 }
 
+/** Awaits a verification of a password. If it cannot be done, the codes are taken back: the member made no mistake. */
+export async function judge(codes: readonly CountedCode[], verify: () => Promise<boolean>): Promise<boolean> {
+  try {
+    return await verify()
+  } catch (error) {
+    for (const code of codes) await code.takeBack()
+    throw error
+  }
+}
+
 const nameOf = (sender: CodeSender) =>
   sender.kind === 'session' ? `session ${sender.digest.toString('hex')}` : sender.id
 

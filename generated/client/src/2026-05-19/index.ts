@@ -1835,7 +1835,8 @@ export interface Client {
   /**
    * Simulate an authorization
    *
-   * A merchant asks for money; every rule is judged as in live.
+   * A merchant asks for money; every rule is judged as in live. An amount of 0 verifies the card: it holds nothing, does not count in `max_authorization_count`
+   * or spending limits, and cannot be incremented.
    *
    * `POST /v1/test/cards/simulate_authorization`
    *

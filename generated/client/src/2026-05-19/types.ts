@@ -1736,7 +1736,8 @@ export interface paths {
         put?: never;
         /**
          * Simulate an authorization
-         * @description A merchant asks for money; every rule is judged as in live.
+         * @description A merchant asks for money; every rule is judged as in live. An amount of 0 verifies the card: it holds nothing, does not count in
+         * `max_authorization_count` or spending limits, and cannot be incremented.
          */
         post: operations["simulateAuthorization"];
         delete?: never;
@@ -6647,7 +6648,7 @@ export interface components {
             decision_id: components["schemas"]["AuthorizationDecisionId"] | null;
             /**
              * Format: date-time
-             * @description When what is still held expires; null when nothing is.
+             * @description When it expires, while it is `authorized`; null otherwise.
              * @example 2026-06-08T09:30:00.000Z
              */
             expires_at: string | null;
@@ -7147,10 +7148,11 @@ export interface components {
              */
             approved: boolean;
             /**
-             * @description How much is approved, in cents, up to what was requested; all of it when absent.
+             * @description How much is approved, in cents, up to what was requested; all of it when absent. 0 is an answer to a request for 0 alone, which
+             * verifies the card.
              * @example 1000
              */
-            amount?: components["schemas"]["PositiveAmount"];
+            amount?: components["schemas"]["Amount"];
             /** @description Why it is declined; `decision_declined` when absent. */
             decline_reason?: components["schemas"]["DeclineReasonCode"];
             metadata?: components["schemas"]["Metadata"];
@@ -7260,7 +7262,8 @@ export interface components {
         AuthorizationSimulation: {
             /** @description The card. */
             card_id: components["schemas"]["CardId"];
-            amount: components["schemas"]["PositiveAmount"];
+            /** @description How much, in cents; 0 verifies the card. */
+            amount: components["schemas"]["Amount"];
             /**
              * @description The merchant’s currency, ISO 4217 in lower case; `usd` when absent.
              * @default usd

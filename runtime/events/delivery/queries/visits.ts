@@ -35,9 +35,9 @@ export function forOneTenant(text: string, tenant: '$3' | '$4'): string {
     .replaceAll(/(\bINSERT INTO [^()]+\([^()]+\)\s+SELECT )\w+\.tenant_id\b/g, (_, begin) => begin + tenant)
 }
 
-/** What `visit` is given: $1 to $7. */
+/** What `visit` is given: $1 to $8. */
 export function visitValues(request: VisitRequest): unknown[] {
-  const { of, tenants, now, leaseUntil, token, limit, allowance, allowances } = request
+  const { of, tenants, now, leaseUntil, token, limit, allowance, allowances, rates = {} } = request
   return [
     toTimestamp(now),
     toTimestamp(leaseUntil),
@@ -46,6 +46,7 @@ export function visitValues(request: VisitRequest): unknown[] {
     limit,
     allowance,
     JSON.stringify(allowances),
+    JSON.stringify(rates),
   ]
 }
 
