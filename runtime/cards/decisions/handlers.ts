@@ -36,19 +36,19 @@ export const authorizationDecisionsHandlers = {
 
   /** As the network would ask: the tenant's endpoint decides too, where it has one. */
   simulateAuthorization: pausing(
-    ({ db, caller, request, again }, { body }: { body: Schemas['AuthorizationSimulation'] }) =>
+    ({ db, caller, request, isRetry }, { body }: { body: Schemas['AuthorizationSimulation'] }) =>
       Promise.all([
-        lockFacts(db, caller.space, body.card_id, request.now, again ? 'locked' : 'read'),
+        lockFacts(db, caller.space, body.card_id, request.now, isRetry ? 'locked' : 'read'),
         caller.tenant.plan === 'enterprise' &&
           isToBeAsked(db, caller.space, request.header('Idempotency-Key') ?? null),
       ]),
-    async (context, { body }, ahead) => {
+    async (context, { body }, prefetched) => {
       const use = readUse(body)
-      const [facts, isAsked] = await ahead
+      const [facts, isAsked] = await prefetched
       return isAsked ? pose(context, use, requireCard(facts)) : undefined
     },
-    async ({ db, caller, events, request }, { body }, asked, ahead) => {
-      const facts = requireCard((await ahead)[0])
+    async ({ db, caller, events, request }, { body }, asked, prefetched) => {
+      const facts = requireCard((await prefetched)[0])
       const place = { db, space: caller.space, events, now: request.now }
       const row = asked ? await conclude(place, asked, facts) : await authorize(place, readUse(body), facts)
       return { status: 201, body: showCardTransaction(row) }

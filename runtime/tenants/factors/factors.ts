@@ -141,14 +141,19 @@ export function createFactors(
         return { outcome: 'over' }
       const member = await findMember({ control, pepper, wrongCodes, now }, row, confirmation)
       if (!member) {
-        await appendAuditIn(control, row.environment, row.tenant_id, tell(row, clock, 'failed', confirmation))
+        await appendAuditIn(
+          control,
+          row.environment,
+          row.tenant_id,
+          challengeEntry(row, clock, 'failed', confirmation),
+        )
         return { outcome: 'wrong' }
       }
       const factor = `fct_${randomBase62(TOKEN_LENGTH)}`
       const isFirst = await control.forTenant(row.tenant_id).transaction(async (tx) => {
         const fresh = digestKey(pepper, factor)
         if (!(await completeChallenge(tx, row.tenant_id, digest, fresh, now, now + TOKEN_MS))) return false
-        const entry = tell(row, clock, 'succeeded', confirmation, member.id)
+        const entry = challengeEntry(row, clock, 'succeeded', confirmation, member.id)
         await appendAuditIn(tx, row.environment, row.tenant_id, entry)
         return true
       })
@@ -230,7 +235,7 @@ async function findMember(
   return undefined
 }
 
-function tell(
+function challengeEntry(
   row: ChallengeRow,
   clock: Clock,
   outcome: AuditEntry['outcome'],

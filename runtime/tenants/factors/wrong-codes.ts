@@ -1,4 +1,4 @@
-import { enqueue } from '../../database/enqueue.ts'
+import { pipelined } from '../../database/pipelined.ts'
 import type { Pool } from '../../database/pool/pool.ts'
 import { ENVIRONMENTS } from '../../platform/environment.ts'
 import { newId } from '../../platform/ids.ts'
@@ -132,6 +132,6 @@ function enqueueEntries(
       version: null,
       created,
     } as const
-    enqueue(appendAuditIn(tx, environment, tenantId, entry))
+    pipelined(appendAuditIn(tx, environment, tenantId, entry))
   }
 }
