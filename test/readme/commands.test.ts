@@ -48,6 +48,7 @@ const TYPED: readonly Typed[] = [
   { begins: 'npx svc trigger pass.updated ', terminals: ['second'], shows: /^triggered +pass\.updated$/m },
   { begins: 'npx svc cards simulate --help', terminals: ['second'], shows: /simulate authorization card_/ },
   { begins: 'npx svc events ', terminals: ['second'], shows: /\bpass\.updated +evt_\w+ +pass_\w+$/m },
+  { begins: 'npx svc logs list ', terminals: ['second'], shows: /^CREATED +STATUS +METHOD +PATH /m },
 ]
 
 /** Named in a sentence or a table, and what they show. */
