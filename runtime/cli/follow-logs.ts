@@ -97,7 +97,8 @@ async function readNew(
   for (const [id, created] of given) if (from !== undefined && created < from) given.delete(id)
   if (from === undefined) return []
   for (const { id, created } of fresh) given.set(id, Date.parse(created))
-  return fresh.reverse()
+  // A poll that was refused is logged, unlike one that succeeded.
+  return fresh.filter(({ operation }) => operation !== 'listRequestLogs').reverse()
 }
 
 async function readPage(

@@ -15,18 +15,23 @@ export async function createSoundIndex(
 ): Promise<(sound: string) => readonly number[]> {
   const { first, stored } = await storeRemains(sounds, steps)
   const remembered = new Map<string, readonly number[]>()
+  /** By number: the lookup that saw the sound last. */
+  const seenAt = new Int32Array(sounds.length)
+  let lookups = 0
   return (sound) => {
     const known = remembered.get(sound)
     if (known) return known
-    const places = new Set<number>()
+    lookups = (lookups + 1) % 0x7fffffff
+    const found: number[] = []
     for (const remains of remainsOf(sound)) {
       const bits = upperBits(remains)
       for (let at = first[bits]!; at < first[bits + 1]!; at += 1) {
         const place = stored[at]! - remains * PLACES
-        if (place >= 0 && place < PLACES) places.add(place)
+        if (place < 0 || place >= PLACES || seenAt[place] === lookups) continue
+        seenAt[place] = lookups
+        if (withinDistance(sound, sounds[place]!)) found.push(place)
       }
     }
-    const found = [...places].filter((place) => withinDistance(sound, sounds[place]!))
     if (remembered.size >= REMEMBERED) remembered.clear()
     remembered.set(sound, found)
     return found
