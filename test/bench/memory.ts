@@ -6,7 +6,7 @@
  * Options: --requests N (500) of each kind in a step, --steps N (4), --connections C (16).
  */
 import { randomBytes } from 'node:crypto'
-import { chmodSync, mkdtempSync, readFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { encodePng } from '../../runtime/passes/wallets/render/png.ts'
@@ -84,8 +84,9 @@ async function measure(
   title: string,
   settings: Readonly<Record<string, string>>,
 ): Promise<void> {
-  const directory = mkdtempSync(join(scratch.directory, 'service-'))
-  chmodSync(directory, 0o711)
+  const directory = join(scratch.directory, title.replaceAll(/\W+/g, '-'))
+  mkdirSync(directory)
+  chmodSync(directory, 0o711) // for the database's user, when root runs the bench
   const service = await startDemoService({ ...scratch, directory }, settings)
   const kinds = await kindsOf(service)
   const rows: (readonly [string, number])[] = [['start', residentMegabytes(service.pid)]]

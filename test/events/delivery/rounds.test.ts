@@ -13,11 +13,11 @@ test.each(['plan', 'claim'] as const)(
   'while one is under way to %s for a tenant there is no other',
   async (what) => {
     const failures: ((reason: Error) => void)[] = []
-    const soon = () => new Promise((_resolve, reject) => failures.push(reject))
+    const commitEarly = () => new Promise((_resolve, reject) => failures.push(reject))
     const agenda = createAgenda({ atOnce: 10, notify: () => {} })
     const rounds = createRounds({
       environment: 'sandbox',
-      pool: { soon } as unknown as Pool,
+      pool: { commitEarly } as unknown as Pool,
       clock: { machine: () => 0, service: () => 0 },
       leaseClock: { now: () => 0, refresh: async () => {} },
       leaseMs: 1000,

@@ -1,10 +1,12 @@
 /** Hashing passwords: what it gives, and how many hashes are computed at once. */
+import crypto from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
+import { syncBuiltinESMExports } from 'node:module'
 import type { AddressInfo } from 'node:net'
 import express from 'express'
 import { pino } from 'pino'
-import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { createSessions } from '../../../runtime/dashboard/sign-in/sessions.ts'
 import { createSignIn } from '../../../runtime/dashboard/sign-in/sign-in.ts'
 import {
@@ -20,41 +22,44 @@ import { holdMachineClock, makeConfirmer } from '../../account/confirmers.ts'
 import { makeTenant, startTestService } from '../../support/service.ts'
 
 /** Hashes that were begun and have not ended, and the largest number of them. */
-const hashes = vi.hoisted(() => ({ running: 0, most: 0, held: undefined as (() => void)[] | undefined }))
+const hashes = { running: 0, most: 0, held: undefined as (() => void)[] | undefined }
 
 /** Its last argument is the callback. */
 type HashFunction = (...given: unknown[]) => void
 
-vi.mock('node:crypto', async (importOriginal) => {
-  const crypto = await importOriginal<typeof import('node:crypto')>()
-  const counted =
-    (hash: HashFunction) =>
-    (...given: unknown[]) => {
-      const done = given.pop() as (...results: unknown[]) => void
-      const end = () => {
-        hashes.running -= 1
-      }
-      hashes.running += 1
-      hashes.most = Math.max(hashes.most, hashes.running)
-      const begin = () => {
-        try {
-          hash(...given, (...results: unknown[]) => {
-            end()
-            done(...results)
-          })
-        } catch (error) {
-          end()
-          throw error
-        }
-      }
-      if (hashes.held) hashes.held.push(begin)
-      else begin()
+const counted =
+  (hash: HashFunction) =>
+  (...given: unknown[]) => {
+    const done = given.pop() as (...results: unknown[]) => void
+    const end = () => {
+      hashes.running -= 1
     }
-  return {
-    ...crypto,
-    argon2: counted(crypto.argon2 as HashFunction),
-    scrypt: counted(crypto.scrypt as HashFunction),
+    hashes.running += 1
+    hashes.most = Math.max(hashes.most, hashes.running)
+    const begin = () => {
+      try {
+        hash(...given, (...results: unknown[]) => {
+          end()
+          done(...results)
+        })
+      } catch (error) {
+        end()
+        throw error
+      }
+    }
+    if (hashes.held) hashes.held.push(begin)
+    else begin()
   }
+
+// Other files of the same worker have loaded the module already, so its functions are replaced where it takes them from.
+const { argon2, scrypt } = crypto
+beforeAll(() => {
+  Object.assign(crypto, { argon2: counted(argon2 as HashFunction), scrypt: counted(scrypt as HashFunction) })
+  syncBuiltinESMExports()
+})
+afterAll(() => {
+  Object.assign(crypto, { argon2, scrypt })
+  syncBuiltinESMExports()
 })
 
 beforeEach(() => {
