@@ -57,10 +57,11 @@ function addStatement(target: SourceFile, from: SourceFile, text: string): void 
   else target.addStatements(text)
 }
 
-/** The names of members of every object that a variable of the text is made of. */
+/** The names of members of every object that the text exports as a variable. */
 export function memberNames(text: string): string[] {
   const source = new Project({ useInMemoryFileSystem: true }).createSourceFile('source.ts', text)
-  return source.getVariableDeclarations().flatMap((declaration) => {
+  const exported = source.getVariableDeclarations().filter((declaration) => declaration.isExported())
+  return exported.flatMap((declaration) => {
     const literal = literalOf(declaration.getInitializer())
     return Node.isObjectLiteralExpression(literal) ? literal.getProperties().map(nameOf) : []
   })

@@ -14,7 +14,7 @@ import { memberNames, mergeSource } from './merge.ts'
 import { type ResourceView, tagsOf, viewResource } from './resource-view.ts'
 
 /**
- * @param handlers folder below which an object of some variable has a member named after each written operation.
+ * @param handlers folder below which an exported object has a member named after each written operation.
  * @param changes of all versions: what one serves under another id has no handler of its own.
  * @returns operations without a handler, in the order of the newest document.
  */
@@ -47,12 +47,15 @@ function handlerFiles(ids: readonly string[], handlers: string): ReadonlyMap<str
 /**
  * The folder, below that of the handlers, where a tag's handlers belong: where its other operations are handled;
  * otherwise beside the folders of its group; otherwise a folder of its own.
+ *
+ * @param files those that handle operations, by the operation's id.
  */
-function folderOf(api: Api, { tag, dashed, group }: ResourceView, handlers: string): string {
-  const files = handlerFiles(
-    api.operations.map(({ id }) => id),
-    handlers,
-  )
+function folderOf(
+  api: Api,
+  { tag, dashed, group }: ResourceView,
+  handlers: string,
+  files: ReadonlyMap<string, string>,
+): string {
   const folders = (tags: readonly string[]) =>
     api.operations.flatMap((each) => (tags.includes(each.tag) ? (files.get(each.id) ?? []) : [])).map(dirname)
   const [own] = folders([tag])
@@ -86,10 +89,14 @@ export function writeStubs(
   const written = new Set<string>()
   const left = new Set<string>()
   const compile = (text: string) => handlebars.compile(text, { strict: true, noEscape: true })
+  const files = handlerFiles(
+    api.operations.map(({ id }) => id),
+    handlers,
+  )
   for (const tag of new Set(operations.map((operation) => operation.tag))) {
     const own = operations.filter((operation) => operation.tag === tag)
     const resource = viewResource(api, tag, own)
-    const view = { ...resource, folder: folderOf(api, resource, handlers) }
+    const view = { ...resource, folder: folderOf(api, resource, handlers, files) }
     for (const wanted of config.files) {
       if (wanted.for !== undefined && !view.operations.some(({ kind }) => kind === wanted.for)) continue
       const source = readFileSync(join(root, config.templates, `${wanted.template}.hbs`), 'utf8')

@@ -1,10 +1,8 @@
 /** What the request log keeps of requests: without secrets and card numbers, and not too long. */
 
-import { redactCardNumbers } from '../platform/card-numbers.ts'
+import { REDACTED, redactCardNumbers } from '../platform/card-numbers.ts'
 import { redactCredentials } from '../platform/log.ts'
 import type { ApiDocument } from './explanation.ts'
-
-const REDACTED = '[redacted]'
 
 /** Characters of a body that are kept. */
 const MAX_KEPT = 8192

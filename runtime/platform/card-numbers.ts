@@ -31,7 +31,8 @@ const NETWORKS = [
 /** Matches at the first digit alone, so that a number is found although digits before it look like the beginning of one. */
 const CANDIDATE = new RegExp(`(?<![\\d.])(?=((?:${NETWORKS.join('|')})(?!\\d)))\\d`, 'g')
 
-const REDACTED = '[redacted]'
+/** What the log shows in place of a secret value. */
+export const REDACTED = '[redacted]'
 
 /** Replaces each text of digits that could be a card number: one of a large network whose check digit is right. */
 export function redactCardNumbers(text: string): string {

@@ -7,7 +7,7 @@ type Replacement = readonly [secret: RegExp, shown: string]
 const CREDENTIALS: readonly Replacement[] = [
   [/(svc_[ps]k_(?:sandbox|live)_)[0-9A-Za-z]+/g, '$1…'],
   [/((?:fct|whsec|svc_(?:(?:[ar]t|ac)_(?:sandbox|live)|cs))_)[0-9A-Za-z_-]{8,}/g, '$1…'],
-  [/(\b[a-z][a-z0-9+.-]*:\/\/[^\s:/@"\\]*:)[^\s/@"\\]+@/gi, '$1…@'],
+  [/(:\/\/[^\s:/@"\\]*:)[^\s/@"\\]+@/g, '$1…@'],
 ]
 
 /** Contents of headers that authenticate, and values that their names show to be secret. */

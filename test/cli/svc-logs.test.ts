@@ -131,6 +131,7 @@ test('a key without the scope is told which one it takes', async () => {
 interface Log {
   readonly id: string
   readonly created: string
+  readonly operation: string
 }
 
 type Refusal = (response: ServerResponse) => void
@@ -156,9 +157,9 @@ async function serveLogs() {
     response.writeHead(200, { 'Content-Type': 'application/json', 'Request-Id': newId('req', clock.now) })
     response.end(JSON.stringify({ data, has_more: next_cursor !== null, next_cursor }))
   })
-  const add = (secondsAgo = 0) => {
+  const add = (secondsAgo = 0, operation = 'getPass') => {
     const created = clock.now - secondsAgo * 1000
-    const log = { id: newId('req', created), created: new Date(created).toISOString() }
+    const log = { id: newId('req', created), created: new Date(created).toISOString(), operation }
     logs.push(log)
     return log.id
   }
@@ -233,6 +234,7 @@ test('refusals that pass and lost connections leave nothing out and show nothing
     (response) => void response.writeHead(503).end(),
   )
   await until('the refusals', () => server.refusals.length === 0)
+  server.add(0, 'listRequestLogs') // the poll that was refused, which the service logs
   // The connection was away for longer than the tail looks back.
   server.clock.now += 600_000
   const meanwhile = server.add(500)

@@ -11,19 +11,22 @@ export async function checkSanctions({ sanctionsList }: Pick<Settings, 'sanction
     const { name, entries, broken } = await readList(sanctionsList)
     const { unread } = await createMatcher(entries)
     const words = `${name} with ${entries.length} people and companies`
-    const [first] = broken
+    const [record] = broken
     const [unreadName] = unread
-    if (!first && !unreadName) return ok('sanctions list', words)
-    if (!first)
-      return warn(
-        'sanctions list',
-        `${words}; ${unread.length} names cannot be compared and are left out, the first of entry ${unreadName?.id}: ${unreadName?.problem}`,
-      )
-    return warn(
-      'sanctions list',
-      `${words}; ${broken.length} records cannot be read and are left out, first record ${first.record}: ${first.problem}. ` +
-        'Download the list again.',
-    )
+    const faults = [
+      ...(record
+        ? [
+            `${broken.length} records cannot be read and are left out, first record ${record.record}: ${record.problem}`,
+          ]
+        : []),
+      ...(unreadName
+        ? [
+            `${unread.length} names cannot be compared and are left out, first of entry ${unreadName.id}: ${unreadName.problem}`,
+          ]
+        : []),
+    ]
+    if (faults.length === 0) return ok('sanctions list', words)
+    return warn('sanctions list', `${[words, ...faults].join('; ')}. Download the list again.`)
   } catch (error) {
     return fail('sanctions list', error)
   }
