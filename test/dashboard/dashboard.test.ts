@@ -120,7 +120,7 @@ describe('forms', () => {
       await browser.post(`${ENDPOINTS}/new`, fields),
       await browser.post(`${ENDPOINTS}/new`, fields),
     ]
-    const secret = /whsec_[\w+/=]+/.exec(first.text)?.[0]
+    const secret = /whsec_[\w-]+/.exec(first.text)?.[0]
     expect([first.status, secret ?? first.text]).toEqual([200, expect.stringMatching(/^whsec_/)])
     expect(second.text).toContain(secret)
     const list = await browser.get(ENDPOINTS)
