@@ -1,8 +1,9 @@
 /** Holds people and companies against a list. */
+import { messageOf } from '../../database/errors.ts'
 import { createSteps } from '../../platform/fairness/pauses.ts'
 import { compareBirths } from './births.ts'
 import { createNameIndex, type NameIndex } from './name-index.ts'
-import { type NameForm, readListed, readSubject } from './names.ts'
+import { exactFormOf, type NameForm, readListed, readSubject } from './names.ts'
 import type { ListEntry } from './ofac.ts'
 import { compareNames } from './score.ts'
 import { readWallet } from './wallets.ts'
@@ -46,7 +47,15 @@ const OTHER_TYPE = 0.05
 /** Nobody reads more of them. */
 const MAX_MATCHES = 20
 
+/** A name of a list that cannot be taken into the index: a subject is its entry's only if the name is written the same. */
+export interface UnreadableName {
+  /** Number of its entry. */
+  readonly id: string
+  readonly problem: string
+}
+
 export interface Matcher {
+  readonly unreadable: readonly UnreadableName[]
   /** Matches of at most 20 entries, the highest scores first. */
   match(subject: Subject): readonly Match[]
   /** The entry that has an address on a chain. @param account CAIP-10, or the address alone. */
@@ -59,14 +68,17 @@ export interface Matcher {
  * @param indexed false: every name is compared with every other, for tests and benches.
  */
 export async function createMatcher(entries: readonly ListEntry[], indexed = true): Promise<Matcher> {
-  const { names, owners, byKey, index } = await prepare(entries, indexed)
+  const { names, owners, byKey, byExactForm, index, unreadable } = await prepare(entries, indexed)
   const wallets = new Map(entries.flatMap((entry) => entry.wallets.map((wallet) => [wallet, entry] as const)))
   return {
+    unreadable,
     findWallet: (account) => wallets.get(readWallet(account)),
     match(subject) {
       const { forms, keys } = readSubject(subject.name)
       const best = new Map<ListEntry, number>()
       for (const key of keys) for (const entry of byKey.get(key) ?? []) best.set(entry, BY_KEY)
+      const exact = byExactForm.size === 0 ? [] : byExactForm.get(exactFormOf(subject.name))
+      for (const entry of exact ?? []) best.set(entry, 1)
       for (const form of forms) {
         for (const place of index.candidates(form)) {
           const entry = owners[place]!
@@ -89,6 +101,9 @@ interface Prepared {
   /** The entry that each name is of. */
   readonly owners: readonly ListEntry[]
   readonly byKey: ReadonlyMap<string, readonly ListEntry[]>
+  /** Of unreadable names alone. */
+  readonly byExactForm: ReadonlyMap<string, readonly ListEntry[]>
+  readonly unreadable: readonly UnreadableName[]
   readonly index: NameIndex
 }
 
@@ -97,14 +112,22 @@ async function prepare(entries: readonly ListEntry[], indexed: boolean): Promise
   const names: NameForm[] = []
   const owners: ListEntry[] = []
   const byKey = new Map<string, ListEntry[]>()
+  const byExactForm = new Map<string, ListEntry[]>()
+  const unreadable: UnreadableName[] = []
+  const put = (map: Map<string, ListEntry[]>, key: string, entry: ListEntry) =>
+    map.set(key, [...(map.get(key) ?? []), entry])
   for (const entry of entries) {
-    if (steps.isOver()) await steps.next()
-    for (const { forms, keys } of entry.names.map((name) => readListed(name, entry.type))) {
-      for (const form of forms) {
-        names.push(form)
-        owners.push(entry)
+    for (const name of entry.names) {
+      if (steps.isOver()) await steps.next()
+      try {
+        const { forms, keys } = readListed(name, entry.type)
+        names.push(...forms)
+        owners.push(...forms.map(() => entry))
+        for (const key of keys) put(byKey, key, entry)
+      } catch (error) {
+        unreadable.push({ id: entry.id, problem: messageOf(error) })
+        put(byExactForm, exactFormOf(name), entry)
       }
-      for (const key of keys) byKey.set(key, [...(byKey.get(key) ?? []), entry])
     }
   }
   const all = names.keys().toArray()
@@ -112,6 +135,8 @@ async function prepare(entries: readonly ListEntry[], indexed: boolean): Promise
     names,
     owners,
     byKey,
+    byExactForm,
+    unreadable,
     index: indexed ? await createNameIndex(names, steps) : { candidates: () => all },
   }
 }

@@ -214,3 +214,13 @@ function syllableKeys(text: string, words: readonly string[]): string[] {
     ]
   })
 }
+
+/** The words of a name in alphabetical order, without capitals and accents: by nothing that reads names, for names that cannot be read. */
+export function exactFormOf(text: string): string {
+  const words = text
+    .normalize('NFKD')
+    .replaceAll(/\p{M}/gu, '')
+    .toLowerCase()
+    .split(/[^\p{L}\p{N}]+/u)
+  return words.toSorted().join(' ').trim()
+}

@@ -1,21 +1,28 @@
 /** The list that cardholders and payout destinations are screened against. */
 
 import { readList } from '../../cards/sanctions/list.ts'
+import { createMatcher } from '../../cards/sanctions/matcher.ts'
 import type { Settings } from '../../platform/settings.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
 
-/** Whether the list can be read, and how many of its records cannot. */
+/** Whether the list can be read, how many of its records cannot, and how many of its names cannot be compared. */
 export async function checkSanctions({ sanctionsList }: Pick<Settings, 'sanctionsList'>): Promise<Finding> {
   try {
     const { name, entries, broken } = await readList(sanctionsList)
-    const words = `${name} with ${entries.length} people and companies`
-    const [first] = broken
-    if (!first) return ok('sanctions list', words)
-    return warn(
-      'sanctions list',
-      `${words}; ${broken.length} records cannot be read and are left out, first record ${first.record}: ${first.problem}. ` +
-        'Download the list again.',
-    )
+    const { unreadable } = await createMatcher(entries)
+    const [record] = broken
+    const [unread] = unreadable
+    const words = [
+      `${name} with ${entries.length} people and companies`,
+      record &&
+        `${broken.length} records cannot be read and are left out, first record ${record.record}: ${record.problem}. Download the list again`,
+      unread &&
+        `${unreadable.length} names cannot be compared, first one of entry ${unread.id}: ${unread.problem}. ` +
+          'Screening finds those who write them the same; look for these entries by hand',
+    ].filter((part) => part !== undefined)
+    return words.length === 1
+      ? ok('sanctions list', words[0]!)
+      : warn('sanctions list', `${words.join('; ')}.`)
   } catch (error) {
     return fail('sanctions list', error)
   }
