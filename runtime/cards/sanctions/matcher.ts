@@ -3,7 +3,7 @@ import { messageOf } from '../../database/errors.ts'
 import { createSteps } from '../../platform/fairness/pauses.ts'
 import { compareBirths } from './births.ts'
 import { createNameIndex, type NameIndex } from './name-index.ts'
-import { exactFormOf, type NameForm, readListed, readSubject } from './names.ts'
+import { exactKeyOf, type NameForm, readListed, readSubject } from './names.ts'
 import type { ListEntry } from './ofac.ts'
 import { compareNames } from './score.ts'
 import { readWallet } from './wallets.ts'
@@ -32,7 +32,7 @@ export interface Match {
  */
 export const THRESHOLD = 0.91
 
-/** Of names that are one by their letters without spaces or by their syllables. */
+/** Of names that are one by a key: their letters without spaces, their syllables, or all their words where nothing else is compared. */
 const BY_KEY = 0.95
 
 /** What a date of birth adds to the score of a match. */
@@ -68,7 +68,7 @@ export interface Matcher {
  * @param indexed false: every name is compared with every other, for tests and benches.
  */
 export async function createMatcher(entries: readonly ListEntry[], indexed = true): Promise<Matcher> {
-  const { names, owners, byKey, byExactForm, index, unreadable } = await prepare(entries, indexed)
+  const { names, owners, byKey, index, unreadable } = await prepare(entries, indexed)
   const wallets = new Map(entries.flatMap((entry) => entry.wallets.map((wallet) => [wallet, entry] as const)))
   return {
     unreadable,
@@ -76,9 +76,9 @@ export async function createMatcher(entries: readonly ListEntry[], indexed = tru
     match(subject) {
       const { forms, keys } = readSubject(subject.name)
       const best = new Map<ListEntry, number>()
-      for (const key of keys) for (const entry of byKey.get(key) ?? []) best.set(entry, BY_KEY)
-      const exact = byExactForm.size === 0 ? [] : byExactForm.get(exactFormOf(subject.name))
-      for (const entry of exact ?? []) best.set(entry, 1)
+      for (const key of [...keys, exactKeyOf(subject.name)]) {
+        for (const entry of byKey.get(key) ?? []) best.set(entry, BY_KEY)
+      }
       for (const form of forms) {
         for (const place of index.candidates(form)) {
           const entry = owners[place]!
@@ -101,8 +101,6 @@ interface Prepared {
   /** The entry that each name is of. */
   readonly owners: readonly ListEntry[]
   readonly byKey: ReadonlyMap<string, readonly ListEntry[]>
-  /** Of unreadable names alone. */
-  readonly byExactForm: ReadonlyMap<string, readonly ListEntry[]>
   readonly unreadable: readonly UnreadableName[]
   readonly index: NameIndex
 }
@@ -112,21 +110,21 @@ async function prepare(entries: readonly ListEntry[], indexed: boolean): Promise
   const names: NameForm[] = []
   const owners: ListEntry[] = []
   const byKey = new Map<string, ListEntry[]>()
-  const byExactForm = new Map<string, ListEntry[]>()
   const unreadable: UnreadableName[] = []
-  const put = (map: Map<string, ListEntry[]>, key: string, entry: ListEntry) =>
-    map.set(key, [...(map.get(key) ?? []), entry])
+  const put = (key: string, entry: ListEntry) => byKey.set(key, [...(byKey.get(key) ?? []), entry])
   for (const entry of entries) {
+    if (entry.type === 'craft') continue
+    for (const alias of entry.weakAliases) put(exactKeyOf(alias), entry)
     for (const name of entry.names) {
       if (steps.isOver()) await steps.next()
       try {
         const { forms, keys } = readListed(name, entry.type)
         names.push(...forms)
         owners.push(...forms.map(() => entry))
-        for (const key of keys) put(byKey, key, entry)
+        for (const key of keys) put(key, entry)
       } catch (error) {
         unreadable.push({ id: entry.id, problem: messageOf(error) })
-        put(byExactForm, exactFormOf(name), entry)
+        put(exactKeyOf(name), entry)
       }
     }
   }
@@ -135,7 +133,6 @@ async function prepare(entries: readonly ListEntry[], indexed: boolean): Promise
     names,
     owners,
     byKey,
-    byExactForm,
     unreadable,
     index: indexed ? await createNameIndex(names, steps) : { candidates: () => all },
   }

@@ -215,12 +215,16 @@ function syllableKeys(text: string, words: readonly string[]): string[] {
   })
 }
 
-/** The words of a name in alphabetical order, without capitals and accents: by nothing that reads names, for names that cannot be read. */
-export function exactFormOf(text: string): string {
-  const words = text
-    .normalize('NFKD')
-    .replaceAll(/\p{M}/gu, '')
+/**
+ * A key that two names have in common if they have the same words in any order, whatever their capitals, accents and apostrophes.
+ * For weak aliases, and for names that `readListed` cannot read: it needs nothing of what reads other names.
+ */
+export function exactKeyOf(text: string): string {
+  const letters = text.normalize('NFKD').replaceAll(/[\p{M}'’‘ʻʼ`]/gu, '')
+  return `exact ${letters
     .toLowerCase()
     .split(/[^\p{L}\p{N}]+/u)
-  return words.toSorted().join(' ').trim()
+    .toSorted()
+    .join(' ')
+    .trim()}`
 }

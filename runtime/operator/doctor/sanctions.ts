@@ -13,7 +13,7 @@ export async function checkSanctions({ sanctionsList }: Pick<Settings, 'sanction
     const [record] = broken
     const [unread] = unreadable
     const words = [
-      `${name} with ${entries.length} people and companies`,
+      `${name} with ${entries.length} entries`,
       record &&
         `${broken.length} records cannot be read and are left out, first record ${record.record}: ${record.problem}. Download the list again`,
       unread &&

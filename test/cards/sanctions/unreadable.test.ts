@@ -64,7 +64,7 @@ test('the log and doctor name it', async () => {
     check: 'sanctions list',
     verdict: 'warn',
     words: expect.stringMatching(
-      /^OFAC SDN with 2 people and companies; 1 names cannot be compared, first one of entry 7: no such syllable/,
+      /^OFAC SDN with 2 entries; 1 names cannot be compared, first one of entry 7: no such syllable/,
     ),
   })
 })
