@@ -58,8 +58,8 @@ function splitWords(text: string): Word[] {
 
 /** In lower case, without apostrophes; syllables of Chinese and Korean script are words. */
 function toAscii(part: string): string {
-  const ascii = anyAscii(part.replaceAll(/\p{Cf}/gu, ''))
-  const spaced = EAST_ASIAN.test(part) ? ascii.replaceAll(/(?<=[a-z])(?=[A-Z])/g, ' ') : ascii
+  const visible = part.replaceAll(/\p{Cf}/gu, '')
+  const spaced = anyAscii(visible.replaceAll(/[\p{Script=Han}\p{Script=Hangul}]/gu, '$& '))
   return spaced.toLowerCase().replaceAll(/['`’"]/g, '')
 }
 
@@ -154,9 +154,13 @@ const plainOf = (words: readonly Word[]) => words.map(({ plain }) => plain)
 
 /** Words with the apostrophes that Wade and Giles tell sounds apart by. */
 const withApostrophes = (text: string) =>
-  anyAscii(text.replaceAll(/[ʻʼ‘’`´]/g, "'"))
+  text
+    .replaceAll(/[ʻʼ‘’`´]/g, "'")
     .toLowerCase()
-    .split(/[^a-z']+/)
+    .split('ü')
+    .map(anyAscii)
+    .join('ü')
+    .split(/[^a-zü']+/)
     .filter((word) => /[a-z]/.test(word))
 const HYPHENATED = /\p{L}['’]?-\p{L}/u
 
