@@ -1318,6 +1318,23 @@ const RateLimitBucket$values_2 = new Set([
 ])
 const RelevantLocationInput$properties = new Set(['latitude', 'longitude', 'altitude', 'relevant_text'])
 const RequestId$pattern = new RegExp('^req_[0-9a-hjkmnp-tv-z]{26}$', 'u')
+const RequestLog$properties = new Set([
+  'id',
+  'object',
+  'method',
+  'path',
+  'query',
+  'operation',
+  'version',
+  'status',
+  'error_code',
+  'key_id',
+  'ip',
+  'duration_ms',
+  'request_body',
+  'response_body',
+  'created'
+])
 const RotatedKey$properties = new Set(['id', 'replaces_key_id', 'secret'])
 const SanctionsAlert$properties = new Set([
   'id',
@@ -1464,6 +1481,8 @@ const WebhookEndpointId$pattern = new RegExp('^whe_[0-9a-hjkmnp-tv-z]{26}$', 'u'
 const WebhookEndpointUpdate$properties = new Set(['url', 'enabled_events', 'description', 'metadata', 'status'])
 const Wipe$properties = new Set(['object', 'deleted'])
 const WipeCreate$properties = new Set(['confirm'])
+const listRequestLogs_method$values = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])
+const listRequestLogs_status$pattern = new RegExp('^[2-5]([0-9]{2}|xx)$', 'u')
 const parameter_IdempotencyKey$format = format('uuid')
 const parameter_SandboxAuthorization$pattern = new RegExp('^Bearer svc_sk_sandbox_[0-9A-Za-z]{49}$', 'u')
 const parameter_ServiceFactor$pattern = new RegExp('^(?:[0-9]{6}|fct_[0-9A-Za-z_-]{16,128})$', 'u')
@@ -1691,6 +1710,30 @@ function AuthorizationAnswer$(v) {
   const v3 = v.amount
   if (v3 !== undefined) {
     n1++
+    if (!Amount$(v3)) return false
+  }
+  const v4 = v.decline_reason
+  if (v4 !== undefined) {
+    n1++
+    if (!DeclineReasonCode$(v4)) return false
+  }
+  const v5 = v.metadata
+  if (v5 !== undefined) {
+    n1++
+    if (!Metadata$(v5)) return false
+  }
+  if (!closed(v, n1, AuthorizationAnswer$properties)) return false
+  return true
+}
+
+function AuthorizationAnswer_2026_02_01$(v) {
+  if (!isObject(v)) return false
+  let n1 = 1
+  const v2 = v.approved
+  if (!(typeof v2 === 'boolean')) return false
+  const v3 = v.amount
+  if (v3 !== undefined) {
+    n1++
     if (!PositiveAmount$(v3)) return false
   }
   const v4 = v.decline_reason
@@ -1899,7 +1942,40 @@ function AuthorizationRequestData$(v) {
   return true
 }
 
-function AuthorizationSimulation$in(v, r1) {
+function AuthorizationSimulation$(v) {
+  if (!isObject(v)) return false
+  let n1 = 3
+  const v2 = v.card_id
+  if (v2 === undefined) return false
+  if (!CardId$(v2)) return false
+  const v3 = v.amount
+  if (v3 === undefined) return false
+  if (!Amount$(v3)) return false
+  const v4 = v.merchant
+  if (v4 === undefined) return false
+  if (!MerchantInput$(v4)) return false
+  const v5 = v.currency
+  if (v5 !== undefined) {
+    n1++
+    if (
+      !((typeof v5 === 'string' && (v5.length <= 3 || (v5.length <= 6 && length(v5) <= 3)) && AuthorizationSimulation$currency_pattern.test(v5)))
+    ) return false
+  }
+  const v6 = v.entry_method
+  if (v6 !== undefined) {
+    n1++
+    if (!EntryMethod$(v6)) return false
+  }
+  const v7 = v.wallet
+  if (v7 !== undefined) {
+    n1++
+    if (!Wallet$(v7)) return false
+  }
+  if (!closed(v, n1, AuthorizationSimulation$properties)) return false
+  return true
+}
+
+function AuthorizationSimulation_2025_11_01$in(v, r1) {
   if (!isObject(v)) return false
   let n1 = 3
   const v2 = v.card_id
@@ -1932,11 +2008,11 @@ function AuthorizationSimulation$in(v, r1) {
   return true
 }
 
-function AuthorizationSimulation$(v) {
-  return AuthorizationSimulation$in(v, MerchantInput$)
-}
 function AuthorizationSimulation_2025_11_01$(v) {
-  return AuthorizationSimulation$in(v, MerchantInput_2025_11_01$)
+  return AuthorizationSimulation_2025_11_01$in(v, MerchantInput_2025_11_01$)
+}
+function AuthorizationSimulation_2026_02_01$(v) {
+  return AuthorizationSimulation_2025_11_01$in(v, MerchantInput$)
 }
 
 function Balance$(v) {
@@ -6863,6 +6939,65 @@ function RequestId$(v) {
   return (typeof v === 'string' && (v.length <= 30 || (v.length <= 60 && length(v) <= 30)) && RequestId$pattern.test(v))
 }
 
+function RequestLog$(v) {
+  if (!isObject(v)) return false
+  const v1 = v.id
+  if (v1 === undefined) return false
+  if (!RequestId$(v1)) return false
+  const v2 = v.object
+  if (!(v2 === 'request_log')) return false
+  const v3 = v.method
+  if (!(typeof v3 === 'string')) return false
+  const v4 = v.path
+  if (!(typeof v4 === 'string')) return false
+  const v5 = v.query
+  if (!(v5 === null || typeof v5 === 'string')) return false
+  const v6 = v.operation
+  if (!(v6 === null || typeof v6 === 'string')) return false
+  const v7 = v.version
+  if (v7 === undefined) return false
+  if (!VersionDate$(v7)) return false
+  const v8 = v.status
+  if (!(Number.isInteger(v8) && v8 >= 200 && v8 <= 599)) return false
+  const v9 = v.error_code
+  if (!(v9 === null || typeof v9 === 'string')) return false
+  const v10 = v.key_id
+  if (!(typeof v10 === 'string')) return false
+  const v11 = v.ip
+  if (!(typeof v11 === 'string')) return false
+  const v12 = v.duration_ms
+  if (!(Number.isFinite(v12) && v12 >= 0)) return false
+  const v13 = v.created
+  if (v13 === undefined) return false
+  if (!Timestamp$(v13)) return false
+  const v14 = v.request_body
+  if (v14 !== undefined) {
+    if (!(v14 === null || typeof v14 === 'string')) return false
+  }
+  const v15 = v.response_body
+  if (v15 !== undefined) {
+    if (!(v15 === null || typeof v15 === 'string')) return false
+  }
+  return true
+}
+
+function RequestLogList$(v) {
+  if (!isObject(v)) return false
+  const v1 = v.data
+  if (!Array.isArray(v1) || v1.length > 100) return false
+  for (let i3 = 0; i3 < v1.length; i3++) {
+    const v2 = v1[i3]
+    if (!RequestLog$(v2)) return false
+  }
+  const v4 = v.has_more
+  if (v4 === undefined) return false
+  if (!HasMore$(v4)) return false
+  const v5 = v.next_cursor
+  if (v5 === undefined) return false
+  if (!NextCursor$(v5)) return false
+  return true
+}
+
 function ReversalSimulation$(v) {
   if (!isObject(v)) return false
   let n1 = 1
@@ -8591,6 +8726,26 @@ function listAuditEntries_target_id$(v) {
   return (typeof v === 'string' && (v.length <= 64 || (v.length <= 128 && length(v) <= 64)))
 }
 
+function listRequestLogs_key_id$(v) {
+  return (typeof v === 'string' && (v.length <= 64 || (v.length <= 128 && length(v) <= 64)))
+}
+
+function listRequestLogs_method$(v) {
+  return listRequestLogs_method$values.has(v)
+}
+
+function listRequestLogs_operation$(v) {
+  return (typeof v === 'string' && (v.length <= 64 || (v.length <= 128 && length(v) <= 64)))
+}
+
+function listRequestLogs_path$(v) {
+  return (typeof v === 'string' && (v.length <= 500 || (v.length <= 1000 && length(v) <= 500)))
+}
+
+function listRequestLogs_status$(v) {
+  return (typeof v === 'string' && (v.length <= 3 || (v.length <= 6 && length(v) <= 3)) && listRequestLogs_status$pattern.test(v))
+}
+
 function listSettlementLines_source_id$(v) {
   return (typeof v === 'string' && (v.length <= 64 || (v.length <= 128 && length(v) <= 64)))
 }
@@ -8631,6 +8786,7 @@ export const AuditEntryId = AuditEntryId$
 export const AuditEntryList = AuditEntryList$
 export const AuditOutcome = AuditOutcome$
 export const AuthorizationAnswer = AuthorizationAnswer$
+export const AuthorizationAnswer_2026_02_01 = AuthorizationAnswer_2026_02_01$
 export const AuthorizationDecision = AuthorizationDecision$
 export const AuthorizationDecisionErroredEvent = AuthorizationDecisionErroredEvent$
 export const AuthorizationDecisionId = AuthorizationDecisionId$
@@ -8644,6 +8800,7 @@ export const AuthorizationRequest = AuthorizationRequest$
 export const AuthorizationRequestData = AuthorizationRequestData$
 export const AuthorizationSimulation = AuthorizationSimulation$
 export const AuthorizationSimulation_2025_11_01 = AuthorizationSimulation_2025_11_01$
+export const AuthorizationSimulation_2026_02_01 = AuthorizationSimulation_2026_02_01$
 export const Balance = Balance$
 export const BankAccount = BankAccount$
 export const BankAccountInput = BankAccountInput$
@@ -8952,6 +9109,8 @@ export const RefundSimulation = RefundSimulation$
 export const RelevantLocation = RelevantLocation$
 export const RelevantLocationInput = RelevantLocationInput$
 export const RequestId = RequestId$
+export const RequestLog = RequestLog$
+export const RequestLogList = RequestLogList$
 export const ReversalSimulation = ReversalSimulation$
 export const RotatedKey = RotatedKey$
 export const RuleOutcome = RuleOutcome$
@@ -9083,6 +9242,11 @@ export const WipeCreate = WipeCreate$
 export const listAuditEntries_action = listAuditEntries_action$
 export const listAuditEntries_actor_id = listAuditEntries_actor_id$
 export const listAuditEntries_target_id = listAuditEntries_target_id$
+export const listRequestLogs_key_id = listRequestLogs_key_id$
+export const listRequestLogs_method = listRequestLogs_method$
+export const listRequestLogs_operation = listRequestLogs_operation$
+export const listRequestLogs_path = listRequestLogs_path$
+export const listRequestLogs_status = listRequestLogs_status$
 export const listSettlementLines_source_id = listSettlementLines_source_id$
 export const parameter_IdempotencyKey = parameter_IdempotencyKey$
 export const parameter_IncludeArchived = parameter_IncludeArchived$

@@ -14,7 +14,7 @@ const timeout = 300_000
 /** Each line that ends with `// unheard` is one of the faults that are looked for. */
 const SAMPLE = `
 import type { Database } from '../runtime/database/database.ts'
-import { enqueue } from '../runtime/database/enqueue.ts'
+import { pipelined } from '../runtime/database/pipelined.ts'
 import type { Pool } from '../runtime/database/pool/pool.ts'
 const S = { text: 'SELECT 1' }
 async function wrapped(db: Database): Promise<void> {
@@ -36,19 +36,19 @@ export function faults(db: Database, pool: Pool): void {
   ;[1].map(() => wrapped(db)) // unheard
   ;[1].forEach(async () => wrapped(db)) // unheard
   setTimeout(() => wrapped(db), 1) // unheard
-  enqueue(wrapped(db)) // unheard
-  enqueue(derived(db)) // unheard
-  enqueue(pool.query(S)) // unheard
-  enqueue(own(pool, true)) // unheard
+  pipelined(wrapped(db)) // unheard
+  pipelined(derived(db)) // unheard
+  pipelined(pool.query(S)) // unheard
+  pipelined(own(pool, true)) // unheard
 }
 export async function sound(db: Database): Promise<unknown> {
   wrapped(db).catch(() => 1)
   wrapped(db).then(() => 1, () => 2)
   wrapped(db).catch(() => 1).finally(() => 1)
   ;[1].forEach((each) => void each)
-  enqueue(db.query(S))
-  enqueue(own(db, true))
-  enqueue(stored(db))
+  pipelined(db.query(S))
+  pipelined(own(db, true))
+  pipelined(stored(db))
   await wrapped(db)
   return wrapped(db)
 }
@@ -189,7 +189,7 @@ function findUnheard(file: ts.SourceFile, strict: boolean): ts.Node[] {
         found.push(node)
     }
     if (ts.isCallExpression(node)) {
-      if (node.expression.getText() === 'enqueue')
+      if (node.expression.getText() === 'pipelined')
         found.push(...node.arguments.filter((each) => !isStatement(each)))
       if (strict) found.push(...node.arguments.filter(isUnwanted))
     }

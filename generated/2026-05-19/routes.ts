@@ -70,6 +70,7 @@ import {
   ProvisioningPayloadCreate,
   ProvisioningPayloadId,
   RefundSimulation,
+  RequestId,
   ReversalSimulation,
   SanctionsAlertId,
   SanctionsAlertResolve,
@@ -102,6 +103,11 @@ import {
   listAuditEntries_action,
   listAuditEntries_actor_id,
   listAuditEntries_target_id,
+  listRequestLogs_key_id,
+  listRequestLogs_method,
+  listRequestLogs_operation,
+  listRequestLogs_path,
+  listRequestLogs_status,
   listSettlementLines_source_id,
   parameter_IdempotencyKey,
   parameter_IncludeArchived,
@@ -304,6 +310,14 @@ const parameterProvisioningPayloadId: Parameter = {
   validate: ProvisioningPayloadId,
   pointer: '/components/parameters/ProvisioningPayloadId/schema'
 }
+const parameterRequestId: Parameter = {
+  name: 'request_id',
+  type: 'string',
+  required: true,
+  set: false,
+  validate: RequestId,
+  pointer: '/components/parameters/RequestId/schema'
+}
 const parameterSanctionsAlertId: Parameter = {
   name: 'sanctions_alert_id',
   type: 'string',
@@ -492,6 +506,79 @@ const operations: readonly Operation<OperationExtensions>[] = [
         pointer: '/paths/~1v1~1audit_log/get/parameters/11/schema'
       }
     ],
+    headers: [parameterServiceVersion],
+  },
+  {
+    id: 'listRequestLogs',
+    method: 'GET',
+    path: '/v1/request_logs',
+    status: 200,
+    oauth: ['admin'],
+    extensions: { scope: 'admin', rateLimit: 'read', pagination: 'cursor' },
+    pathParameters: [],
+    query: [
+      parameterLimit,
+      parameterStartingAfter,
+      parameterEndingBefore,
+      parameterOrder,
+      parameterCreatedAfter,
+      parameterCreatedGte,
+      parameterCreatedGt,
+      parameterCreatedLte,
+      parameterCreatedLt,
+      { name: 'request_id', type: 'string', required: false, set: true, validate: RequestId, pointer: '/paths/~1v1~1request_logs/get/parameters/9/schema' },
+      {
+        name: 'status',
+        type: 'string',
+        required: false,
+        set: true,
+        validate: listRequestLogs_status,
+        pointer: '/paths/~1v1~1request_logs/get/parameters/10/schema'
+      },
+      {
+        name: 'method',
+        type: 'string',
+        required: false,
+        set: true,
+        validate: listRequestLogs_method,
+        pointer: '/paths/~1v1~1request_logs/get/parameters/11/schema'
+      },
+      {
+        name: 'path',
+        type: 'string',
+        required: false,
+        set: true,
+        validate: listRequestLogs_path,
+        pointer: '/paths/~1v1~1request_logs/get/parameters/12/schema'
+      },
+      {
+        name: 'operation',
+        type: 'string',
+        required: false,
+        set: true,
+        validate: listRequestLogs_operation,
+        pointer: '/paths/~1v1~1request_logs/get/parameters/13/schema'
+      },
+      {
+        name: 'key_id',
+        type: 'string',
+        required: false,
+        set: true,
+        validate: listRequestLogs_key_id,
+        pointer: '/paths/~1v1~1request_logs/get/parameters/14/schema'
+      }
+    ],
+    headers: [parameterServiceVersion],
+  },
+  {
+    id: 'getRequestLog',
+    method: 'GET',
+    path: '/v1/request_logs/{request_id}',
+    status: 200,
+    oauth: ['admin'],
+    extensions: { scope: 'admin', rateLimit: 'read' },
+    pathParameters: [parameterRequestId],
+    query: [],
     headers: [parameterServiceVersion],
   },
   {

@@ -23,6 +23,16 @@ export interface AuditLogHandlers<Context> {
   ): Promise<Reply<200, Schemas['AuditEntryList']>>
 }
 
+export interface RequestLogsHandlers<Context> {
+  /** GET /v1/request_logs: List request logs */
+  listRequestLogs(
+    context: Context,
+    input: { query: NonNullable<operations['listRequestLogs']['parameters']['query']> }
+  ): Promise<Reply<200, Schemas['RequestLogList']>>
+  /** GET /v1/request_logs/{request_id}: Retrieve a request log */
+  getRequestLog(context: Context, input: { path: operations['getRequestLog']['parameters']['path'] }): Promise<Reply<200, Schemas['RequestLog']>>
+}
+
 export interface PromotionsHandlers<Context> {
   /** POST /v1/promotions: Promote to live */
   createPromotion(context: Context, input: { body: Schemas['PromotionCreate'] }): Promise<Reply<201, Schemas['Promotion']>>
@@ -478,6 +488,7 @@ export interface TestSettlementsHandlers<Context> {
 /** Every operation that any version has. */
 export type Handlers<Context> = AccountHandlers<Context>
   & AuditLogHandlers<Context>
+  & RequestLogsHandlers<Context>
   & PromotionsHandlers<Context>
   & PassTemplatesHandlers<Context>
   & PassesHandlers<Context>

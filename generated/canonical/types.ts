@@ -14,6 +14,7 @@ type Lists<Query, Filters extends string> = {
 
 /** Operations as handlers see them. */
 export interface operations extends Omit<Newest, 'listAuditEntries'
+  | 'listRequestLogs'
   | 'listPassTemplates'
   | 'listPasses'
   | 'countPasses'
@@ -33,6 +34,7 @@ export interface operations extends Omit<Newest, 'listAuditEntries'
   | 'listPayouts'
   | 'listPayoutDestinations'> {
   listAuditEntries: Filtered<Newest['listAuditEntries'], 'actor_id' | 'action' | 'target_id'>
+  listRequestLogs: Filtered<Newest['listRequestLogs'], 'request_id' | 'status' | 'method' | 'path' | 'operation' | 'key_id'>
   listPassTemplates: Filtered<Newest['listPassTemplates'], 'kind' | 'status'>
   listPasses: Filtered<Newest['listPasses'], 'status' | 'template_id'>
   countPasses: Filtered<Newest['countPasses'], 'status' | 'template_id'>

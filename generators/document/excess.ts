@@ -10,28 +10,43 @@ export interface DocumentFault {
 const MAX_DEPTH = 250
 const MAX_NODES = 5_000_000
 
+/** Values inside a value, itself included, and the levels of objects and lists that they are nested in. */
+interface Measure {
+  readonly size: number
+  readonly depth: number
+}
+
+const SCALAR: Measure = { size: 1, depth: 0 }
+
 /** @returns where a document is beyond measure, if it is: in a circle, nested too deeply, or too large when written out. */
 export function findExcess(document: object): DocumentFault | undefined {
-  const sizes = new Map<object, number>()
+  const measured = new Map<object, Measure>()
   const open = new Set<object>()
   let fault: DocumentFault | undefined
-  const excess = (pointer: string, message: string): number => {
+  const excess = (pointer: string, message: string): Measure => {
     fault ??= { pointer, message }
-    return 0
+    return SCALAR
   }
-  const measure = (value: unknown, pointer: string): number => {
-    if (typeof value !== 'object' || value === null || fault) return 1
+  const measure = (value: unknown, pointer: string): Measure => {
+    if (typeof value !== 'object' || value === null || fault) return SCALAR
     if (open.has(value)) return excess(pointer, 'an alias stands for what it is part of')
-    const known = sizes.get(value)
-    if (known !== undefined) return known
-    if (open.size >= MAX_DEPTH) return excess(pointer, `nested more than ${MAX_DEPTH} levels deep`)
+    const known = measured.get(value)
+    // An alias leads to a value that was measured elsewhere: its own levels count from here as well.
+    if (open.size + (known?.depth ?? 1) > MAX_DEPTH)
+      return excess(pointer, `nested more than ${MAX_DEPTH} levels deep`)
+    if (known) return known
     open.add(value)
     let size = 1
-    for (const [name, each] of Object.entries(value))
-      size += measure(each, `${pointer}/${escapePointer(name)}`)
+    let depth = 1
+    for (const [name, each] of Object.entries(value)) {
+      const inside = measure(each, `${pointer}/${escapePointer(name)}`)
+      size += inside.size
+      depth = Math.max(depth, inside.depth + 1)
+    }
     open.delete(value)
-    sizes.set(value, size)
-    return size > MAX_NODES ? excess(pointer, `holds more than ${MAX_NODES} values, written out`) : size
+    const whole = { size, depth }
+    measured.set(value, whole)
+    return size > MAX_NODES ? excess(pointer, `holds more than ${MAX_NODES} values, written out`) : whole
   }
   measure(document, '')
   return fault ?? findChain(document)

@@ -38,11 +38,11 @@ function checkStep({ old, next, changes, claimed }: VersionPair, folders: Folder
   return [
     ...proposalsFor(orphans, old, next, changes).map((proposed) => unclaimed(proposed, old, next, folders)),
     ...claimedTwice(breaking),
-    ...changes.flatMap((change) => idle(change, claimed)),
-    ...changes.flatMap((change) => aimless(change, next)),
-    ...changes.flatMap((change) => astray(change, old, next)),
-    ...changes.flatMap((change) => misplaced(change, changes, old, next)),
-    ...changes.flatMap(lossy),
+    ...changes.flatMap((change) => findChangesWithoutDifference(change, claimed)),
+    ...changes.flatMap((change) => findNeedlessOmissions(change, next)),
+    ...changes.flatMap((change) => findUnreachedPlaces(change, old, next)),
+    ...changes.flatMap((change) => findImpossibleMoves(change, changes, old, next)),
+    ...changes.flatMap(findUnstatedLosses),
     ...missingValues(old, next, changes),
     ...checkExamples(old, next, changes),
   ]
@@ -168,7 +168,10 @@ const placeIn = (change: LoadedChange): SourceLocation => ({
   pointer: '',
 })
 
-function idle(change: LoadedChange, claimed: readonly AccountedDifference[]): Diagnostic[] {
+function findChangesWithoutDifference(
+  change: LoadedChange,
+  claimed: readonly AccountedDifference[],
+): Diagnostic[] {
   if (claimed.some(({ by }) => by.includes(change)) || change.lenses.some(mayClaimNothing)) return []
   return [
     {
@@ -182,7 +185,7 @@ function idle(change: LoadedChange, claimed: readonly AccountedDifference[]): Di
 }
 
 /** A list that never holds what it is to leave out. */
-function aimless(change: LoadedChange, next: Api): Diagnostic[] {
+function findNeedlessOmissions(change: LoadedChange, next: Api): Diagnostic[] {
   return change.lenses.flatMap((lens) => {
     if (lens.kind !== 'leave-out') return []
     const isMissing = (component: string): boolean => {
@@ -205,7 +208,7 @@ function aimless(change: LoadedChange, next: Api): Diagnostic[] {
 }
 
 /** Places of lenses that no translation gets to. */
-function astray(change: LoadedChange, old: Api, next: Api): Diagnostic[] {
+function findUnreachedPlaces(change: LoadedChange, old: Api, next: Api): Diagnostic[] {
   const places = change.lenses
     .flatMap((lens) => ('schemas' in lens ? lens.schemas : []))
     .filter((name) => /[ .[{|]/.test(name) && !next.schemas.has(name))
@@ -223,7 +226,7 @@ function astray(change: LoadedChange, old: Api, next: Api): Diagnostic[] {
 }
 
 /** What moves from nowhere, or to nowhere, and what goes with the object that it leaves. */
-function misplaced(
+function findImpossibleMoves(
   change: LoadedChange,
   changes: readonly LoadedChange[],
   old: Api,
@@ -262,7 +265,7 @@ function misplaced(
 }
 
 /** Lenses that cannot keep everything apart and do not say what becomes of it. */
-function lossy(change: LoadedChange): Diagnostic[] {
+function findUnstatedLosses(change: LoadedChange): Diagnostic[] {
   return change.lenses.flatMap((lens) => {
     const reason = lossOf(lens)
     if (reason === undefined) return []

@@ -31,7 +31,7 @@ export class Effects implements RequestAudit {
  * @param query in the form of the canonical version.
  * @param effects undefined where it may have none: in a read, and before the transaction of a write.
  * @param prepared what its `prepare` or its pause gave.
- * @param again whether the database has undone an earlier attempt.
+ * @param isRetry whether the database has undone an earlier attempt.
  */
 export function createContext(
   exchange: Admitted,
@@ -40,7 +40,7 @@ export function createContext(
   query: Readonly<Record<string, unknown>>,
   effects?: Effects,
   prepared?: unknown,
-  again = false,
+  isRetry = false,
 ): Context {
   const { pagination, account } = exchange.route.operation.extensions
   return {
@@ -61,7 +61,7 @@ export function createContext(
     usdcChain: service.usdcChain,
     rates: service.rates,
     prepared,
-    again,
+    isRetry,
   }
 }
 

@@ -43,7 +43,7 @@ export interface Context {
   /** What the handler's `prepare` or its pause gave; undefined where there was none. */
   readonly prepared: unknown
   /** Whether the database has undone the request before: what it came too late for then is better locked early. */
-  readonly again: boolean
+  readonly isRetry: boolean
 }
 
 /** What is known of the request itself. */
@@ -100,13 +100,17 @@ export interface EndpointSecrets {
 
 /** Any handler, as the pipeline calls it: the generated interfaces say what each really takes. */
 export interface Handler {
-  (context: Context, input: never, ahead?: unknown): Promise<Reply>
+  (context: Context, input: never, prefetched?: unknown): Promise<Reply>
   /** What it asks before its transaction begins. */
   readonly prepare?: (context: PrepareContext, input: never) => Promise<unknown>
   /** What it asks of its transaction while that claims the key. */
-  readonly ahead?: (context: Context, input: never) => Promise<unknown>
+  readonly prefetch?: (context: Context, input: never) => Promise<unknown>
   /** What it has to wait for, where that shows in its transaction only. */
-  readonly pause?: (context: Context, input: never, ahead?: unknown) => Promise<Pause<unknown> | undefined>
+  readonly pause?: (
+    context: Context,
+    input: never,
+    prefetched?: unknown,
+  ) => Promise<Pause<unknown> | undefined>
   /** How its answers are stored, where that is not how they are sent. */
   readonly stored?: StoredForm<unknown>
 }
@@ -146,11 +150,11 @@ export interface PrepareContext extends Context {
 
 /** A handler that waits for something other than its database, which must not happen while it holds a connection and locks. */
 export interface PreparedHandler<Input, Answer extends Reply> {
-  (context: Context, input: Input, ahead?: unknown): Promise<Answer>
+  (context: Context, input: Input, prefetched?: unknown): Promise<Answer>
   /** Before the transaction, and before the idempotency claim; its context's database is the pool. */
   prepare(context: PrepareContext, input: Input): Promise<unknown>
   /** What it reads and locks first: sent with the claim, so also where that ends the request. It writes nothing. */
-  ahead?(context: Context, input: Input): Promise<unknown>
+  prefetch?(context: Context, input: Input): Promise<unknown>
 }
 
 /** A wait between two transactions of one request: the first is committed, and neither a connection nor a lock is held. */
@@ -158,43 +162,47 @@ export type Pause<Ready> = (context: PrepareContext) => Promise<Ready>
 
 /** A handler that finds in its transaction that it has to wait for something other than its database. */
 export interface PausingHandler<Input, Answer extends Reply> {
-  (context: Context, input: Input, ahead?: unknown): Promise<Answer>
+  (context: Context, input: Input, prefetched?: unknown): Promise<Answer>
   /** As of a `PreparedHandler`. */
-  ahead(context: Context, input: Input): Promise<unknown>
+  prefetch(context: Context, input: Input): Promise<unknown>
   /**
    * Undefined: the handler goes on at once. Otherwise what it has written is committed, without an answer to the request, and
    * another transaction begins after the wait; what is written has to be found by a repetition of the request.
    */
-  pause(context: Context, input: Input, ahead?: unknown): Promise<Pause<unknown> | undefined>
+  pause(context: Context, input: Input, prefetched?: unknown): Promise<Pause<unknown> | undefined>
 }
 
 /** Joins what is read and locked first, what may have to be waited for, and the handler that gets both. */
-export function pausing<Input, Ahead, Ready, Answer extends Reply>(
-  ahead: (context: Context, input: Input) => Promise<Ahead>,
-  pause: (context: Context, input: Input, ahead: Promise<Ahead>) => Promise<Pause<Ready> | undefined>,
+export function pausing<Input, Prefetched, Ready, Answer extends Reply>(
+  prefetch: (context: Context, input: Input) => Promise<Prefetched>,
+  pause: (
+    context: Context,
+    input: Input,
+    prefetched: Promise<Prefetched>,
+  ) => Promise<Pause<Ready> | undefined>,
   handle: (
     context: Context,
     input: Input,
     ready: Ready | undefined,
-    ahead: Promise<Ahead>,
+    prefetched: Promise<Prefetched>,
   ) => Promise<Answer>,
 ): PausingHandler<Input, Answer> {
   const handler = (context: Context, input: Input, asked?: unknown) =>
-    handle(context, input, context.prepared as Ready | undefined, asked as Promise<Ahead>)
+    handle(context, input, context.prepared as Ready | undefined, asked as Promise<Prefetched>)
   const pauses = (context: Context, input: Input, asked?: unknown) =>
-    pause(context, input, asked as Promise<Ahead>)
-  return Object.assign(handler, { ahead, pause: pauses })
+    pause(context, input, asked as Promise<Prefetched>)
+  return Object.assign(handler, { prefetch, pause: pauses })
 }
 
 /** Joins what is asked before the transaction, and first thing in it, with the handler that gets the answers. */
-export function prepared<Input, Ready, Ahead, Answer extends Reply>(
+export function prepared<Input, Ready, Prefetched, Answer extends Reply>(
   prepare: (context: PrepareContext, input: Input) => Promise<Ready>,
-  handle: (context: Context, input: Input, ready: Ready, ahead: Promise<Ahead>) => Promise<Answer>,
-  ahead?: (context: Context, input: Input) => Promise<Ahead>,
+  handle: (context: Context, input: Input, ready: Ready, prefetched: Promise<Prefetched>) => Promise<Answer>,
+  prefetch?: (context: Context, input: Input) => Promise<Prefetched>,
 ): PreparedHandler<Input, Answer> {
   const handler = (context: Context, input: Input, asked?: unknown) =>
-    handle(context, input, context.prepared as Ready, asked as Promise<Ahead>)
-  return Object.assign(handler, { prepare, ...(ahead && { ahead }) })
+    handle(context, input, context.prepared as Ready, asked as Promise<Prefetched>)
+  return Object.assign(handler, { prepare, ...(prefetch && { prefetch }) })
 }
 
 /** How an answer is stored for those who repeat the request, where the database has part of it elsewhere. */

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { Database, Statement } from '../database/database.ts'
-import { enqueue } from '../database/enqueue.ts'
-import { waitForSeen } from '../database/pool/flusher.ts'
+import { pipelined } from '../database/pipelined.ts'
+import { waitForFlush } from '../database/pool/flusher.ts'
 import { inSteps } from '../database/steps.ts'
 import { toTimestamp } from '../database/types.ts'
 import { ApiError } from './errors/errors.ts'
@@ -47,14 +47,14 @@ export async function claim(
   waits = false,
 ): Promise<WrittenReply | undefined> {
   const { tenant, space } = credential
-  if (waits) enqueue(db.query(WAIT, [lockName(service.environment, space, claimed.key)]))
+  if (waits) pipelined(db.query(WAIT, [lockName(service.environment, space, claimed.key)]))
   const { mine, stored } = await claimKey(db, service.environment, space, claimed.key)
   if (stored && stored.created > now - STORED_FOR_MS) {
-    waitForSeen(db)
+    waitForFlush(db)
     return replay(stored, claimed, service, tenant.id)
   }
   if (!mine) throw inProgress()
-  if (stored) enqueue(forgetAnswer(db, space, claimed.key, now - STORED_FOR_MS))
+  if (stored) pipelined(forgetAnswer(db, space, claimed.key, now - STORED_FOR_MS))
   return undefined
 }
 
@@ -65,7 +65,7 @@ export async function replayStored(
   claimed: ClaimedKey,
 ): Promise<WrittenReply> {
   const { tenant, space } = exchange.credential
-  const stored = await readAnswer(databaseOf(exchange, service).lasting, space, claimed.key)
+  const stored = await readAnswer(databaseOf(exchange, service).flushed, space, claimed.key)
   if (!stored) throw inProgress()
   return replay(stored, claimed, service, tenant.id)
 }

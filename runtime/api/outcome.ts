@@ -2,7 +2,7 @@
  * is waited for: the statements travel with the COMMIT, which fails with them. */
 
 import type { Database, Statement } from '../database/database.ts'
-import { enqueue } from '../database/enqueue.ts'
+import { pipelined } from '../database/pipelined.ts'
 import { readSpace } from '../database/space.ts'
 import { inSteps } from '../database/steps.ts'
 import { toTimestamp } from '../database/types.ts'
@@ -147,7 +147,7 @@ function enqueueFurtherEntries({ db, service, exchange }: Writing, entries: read
       targetId,
       outcome: 'succeeded',
     } as const
-    enqueue(appendAudit(db, exchange.credential.space, entry))
+    pipelined(appendAudit(db, exchange.credential.space, entry))
   }
 }
 
@@ -168,7 +168,7 @@ function enqueueInBothLogs({ db, service, exchange, rules }: Writing): void {
       targetId: tenantId,
       outcome: 'succeeded',
     } as const
-    enqueue(appendAuditIn(db, environment, tenantId, entry))
+    pipelined(appendAuditIn(db, environment, tenantId, entry))
   }
 }
 
@@ -195,19 +195,19 @@ const RESPONSE_STORED = `stored AS (
             RETURNING status
           )`
 
-const ENTRY_AND_ANSWER: Statement = {
+const INSERT_ENTRY_AND_ANSWER: Statement = {
   name: 'audit_append_with_answer',
   text: `WITH ${RESPONSE_STORED}, ${placeInChain('', 'FROM stored')} ${entryInChain('')}`,
   steps: inSteps('audit_append_with_answer', STORE_RESPONSE, ...chainInSteps('')),
 }
 
-const ANSWER: Statement = {
+const INSERT_ANSWER: Statement = {
   text: `INSERT INTO idempotency_answers (tenant_id, key, fingerprint, status, body, sealed, head, created)
          VALUES ($1, $2::uuid, $3, $4, $5, $6, $7, $8)`,
 }
 
 // What `appendEvents` does for any number of events; the end of their sequence is locked before that of the chain.
-const WITH_EVENT: Statement = {
+const INSERT_ENTRY_ANSWER_AND_EVENT: Statement = {
   name: 'outcome_append',
   text: `WITH place AS (
             INSERT INTO event_heads AS h (tenant_id, sequence) VALUES ($1, 1)
@@ -262,7 +262,8 @@ export async function appendOutcome(
       ...answerValues(answer),
       ...eventValues(events[0]!),
     ]
-    return (await db.query<{ planned_for: boolean }>(WITH_EVENT, values)).rows[0]!.planned_for
+    return (await db.query<{ planned_for: boolean }>(INSERT_ENTRY_ANSWER_AND_EVENT, values)).rows[0]!
+      .planned_for
   }
   const planning = appendEvents(db, space, events)
   enqueueEntry(db, space, entry, answer)
@@ -275,7 +276,7 @@ function enqueueEntry(
   entry: AuditEntry,
   answer: ResponseToStore | undefined,
 ): void {
-  enqueue(answer ? appendEntryAndAnswer(db, space, entry, answer) : appendAudit(db, space, entry))
+  pipelined(answer ? appendEntryAndAnswer(db, space, entry, answer) : appendAudit(db, space, entry))
 }
 
 /** The same without events, so that there is nothing to plan. */
@@ -287,8 +288,11 @@ export function appendEntryAndAnswer(
 ): Promise<unknown> {
   const { tenantId, wipes } = readSpace(space)
   if (space === tenantId) {
-    return db.query(ENTRY_AND_ANSWER, [...entryValues(tenantId, entry, wipes), ...answerValues(answer)])
+    return db.query(INSERT_ENTRY_AND_ANSWER, [
+      ...entryValues(tenantId, entry, wipes),
+      ...answerValues(answer),
+    ])
   }
-  enqueue(db.query(ANSWER, [space, ...answerValues(answer), toTimestamp(entry.created)]))
+  pipelined(db.query(INSERT_ANSWER, [space, ...answerValues(answer), toTimestamp(entry.created)]))
   return appendAudit(db, space, entry)
 }

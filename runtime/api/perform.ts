@@ -71,19 +71,19 @@ async function writeOnce(work: WriteWork): Promise<WrittenReply> {
   let ready: unknown
   let effects = new Effects()
   let due: Promise<boolean> | undefined
-  const attempt = async (db: Database, again: boolean): Promise<WrittenReply | Pause<unknown>> => {
+  const attempt = async (db: Database, isRetry: boolean): Promise<WrittenReply | Pause<unknown>> => {
     effects = new Effects()
     due = undefined
-    const context = createContext(exchange, service, db, input.query, effects, ready, again)
+    const context = createContext(exchange, service, db, input.query, effects, ready, isRetry)
     const hasPaused = handler.pause !== undefined && ready !== undefined
     const claiming = claimed && claim(db, service, exchange, claimed, hasPaused)
-    const ahead = handler.ahead?.(context, input as never)
-    ahead?.catch(() => {}) // the transaction fails with it
+    const prefetched = handler.prefetch?.(context, input as never)
+    prefetched?.catch(() => {}) // the transaction fails with it
     const stored = await claiming
     if (stored) return stored
-    const pause = hasPaused ? undefined : await handler.pause?.(context, input as never, ahead)
+    const pause = hasPaused ? undefined : await handler.pause?.(context, input as never, prefetched)
     if (pause) return pause
-    const { status, body } = await handler(context, input as never, ahead)
+    const { status, body } = await handler(context, input as never, prefetched)
     const text = JSON.stringify(body)
     const storedText = handler.stored ? JSON.stringify(handler.stored.leaveOut(body)) : text
     due = enqueueSuccess({ ...work, db }, effects, { status, text: storedText, body })
@@ -95,7 +95,7 @@ async function writeOnce(work: WriteWork): Promise<WrittenReply> {
     const { transaction } = rules.account
       ? service.account.forTenant(exchange.credential.tenant.id)
       : databaseOf(exchange, service)
-    const run = () => withRetries((again) => transaction((db) => attempt(db, again)))
+    const run = () => withRetries((isRetry) => transaction((db) => attempt(db, isRetry)))
     let reply = await run()
     while (typeof reply === 'function') {
       const pause = reply
@@ -152,7 +152,7 @@ function leaveSpace({ keyring, account, log }: ApiService): void {
 /** How often a transaction is begun that the database ends to free others, or that others have overtaken. */
 const MAX_ATTEMPTS = 3
 
-async function withRetries<T>(attempt: (again: boolean) => Promise<T>): Promise<T> {
+async function withRetries<T>(attempt: (isRetry: boolean) => Promise<T>): Promise<T> {
   for (let count = 1; ; count += 1) {
     try {
       return await attempt(count > 1)

@@ -1,4 +1,7 @@
-/** Bodies as the request log keeps them: without secrets, and not too long. */
+/** What the request log keeps of requests: without secrets and card numbers, and not too long. */
+
+import { redactCardNumbers } from '../platform/card-numbers.ts'
+import { redactCredentials } from '../platform/log.ts'
 import type { ApiDocument } from './explanation.ts'
 
 const REDACTED = '[redacted]'
@@ -48,6 +51,13 @@ export function redactText(text: string, mayHoldSecrets: boolean, names: Readonl
   return text.length > MAX_READ ? TOO_LONG : redact(JSON.parse(text), names)
 }
 
+/** Takes credentials and card numbers out of a text, wherever in it they are. */
+export const redactSecrets = (text: string): string => redactCardNumbers(redactCredentials(text))
+
+/** The beginning of a card number at the end of a text that was cut. */
+const CUT_NUMBER = /\d[\d +-]{0,24}$/
+
 function shorten(text: string): string {
-  return text.length > MAX_KEPT ? `${text.slice(0, MAX_KEPT)}…` : text
+  if (text.length <= MAX_KEPT) return redactSecrets(text)
+  return `${redactSecrets(text.slice(0, MAX_KEPT).replace(CUT_NUMBER, ''))}…`
 }

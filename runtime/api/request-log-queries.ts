@@ -1,3 +1,4 @@
+import { STATUS_CODES } from 'node:http'
 import type { Database, Statement } from '../database/database.ts'
 import {
   ALL_ROWS,
@@ -70,12 +71,22 @@ const LISTED = {
     'r.id, r.created, r.method, r.target, r.path, r.operation, r.version, r.status, r.code, r.key_id, r.address, r.ms',
 }
 
+/** What requests to look for: each list holds alternatives, and a request must match every list that is given. */
 export interface RequestFilter {
   readonly created: CreatedRange
-  readonly path?: string | undefined
-  /** Any of them. */
+  readonly ids?: readonly string[] | undefined
+  readonly paths?: readonly string[] | undefined
   readonly statuses?: readonly string[] | undefined
-  readonly keyId?: string | undefined
+  readonly keyIds?: readonly string[] | undefined
+  readonly operations?: readonly string[] | undefined
+  readonly methods?: readonly string[] | undefined
+}
+
+const STATUSES = Object.keys(STATUS_CODES).filter((status) => status >= '200')
+
+/** The statuses that a status such as `404`, or a class such as `4xx`, means; none for any other text. */
+export function statusesOf(text: string): readonly string[] {
+  return STATUSES.filter((each) => each === text || `${each[0]}xx` === text)
 }
 
 export interface FoundRequests extends Records<LoggedRequest> {
@@ -83,27 +94,40 @@ export interface FoundRequests extends Records<LoggedRequest> {
   readonly last?: Pick<LoggedRequest, 'id' | 'created'> | undefined
 }
 
-/** One of the filters, along its own index. */
-type IndexedFilter = readonly [walk: IndexWalk, fits: (request: LoggedRequest) => boolean]
+type FilteredColumn = 'id' | 'status' | 'path' | 'key_id' | 'operation' | 'method'
 
-/** The filters that were given, first the one that probably leaves the fewest. */
-function waysOf({ path, statuses, keyId }: RequestFilter): IndexedFilter[] {
-  const ways: IndexedFilter[] = []
-  if (path !== undefined)
-    ways.push([{ columns: ['path'], keys: [[path]] }, (request) => request.path === path])
-  if (keyId !== undefined)
-    ways.push([{ columns: ['key_id'], keys: [[keyId]] }, (request) => request.key_id === keyId])
-  if (statuses === undefined) return ways
-  const named = new Set(statuses)
-  const way: IndexedFilter = [
-    { columns: ['status'], keys: statuses.map((status) => [status]) },
-    ({ status }) => named.has(status),
-  ]
+/** A column and the values of which it must have one. */
+type ColumnFilter = readonly [column: FilteredColumn, values: readonly string[]]
+
+/** Columns of which the table has an index. */
+const INDEXED: ReadonlySet<FilteredColumn> = new Set(['id', 'status', 'path', 'key_id'])
+
+/** The filters that were given, first the one that probably leaves the fewest requests, last those without an index. */
+function filtersOf({ ids, statuses, paths, keyIds, operations, methods }: RequestFilter): ColumnFilter[] {
   // Most requests succeed.
-  return statuses.some((status) => status < '300') ? [...ways, way] : [way, ...ways]
+  const isRare = statuses?.every((status) => status >= '300')
+  const filters: readonly (readonly [FilteredColumn, readonly string[] | undefined])[] = [
+    ['id', ids],
+    ...(isRare ? [['status', statuses] as const] : []),
+    ['path', paths],
+    ['key_id', keyIds],
+    ...(isRare ? [] : [['status', statuses] as const]),
+    ['operation', operations],
+    ['method', methods],
+  ]
+  return filters.filter((filter): filter is ColumnFilter => filter[1] !== undefined)
 }
 
-/** Of several filters, so many of what fits the first one are looked at for a page. */
+/** The index to go along, and the filters that are left to check in each of its requests. */
+function planOf(filter: RequestFilter): { walk: IndexWalk; others: readonly ColumnFilter[] } {
+  const filters = filtersOf(filter)
+  const [first, ...others] = filters
+  if (!first || !INDEXED.has(first[0])) return { walk: ALL_ROWS, others: filters }
+  const [column, values] = first
+  return { walk: { columns: [column], keys: values.map((value) => [value]) }, others }
+}
+
+/** How many requests one page looks at when it has to check some filters without an index. */
 export const MAX_LOOKED = 5000
 
 /** Looked at with one statement: first a few, because often they are enough. */
@@ -111,8 +135,9 @@ const FEW = 200
 const MANY = 1000
 
 /**
- * A page of the log. With one filter it is read from that filter's index; with several the first one's index is gone along,
- * no further than `most` requests, so that a page may have fewer than its limit and others after it nevertheless.
+ * A page of the log. With one filter that has an index, the page is read from it. Otherwise this goes along the index of the
+ * first filter, or of time, and checks the other filters in at most `most` requests: such a page may have fewer requests than
+ * its limit although others follow.
  */
 export async function listRequests(
   db: Database,
@@ -121,7 +146,7 @@ export async function listRequests(
   page: RequestedPage,
   most = MAX_LOOKED,
 ): Promise<FoundRequests> {
-  const [[walk, _] = [ALL_ROWS], ...others] = waysOf(filter)
+  const { walk, others } = planOf(filter)
   const read = (part: RequestedPage) =>
     readPage<LoggedRequest>(db, LISTED, new BoundValues(space), [walk], filter.created, part)
   const endOf = (rows: readonly LoggedRequest[]) => (page.backward ? rows[0] : rows.at(-1))
@@ -135,7 +160,9 @@ export async function listRequests(
   for (let looked = 0, step = FEW; looked < most; looked += step, step = MANY) {
     const limit = Math.min(step, most - looked)
     const { rows, hasMore } = await read({ ...page, limit, ...(boundary && { boundary }) })
-    const fitting = rows.filter((request) => others.every(([, fits]) => fits(request)))
+    const fitting = rows.filter((request) =>
+      others.every(([column, values]) => values.includes(request[column] ?? '')),
+    )
     found = page.backward ? [...fitting, ...found] : [...found, ...fitting]
     if (found.length > page.limit) {
       const rowsOfPage = page.backward ? found.slice(-page.limit) : found.slice(0, page.limit)

@@ -4,7 +4,7 @@ import type { Logger } from 'pino'
 import type { Database } from '../database/database.ts'
 import { isUnavailable } from '../database/errors.ts'
 import type { Dropped, Exchange, RequestLog } from './exchange.ts'
-import { redact, redactText, sensitiveNames } from './redact.ts'
+import { redact, redactSecrets, redactText, sensitiveNames } from './redact.ts'
 import { addRequests, type RequestToLog } from './request-log-queries.ts'
 import type { Versions } from './version-table.ts'
 
@@ -48,6 +48,9 @@ export interface RequestLogParts {
   /** Of what waits to be written. */
   readonly maxWaitingBytes?: number
 }
+
+/** Its successful answers are not noted: a program that follows the log would fill it with its own requests. */
+const LIST_OF_THE_LOG = 'listRequestLogs'
 
 /** Requests without a known key, and those that members make on pages, are not noted: the audit log has the latter. */
 export function createRequestLog(parts: RequestLogParts): RequestLog {
@@ -100,8 +103,9 @@ export function createRequestLog(parts: RequestLogParts): RequestLog {
   }, flushMs).unref()
   return {
     note(exchange, status, text) {
-      const { credential, member } = exchange
+      const { credential, member, route } = exchange
       if (!credential || member) return
+      if (status === 200 && route?.operation.id === LIST_OF_THE_LOG) return
       const count = counts.get(credential.tenant.id) ?? 0
       if (count >= MAX_PER_FLUSH) return void drop('tenant')
       const bytes = weigh(exchange, text)
@@ -136,8 +140,8 @@ function describe({ exchange, status, text, ms }: NotedRequest, names: ReadonlyS
     id: exchange.requestId,
     created: exchange.now,
     method: request.method!,
-    target: shorten(search === '' ? path : `${path}?${search}`),
-    path: shorten(path),
+    target: redactTarget(search === '' ? path : `${path}?${search}`),
+    path: redactTarget(path),
     operation: route?.operation.id ?? null,
     version: exchange.answerVersion.name,
     status: String(status),
@@ -150,7 +154,7 @@ function describe({ exchange, status, text, ms }: NotedRequest, names: ReadonlyS
   }
 }
 
-/** Of a path or a target: indexes take no more. */
+/** Characters of a path or a target that are kept: indexes take no more. */
 export const MAX_PATH = 500
 
-const shorten = (text: string) => (text.length > MAX_PATH ? text.slice(0, MAX_PATH) : text)
+const redactTarget = (text: string) => redactSecrets(text).slice(0, MAX_PATH)

@@ -48,7 +48,7 @@ export const SIMULATIONS: Readonly<Record<string, CardSimulation>> = {
     text: 'a merchant asks to use a card',
     of: 'card_id',
     options: [
-      amountOf('how much', true),
+      amountOf('how much; 0 verifies the card', true),
       ...MERCHANT,
       { flags: '--currency <code>', text: 'its currency (default: usd)', field: 'currency' },
       {

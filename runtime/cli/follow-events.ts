@@ -1,47 +1,22 @@
 /** The stream of events, followed over breaks: each event once, in order, from one point on. */
-import { setTimeout as wait } from 'node:timers/promises'
-import {
-  type Client,
-  ClientError,
-  ConnectionError,
-  ResponseError,
-  TimeoutError,
-} from '../../generated/client/src/2026-05-19/index.ts'
-import { explainFailure } from './explain-failure.ts'
-import { createReconnects, type Reconnects } from './reconnects.ts'
+import type { Client } from '../../generated/client/src/2026-05-19/index.ts'
+import { BrokenError, ConnectionLostError, type KeepReadingOptions, keepReading } from './keep-reading.ts'
+import type { Reconnects } from './reconnects.ts'
 import { createEventParser, type ServerEvent } from './sse.ts'
 import { reasonOf } from './terminal/reasons.ts'
 
 /** An event as the service rendered it: `data` is the very body of its deliveries. */
 export type StreamedEvent = Pick<ServerEvent, 'id' | 'data'>
 
-/** The stream cannot be had any more, and trying again would not help. */
-export class StreamLostError extends Error {}
-
-export interface FollowOptions {
+export interface FollowOptions extends KeepReadingOptions {
   readonly client: Client
-  readonly baseUrl: string
   /** The event to go on after; with what happens from now on when absent. */
   readonly since?: string | undefined
-  /** For how long there may be no connection, in milliseconds. */
-  readonly giveUpMs: number
-  readonly signal: AbortSignal
-  /** Told when the stream is there, and when it broke. */
-  readonly say: (line: string) => void
   /** For how long a connection may carry nothing, in milliseconds. The service comments every 15 s. */
   readonly silenceMs?: number
-  /** The first pause before another connection; each is twice as long as the one before. */
-  readonly pauseMs?: number
 }
 
 const SILENCE_MS = 40_000
-const PAUSE_MS = 500
-
-/** Refusals by which the service says that it will answer later. Any other 3xx or 4xx is its last word. */
-const PASSING = new Set([408, 425, 429])
-
-/** What was an open stream ended, or fell silent. */
-class BrokenError extends Error {}
 
 /** Where to resume: after the last event that was dealt with, or where the service said that the stream starts. */
 interface ResumePoint {
@@ -52,28 +27,12 @@ interface ResumePoint {
  * Reads no further than it is asked to: while one event is dealt with, the next ones wait on the wire or at the
  * service. After a break it comes back behind the last event that was dealt with.
  *
- * @throws StreamLostError when the service refuses for good, or no connection came about within `giveUpMs`; the
+ * @throws ConnectionLostError when the service refuses for good, or no connection came about within `giveUpMs`; the
  *   signal's reason after an abort.
  */
-export async function* followEvents(options: FollowOptions): AsyncGenerator<StreamedEvent, never> {
-  const { signal, say, since, giveUpMs, pauseMs = PAUSE_MS, baseUrl } = options
-  const place: ResumePoint = { last: since }
-  const reconnects = createReconnects({ giveUpMs, pauseMs })
-  for (;;) {
-    const error = yield* readOn(options, place, reconnects)
-    signal.throwIfAborted()
-    if (!isPassing(error)) {
-      // Whatever else it is, it is a fault of this program.
-      throw error instanceof ClientError ? new StreamLostError(explainFailure(error, baseUrl)) : error
-    }
-    const why = explainFailure(error, baseUrl)
-    const pauseMs = reconnects.lost(error instanceof ResponseError ? error.retryAfterMs : undefined)
-    if (pauseMs === undefined) {
-      throw new StreamLostError(`no connection for ${giveUpMs / 1000} s: ${why}`)
-    }
-    say(`Not connected: ${why}. Trying again …`)
-    await wait(pauseMs, undefined, { signal })
-  }
+export function followEvents(options: FollowOptions): AsyncGenerator<StreamedEvent, never> {
+  const place: ResumePoint = { last: options.since }
+  return keepReading(options, (reconnects) => readOn(options, place, reconnects))
 }
 
 /** What one connection gives. @returns why it is over. */
@@ -119,7 +78,7 @@ async function* readChunks(
   try {
     const type = response.headers.get('Content-Type') ?? 'nothing'
     if (!type.startsWith('text/event-stream')) {
-      throw new StreamLostError(`there is no event stream: the answer is ${type}`)
+      throw new ConnectionLostError(`there is no event stream: the answer is ${type}`)
     }
     for (;;) {
       const { done, value } = await readWithin(silenceMs, reader)
@@ -148,10 +107,4 @@ async function readWithin(silenceMs: number, reader: StreamReader): ReturnType<S
   } finally {
     clearTimeout(timer)
   }
-}
-
-/** Whether another try may go better. */
-function isPassing(error: unknown): boolean {
-  if (error instanceof ResponseError) return error.status >= 500 || PASSING.has(error.status)
-  return error instanceof BrokenError || error instanceof ConnectionError || error instanceof TimeoutError
 }

@@ -28,6 +28,7 @@ const GUIDE_OF: Readonly<Record<string, string>> = {
   post: 'idempotency',
   listen: 'webhooks',
   events: 'webhooks',
+  logs: 'testing',
   trigger: 'testing',
   cards: 'cards',
 }

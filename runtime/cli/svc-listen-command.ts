@@ -1,6 +1,7 @@
 /** The words of `svc listen`. */
-import { type Command, InvalidArgumentError, Option } from 'commander'
+import { type Command, Option } from 'commander'
 import { readTypes } from './event-types.ts'
+import { readSeconds } from './option-values.ts'
 import { listen } from './svc-listen.ts'
 import { MisuseError, readHttpUrl, requireSandbox, type Surroundings, type SvcRunner } from './svc-session.ts'
 
@@ -62,9 +63,4 @@ Examples:
 function readSecret(text: string | undefined): string | undefined {
   if (text === undefined || /^whsec_[\w-]+$/.test(text)) return text
   throw new MisuseError('--secret takes what an endpoint’s secret looks like: whsec_…')
-}
-
-function readSeconds(text: string): number {
-  if (/^\d{1,6}(\.\d+)?$/.test(text)) return Number(text)
-  throw new InvalidArgumentError('It is not a number of seconds.')
 }

@@ -24,7 +24,7 @@ const TIMEOUT_MS = 10_000
  * event gets its first.
  *
  * @returns when the signal aborts.
- * @throws StreamLostError when the stream is lost for good.
+ * @throws ConnectionLostError when the stream is lost for good.
  */
 export async function listen(
   session: SvcSession,

@@ -17,6 +17,7 @@ export const READERS: Readonly<Record<string, keyof Client>> = {
   whe: 'getWebhookEndpoint',
   wdla: 'getDeliveryAttempt',
   evt: 'getEvent',
+  req: 'getRequestLog',
   prm: 'getPromotion',
   chd: 'getCardholder',
   sal: 'getSanctionsAlert',

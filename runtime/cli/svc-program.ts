@@ -1,12 +1,14 @@
-import { Argument, Command, InvalidArgumentError, Option } from 'commander'
+import { Argument, Command, Option } from 'commander'
 import { readTypes } from './event-types.ts'
 import { nameGuides } from './guides.ts'
 import { type LiveOptions, takeLive } from './live-session.ts'
+import { readCount } from './option-values.ts'
 import { addCards } from './svc-cards.ts'
 import { addCompletion } from './svc-completion.ts'
 import { resendEvent, showEvent, showEvents } from './svc-events.ts'
 import { addListen } from './svc-listen-command.ts'
 import { addLogin } from './svc-login.ts'
+import { addLogs } from './svc-logs.ts'
 import { addOpen } from './svc-open.ts'
 import { addPromote } from './svc-promote.ts'
 import { addRequests } from './svc-request.ts'
@@ -75,6 +77,7 @@ export function createProgram(
   addTrigger(program, run)
   addCards(program, run)
   addEvents(program, run)
+  addLogs(program, run, surroundings)
   addPromote(program, run)
   addCompletion(program, surroundings)
   nameGuides(program)
@@ -139,9 +142,4 @@ function addEvents(program: Command, run: SvcRunner): void {
     .action((id: string, words: { endpoint?: string }, command: Command) =>
       run(command, (session, terminal) => resendEvent(session, id, words, terminal)),
     )
-}
-
-function readCount(text: string): number {
-  if (/^[1-9]\d{0,5}$/.test(text)) return Number(text)
-  throw new InvalidArgumentError('It is not a whole number above 0.')
 }

@@ -4,7 +4,7 @@ import type { Request } from 'express'
 import type { CodedAction } from './actions.ts'
 import { CODE_FIELD, formField, GUARD_FIELD } from './html/forms.ts'
 import { confirm, type FormSender, type OwnParts } from './sign-in/own-credentials.ts'
-import { tell } from './sign-in/telling.ts'
+import { writeMemberEntries } from './sign-in/telling.ts'
 
 /** What the audit log names as its target. */
 const IDENTIFIER = /^[a-z]{2,5}_[0-9a-z]{26}$/
@@ -29,7 +29,7 @@ export async function isConfirmed(
   const { tenantId, memberId: actorId, ip } = sender
   const targetId = IDENTIFIER.test(target) ? target : null
   const told = { action, targetId, outcome: 'failed', actorId, ip } as const
-  await parts.operator.control.transaction((tx) => tell(parts.operator, tx, tenantId, told))
+  await parts.operator.control.transaction((tx) => writeMemberEntries(parts.operator, tx, tenantId, told))
   return false
 }
 

@@ -234,6 +234,7 @@ export async function readPage<Row extends object>(
   range: CreatedRange,
   page: RequestedPage,
 ): Promise<Records<Row>> {
+  if (walks.every(({ keys }) => keys.length === 0)) return { rows: [], hasMore: false }
   const statement = pageStatement(listed, bindings, walks, range, page)
   return cutPage((await db.query<Row>(statement, bindings.values)).rows, page)
 }

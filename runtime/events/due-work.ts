@@ -1,7 +1,7 @@
 /** What comes due by itself, done by workers: what is due of a tenant in one transaction, with its events and audit entries. */
 import type { Logger } from 'pino'
 import type { Database } from '../database/database.ts'
-import { enqueue } from '../database/enqueue.ts'
+import { pipelined } from '../database/pipelined.ts'
 import type { Pool } from '../database/pool/pool.ts'
 import { readSpace } from '../database/space.ts'
 import { ENVIRONMENTS, type Environment } from '../platform/environment.ts'
@@ -110,7 +110,7 @@ async function actFor(
     if (done.length === 0) return false
     const due = events.write(db)
     for (const { id, action } of done)
-      enqueue(appendAudit(db, space, systemEntry(environment, action, id, now)))
+      pipelined(appendAudit(db, space, systemEntry(environment, action, id, now)))
     return due
   })
 }

@@ -134,6 +134,11 @@ export function bytesOf(id: string): Buffer {
   return bytes
 }
 
+/** When an identifier was made, in milliseconds since the epoch. Throws for a text that is not an identifier. */
+export function timeOfId(id: string): number {
+  return bytesOf(id).readUIntBE(0, 6)
+}
+
 /** The first 16 of the bytes as the 26 characters of an identifier's body. */
 export function bodyOf(bytes: Buffer): string {
   let bits = (bytes.readBigUInt64BE(0) << 64n) | bytes.readBigUInt64BE(8)

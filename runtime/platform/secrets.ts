@@ -1,5 +1,4 @@
 import {
-  argon2,
   createCipheriv,
   createDecipheriv,
   createHmac,
@@ -7,8 +6,6 @@ import {
   hkdfSync,
   type KeyObject,
   randomBytes,
-  scrypt,
-  timingSafeEqual,
 } from 'node:crypto'
 
 /** Layout of a sealed value: one byte of format, 12 of nonce, 16 of tag, then the ciphertext. */
@@ -88,77 +85,4 @@ export function createSeals(pepper: string): Seals {
 /** A secret of its own for each purpose, from the one pepper: 64 hex characters. */
 export function deriveSecret(pepper: string, purpose: string): string {
   return createHmac('sha256', pepper).update(`derived secret: ${purpose}`).digest('hex')
-}
-
-/** OWASP's password storage cheat sheet: 19 MiB, two passes, one lane. */
-const ARGON2 = { memory: 19_456, passes: 2, parallelism: 1 }
-const HASH_LENGTH = 32
-
-const ARGON2_PHC =
-  /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/
-
-/** How passwords were hashed before; they are hashed anew when they are next used. */
-const SCRYPT_PHC = /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/
-
-function runArgon2(password: string, nonce: Buffer, cost: typeof ARGON2, tagLength: number): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    argon2('argon2id', { message: password.normalize('NFKC'), nonce, tagLength, ...cost }, (error, hash) =>
-      error ? reject(error) : resolve(hash),
-    )
-  })
-}
-
-interface ScryptCost {
-  readonly ln: number
-  readonly r: number
-  readonly p: number
-}
-
-function runScrypt(
-  password: string,
-  salt: Buffer,
-  { ln, r, p }: ScryptCost,
-  length: number,
-): Promise<Buffer> {
-  const options = { N: 2 ** ln, r, p, maxmem: 256 * 2 ** ln * r }
-  return new Promise((resolve, reject) => {
-    scrypt(password.normalize('NFKC'), salt, length, options, (error, hash) =>
-      error ? reject(error) : resolve(hash),
-    )
-  })
-}
-
-function base64(bytes: Buffer): string {
-  return bytes.toString('base64').replace(/=+$/, '')
-}
-
-/** Hashes a password with argon2id (RFC 9106), as a PHC string: `$argon2id$v=19$m=19456,t=2,p=1$salt$hash`. */
-export async function hashPassword(password: string): Promise<string> {
-  const salt = randomBytes(16)
-  const hash = await runArgon2(password, salt, ARGON2, HASH_LENGTH)
-  const { memory, passes, parallelism } = ARGON2
-  return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${base64(salt)}$${base64(hash)}`
-}
-
-/** Whether the password is the one that was hashed; false for what is no PHC string of argon2id or scrypt. */
-export async function verifyPassword(password: string, phc: string): Promise<boolean> {
-  const bytes = (text = '') => Buffer.from(text, 'base64')
-  const [, m, t, p, salt, hash] = ARGON2_PHC.exec(phc) ?? []
-  if (hash !== undefined) {
-    const cost = { memory: Number(m), passes: Number(t), parallelism: Number(p) }
-    const wanted = bytes(hash)
-    return timingSafeEqual(await runArgon2(password, bytes(salt), cost, wanted.length), wanted)
-  }
-  const [, ln, r, lanes, oldSalt, oldHash] = SCRYPT_PHC.exec(phc) ?? []
-  if (oldHash === undefined) return false
-  const cost = { ln: Number(ln), r: Number(r), p: Number(lanes) }
-  const wanted = bytes(oldHash)
-  return timingSafeEqual(await runScrypt(password, bytes(oldSalt), cost, wanted.length), wanted)
-}
-
-/** Whether a hash is made as `hashPassword` makes them today. */
-export function isHashedAsToday(phc: string): boolean {
-  const [, m, t, p] = ARGON2_PHC.exec(phc) ?? []
-  const { memory, passes, parallelism } = ARGON2
-  return Number(m) === memory && Number(t) === passes && Number(p) === parallelism
 }

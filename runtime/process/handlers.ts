@@ -3,6 +3,7 @@ import type { Handlers as CanonicalHandlers } from '../../generated/canonical/ha
 import { accountHandlers } from '../account/account/handlers.ts'
 import { auditLogHandlers } from '../account/audit-log/handlers.ts'
 import { promotionsHandlers } from '../account/promotions/handlers.ts'
+import { requestLogsHandlers } from '../account/request-logs/handlers.ts'
 import type { Context } from '../api/handler.ts'
 import { authorizationEndpointHandlers } from '../cards/authorization-endpoint/handlers.ts'
 import { cardholdersHandlers } from '../cards/cardholders/handlers.ts'
@@ -54,6 +55,7 @@ export const handlers = {
   ...payoutsHandlers,
   ...promotionsHandlers,
   ...provisioningPayloadsHandlers,
+  ...requestLogsHandlers,
   ...sanctionsAlertsHandlers,
   ...scansHandlers,
   ...settlementsHandlers,

@@ -27,6 +27,8 @@ export interface DemoService {
   readonly call: Call
   /** Of its sandbox, without a slash at the end. */
   readonly origin: string
+  /** Of the dashboard, without a slash at the end. */
+  readonly console: string
   /** A secret key of the sandbox. */
   readonly secret: string
   readonly pid: number
@@ -34,6 +36,7 @@ export interface DemoService {
 
 interface Ready {
   readonly sandbox_base_url: string
+  readonly console_url: string
   readonly keys: { readonly sandbox_secret: string }
 }
 
@@ -42,7 +45,7 @@ export async function startDemoService(
   { directory, atEnd, own }: Scratch,
   settings: Readonly<Record<string, string>> = {},
 ): Promise<DemoService> {
-  const server = await acquireServer({ dataDir: directory, say: console.error })
+  const server = await acquireServer({ dataDir: directory, say: (text) => process.stderr.write(`${text}\n`) })
   atEnd(server.release)
   const { user, password, host, port, database } = server.connection()
   const url = `postgres://${user}:${password}@${host}:${port}/${database}`
@@ -65,8 +68,8 @@ export async function startDemoService(
   const line = await Promise.race([once(lines, 'line'), once(lines, 'close')])
   if (line.length === 0) throw new Error('the service ended before it was ready')
   const ready = JSON.parse(String(line[0])) as Ready
-  const { sandbox_base_url: origin, keys } = ready
-  return { url, call: createCall(ready), origin, secret: keys.sandbox_secret, pid: child.pid! }
+  const { sandbox_base_url: origin, console_url: console, keys } = ready
+  return { url, call: createCall(ready), origin, console, secret: keys.sandbox_secret, pid: child.pid! }
 }
 
 function createCall({ sandbox_base_url, keys }: Ready): Call {

@@ -187,6 +187,38 @@ describe('an answer in time', () => {
   })
 })
 
+describe('about an authorization of 0, which verifies the card', () => {
+  test.each([{ approved: true }, { approved: true, amount: 0 }])('%j approves', async (given) => {
+    const tenant = await tenantWith({ default_action: 'decline' })
+    reply = (question) => question.answer(given)
+    const transaction = await authorize(tenant, 0)
+    expect(transaction).toMatchObject({ status: 'authorized', amounts: { requested: 0, held: 0 } })
+    expect(asked[0]!.body.data.card_transaction).toMatchObject({
+      id: transaction.id,
+      amounts: { requested: 0 },
+    })
+    expect(await decisionOf(tenant, transaction)).toMatchObject({
+      ...{ status: 'responded', approved: true, amount: given.amount ?? null },
+    })
+    expect(await available(tenant)).toBe(10_000)
+    const older = speak(service.urls.sandbox, { secret: tenant.secret, version: '2026-02-01' })
+    const { status } = await older(`/v1/authorization_decisions/${transaction.decision_id}`)
+    expect(status).toBe(200)
+  })
+
+  test('declines', async () => {
+    const tenant = await tenantWith({ default_action: 'approve' })
+    reply = (question) => question.answer({ approved: false })
+    expect((await authorize(tenant, 0)).decline_reason.code).toBe('decision_declined')
+  })
+
+  test('for more than that cannot be used', async () => {
+    const tenant = await tenantWith({ default_action: 'decline' })
+    reply = (question) => question.answer({ approved: true, amount: 1 })
+    expect((await authorize(tenant, 0)).decline_reason.code).toBe('decision_errored')
+  })
+})
+
 describe('what cannot be used takes the default', () => {
   const unusable: readonly (readonly [string, (question: Asked) => void])[] = [
     ['500', (question) => question.answer({ approved: true }, 500)],
@@ -298,6 +330,19 @@ describe('the same request again', () => {
     const replayed = await tenant.send(PATH, call(tenant, key))
     expect([replayed.text, replayed.headers.get('Idempotency-Replayed')]).toEqual([text, 'true'])
     expect(asked).toHaveLength(1)
+  })
+
+  test('is the same for an amount of minus zero, which is stored as 0', async () => {
+    reply = undefined
+    const tenant = await tenantWith()
+    const raw = JSON.stringify(use(tenant.card, 0)).replace('"amount":0', '"amount":-0')
+    const headers = { 'Content-Type': 'application/json', 'Idempotency-Key': randomUUID() }
+    const ask = () => tenant.send(PATH, { method: 'POST', raw, headers })
+    const first = ask()
+    await until('the question', () => asked.length > 0)
+    expect(refusal(await ask())).toEqual([409, 'idempotency_error', 'idempotency_in_progress'])
+    asked[0]!.answer({ approved: true })
+    expect((await first).body).toMatchObject({ status: 'authorized', amounts: { requested: 0 } })
   })
 
   test('may claim the key for a moment: the first one waits for that with its answer', async () => {

@@ -11,10 +11,12 @@ export interface ModelTransaction {
   reversed: number
   disputed: number
   declined: boolean
+  /** An authorization of 0 that is open. */
+  verifying: boolean
   /** Interchange of its clearings, and how much of it refunds have returned. */
   earned: number
   returned: number
-  /** By the settlement clock, while something is held. */
+  /** By the settlement clock, while it is open. */
   readonly expires_at: number
 }
 
@@ -39,7 +41,7 @@ export type CardOperation =
       readonly amount: number
       readonly final?: boolean
     }
-  | { readonly kind: 'expiry' | 'release'; readonly pick: number }
+  | { readonly kind: 'reversal' | 'expiry' | 'release'; readonly pick: number }
   | { readonly kind: 'dispute'; readonly pick: number; readonly amount: number }
   | { readonly kind: 'submit' | 'withdraw' | 'under_review' | 'won' | 'lost'; readonly pick: number }
 
@@ -104,7 +106,7 @@ export class MoneyModel extends TreasuryModel {
   untilOf(operation: TreasuryOperation): number | 'never' | 'none' | undefined {
     if (operation.kind === 'seconds') return this.time + operation.seconds * 1000
     if (operation.kind === 'next') {
-      const next = Math.min(this.nextTime(), ...this.transactions.filter(isHeld).map((row) => row.expires_at))
+      const next = Math.min(this.nextTime(), ...this.transactions.filter(isOpen).map((row) => row.expires_at))
       return Number.isFinite(next) ? next : this.time
     }
     if (operation.kind !== 'step' && operation.kind !== 'to') return 'none'
@@ -115,15 +117,17 @@ export class MoneyModel extends TreasuryModel {
 
   advance(until: number): Expected {
     this.moved = this.pass(Math.max(this.time, until)).size
-    for (const row of this.transactions.filter(isHeld)) {
+    for (const row of this.transactions.filter(isOpen)) {
       if (row.expires_at > this.time) continue
       row.reversed += row.held
       row.held = 0
+      row.verifying = false
     }
     return 'done'
   }
 
   allows(card: number, amount: number): boolean {
+    if (amount === 0) return true
     const own = this.transactions.filter((each) => each.card === card)
     const spent = own.reduce((sum, { held, cleared }) => sum + held + cleared, 0)
     return amount <= this.funds - this.held && spent + amount <= (LIMITS[card] ?? Number.POSITIVE_INFINITY)
@@ -132,7 +136,8 @@ export class MoneyModel extends TreasuryModel {
   begin(operation: CardOperation & { readonly kind: 'authorize' | 'force_post' }): Expected {
     const { kind, card, amount } = operation
     const posted = kind === 'force_post'
-    const authorized = !posted && this.allows(card, amount) ? this.decide(amount, operation.reply) : 0
+    const approved = !posted && this.allows(card, amount) ? this.decide(amount, operation.reply) : undefined
+    const authorized = approved ?? 0
     if (posted) this.funds -= amount
     this.transactions.push({
       card,
@@ -143,7 +148,8 @@ export class MoneyModel extends TreasuryModel {
       refunded: 0,
       reversed: 0,
       disputed: 0,
-      declined: !posted && authorized === 0,
+      declined: !posted && approved === undefined,
+      verifying: approved === 0,
       earned: posted ? this.collect(amount) : 0,
       returned: 0,
       expires_at: this.time + HOLD_MS,
@@ -151,11 +157,11 @@ export class MoneyModel extends TreasuryModel {
     return 'done'
   }
 
-  /** How much of what the rules allow is authorized. */
-  decide(amount: number, reply: Reply): number {
+  /** How much of what the rules allow is authorized; undefined: it is declined. */
+  decide(amount: number, reply: Reply): number | undefined {
     if (this.asks === undefined || reply === 'approve') return amount
     if (reply === 'half') return Math.ceil(amount / 2)
-    return reply !== 'decline' && this.asks === 'approve' ? amount : 0
+    return reply !== 'decline' && this.asks === 'approve' ? amount : undefined
   }
 
   change(row: ModelTransaction, operation: CardOperation): Expected {
@@ -172,7 +178,8 @@ export class MoneyModel extends TreasuryModel {
       case 'reversal':
       case 'expiry':
       case 'release':
-        if (row.held === 0 || amount > row.held) return 409
+        if (!isOpen(row) || amount > row.held) return 409
+        row.verifying = false
         row.held -= amount
         row.reversed += amount
         return 'done'
@@ -182,6 +189,7 @@ export class MoneyModel extends TreasuryModel {
         const kept = operation.final ? 0 : rest
         row.reversed += rest - kept
         row.held = kept
+        row.verifying = false
         row.cleared += amount
         this.funds -= amount
         row.earned += this.collect(amount)
@@ -264,7 +272,7 @@ export class MoneyModel extends TreasuryModel {
 
 const DISPUTING: ReadonlySet<string> = new Set(['submit', 'withdraw', 'under_review', 'won', 'lost'])
 
-const isHeld = ({ held }: ModelTransaction) => held > 0
+const isOpen = ({ held, verifying }: ModelTransaction) => held > 0 || verifying
 
 export const isModelDispute = (target: ModelTransaction | ModelDispute): target is ModelDispute =>
   'transaction' in target

@@ -19,6 +19,8 @@ const amount = fc.oneof(
   fc.integer({ min: 1, max: 3000 }),
   fc.constantFrom(300, 500, 700, 2500),
 )
+/** Now and then of nothing: whether the card is good. */
+const asked = fc.oneof({ weight: 6, arbitrary: amount }, { weight: 1, arbitrary: fc.constant(0) })
 const pick = fc.nat({ max: 1000 })
 const card = fc.nat({ max: LIMITS.length - 1 })
 const one = <const Kind extends string>(...kinds: Kind[]) => fc.constantFrom(...kinds)
@@ -30,12 +32,12 @@ const seconds = fc.constantFrom(1, 3600, DAY / 2, DAY, DAY + 7200, 3 * DAY, 8 * 
 /** How often each is drawn, beside the others. */
 const DRAWN: readonly (readonly [number, fc.Arbitrary<Operation>])[] = [
   [3, fc.record({ kind: one('fund'), amount })],
-  [7, fc.record({ kind: one('authorize'), card, amount, reply })],
+  [7, fc.record({ kind: one('authorize'), card, amount: asked, reply })],
   [2, fc.record({ kind: one('force_post'), card, amount })],
   [4, fc.record({ kind: one('increment', 'reversal'), pick, amount })],
   [5, fc.record({ kind: one('clearing'), pick, amount, final: fc.boolean() })],
   [3, fc.record({ kind: one('refund', 'dispute'), pick, amount })],
-  [2, fc.record({ kind: one('expiry', 'release'), pick })],
+  [3, fc.record({ kind: one('reversal', 'expiry', 'release'), pick })],
   [5, fc.record({ kind: one('submit', 'withdraw', 'under_review', 'won', 'lost'), pick })],
   [3, fc.record({ kind: one('next') })],
   [2, fc.record({ kind: one('seconds'), seconds })],

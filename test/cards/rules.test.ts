@@ -199,6 +199,30 @@ const ROWS: readonly Row[] = [
     declined: 'insufficient_funds',
     rule: { rule: 'balance', outcome: 'failed', limit: '0', observed: '1000' },
   },
+  {
+    about: 'nothing asked for, below 0',
+    request: { amount: 0 },
+    facts: { available: -1 },
+    rule: { rule: 'balance', outcome: 'passed', limit: '0', observed: '0' },
+  },
+  {
+    about: 'nothing asked for, of a limit that is exceeded',
+    request: { amount: 0 },
+    facts: limit('daily', 100, 101),
+    rule: { rule: 'spending_limit_daily', outcome: 'skipped' },
+  },
+  {
+    about: 'nothing asked for, after the last authorization',
+    request: { amount: 0 },
+    facts: withControls({ max_authorization_count: 1 }, { authorizations: 1 }),
+    rule: { rule: 'max_authorization_count', outcome: 'skipped' },
+  },
+  {
+    about: 'nothing asked for, of a frozen card',
+    request: { amount: 0 },
+    facts: withCard({ frozen: true }),
+    declined: 'card_frozen',
+  },
 ]
 
 describe('an authorization with', () => {

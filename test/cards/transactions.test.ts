@@ -514,7 +514,7 @@ describe('bad input', () => {
     const { id: card_id } = await makeCard(send)
     const given = { card_id, amount: 100, merchant: MERCHANT }
     const refused = (field: string) => [422, 'validation_failed', field]
-    for (const amount of [0, -1, 1.5, '100', 1e15 + 1, null, {}]) {
+    for (const amount of [-1, 1.5, '100', 1e15 + 1, null, {}]) {
       expect([amount, await bad({ ...given, amount })]).toEqual([amount, refused('amount')])
     }
     for (const currency of ['USD', 'us', 'dollars', 1])

@@ -1,6 +1,6 @@
 import { TOTP } from 'otpauth'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { verifyPassword } from '../../runtime/platform/secrets.ts'
+import { verifyPassword } from '../../runtime/platform/passwords.ts'
 import { parseKey } from '../../runtime/tenants/keys/keys.ts'
 import { issueToken } from '../support/access-tokens.ts'
 import { type DemoDatabase, openDemoDatabase } from '../support/database.ts'

@@ -136,6 +136,9 @@ test('a card is used, and what becomes of that is told', async () => {
     merchant: { name: 'Inn', category_code: '5812', country: 'US', city: 'Oakland' },
   })
   const { id } = authorized
+  const verified = await simulate('authorization', card, '--amount', '0')
+  expect(verified).toMatchObject({ status: 'authorized', amounts: { requested: 0, held: 0 } })
+  expect((await simulate('reversal', verified.id)).status).toBe('reversed')
   expect((await simulate('increment', id, '--amount', '500')).amounts.held).toBe(1500)
   expect((await simulate('reversal', id, '--amount', '100')).amounts.held).toBe(1400)
   expect((await simulate('clearing', id, '--amount', '400', '--final', 'no')).amounts.held).toBe(1000)

@@ -30,6 +30,8 @@ test.each<[line: string, offers: readonly string[]]>([
   ],
   ['trigger webhook', ['webhook_endpoint.test']],
   ['open we', ['webhooks']],
+  ['logs ', ['list', 'tail']],
+  ['logs tail --m', ['--method']],
   ['completion ', ['bash', 'fish', 'zsh']],
   ['--base-url ', []],
 ])('svc %s', (line, offers) => {
@@ -68,8 +70,8 @@ test('every identifier that an operation reads a record by can be opened', () =>
   const prefixes = Object.values(components.schemas).flatMap(
     ({ pattern = '' }) => /^\^([a-z]+)_\[0-9a-hjkmnp-tv-z\]\{26\}\$$/.exec(pattern)?.[1] ?? [],
   )
-  // A tenant, a request, an audit entry, a key, a card token and a line of a settlement are read by no path of their own.
-  const apart = ['ten', 'req', 'aud', 'key', 'tok', 'sln']
+  // A tenant, an audit entry, a key, a card token and a line of a settlement are read by no path of their own.
+  const apart = ['ten', 'aud', 'key', 'tok', 'sln']
   expect(prefixes.filter((prefix) => !(prefix in READERS) && !apart.includes(prefix))).toEqual([])
   expect(pathOf('card_01jxg19h8j7k6m5n4p3q2r1s0t')).toBe(`/docs/${current}#getCard`)
 })

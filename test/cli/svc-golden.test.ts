@@ -33,7 +33,7 @@ let template: string
 let card: string
 beforeAll(async () => {
   home = mkdtempSync(join(tmpdir(), 'svc-golden-'))
-  service = await startTestService()
+  service = await startTestService({ logsRequests: true })
   const tenant = await makeTenant(service)
   secret = (await makeKey(service, tenant, { scope: 'admin' })).secret
   liveSecret = (await makeKey(service, tenant, { environment: 'live', scope: 'admin' })).secret
@@ -177,6 +177,26 @@ const CASES: Readonly<Record<string, Case>> = {
     mistake: () => ['evt_01jx1a2b3c4d5e6f7g8h9j0k1m'],
     interrupted: () => ['evt_1', '--base-url', silent.url],
   },
+  'logs tail': {
+    success: () => ['--method', 'GET'],
+    during: async ({ shown, interrupt }) => {
+      await until('the tail', () => shown().includes('Connected.'))
+      await send('/v1/pass_templates?limit=1')
+      await until('the request', () => shown().includes('limit=1'))
+      interrupt()
+    },
+    mistake: () => ['--status', '4'],
+    interrupted: () => ['--base-url', silent.url],
+  },
+  'logs list': {
+    success: async () => {
+      await send('/v1/passes?limit=0')
+      await service.flush()
+      return ['--path', '/v1/passes', '--limit', '1']
+    },
+    mistake: () => ['--path', 'passes'],
+    interrupted: () => ['--base-url', silent.url],
+  },
   promote: {
     success: () => ['templates', template, '--dry-run'],
     mistake: () => ['passes', 'pass_1'],
@@ -213,7 +233,7 @@ function settle(text: string): string {
     .replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, '<uuid>')
     .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, '<time>')
     .replace(/\b\d\d:\d\d:\d\d\b/g, '<hour>')
-    .replace(/\(\d+ ms\)/g, '(<n> ms)')
+    .replace(/\b\d+(\.\d+)? ms\b/g, '<n> ms')
     .replace(/"remaining":\d+/g, '"remaining":<n>')
     .replace(/redirect_uri=http%3A%2F%2F127.0.0.1%3A\d+/g, 'redirect_uri=http%3A%2F%2F127.0.0.1%3A<port>')
     .replace(/(state|code_challenge)=[\w-]{43}/g, '$1=<random>')

@@ -6,7 +6,7 @@ import { runInNewContext } from 'node:vm'
 import { expect, onTestFinished, test } from 'vitest'
 import * as oldClient from '../../generated/client/src/2025-11-01/index.ts'
 import * as client from '../../generated/client/src/2026-05-19/index.ts'
-import { StreamLostError } from '../../runtime/cli/follow-events.ts'
+import { ConnectionLostError } from '../../runtime/cli/keep-reading.ts'
 import { deriveSecret, type ListenOptions, listen } from '../../runtime/cli/svc-listen.ts'
 import { openSession } from '../../runtime/cli/svc-session.ts'
 import { plain } from '../../runtime/cli/terminal/colours.ts'
@@ -272,7 +272,7 @@ test.each([
   const [server, endpoint] = [await serveStreams(), await serveEndpoint()]
   server.refusals.push({ status, code, headers: { Location: 'http://127.0.0.1:1/' } })
   const { done } = start(server, endpoint.url)
-  await expect(done).rejects.toThrow(StreamLostError)
+  await expect(done).rejects.toThrow(ConnectionLostError)
   await expect(done).rejects.toThrow(
     status === 302 ? 'redirects elsewhere' : `the service answered ${status}: It is ${code}.`,
   )

@@ -142,6 +142,17 @@ test('a program limits its cards, and a card has limits of its own', async () =>
   expect(await page(await simulate('authorization', over))).toContain('Authorized')
 })
 
+test('a card is verified by an amount of 0, which shows as open and expires', async () => {
+  const verified = await simulate('authorization', { card_id: await makeCard(), amount: '0', ...MERCHANT })
+  const shown = await page(verified)
+  expect(shown).toContain('Authorized')
+  expect(shown).toMatch(/<dt>Requested<\/dt><dd><span class="number">0.00 USD/)
+  expect(shown).toContain('simulator/reversal?')
+  expect(shown).not.toContain('simulator/increment?')
+  const expired = await simulate('expiry', { card_transaction_id: idOf(verified) })
+  expect(await page(expired)).toContain('Expired')
+})
+
 test('a transaction lives through everything that the simulator can', async () => {
   const card_id = await makeCard()
   await simulate('funding', { amount: '1000.00' })

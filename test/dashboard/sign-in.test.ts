@@ -11,7 +11,7 @@ import { addRecoveryCodes, sweepSessions } from '../../runtime/dashboard/sign-in
 import { createSessions } from '../../runtime/dashboard/sign-in/sessions.ts'
 import { createSignIn, ownPath, requireMember } from '../../runtime/dashboard/sign-in/sign-in.ts'
 import { toTimestamp } from '../../runtime/database/types.ts'
-import { hashPassword } from '../../runtime/platform/secrets.ts'
+import { hashPassword } from '../../runtime/platform/passwords.ts'
 import { createWrongCodes } from '../../runtime/tenants/factors/wrong-codes.ts'
 import { digestKey } from '../../runtime/tenants/keys/keys.ts'
 import { type Confirmer, holdMachineClock, type MachineClock, makeConfirmer } from '../account/confirmers.ts'

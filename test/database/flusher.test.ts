@@ -3,13 +3,13 @@
 import { Socket } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Database } from '../../runtime/database/database.ts'
-import { enqueue } from '../../runtime/database/enqueue.ts'
 import { DatabaseUnavailable } from '../../runtime/database/errors.ts'
+import { pipelined } from '../../runtime/database/pipelined.ts'
 import {
   createFlusher,
   type Flusher,
   type FlushSession,
-  waitForSeen,
+  waitForFlush,
 } from '../../runtime/database/pool/flusher.ts'
 import { createPool, type MeasuredPool } from '../../runtime/database/pool/pool.ts'
 import { openTestDatabase, type TestDatabase } from '../support/database.ts'
@@ -134,7 +134,7 @@ describe.each([
     pool = createPool({ connection, max: 6, prepared: true, applicationName: 'flushing', flushTogether })
     if (!flushTogether) return
     await until('its session', async () => {
-      const { flushed } = await pool.soon((tx) => tx.query({ text: 'SELECT 1' }))
+      const { flushed } = await pool.commitEarly((tx) => tx.query({ text: 'SELECT 1' }))
       await flushed()
       const text = `SELECT count(*) AS value FROM pg_stat_activity
                      WHERE application_name = 'flushing flush' AND query LIKE '%emit_message%' AND state = 'idle'`
@@ -160,8 +160,8 @@ describe.each([
   /** A transaction of somebody else, who does not wait. */
   const writeSoon = async (note: number): Promise<string> => {
     await db.control.transaction(async (tx) => {
-      enqueue(tx.query({ text: 'SET LOCAL synchronous_commit = off' }))
-      enqueue(tx.query(INSERT, [note]))
+      pipelined(tx.query({ text: 'SET LOCAL synchronous_commit = off' }))
+      pipelined(tx.query(INSERT, [note]))
     })
     return one<string>(db.control, WRITTEN)
   }
@@ -170,12 +170,12 @@ describe.each([
   test('that only read can wait for what they have seen, and so can single reads', async () => {
     for (let each = 0; each < 20; each += 2) {
       const first = await writeSoon(id + each)
-      const { rows } = await pool.lasting.query(READ, [id + each])
+      const { rows } = await pool.flushed.query(READ, [id + each])
       expect([rows.length, await isFlushed(first)]).toEqual([1, true])
       const second = await writeSoon(id + each + 1)
       await pool.transaction(async (tx) => {
         await tx.query(READ, [id + each + 1])
-        waitForSeen(tx)
+        waitForFlush(tx)
       })
       expect(await isFlushed(second)).toBe(true)
     }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Database } from '../../runtime/database/database.ts'
-import { enqueue } from '../../runtime/database/enqueue.ts'
 import { UNIQUE_VIOLATION } from '../../runtime/database/errors.ts'
+import { pipelined } from '../../runtime/database/pipelined.ts'
 import { createPool } from '../../runtime/database/pool/pool.ts'
 import { openTestDatabase, type TestDatabase } from '../support/database.ts'
 import { openGate } from '../support/gate.ts'
@@ -184,8 +184,8 @@ describe('a transaction', () => {
     [
       'awaits nothing',
       async (tx) => {
-        enqueue(tx.query(BROKEN))
-        enqueue(tx.query(INSERT, [3, '']))
+        pipelined(tx.query(BROKEN))
+        pipelined(tx.query(INSERT, [3, '']))
       },
     ],
     [

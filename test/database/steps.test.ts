@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Database } from '../../runtime/database/database.ts'
-import { enqueue } from '../../runtime/database/enqueue.ts'
 import { Overtaken } from '../../runtime/database/errors.ts'
+import { pipelined } from '../../runtime/database/pipelined.ts'
 import { createPool } from '../../runtime/database/pool/pool.ts'
 import { inSteps, steppingDatabase } from '../../runtime/database/steps.ts'
 import { createTestDatabase } from '../support/database.ts'
@@ -72,7 +72,7 @@ test('a guarded statement that writes null fails as overtaken, in one step or in
         pool.transaction(async (db) => {
           await db.query({ text: 'CREATE TABLE made (a integer NOT NULL)' })
           const steps = inSteps(undefined, 'SELECT $1::integer', text)
-          enqueue(db.query({ text, steps, ...(guarded && { guarded }) }, [value]))
+          pipelined(db.query({ text, steps, ...(guarded && { guarded }) }, [value]))
         })
       await expect(insert(true, null)).rejects.toThrow(Overtaken)
       await expect(insert(false, null)).rejects.not.toThrow(Overtaken)

@@ -6,6 +6,8 @@
 export const table = `
 2025-06-01 GET    /v1/me any - read 200
 2025-06-01 GET    /v1/audit_log admin admin read 200 list filters=actor_id,action,target_id
+2026-05-19 GET    /v1/request_logs admin admin read 200 list filters=request_id,status,method,path,operation,key_id
+2026-05-19 GET    /v1/request_logs/{request_id} admin admin read 200
 2025-06-01 PATCH  /v1/account/billing admin admin account_write 200 factor
 2025-06-01 POST   /v1/account/rotate_credentials admin admin account_write 200 factor
 2025-06-01 POST   /v1/account/wipe_sandbox admin admin account_write 200 factor sandbox

@@ -4,6 +4,7 @@ import express from 'express'
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { versions } from '../../generated/versions.ts'
+import { TYPED_FIELD } from '../../runtime/dashboard/sign-in/pages.ts'
 import { HOLDER_PREFIXES } from '../../runtime/passes/wallets/pages/holders.ts'
 import { readSettings } from '../../runtime/platform/settings.ts'
 import { type RunningService, startService } from '../../runtime/process/compose.ts'
@@ -13,8 +14,8 @@ import { talk } from '../support/wire.ts'
 
 /** Public routes of the console and beside the API, with the fields of their forms. */
 const PUBLIC: Readonly<Record<string, readonly string[]>> = {
-  '/sign-in': ['csrf', 'email', 'password', 'code', 'return_to', 'typed'],
-  '/sign-in/passkey': ['csrf', 'challenge', 'credential', 'return_to', 'typed'],
+  '/sign-in': ['csrf', 'email', 'password', 'code', 'return_to', TYPED_FIELD],
+  '/sign-in/passkey': ['csrf', 'challenge', 'credential', 'return_to', TYPED_FIELD],
   '/sign-out': ['csrf', 'where'],
   '/challenges/:token': ['csrf', 'email', 'password', 'code'],
   '/invitations/:link': ['csrf', 'totp', 'password', 'code'],
@@ -265,7 +266,7 @@ async function openForm() {
 test('signing in by a form of ours fails for no value', { timeout: 120_000 }, async () => {
   const { csrf, cookie } = await openForm()
   const headers = { ...FORM, Cookie: cookie }
-  const attacks = ['email', 'password', 'code', 'return_to', 'typed'].flatMap((field) =>
+  const attacks = ['email', 'password', 'code', 'return_to', TYPED_FIELD].flatMap((field) =>
     VALUES.map((value) => {
       const others = { email: 'a%40b.example', password: 'x', code: '1', return_to: '/', [field]: value }
       const body = `csrf=${csrf}&${Object.entries(others)

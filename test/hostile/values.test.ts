@@ -53,8 +53,6 @@ describe('an amount of money', () => {
     ['10e-1', 'an exponent that makes it smaller'],
     ['-0.0', 'less than nothing'],
     ['-1', 'negative'],
-    ['-0', 'minus zero'],
-    ['0', 'nothing'],
     ['1000000000000001', 'beyond all range'],
     ['9007199254740993', '2^53 + 1'],
     ['1e400', 'infinite'],
@@ -70,7 +68,7 @@ describe('an amount of money', () => {
     expect(fields(answer)).toEqual(['amount'])
   })
 
-  test.each(['1', '100', '1000000000000000'])('%s: taken', async (amount) => {
+  test.each(['0', '-0', '1', '100', '1000000000000000'])('%s: taken', async (amount) => {
     expect(fields(await authorize(amount))).toEqual(['card_id']) // there is no such card
   })
 

@@ -1,7 +1,7 @@
 /** What statements read, by PostgreSQL's own count, under the plans that it may choose. */
 
 import type { Database } from '../../runtime/database/database.ts'
-import { enqueue } from '../../runtime/database/enqueue.ts'
+import { pipelined } from '../../runtime/database/pipelined.ts'
 import { plainText, type Recorded } from './recorder.ts'
 
 /** One execution of a statement. */
@@ -94,7 +94,7 @@ export async function examine(
   const explained = tx.query<Explained>({
     text: `EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) EXECUTE ${name}${words}`,
   })
-  for (const text of ['ROLLBACK TO examination', 'RELEASE examination']) enqueue(tx.query({ text }))
+  for (const text of ['ROLLBACK TO examination', 'RELEASE examination']) pipelined(tx.query({ text }))
   try {
     const plan = (await explained).rows[0]!['QUERY PLAN'][0].Plan
     const scans = nodesOf(plan).filter(isScan)

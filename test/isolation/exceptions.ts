@@ -84,6 +84,10 @@ export const LOCATORS: Table = [
   ['DELETE FROM control.passkey_challenges', 'what has run out is swept for everybody'],
   ['DELETE FROM control.sessions WHERE expires_at', 'what has run out is swept for everybody'],
   ['DELETE FROM control.invitations WHERE expires_at', 'what has run out is swept for everybody'],
+  [
+    'SELECT tenant_id, bucket, factor::float8 AS factor, floor(extract(epoch',
+    'a worker delivers for all tenants, and reads the lifts of the few that have one',
+  ],
   ['DELETE FROM control.set_aside_work WHERE retry_at', 'rows that are gone are swept for all tenants'],
   [
     'SELECT tenant_id, subject_id, retry_at FROM control.set_aside_work',

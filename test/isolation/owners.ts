@@ -1,3 +1,4 @@
+import { addRequests } from '../../runtime/api/request-log-queries.ts'
 import { insertQuestion } from '../../runtime/cards/decisions/queries.ts'
 import { newCardTransaction } from '../../runtime/cards/transactions/authorizing.ts'
 import { insertCardTransaction } from '../../runtime/cards/transactions/queries.ts'
@@ -69,6 +70,23 @@ export async function makeOwners(
   const sandbox = await makeOwner(service, tenantId, 'sandbox', version, mark)
   return { sandbox, live: await makeOwner(service, tenantId, 'live', version, mark, sandbox) }
 }
+
+/** A request whose bodies show whose it is. */
+const loggedRequest = (created: number, key_id: string, mark: string) => ({
+  created,
+  method: 'GET',
+  target: `/v1/${mark}`,
+  path: `/v1/${mark}`,
+  operation: null,
+  version: '2026-05-19',
+  status: '404',
+  code: 'not_found',
+  key_id,
+  address: '127.0.0.1',
+  ms: 1,
+  request_body: mark,
+  response_body: mark,
+})
 
 const PERSON = {
   date_of_birth: '1990-04-12',
@@ -177,6 +195,12 @@ async function makeOwner(
   for (const id of [wtk, other]) {
     await insertWalletToken(service.database[environment], tenantId, { id, ...token, ...times })
   }
+  const [req, earlier] = [newId('req'), newId('req')]
+  await addRequests(
+    service.database[environment],
+    [earlier, req].map((id) => ({ ...loggedRequest(service.clock.now, key.id, mark), space: tenantId, id })),
+    service.clock.now,
+  )
   const endpoint = { url: 'https://93.184.215.14/hooks', enabled_events: ['*'], metadata }
   await make('/v1/webhook-endpoints', endpoint)
   const whe = await make('/v1/webhook-endpoints', endpoint)
@@ -222,6 +246,7 @@ async function makeOwner(
       ['wdla', await first(`/v1/webhook-endpoints/${whe}/delivery-attempts`)],
       ['evt', await first('/v1/events')],
       ['key', key.id],
+      ['req', req],
       ...(prm ? ([['prm', prm]] as const) : []),
     ]),
     cursors,

@@ -52,9 +52,9 @@ export function recordStatements(database: TestDatabase, examine?: Examine): Rec
   })
   const withTransactions = (role: Recorded['role'], given: Transactions): Transactions => ({
     ...outOfTransaction(role, given, given),
-    lasting: outOfTransaction(role, given, given.lasting),
+    flushed: outOfTransaction(role, given, given.flushed),
     transaction: (work) => given.transaction((db) => work(inTransaction(role, db))),
-    soon: (work) => given.soon((db) => work(inTransaction(role, db))),
+    commitEarly: (work) => given.commitEarly((db) => work(inTransaction(role, db))),
   })
   const wrap = <P extends Pool>(role: Recorded['role'], pool: P): P => ({
     ...pool,

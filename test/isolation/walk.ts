@@ -84,6 +84,7 @@ const LISTS = [
   '/v1/passes/count?status=active',
   '/v1/pass_templates?kind=loyalty&status=active&created_after=2026-01-01',
   '/v1/audit_log?limit=2&action=pass.created&actor_id=key&target_id=x',
+  '/v1/request_logs?status=200&path=/v1/me&method=GET&created[gte]=2026-01-01',
   '/v1/events?type=pass.created&created[gte]=2026-01-01',
   '/v1/webhook-endpoints?status=enabled&created[lt]=2027-01-01',
   '/v1/scans?result=accepted&order=asc&created[gte]=2026-01-01',

@@ -6,8 +6,10 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { type Anvil, startAnvil } from '../../runtime/money/chain/anvil.ts'
 import { type BankStandIn, startBankStandIn } from '../../runtime/money/payouts/fake-bank.ts'
 import type { Finding } from '../../runtime/operator/doctor/finding.ts'
+import { KEY, type Network, PAYER, startNetwork } from '../money/chain/network.ts'
 import { createEmptyDatabase, openTestDatabase, type TestDatabase } from '../support/database.ts'
 import { endPrograms, startProgram, startService } from '../support/programs.ts'
 
@@ -149,6 +151,70 @@ describe('the bank', () => {
     standIn.fault = () => 500
     expect((await diagnose({ ...env, ...at(standIn.url) })).of('bank')).toMatchObject({ verdict: 'warn' })
     standIn.fault = () => undefined
+  })
+})
+
+describe('the chain of payouts in USDC', () => {
+  let network: Network
+  let real: Anvil
+  beforeAll(async () => {
+    ;[network, real] = await Promise.all([startNetwork(), startAnvil(8453)])
+  })
+  afterAll(() => Promise.all([network.stop(), real.stop()]))
+
+  const OWN_KEY = `0x${'5a'.repeat(32)}`
+  const TEST_CHAIN =
+    'SVC_CHAIN_RPC_URL: live pays on eip155:31337, a test chain, where money is worth nothing'
+  const PUBLIC_KEY = `SVC_PAYOUT_KEY: live pays from ${PAYER}, whose private key is publicly known`
+  const ALLOWED = 'SVC_ALLOW_TEST_CHAIN: live may pay on a test chain, and with a key that is publicly known'
+  const REMEDY = '; SVC_ALLOW_TEST_CHAIN=1 allows it'
+  const production = { NODE_ENV: 'production' }
+  const allowed = { SVC_ALLOW_TEST_CHAIN: '1' }
+  const base = { SVC_CHAIN_ID: '8453' }
+  type Found = readonly [check: string, verdict: Finding['verdict'], words: string]
+
+  test.each<[string, Record<string, string>, 'a test chain' | 'a chain of real money', readonly Found[]]>([
+    ['a test chain', {}, 'a test chain', [['chain, live', 'warn', TEST_CHAIN]]],
+    ['one in production', production, 'a test chain', [['chain, live', 'fail', TEST_CHAIN + REMEDY]]],
+    [
+      'one that production allows, with a public key',
+      { ...production, ...allowed, SVC_PAYOUT_KEY: KEY },
+      'a test chain',
+      [
+        ['chain, live', 'warn', TEST_CHAIN],
+        ['payouts’ signer, live', 'warn', PUBLIC_KEY],
+      ],
+    ],
+    [
+      'one whose node is away',
+      { SVC_CHAIN_ID: '31337', SVC_CHAIN_RPC_URL: 'http://127.0.0.1:1' },
+      'a test chain',
+      [['chain, live', 'warn', TEST_CHAIN]],
+    ],
+    [
+      'a public key on a chain of real money',
+      { ...base, SVC_PAYOUT_KEY: KEY },
+      'a chain of real money',
+      [['payouts’ signer, live', 'fail', PUBLIC_KEY + REMEDY]],
+    ],
+    [
+      'what is allowed and not used',
+      { ...base, ...allowed },
+      'a chain of real money',
+      [['chain, live', 'warn', ALLOWED]],
+    ],
+    ['a chain of real money', base, 'a chain of real money', []],
+  ])('%s', async (_, settings, chain, found) => {
+    const rpcUrl = chain === 'a test chain' ? network.anvil.url : real.url
+    const { findings } = await diagnose({
+      ...env,
+      SVC_CHAIN_RPC_URL: rpcUrl,
+      SVC_USDC_ADDRESS: network.token,
+      SVC_PAYOUT_KEY: OWN_KEY,
+      ...settings,
+    })
+    const live = findings.filter(({ check }) => /^(chain|payouts’ signer), live$/.test(check))
+    expect(live.map(({ check, verdict, words }) => [check, verdict, words])).toEqual(found)
   })
 })
 

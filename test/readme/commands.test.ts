@@ -1,5 +1,5 @@
 /** The pages that a new user follows, typed in as they are printed. A command that no list here knows fails. */
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ROOT, until } from '../support/programs.ts'
@@ -26,7 +26,7 @@ interface Typed {
 /** All of them, in the page's order. */
 const TYPED: readonly Typed[] = [
   {
-    begins: 'npm ci && npm start --silent -- --json | tee -a ready.json ',
+    begins: 'npm ci && npm start --silent -- --json | (umask 077; tee -a ready.json) ',
     terminals: ['service'],
     stays: /"ready":true.*\n/,
     leaves: 'ready.json',
@@ -48,6 +48,7 @@ const TYPED: readonly Typed[] = [
   { begins: 'npx svc trigger pass.updated ', terminals: ['second'], shows: /^triggered +pass\.updated$/m },
   { begins: 'npx svc cards simulate --help', terminals: ['second'], shows: /simulate authorization card_/ },
   { begins: 'npx svc events ', terminals: ['second'], shows: /\bpass\.updated +evt_\w+ +pass_\w+$/m },
+  { begins: 'npx svc logs list ', terminals: ['second'], shows: /^CREATED +STATUS +METHOD +PATH /m },
 ]
 
 /** Named in a sentence or a table, and what they show. */
@@ -153,10 +154,12 @@ describe('typed in on the machine’s own Node', { timeout: PATIENCE_MS }, () =>
     }
   })
 
-  test('ready.json is one line, and nothing else was printed', () => {
-    const text = readFileSync(join(desk.directory, 'ready.json'), 'utf8')
+  test('ready.json is one line, nothing else was printed, and others cannot read it', () => {
+    const file = join(desk.directory, 'ready.json')
+    const text = readFileSync(file, 'utf8')
     expect(JSON.parse(text)).toMatchObject({ ready: true, keys: { live_secret: expect.any(String) } })
     expect(text.trimEnd()).not.toContain('\n')
+    expect((statSync(file).mode & 0o777).toString(8)).toBe('600')
   })
 
   test('what was triggered reached the endpoint', async () => {
@@ -209,7 +212,7 @@ describe('typed in on the machine’s own Node', { timeout: PATIENCE_MS }, () =>
 
   test('a second start, with npm’s banner this time, costs nobody the keys', async () => {
     const again = desk.open()
-    again.start('npm start -- --json | tee -a ready.json')
+    again.start('npm start -- --json | (umask 077; tee -a ready.json)')
     await until('the second start', () => /"ready":true.*\n/.test(again.shown()), PATIENCE_MS)
     expect(again.shown()).toMatch(/^> /m)
     expect(again.shown()).not.toContain('sandbox_secret')

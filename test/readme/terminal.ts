@@ -9,7 +9,7 @@ import { ROOT, UNHURRIED } from '../support/programs.ts'
 
 /** What a clone does not have, and folders that other tests make and remove meanwhile. */
 const isCloned = (path: string) =>
-  path === ROOT || !/^(node_modules$|\.(?!npmrc|gitignore))/.test(basename(path))
+  path === ROOT || !/^(node_modules$|ready\.json$|\.(?!npmrc|gitignore))/.test(basename(path))
 
 /** Installing takes a registry: the dependencies are those of this checkout. `.ci/run` installs them on a clean clone. */
 const INSTALLED = 'npm() { if [ "$1" = ci ]; then return 0; fi; command npm "$@"; }\n'

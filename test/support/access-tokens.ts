@@ -10,7 +10,7 @@ interface Deployment {
 }
 
 /**
- * An access token with the scope `read`, as if the member had let the command line act.
+ * An access token, as if the member had let the command line act.
  *
  * @param expiresAt machine time.
  * @returns the authorization's id, and the token.
@@ -20,6 +20,7 @@ export async function issueToken(
   { tenantId, memberId }: { readonly tenantId: string; readonly memberId: string },
   environment: Environment,
   expiresAt = Date.now() + 3_600_000,
+  scope = 'read',
 ): Promise<{ readonly id: string; readonly secret: string }> {
   const id = newId('tok')
   const secret = makeToken('at', environment)
@@ -27,10 +28,10 @@ export async function issueToken(
   const digest = digestKey(pepper, secret)
   const text = `WITH granted AS (
       INSERT INTO control.oauth_grants (tenant_id, id, member_id, client_id, environment, scopes, created)
-      VALUES ($1, $2, $3, $4, $5, '{read}', now()))
+      VALUES ($1, $2, $3, $4, $5, ARRAY[$8::text], now()))
     INSERT INTO control.oauth_artefacts (digest, model, grant_id, scopes, sealed, expires_at)
-    VALUES ($6, 'AccessToken', $2, '{read}', '', $7)`
-  const values = [tenantId, id, memberId, client, environment, digest, new Date(expiresAt)]
+    VALUES ($6, 'AccessToken', $2, ARRAY[$8::text], '', $7)`
+  const values = [tenantId, id, memberId, client, environment, digest, new Date(expiresAt), scope]
   await control.query({ text }, values)
   return { id, secret }
 }

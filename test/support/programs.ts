@@ -132,7 +132,7 @@ export function startProgram(
 
 /** What `npm start` gives Node: the program, and options of Node before it where there are any. */
 export const START: readonly string[] = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
-  .scripts.start.replace('exec node ', '')
+  .scripts.start.replace(/^exec (env \S+ )?node /, '')
   .split(' ')
 
 /** The service itself, on ports of its own. */

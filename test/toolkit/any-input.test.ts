@@ -146,6 +146,43 @@ describe('is refused where it is wrong', () => {
   })
 })
 
+const LEVELS = 700
+const nested = (wrap: (inner: unknown) => unknown): string => {
+  let value: unknown = {}
+  for (let level = 0; level < LEVELS; level++) value = wrap(value)
+  return JSON.stringify(value)
+}
+const aliases = Array.from({ length: LEVELS }, (_, n) => `  a${n}: &a${n} { p: ${n ? `*a${n - 1}` : '1'} }\n`)
+const asJson = (members: string) =>
+  `{ "openapi": "3.1.0", "info": { "title": "T", "version": "1" }, "paths": {}, ${members} }`
+const deepSchemas = (value: string) => asJson(`"components": { "schemas": { "A": ${value} } }`)
+
+const DEEP: readonly (readonly [string, string])[] = [
+  ['properties', deepSchemas(nested((inner) => ({ type: 'object', properties: { p: inner } })))],
+  ['allOf', deepSchemas(nested((inner) => ({ allOf: [inner] })))],
+  ['an example', deepSchemas(`{ "example": ${nested((inner) => ({ a: inner }))} }`)],
+  ['an x- member', asJson(`"x-a": ${nested((inner) => [inner])}`)],
+  ['an x- member of YAML', `${EMPTY}x-a: ${nested((inner) => ({ a: inner }))}\n`],
+  ['aliases, each in the next', `${EMPTY}x-a:\n${aliases.join('')}`],
+  [
+    'aliases in a schema',
+    `${EMPTY}x-a:\n${aliases.join('')}components: { schemas: { A: { const: *a699 } } }\n`,
+  ],
+]
+const COMMANDS: readonly (readonly string[])[] = [['generate'], ['check'], ['prove'], ['diff']]
+
+describe(`${LEVELS} levels are a finding with a line and no stack overflow`, () => {
+  test.each(DEEP.flatMap(([what, text]) => COMMANDS.map((command) => [what, command, text] as const)))(
+    'in %s, to %j',
+    async (_, [name = '', ...rest], text) => {
+      const file = join(folder, '2030.yaml')
+      const { code, said } = await run(text, name === 'diff' ? ['diff', file, file] : [name, ...rest])
+      expect(said).toMatch(/^\d+:\d+ error document-(excess|syntax): (the document is )?nested (too|more)/)
+      expect(code).toBe(3)
+    },
+  )
+})
+
 describe('is generated from', () => {
   test.each<readonly [string, string]>([
     [

@@ -1,6 +1,6 @@
 import type { AccountChanges, RotatedKey } from '../../api/account.ts'
 import type { Database, Statement } from '../../database/database.ts'
-import { enqueue } from '../../database/enqueue.ts'
+import { pipelined } from '../../database/pipelined.ts'
 import type { Pool } from '../../database/pool/pool.ts'
 import { bumpRevision } from '../../database/revision.ts'
 import { toTimestamp } from '../../database/types.ts'
@@ -49,7 +49,7 @@ export function createAccountChanges(
     forTenant: (tenantId) => ({
       transaction: (work) =>
         control.forTenant(tenantId).transaction((db) => {
-          enqueue(db.query(ENTER, [environment]))
+          pipelined(db.query(ENTER, [environment]))
           return work(db)
         }),
     }),
@@ -64,7 +64,7 @@ export function createAccountChanges(
       async changeBilling({ plan, billingEmail }) {
         const values = [tenantId, plan ?? null, billingEmail !== undefined, billingEmail ?? null]
         const { rows } = await db.query<{ plan: Caller['tenant']['plan'] }>(CHANGE_BILLING, values)
-        enqueue(bumpRevision(db))
+        pipelined(bumpRevision(db))
         return rows[0]!.plan
       },
     }),
@@ -78,7 +78,7 @@ async function rotateKeys(
   environment: Environment,
   now: number,
 ): Promise<readonly RotatedKey[]> {
-  enqueue(db.query(LOCK_TENANT, [tenantId]))
+  pipelined(db.query(LOCK_TENANT, [tenantId]))
   const { rows } = await db.query<KeyInUse>(KEYS_IN_USE, [tenantId, environment])
   const rotated = await Promise.all(
     rows.map(async (old) => {
@@ -98,6 +98,6 @@ async function rotateKeys(
       return { id, replacesId: old.id, secret }
     }),
   )
-  enqueue(bumpRevision(db))
+  pipelined(bumpRevision(db))
   return rotated
 }

@@ -1,8 +1,8 @@
 /** How a tenant's sandbox is emptied: it gets a new space at once, and what stands in the old one is deleted in steps. */
 
 import type { Database, Statement } from '../../database/database.ts'
-import { enqueue } from '../../database/enqueue.ts'
 import { NOT_NULL_VIOLATION } from '../../database/errors.ts'
+import { pipelined } from '../../database/pipelined.ts'
 import type { Pool } from '../../database/pool/pool.ts'
 import { readSpace, spaceOf } from '../../database/space.ts'
 import { toTimestamp } from '../../database/types.ts'
@@ -126,10 +126,10 @@ async function carryOver(db: Database, old: string, space: string): Promise<void
   ])
   const sequence = heads.rows[0]?.sequence
   for (const { tokens, refilled_at } of buckets.rows) {
-    enqueue(db.query(OPEN_BUCKET, [space, tokens, toTimestamp(refilled_at), sequence ?? 0]))
+    pipelined(db.query(OPEN_BUCKET, [space, tokens, toTimestamp(refilled_at), sequence ?? 0]))
   }
-  if (sequence !== undefined) enqueue(db.query(OPEN_SEQUENCE, [space, sequence]))
-  enqueue(db.query(REMOVE_BUCKET, [old]))
+  if (sequence !== undefined) pipelined(db.query(OPEN_SEQUENCE, [space, sequence]))
+  pipelined(db.query(REMOVE_BUCKET, [old]))
 }
 
 /** More records of a type are not counted, because the tenant's writes wait for it: the number then stands for that many or more. */
@@ -173,8 +173,8 @@ export async function wipeSpace(
   const { tenantId, wipes } = readSpace(old)
   const space = spaceOf(tenantId, wipes + 1)
   if ((await db.query(MOVE, [tenantId, wipes])).count === 0) throw wipedAlready()
-  enqueue(db.query(CLOSE, [tenantId, wipes + 1]))
-  enqueue(db.query(RETIRE, [old, toTimestamp(now)]))
+  pipelined(db.query(CLOSE, [tenantId, wipes + 1]))
+  pipelined(db.query(RETIRE, [old, toTimestamp(now)]))
   await carryOver(db, old, space)
   const { rows } = await db.query<Record<string, number>>(COUNT, [old, maxCounted])
   return { space, deleted: rows[0]! }

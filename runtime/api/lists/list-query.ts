@@ -62,14 +62,17 @@ export function readCreated(query: CreatedQuery): CreatedRange {
   }
 }
 
-/** The envelope of a list. The cursor is where the next page begins; null after the last. */
+/**
+ * The envelope of a list. The cursor is where the next page begins; null after the last. A list that looks through more
+ * records than it shows says with `last` where it stopped.
+ */
 export function showList<Row extends { readonly id: string; readonly created: number }, Shown>(
-  { rows, hasMore }: Records<Row>,
+  { rows, hasMore, last }: Records<Row> & { readonly last?: Pick<Row, 'id' | 'created'> | undefined },
   page: RequestedPage,
   cursors: Cursors,
   show: (row: Row) => Shown,
 ): { data: Shown[]; has_more: boolean; next_cursor: string | null } {
-  const edge = page.backward ? rows[0] : rows.at(-1)
+  const edge = last ?? (page.backward ? rows[0] : rows.at(-1))
   const side = page.backward ? 'before' : 'after'
   const next = hasMore && edge ? cursors.write({ created: edge.created, id: edge.id, side }) : null
   return { data: rows.map(show), has_more: hasMore, next_cursor: next }

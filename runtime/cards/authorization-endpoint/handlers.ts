@@ -2,7 +2,7 @@ import type { AuthorizationEndpointHandlers } from '../../../generated/canonical
 import type { components } from '../../../generated/canonical/types.ts'
 import { notFound, validationFailed } from '../../api/errors/errors.ts'
 import { type Context, prepared } from '../../api/handler.ts'
-import { enqueue } from '../../database/enqueue.ts'
+import { pipelined } from '../../database/pipelined.ts'
 import { RETIRED_FOR } from '../../events/outbound/signing.ts'
 import { writeInstant } from '../../platform/instants.ts'
 import {
@@ -51,7 +51,7 @@ export const authorizationEndpointHandlers = {
     const { secret, sealed } = endpointSecrets.make(caller.space, AUTHORIZATION_ENDPOINT)
     const replaced = { sealed: row.secret.toString('base64'), until: now + RETIRED_FOR }
     const rotated = { ...row, secret: sealed, retired_secrets: [replaced], updated: now }
-    enqueue(rotateSecret(db, caller.space, rotated))
+    pipelined(rotateSecret(db, caller.space, rotated))
     return { status: 200, body: { ...showEndpoint(rotated), secret } }
   },
 } satisfies AuthorizationEndpointHandlers<Context>

@@ -6,7 +6,7 @@ import { invalidState, notFound, validationFailed } from '../../api/errors/error
 import type { Context } from '../../api/handler.ts'
 import { mergePatch } from '../../api/json/merge-patch.ts'
 import { readCreated, readPage, showList } from '../../api/lists/list-query.ts'
-import { enqueue } from '../../database/enqueue.ts'
+import { pipelined } from '../../database/pipelined.ts'
 import { emit } from '../../events/emit/emit.ts'
 import { newId } from '../../platform/ids.ts'
 import { readAddress } from '../tokens/identity.ts'
@@ -55,8 +55,8 @@ export const cardholdersHandlers = {
     const screened = await screen(screenerOf(context), given)
     const isClear = screened.row.sanctions_status === 'clear'
     const row: CardholderRow = { ...screened.row, status: isClear ? 'active' : 'pending' }
-    enqueue(insertCardholder(db, caller.space, row))
-    enqueue(openScreening(db, caller.space, row.list_number))
+    pipelined(insertCardholder(db, caller.space, row))
+    pipelined(openScreening(db, caller.space, row.list_number))
     writeAlerts(screenerOf(context), screened)
     const shown = showCardholder(row)
     emit(events, { type: 'cardholder.created', data: { cardholder: shown } })
@@ -89,7 +89,7 @@ export const cardholdersHandlers = {
     requireGood(patched, request.now)
     requireServed(context, patched)
     const changed = needsScreening(context, row, patched) ? await rescreen(context, row, patched) : patched
-    enqueue(updateCardholder(db, caller.space, changed))
+    pipelined(updateCardholder(db, caller.space, changed))
     const shown = showCardholder(changed)
     const before = { cardholder: showCardholder(row) }
     emit(events, { type: 'cardholder.updated', data: { cardholder: shown }, before })
@@ -102,7 +102,7 @@ export const cardholdersHandlers = {
     if (!row) throw notFound()
     requireUnblocked(row)
     const screened = await rescreen(context, row, row)
-    enqueue(updateCardholder(db, caller.space, screened))
+    pipelined(updateCardholder(db, caller.space, screened))
     return { status: 200, body: showCardholder(screened) }
   },
 } satisfies CardholdersHandlers<Context>

@@ -1,8 +1,8 @@
 /** Holds everybody's cardholders against a list that came into use. */
 import type { Logger } from 'pino'
 import type { Database } from '../../database/database.ts'
-import { enqueue } from '../../database/enqueue.ts'
 import { liesInRows } from '../../database/errors.ts'
+import { pipelined } from '../../database/pipelined.ts'
 import type { Pool } from '../../database/pool/pool.ts'
 import { readSpace } from '../../database/space.ts'
 import { collectEvents } from '../../events/emit/emit.ts'
@@ -133,7 +133,7 @@ async function screenStep(
         outcomes.push(screened)
         if (outcomes.length % PAUSE_AFTER === 0) await letOthersIn()
       }
-      enqueue(
+      pipelined(
         markScreened(
           db,
           space,
@@ -144,7 +144,7 @@ async function screenStep(
       )
       const due = await events.write(db)
       for (const { id } of outcomes.flatMap(({ raised }) => raised)) {
-        enqueue(appendAudit(db, space, systemEntry(environment, 'sanctions_alert.raised', id, now)))
+        pipelined(appendAudit(db, space, systemEntry(environment, 'sanctions_alert.raised', id, now)))
       }
       const end = rows.at(-1)!
       const ids = rows.map(({ id }) => id)

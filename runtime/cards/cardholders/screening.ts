@@ -1,7 +1,7 @@
 /** Holds a cardholder against the list in use: what that makes of it and of the alerts on it. */
 
 import type { Database } from '../../database/database.ts'
-import { enqueue } from '../../database/enqueue.ts'
+import { pipelined } from '../../database/pipelined.ts'
 import { type EventSink, emit } from '../../events/emit/emit.ts'
 import { newId } from '../../platform/ids.ts'
 import type { ListInUse } from '../sanctions/list-in-use.ts'
@@ -96,8 +96,8 @@ function follow(alert: AlertRow, matches: readonly Match[], listName: string, no
 
 /** Writes the alerts of a screening; the cardholder is written by whoever has screened it. */
 export function writeAlerts({ db, space }: Pick<Screener, 'db' | 'space'>, screened: Screened): void {
-  for (const alert of screened.raised) enqueue(insertAlert(db, space, alert))
-  for (const alert of screened.changed) enqueue(updateAlert(db, space, alert))
+  for (const alert of screened.raised) pipelined(insertAlert(db, space, alert))
+  for (const alert of screened.changed) pipelined(updateAlert(db, space, alert))
 }
 
 /** Tells of new alerts on a cardholder that was clear before. */

@@ -2,7 +2,7 @@
 import type { components } from '../../../generated/canonical/types.ts'
 import { notFound } from '../../api/errors/errors.ts'
 import type { Context } from '../../api/handler.ts'
-import { enqueue } from '../../database/enqueue.ts'
+import { pipelined } from '../../database/pipelined.ts'
 import { emit } from '../../events/emit/emit.ts'
 import { endTokens } from '../wallet-tokens/changes.ts'
 import { type CardRow, lockCard, lockCardsOf, lockLine, updateCard } from './queries.ts'
@@ -36,7 +36,7 @@ export function writeChange(
   type: ChangeEvent,
 ): Schemas['Card'] {
   const card = showCard(after, request.now)
-  enqueue(updateCard(db, caller.space, after))
+  pipelined(updateCard(db, caller.space, after))
   if (type === 'card.updated') {
     emit(events, { type, data: { card }, before: { card: showCard(before, request.now) } })
   } else emit(events, { type, data: { card } })

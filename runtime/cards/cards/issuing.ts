@@ -3,7 +3,7 @@ import type { Detail } from 'dateline/runtime'
 import type { components } from '../../../generated/canonical/types.ts'
 import { invalidState, notFound, validationFailed } from '../../api/errors/errors.ts'
 import type { Context } from '../../api/handler.ts'
-import { enqueue } from '../../database/enqueue.ts'
+import { pipelined } from '../../database/pipelined.ts'
 import { emit } from '../../events/emit/emit.ts'
 import { newId } from '../../platform/ids.ts'
 import type { Sealer } from '../card-keys/card-keys.ts'
@@ -115,7 +115,7 @@ async function insertNew(context: Context, sealer: Sealer, order: CardOrder): Pr
     created: now,
     updated: now,
   }
-  enqueue(insertCard(db, caller.space, card))
+  pipelined(insertCard(db, caller.space, card))
   emit(events, { type: 'card.created', data: { card: showCard(card, now) } })
   return card
 }

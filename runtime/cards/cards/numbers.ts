@@ -1,5 +1,6 @@
 /** Numbers of cards: of a range for tests, which no network routes. */
 import { randomInt } from 'node:crypto'
+import { checkDigit } from '../../platform/card-numbers.ts'
 import type { CardSecrets } from '../card-keys/card-keys.ts'
 
 /** The first digits of every number. */
@@ -12,15 +13,6 @@ const digits = (count: number) => String(randomInt(10 ** count)).padStart(count,
 export function makeSecrets(): CardSecrets {
   const start = TEST_BIN + digits(LENGTH - TEST_BIN.length - 1)
   return { number: start + checkDigit(start), cvc: digits(3) }
-}
-
-/** The digit that makes a number pass the check of ISO/IEC 7812-1, annex B (Luhn). */
-export function checkDigit(start: string): string {
-  const sum = [...start].reverse().reduce((total, character, index) => {
-    const digit = Number(character) * (index % 2 === 0 ? 2 : 1)
-    return total + (digit > 9 ? digit - 9 : digit)
-  }, 0)
-  return String((10 - (sum % 10)) % 10)
 }
 
 const YEARS = 4

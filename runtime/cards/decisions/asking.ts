@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Context, Pause, PrepareContext } from '../../api/handler.ts'
 import { inProgress, keyReused, STORED_FOR_MS } from '../../api/idempotency.ts'
-import { enqueue } from '../../database/enqueue.ts'
+import { pipelined } from '../../database/pipelined.ts'
 import { openSecrets } from '../../events/outbound/signing.ts'
 import { secretContext } from '../../events/webhook-endpoints/secrets.ts'
 import { newId } from '../../platform/ids.ts'
@@ -56,8 +56,8 @@ export async function pose(
     default_action: endpoint.default_action,
     due: machineNow + endpoint.timeout_ms + GRACE_MS,
   }
-  if (isStale) enqueue(forgetRequest(db, caller.space, key!))
-  enqueue(insertQuestion(db, caller.space, row, key))
+  if (isStale) pipelined(forgetRequest(db, caller.space, key!))
+  pipelined(insertQuestion(db, caller.space, row, key))
   const transaction = begin(transactionOf(row, facts), decision, facts.clockOffset)
   return async (context) => ({
     id: row.id,

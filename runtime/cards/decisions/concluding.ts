@@ -4,7 +4,7 @@
  */
 
 import type { Database } from '../../database/database.ts'
-import { enqueue } from '../../database/enqueue.ts'
+import { pipelined } from '../../database/pipelined.ts'
 import { type EventSink, emit } from '../../events/emit/emit.ts'
 import { type LockedFacts, newCardTransaction } from '../transactions/authorizing.ts'
 import { writeNew } from '../transactions/changes.ts'
@@ -127,8 +127,8 @@ export async function conclude(
     due: null,
     updated: now,
   }
-  if (noted) enqueue(noteAnswer(db, space, id, noted))
-  enqueue(endQuestion(db, space, ended))
+  if (noted) pipelined(noteAnswer(db, space, id, noted))
+  pipelined(endQuestion(db, space, ended))
   if (ended.status === 'timed_out' || ended.status === 'errored') {
     const data = { authorization_decision: showDecision(ended) }
     emit(events, { type: `authorization_decision.${ended.status}`, data })

@@ -36,19 +36,19 @@ export const authorizationDecisionsHandlers = {
 
   /** As the network would ask: the tenant's endpoint decides too, where it has one. */
   simulateAuthorization: pausing(
-    ({ db, caller, request, again }, { body }: { body: Schemas['AuthorizationSimulation'] }) =>
+    ({ db, caller, request, isRetry }, { body }: { body: Schemas['AuthorizationSimulation'] }) =>
       Promise.all([
-        lockFacts(db, caller.space, body.card_id, request.now, again ? 'locked' : 'read'),
+        lockFacts(db, caller.space, body.card_id, request.now, isRetry ? 'locked' : 'read'),
         caller.tenant.plan === 'enterprise' &&
           isToBeAsked(db, caller.space, request.header('Idempotency-Key') ?? null),
       ]),
-    async (context, { body }, ahead) => {
+    async (context, { body }, prefetched) => {
       const use = readUse(body)
-      const [facts, isAsked] = await ahead
+      const [facts, isAsked] = await prefetched
       return isAsked ? pose(context, use, requireCard(facts)) : undefined
     },
-    async ({ db, caller, events, request }, { body }, asked, ahead) => {
-      const facts = requireCard((await ahead)[0])
+    async ({ db, caller, events, request }, { body }, asked, prefetched) => {
+      const facts = requireCard((await prefetched)[0])
       const place = { db, space: caller.space, events, now: request.now }
       const row = asked ? await conclude(place, asked, facts) : await authorize(place, readUse(body), facts)
       return { status: 201, body: showCardTransaction(row) }
@@ -59,5 +59,7 @@ export const authorizationDecisionsHandlers = {
 
 function readUse(body: Schemas['AuthorizationSimulation']): AskedUse {
   const { card_id, amount, currency = 'usd', merchant, entry_method = null, wallet = null } = body
-  return { card_id, currency, merchant: readMerchant(merchant), requested: amount, entry_method, wallet }
+  // Stored, minus zero is 0.
+  const requested = amount + 0
+  return { card_id, currency, merchant: readMerchant(merchant), requested, entry_method, wallet }
 }

@@ -65,14 +65,18 @@ export type EndpointAnswer =
     }
   | { readonly status: 'errored'; readonly durationMs: number | null }
 
-/** Reads an answer: 200, as the document describes it, for no more than was asked. @param requested cents. */
+/** Reads an answer: 200, as the document describes it, for no more than was asked, and for nothing only where that was asked. @param requested cents. */
 export function readAnswer(outcome: Outcome, requested: number): EndpointAnswer {
   const { durationMs } = outcome
   if ('error' in outcome) return { status: 'errored', durationMs: null }
   const given = outcome.status === 200 ? parse(outcome.body) : undefined
-  if (!given || (given.amount ?? 0) > requested) return { status: 'errored', durationMs }
+  if (!given || !isWithin(given.amount, requested)) return { status: 'errored', durationMs }
   return { status: 'responded', given, durationMs }
 }
+
+/** Nothing is approved only where nothing was asked for. */
+const isWithin = (amount: number | undefined, requested: number): boolean =>
+  amount === undefined || (amount <= requested && (amount > 0 || requested === 0))
 
 function parse(text: string): Schemas['AuthorizationAnswer'] | undefined {
   try {

@@ -1,7 +1,7 @@
 /** Disputes written with all that follows from them: what they contest, the ledger, events. */
 import { notFound } from '../../api/errors/errors.ts'
 import type { Context } from '../../api/handler.ts'
-import { enqueue } from '../../database/enqueue.ts'
+import { pipelined } from '../../database/pipelined.ts'
 import { emit } from '../../events/emit/emit.ts'
 import { newEntries, post } from '../../money/ledger/post.ts'
 import { requireBounds } from '../../money/settlement-lines/bounds.ts'
@@ -20,9 +20,9 @@ export async function writeChange(
   after: DisputeRow,
 ): Promise<void> {
   const { db, space, events } = place
-  enqueue(updateDispute(db, space, after))
+  pipelined(updateDispute(db, space, after))
   const more = contested(after) - contested(before)
-  if (more !== 0) enqueue(addDisputed(db, space, after.card_transaction_id, more))
+  if (more !== 0) pipelined(addDisputed(db, space, after.card_transaction_id, more))
   const transfer = transferOf(before, after)
   // A dispute that gives way to a refund keeps its status, and its amount is smaller each time.
   const cause = after.status === before.status ? `${after.status}/${after.amount}` : after.status

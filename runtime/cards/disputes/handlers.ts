@@ -5,7 +5,7 @@ import type { Context } from '../../api/handler.ts'
 import { prepared } from '../../api/handler.ts'
 import { checkMetadata, mergePatch } from '../../api/json/merge-patch.ts'
 import { readCreated, readPage, showList } from '../../api/lists/list-query.ts'
-import { enqueue } from '../../database/enqueue.ts'
+import { pipelined } from '../../database/pipelined.ts'
 import { emit } from '../../events/emit/emit.ts'
 import { newId } from '../../platform/ids.ts'
 import { lockCardTransaction } from '../transactions/queries.ts'
@@ -73,7 +73,7 @@ export const disputesHandlers = {
       const change = (locked: LockedDispute) => patch(locked, body, files, request.now)
       const row = await changeDispute(context, path.dispute_id, change)
       if (replacesFiles(body)) {
-        enqueue(removeFiles(db, caller.space, row.id))
+        pipelined(removeFiles(db, caller.space, row.id))
         writeFiles(context, row.id, files)
       }
       return shown(row)
@@ -135,16 +135,16 @@ async function openDispute(
     created: now,
     updated: now,
   }
-  enqueue(insertDispute(db, caller.space, row))
+  pipelined(insertDispute(db, caller.space, row))
   writeFiles(context, row.id, files)
-  enqueue(addDisputed(db, caller.space, card_transaction_id, amount))
+  pipelined(addDisputed(db, caller.space, card_transaction_id, amount))
   emit(events, { type: 'dispute.created', data: { dispute: showDispute(row) } })
   return row
 }
 
 function writeFiles({ db, caller }: Context, disputeId: string, files: readonly ReadFile[]): void {
   for (const [position, { content }] of files.entries()) {
-    enqueue(addFile(db, caller.space, disputeId, position, content))
+    pipelined(addFile(db, caller.space, disputeId, position, content))
   }
 }
 

@@ -1,6 +1,6 @@
 /** In the sandbox, does what phones do: uses provisioning payloads, so that cards get onto devices. */
 
-import { enqueue } from '../../database/enqueue.ts'
+import { pipelined } from '../../database/pipelined.ts'
 import { type Done, type DueParts, type DuePlace, doDue } from '../../events/due-work.ts'
 import { emit } from '../../events/emit/emit.ts'
 import { newId } from '../../platform/ids.ts'
@@ -43,8 +43,8 @@ async function usePayload(
     created: now,
     updated: now,
   }
-  enqueue(insertWalletToken(db, space, token))
-  enqueue(settlePayload(db, space, id, { tokenId: token.id, at: now }))
+  pipelined(insertWalletToken(db, space, token))
+  pipelined(settlePayload(db, space, id, { tokenId: token.id, at: now }))
   emit(events, { type: 'card.wallet_token.created', data: { wallet_token: showWalletToken(token) } })
   return [{ id: token.id, action: 'wallet_token.created' }]
 }

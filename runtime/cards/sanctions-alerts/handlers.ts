@@ -3,7 +3,7 @@ import type { components } from '../../../generated/canonical/types.ts'
 import { invalidState, notFound, validationFailed } from '../../api/errors/errors.ts'
 import type { Context } from '../../api/handler.ts'
 import { readCreated, readPage, showList } from '../../api/lists/list-query.ts'
-import { enqueue } from '../../database/enqueue.ts'
+import { pipelined } from '../../database/pipelined.ts'
 import { emit } from '../../events/emit/emit.ts'
 import { newId } from '../../platform/ids.ts'
 import {
@@ -52,10 +52,10 @@ export const sanctionsAlertsHandlers = {
       resolved_at: request.now,
       updated: request.now,
     }
-    enqueue(updateAlert(db, caller.space, resolved))
+    pipelined(updateAlert(db, caller.space, resolved))
     const others = alerts.filter(({ id, status }) => id !== alert.id && status === 'open')
     const changed = resolve(cardholder, body.resolution, others.length, request.now)
-    if (changed !== cardholder) enqueue(updateCardholder(db, caller.space, changed))
+    if (changed !== cardholder) pipelined(updateCardholder(db, caller.space, changed))
     const shown = showAlert(resolved)
     emit(events, { type: 'cardholder.sanctions.resolved', data: { sanctions_alert: shown } })
     if (changed.status === 'blocked' && cardholder.status !== 'blocked') {
@@ -84,9 +84,9 @@ export const sanctionsAlertsHandlers = {
       created: now,
       updated: now,
     }
-    enqueue(insertAlert(db, caller.space, alert))
+    pipelined(insertAlert(db, caller.space, alert))
     const matched = { ...cardholder, sanctions_status: 'potential_match', updated: now } as const
-    enqueue(updateCardholder(db, caller.space, matched))
+    pipelined(updateCardholder(db, caller.space, matched))
     tellOfAlerts(events, cardholder, [alert])
     return { status: 201, body: showAlert(alert) }
   },

@@ -7,7 +7,7 @@ import { type PeriodicJob, runPeriodically } from '../../platform/periodic.ts'
 import { readList, readListTime } from './list.ts'
 import { createMatcher, type Matcher } from './matcher.ts'
 
-export interface ListInUse extends Omit<Matcher, 'unreadable'> {
+export interface ListInUse extends Omit<Matcher, 'unread'> {
   /** What alerts call it. */
   readonly name: string
   readonly version: string
@@ -73,7 +73,7 @@ export async function openSanctions(
     }
     tell(broken, 'a record of the sanctions list cannot be read and is left out')
     tell(
-      matcher.unreadable,
+      matcher.unread,
       'a name of the sanctions list cannot be compared; screening finds those who write it the same',
     )
     return { name, version, number: await register(control, version, now()), ...matcher }

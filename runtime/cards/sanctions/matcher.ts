@@ -1,5 +1,4 @@
 /** Holds people and companies against a list. */
-import { messageOf } from '../../database/errors.ts'
 import { createSteps } from '../../platform/fairness/pauses.ts'
 import { compareBirths } from './births.ts'
 import { createNameIndex, type NameIndex } from './name-index.ts'
@@ -48,14 +47,14 @@ const OTHER_TYPE = 0.05
 const MAX_MATCHES = 20
 
 /** A name of a list that cannot be taken into the index: a subject is its entry's only if the name is written the same. */
-export interface UnreadableName {
+export interface UnreadName {
   /** Number of its entry. */
   readonly id: string
   readonly problem: string
 }
 
 export interface Matcher {
-  readonly unreadable: readonly UnreadableName[]
+  readonly unread: readonly UnreadName[]
   /** Matches of at most 20 entries, the highest scores first. */
   match(subject: Subject): readonly Match[]
   /** The entry that has an address on a chain. @param account CAIP-10, or the address alone. */
@@ -68,10 +67,10 @@ export interface Matcher {
  * @param indexed false: every name is compared with every other, for tests and benches.
  */
 export async function createMatcher(entries: readonly ListEntry[], indexed = true): Promise<Matcher> {
-  const { names, owners, byKey, index, unreadable } = await prepare(entries, indexed)
+  const { names, owners, byKey, index, unread } = await prepare(entries, indexed)
   const wallets = new Map(entries.flatMap((entry) => entry.wallets.map((wallet) => [wallet, entry] as const)))
   return {
-    unreadable,
+    unread,
     findWallet: (account) => wallets.get(readWallet(account)),
     match(subject) {
       const { forms, keys } = readSubject(subject.name)
@@ -101,7 +100,7 @@ interface Prepared {
   /** The entry that each name is of. */
   readonly owners: readonly ListEntry[]
   readonly byKey: ReadonlyMap<string, readonly ListEntry[]>
-  readonly unreadable: readonly UnreadableName[]
+  readonly unread: readonly UnreadName[]
   readonly index: NameIndex
 }
 
@@ -110,7 +109,7 @@ async function prepare(entries: readonly ListEntry[], indexed: boolean): Promise
   const names: NameForm[] = []
   const owners: ListEntry[] = []
   const byKey = new Map<string, ListEntry[]>()
-  const unreadable: UnreadableName[] = []
+  const unread: UnreadName[] = []
   const put = (key: string, entry: ListEntry) => byKey.set(key, [...(byKey.get(key) ?? []), entry])
   for (const entry of entries) {
     if (entry.type === 'craft') continue
@@ -123,8 +122,8 @@ async function prepare(entries: readonly ListEntry[], indexed: boolean): Promise
         owners.push(...forms.map(() => entry))
         for (const key of keys) put(key, entry)
       } catch (error) {
-        unreadable.push({ id: entry.id, problem: messageOf(error) })
-        put(exactKeyOf(name), entry)
+        unread.push({ id: entry.id, problem: String(error) })
+        put(exactKeyOf(String(name)), entry)
       }
     }
   }
@@ -133,7 +132,7 @@ async function prepare(entries: readonly ListEntry[], indexed: boolean): Promise
     names,
     owners,
     byKey,
-    unreadable,
+    unread,
     index: indexed ? await createNameIndex(names, steps) : { candidates: () => all },
   }
 }

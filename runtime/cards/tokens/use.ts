@@ -2,7 +2,7 @@
 import type { components } from '../../../generated/canonical/types.ts'
 import { validationFailed } from '../../api/errors/errors.ts'
 import type { Context } from '../../api/handler.ts'
-import { enqueue } from '../../database/enqueue.ts'
+import { pipelined } from '../../database/pipelined.ts'
 import { lockToken, markUsed, type TokenRow } from './queries.ts'
 
 type Schemas = components['schemas']
@@ -38,7 +38,7 @@ export async function consumeToken<Type extends keyof TokenDetails>(
   const token = await lockToken(db, caller.space, id)
   const issue = issueWith(token, type, request.now)
   if (!token?.details || issue !== undefined) throw validationFailed([{ field: 'token_id', issue: issue! }])
-  enqueue(markUsed(db, caller.space, id, request.now))
+  pipelined(markUsed(db, caller.space, id, request.now))
   return JSON.parse(seals.unseal(token.details, contextOf(context, id)))
 }
 

@@ -1,7 +1,7 @@
 /** Transactions written with all that follows from them: spending, the ledger, events. Their cards are locked. */
 import { notFound } from '../../api/errors/errors.ts'
 import type { Context } from '../../api/handler.ts'
-import { enqueue } from '../../database/enqueue.ts'
+import { pipelined } from '../../database/pipelined.ts'
 import { emit } from '../../events/emit/emit.ts'
 import { type LedgerTransfer, newEntries, type Posting, post } from '../../money/ledger/post.ts'
 import {
@@ -55,8 +55,9 @@ export async function writeNew(
   type: TransactionEventType,
 ): Promise<void> {
   const { db, space, events } = place
-  enqueue(insertCardTransaction(db, space, row))
-  await refuseBeyond(move(place, NOTHING, row, row.status === 'authorized' ? 1 : 0, row.created))
+  pipelined(insertCardTransaction(db, space, row))
+  // One of nothing verifies the card and does not count.
+  await refuseBeyond(move(place, NOTHING, row, row.authorized > 0 ? 1 : 0, row.created))
   emit(events, { type, data: { card_transaction: showCardTransaction(row) } })
 }
 
@@ -68,7 +69,7 @@ export async function writeChange(
   type: TransactionEventType | 'card.transaction.updated',
 ): Promise<void> {
   const { db, space, events } = place
-  enqueue(updateCardTransaction(db, space, after))
+  pipelined(updateCardTransaction(db, space, after))
   await refuseBeyond(move(place, before, after, 0, after.updated))
   const data = { card_transaction: showCardTransaction(after) }
   if (type === 'card.transaction.updated') {

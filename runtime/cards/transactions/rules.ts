@@ -15,7 +15,7 @@ export type JudgedRule = Schemas['JudgedRule']
 
 /** What a merchant asks for. */
 export interface AuthorizationRequest {
-  /** Cents. */
+  /** Cents; 0: the merchant verifies the card. */
   readonly amount: number
   /** In lower case. */
   readonly currency: string
@@ -137,15 +137,15 @@ function checkMerchant(
   ]
 }
 
-/** An increment is no authorization of its own. */
+/** An increment is no authorization of its own, and a verification of the card does not count. */
 function checkCount(
-  { authorized }: AuthorizationRequest,
+  { amount, authorized }: AuthorizationRequest,
   { card, authorizations }: AuthorizationFacts,
 ): RuleFinding {
   const limit = card.spending_controls.max_authorization_count
   const rule = 'max_authorization_count'
   const code = 'authorization_count_exceeded'
-  if (limit === null || authorized > 0) return { rule, passed: undefined, code }
+  if (limit === null || authorized > 0 || amount === 0) return { rule, passed: undefined, code }
   const observed = authorizations + 1
   return { rule, passed: observed <= limit, code, limit, observed }
 }
@@ -155,7 +155,8 @@ function checkLimits(request: AuthorizationRequest, { card, spent }: Authorizati
   return card.spending_controls.spending_limits.map(({ amount: limit, interval, categories }, index) => {
     const rule = `spending_limit_${interval}`
     const code = 'spending_limit_exceeded'
-    if (categories && !categories.includes(category)) return { rule, passed: undefined, code }
+    if (request.amount === 0 || (categories && !categories.includes(category)))
+      return { rule, passed: undefined, code }
     const before = interval === 'per_authorization' ? request.authorized : spent[index]!
     const observed = before + request.amount
     return { rule, passed: observed <= limit, code, limit, observed }
@@ -163,13 +164,8 @@ function checkLimits(request: AuthorizationRequest, { card, spent }: Authorizati
 }
 
 function checkBalance({ amount }: AuthorizationRequest, { available }: AuthorizationFacts): RuleFinding {
-  return {
-    rule: 'balance',
-    passed: amount <= available,
-    code: 'insufficient_funds',
-    limit: Math.max(0, available),
-    observed: amount,
-  }
+  const limit = Math.max(0, available)
+  return { rule: 'balance', passed: amount <= limit, code: 'insufficient_funds', limit, observed: amount }
 }
 
 function showFinding({ rule, passed, limit, observed }: RuleFinding): JudgedRule {

@@ -10,7 +10,7 @@ import { lockFacts, newCardTransaction, requireCard, type Use } from './authoriz
 import { changeCardTransaction, writeChange, writeNew } from './changes.ts'
 import { type CardTransactionRow, lockCardTransaction, readCardTransaction } from './queries.ts'
 import { decide } from './rules.ts'
-import { begin, clear, forcePost, giveUp, increment, requireHeld } from './states.ts'
+import { begin, clear, forcePost, giveUp, increment, requireIncrementable } from './states.ts'
 import { showCardTransaction } from './view.ts'
 
 type Schemas = components['schemas']
@@ -69,7 +69,7 @@ export const cardTransactionSimulators = {
       lockCardTransaction(db, caller.space, id),
     ])
     if (!facts || !before) throw missingTransaction()
-    requireHeld(before)
+    requireIncrementable(before)
     const { category_code: categoryCode, country } = before.merchant
     const { currency, authorized } = before
     // What the wallet began goes on without it.

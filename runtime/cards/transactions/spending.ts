@@ -1,6 +1,6 @@
 /** What cards have spent, added up as it is spent. */
 import type { Database, Statement } from '../../database/database.ts'
-import { enqueue } from '../../database/enqueue.ts'
+import { pipelined } from '../../database/pipelined.ts'
 import type { CardholderRow } from '../cardholders/queries.ts'
 import { categoryOf } from '../merchant-categories/catalogue.ts'
 import type { WalletTokenRow } from '../wallet-tokens/queries.ts'
@@ -104,5 +104,5 @@ export function addSpending(
   if (amount === 0 && authorizations === 0) return
   const { day, month }: Periods = periodsOf(created)
   const category = categoryOf(merchant.category_code)
-  enqueue(db.query(ADD, [tenantId, card_id, category, amount, authorizations, day, month]))
+  pipelined(db.query(ADD, [tenantId, card_id, category, amount, authorizations, day, month]))
 }

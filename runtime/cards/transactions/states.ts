@@ -50,7 +50,7 @@ function requireShowable(...amounts: readonly number[]): void {
   }
 }
 
-/** With `held` less or more, and what follows from nothing being held any more. */
+/** With `held` less or more, and what follows from nothing being held after it. */
 function withHeld(
   row: CardTransactionRow,
   held: number,
@@ -84,7 +84,7 @@ export function begin(
     status: 'authorized',
     authorized: amount,
     held: amount,
-    hold_id: `${row.id}/1`,
+    hold_id: amount > 0 ? `${row.id}/1` : null,
     expires_at: now + clockOffset + holdFor(merchant.category_code),
     history: [step('authorization', amount, now)],
   }
@@ -121,19 +121,27 @@ export function increment(
   )
 }
 
-/** Throws unless something is held. */
-export function requireHeld({ status, held }: CardTransactionRow): void {
-  if (held === 0) throw invalidState(`Nothing is held any more: the transaction is ${status}.`)
+function requireOpen({ status }: CardTransactionRow): void {
+  if (status !== 'authorized') throw invalidState(`Nothing is held any more: the transaction is ${status}.`)
 }
 
-/** What is given up of a hold: by the merchant, by the tenant, or by time. */
+/** Throws unless the authorization is open and holds something: one of 0 verifies the card and holds nothing. */
+export function requireIncrementable(row: CardTransactionRow): void {
+  requireOpen(row)
+  if (row.held > 0) return
+  throw invalidState(
+    'The authorization of 0 verifies the card and cannot be incremented: authorize the amount on its own.',
+  )
+}
+
+/** What is given up of an open authorization: by the merchant, by the tenant, or by time. */
 export function giveUp(
   row: CardTransactionRow,
   how: 'reversal' | 'release' | 'expiry',
   amount: number,
   now: number,
 ): CardTransactionRow {
-  requireHeld(row)
+  requireOpen(row)
   if (amount > row.held) throw invalidState(`Only ${row.held} are held.`)
   // Time passes however much has happened.
   const history =

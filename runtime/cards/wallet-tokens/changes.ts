@@ -2,7 +2,7 @@
 import type { components } from '../../../generated/canonical/types.ts'
 import { invalidState } from '../../api/errors/errors.ts'
 import type { Context } from '../../api/handler.ts'
-import { enqueue } from '../../database/enqueue.ts'
+import { pipelined } from '../../database/pipelined.ts'
 import { emit } from '../../events/emit/emit.ts'
 import { writeInstant } from '../../platform/instants.ts'
 import { lockTokensOf, updateWalletToken, type WalletTokenRow } from './queries.ts'
@@ -42,7 +42,7 @@ export function writeToken(
 ): Schemas['WalletToken'] {
   const [old, shown] = [showWalletToken(before), showWalletToken(after)]
   if (after !== before) {
-    enqueue(updateWalletToken(db, caller.space, after))
+    pipelined(updateWalletToken(db, caller.space, after))
     const data = { wallet_token: shown }
     emit(events, { type: 'card.wallet_token.updated', data, before: { wallet_token: old } })
   }

@@ -9,7 +9,7 @@ export const EXIT_CODES = {
 } as const
 
 const MEANINGS: { readonly [Name in keyof typeof EXIT_CODES]: string } = {
-  done: 'done; `svc listen` when it is interrupted, too',
+  done: 'done; `svc listen` and `svc logs tail` when they are interrupted, too',
   failed: 'the service refused, or something went wrong',
   misused: 'the command was not understood, and nothing was done',
   notSignedIn: 'there is no key and no sign-in, or the service does not take it (401)',

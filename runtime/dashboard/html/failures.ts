@@ -1,6 +1,7 @@
 import type { NextFunction, Request, Response } from 'express'
 import type { Logger } from 'pino'
 import { isUnavailable } from '../../database/errors.ts'
+import { PasswordQueueFull } from '../../platform/passwords.ts'
 import { sendPage, writeNotice } from './layout.ts'
 
 export interface FailureParts {
@@ -15,8 +16,8 @@ export function answerFailures({ log }: FailureParts, what: string) {
       response.destroy()
     } else if (isRefusedBody(error)) {
       sendPage(response, error.status, writeNotice('Not readable', 'The form did not arrive as it was sent.'))
-    } else if (isUnavailable(error)) {
-      log.warn({ err: error }, 'the database is unavailable')
+    } else if (isUnavailable(error) || error instanceof PasswordQueueFull) {
+      log.warn({ err: error }, 'the service cannot answer at the moment')
       response.set('Retry-After', '1')
       const text = 'The service cannot answer at the moment. Please try again.'
       sendPage(response, 503, writeNotice('Not now', text))

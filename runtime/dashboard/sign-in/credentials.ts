@@ -1,11 +1,16 @@
 /** Who somebody is that says an e-mail address, a password and a code. */
 
 import type { Database } from '../../database/database.ts'
-import { hashPassword, isHashedAsToday, verifyPassword } from '../../platform/secrets.ts'
+import {
+  canHash,
+  hashPassword,
+  isHashedAsToday,
+  NO_PASSWORD,
+  verifyPassword,
+} from '../../platform/passwords.ts'
 import type { Clock } from '../../tenants/clock/clock.ts'
 import { useCode } from '../../tenants/factors/factors.ts'
-import type { WrongCodes } from '../../tenants/factors/wrong-codes.ts'
-import { randomBase62 } from '../../tenants/keys/keys.ts'
+import { judge, type WrongCodes } from '../../tenants/factors/wrong-codes.ts'
 import { useRecoveryCode } from './own-credentials.ts'
 import { type CandidateRow, findCandidates, renewHash } from './queries.ts'
 
@@ -41,8 +46,6 @@ const MAX_CANDIDATES = 10
 const MAX_EMAIL = 254
 const MAX_PASSWORD = 1000
 
-let nobody: Promise<string> | undefined
-
 /**
  * The member whom e-mail, password and code all fit. A try at a member counts as a wrong code until it is right, and takes
  * as long for nobody's address and for a paused member: who is a member stays unsaid.
@@ -56,13 +59,14 @@ export async function recognize(
   const password = credentials.password.slice(0, MAX_PASSWORD)
   const code = credentials.code.replaceAll(/\s/g, '')
   const candidates = email.length > MAX_EMAIL ? [] : await findCandidates(control, email, MAX_CANDIDATES)
-  nobody ??= hashPassword(randomBase62(32))
-  if (candidates.length === 0) await verifyPassword(password, await nobody)
+  if (candidates.length === 0) await verifyPassword(password, NO_PASSWORD)
   const tries = []
   for (const member of candidates) {
     const counted = await wrongCodes.admit(member.tenant_id, { kind: 'member', id: member.id })
     const { isAdmitted } = counted
-    const fits = await verifyPassword(password, isAdmitted ? member.password_hash : await nobody)
+    const hash = isAdmitted ? member.password_hash : NO_PASSWORD
+    const all = [...tries.map((each) => each.counted), counted]
+    const fits = await judge(all, () => verifyPassword(password, hash))
     const own = { tenantId: member.tenant_id, memberId: member.id }
     const isCode =
       isAdmitted && fits && (await useCode(control, pepper, member.tenant_id, member, code, clock.machine()))
@@ -72,7 +76,9 @@ export async function recognize(
     await counted.right()
     // Nobody guessed at the others: it was the password of this one.
     for (const other of tries) if (other.member !== member) await other.counted.takeBack()
-    if (!isHashedAsToday(member.password_hash)) await renewHash(control, member, await hashPassword(password))
+    // If the queue is full, the hash is renewed at a later sign-in: the code has been used.
+    if (!isHashedAsToday(member.password_hash) && canHash())
+      await renewHash(control, member, await hashPassword(password))
     return { right: true, member, recovered }
   }
   for (const { counted } of tries) {

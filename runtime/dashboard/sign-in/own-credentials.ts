@@ -1,10 +1,10 @@
 /** What a member signs in with, changed by the member: the password, and codes for the day when the telephone is gone. */
 import { randomInt } from 'node:crypto'
 import type { Database } from '../../database/database.ts'
-import { hashPassword, verifyPassword } from '../../platform/secrets.ts'
+import { hashPassword, verifyPassword } from '../../platform/passwords.ts'
 import { change, type Operator } from '../../tenants/admin/change.ts'
 import { useCode } from '../../tenants/factors/factors.ts'
-import type { WrongCodes } from '../../tenants/factors/wrong-codes.ts'
+import { judge, type WrongCodes } from '../../tenants/factors/wrong-codes.ts'
 import { digestKey } from '../../tenants/keys/keys.ts'
 import {
   addRecoveryCodes,
@@ -108,11 +108,12 @@ export async function confirm(
   const digits = code.replaceAll(/\s/g, '')
   const member = await findOwnCredentials(control, tenantId, memberId)
   const counted = await wrongCodes.admit(tenantId, { kind: 'session', memberId, digest: session })
-  const fits =
+  const isPassword =
     member !== undefined &&
     counted.isAdmitted &&
-    (password === undefined || (await verifyPassword(password, member.password_hash))) &&
-    (await useCode(control, pepper, tenantId, member, digits, clock.machine(), formHash))
+    (password === undefined || (await judge([counted], () => verifyPassword(password, member.password_hash))))
+  const fits =
+    isPassword && (await useCode(control, pepper, tenantId, member, digits, clock.machine(), formHash))
   if (fits) await counted.right()
   else await counted.wrong({ actorType: 'member', actorId: memberId, requestId: null, ip })
   return fits

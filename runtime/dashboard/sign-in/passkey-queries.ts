@@ -98,7 +98,7 @@ export async function usePasskey(
   return (await db.query(USE, [tenantId, credentialId, counter, toTimestamp(now)])).count > 0
 }
 
-const ANSWER: Statement = {
+const TAKE_CHALLENGE: Statement = {
   text: `INSERT INTO control.passkey_challenges (tenant_id, challenge, expires_at) VALUES ($1, $2, $3)
          ON CONFLICT DO NOTHING`,
 }
@@ -110,7 +110,7 @@ export async function answerChallenge(
   challenge: string,
   expiresAt: number,
 ): Promise<boolean> {
-  return (await db.query(ANSWER, [tenantId, challenge, toTimestamp(expiresAt)])).count > 0
+  return (await db.query(TAKE_CHALLENGE, [tenantId, challenge, toTimestamp(expiresAt)])).count > 0
 }
 
 const SWEEP: Statement = { text: 'DELETE FROM control.passkey_challenges WHERE expires_at <= $1' }

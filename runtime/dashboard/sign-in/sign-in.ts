@@ -9,7 +9,7 @@ import { SEND_AGAIN_PATH, TYPED_FIELD, writeSignedOut, writeSignOut } from './pa
 import { recognizePasskey } from './passkeys.ts'
 import type { Sessions, SignedInMember } from './sessions.ts'
 import { createSignInPage, PASSKEY_PATH, type SignInPage } from './sign-in-page.ts'
-import { failed, succeeded, tell } from './telling.ts'
+import { failed, succeeded, writeMemberEntries } from './telling.ts'
 
 export interface SignInParts extends CredentialParts, FailureParts {
   readonly sessions: Sessions
@@ -105,7 +105,10 @@ async function signIn(parts: SignInParts, page: SignInPage, request: Request, re
   const recognition = await recognize(parts, credentials)
   if (!recognition.right) {
     for (const { tenant_id, id } of recognition.named) {
-      await tell(parts, parts.control, tenant_id, { ...failed(id, ip), action: 'member.signed_in' })
+      await writeMemberEntries(parts, parts.control, tenant_id, {
+        ...failed(id, ip),
+        action: 'member.signed_in',
+      })
     }
     return again(WRONG)
   }
@@ -115,7 +118,7 @@ async function signIn(parts: SignInParts, page: SignInPage, request: Request, re
       'member.signed_in',
       ...(recognition.recovered ? ['member.recovery_code_used'] : []),
     ])
-      await tell(parts, tx, tenantId, { ...succeeded(memberId, ip), action })
+      await writeMemberEntries(parts, tx, tenantId, { ...succeeded(memberId, ip), action })
   })
   goOn(request, response, returnTo)
 }
@@ -132,14 +135,17 @@ async function signInByPasskey(parts: SignInParts, page: SignInPage, request: Re
     // A signature that was right, of a passkey that may have been copied, or used again.
     if (recognition.named) {
       const { tenantId, memberId } = recognition.named
-      await tell(parts, parts.control, tenantId, { ...failed(memberId, ip), action: 'member.signed_in' })
+      await writeMemberEntries(parts, parts.control, tenantId, {
+        ...failed(memberId, ip),
+        action: 'member.signed_in',
+      })
     }
     return page.show(response, 403, { returnTo, fault: WRONG_PASSKEY, typed: typedOf(request) })
   }
   const { tenantId, memberId } = recognition
   await sessions.begin(request, response, { tenantId, memberId, ip }, async (tx) => {
     for (const action of ['member.signed_in', 'member.passkey_used'])
-      await tell(parts, tx, tenantId, { ...succeeded(memberId, ip), action })
+      await writeMemberEntries(parts, tx, tenantId, { ...succeeded(memberId, ip), action })
   })
   goOn(request, response, returnTo)
 }
@@ -156,7 +162,7 @@ async function signOut(parts: SignInParts, forms: FormGuard, request: Request, r
   const ip = plainAddress(clientAddress(request, proxies))
   await sessions.end(request, response, async (tx) => {
     if (isEverywhere) await sessions.endAll(tx, member)
-    await tell(parts, tx, member.tenantId, { ...succeeded(member.memberId, ip), action })
+    await writeMemberEntries(parts, tx, member.tenantId, { ...succeeded(member.memberId, ip), action })
   })
   sendPage(response, 200, writeSignedOut(isEverywhere ? 'No session of yours is left.' : 'Until next time.'))
 }

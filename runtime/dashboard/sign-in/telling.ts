@@ -10,7 +10,7 @@ import type { Clock } from '../../tenants/clock/clock.ts'
 export type NotableEntry = Pick<AuditEntry, 'action' | 'targetId' | 'outcome' | 'actorId' | 'ip'>
 
 /** In the logs of both environments, since a member belongs to the whole account. @param db the transaction that it is told of. */
-export async function tell(
+export async function writeMemberEntries(
   { clock }: { readonly clock: Clock },
   db: Database,
   tenantId: string,

@@ -1,7 +1,7 @@
 import type { Database, RowResult, Statement } from '../database.ts'
-import { enqueue } from '../enqueue.ts'
+import { pipelined } from '../pipelined.ts'
 import { inSteps } from '../steps.ts'
-import type { Pool, Soon } from './pool.ts'
+import type { EarlyCommit, Pool } from './pool.ts'
 
 /**
  * The queue is empty one minute and holds a million rows the next, and a plan made for the empty one reads all of them: so
@@ -46,7 +46,7 @@ export const BY_INDEX_ONCE: Statement = {
 export function byIndex(pool: Pool): Database {
   return {
     query: async <Row>(statement: Statement, values?: readonly unknown[]): Promise<RowResult<Row>> => {
-      const { flushed, ...result } = await byIndexSoon<Row>(pool, statement, values)
+      const { flushed, ...result } = await byIndexCommitEarly<Row>(pool, statement, values)
       // Most looks find nothing, and have written nothing then.
       if (result.count > 0) await flushed()
       return result
@@ -58,22 +58,22 @@ export function byIndex(pool: Pool): Database {
  * The same, not waited for until it is on disk; `flushed` waits for that. What is committed later and waited for is never
  * on disk without it; a server that crashes before that loses it as a whole.
  */
-export async function byIndexSoon<Row>(
+export async function byIndexCommitEarly<Row>(
   pool: Pool,
   statement: Statement,
   values?: readonly unknown[],
-): Promise<RowResult<Row> & Pick<Soon<unknown>, 'flushed'>> {
-  const { value: answer, flushed } = await pool.soon((db) => sendByIndex<Row>(db, statement, values))
+): Promise<RowResult<Row> & Pick<EarlyCommit<unknown>, 'flushed'>> {
+  const { value: answer, flushed } = await pool.commitEarly((db) => sendByIndex<Row>(db, statement, values))
   return { ...(await answer()), flushed }
 }
 
 async function sendByIndex<Row>(db: Database, statement: Statement, values?: readonly unknown[]) {
-  enqueue(db.query(statement.name === undefined ? BY_INDEX : BY_INDEX_ONCE))
+  pipelined(db.query(statement.name === undefined ? BY_INDEX : BY_INDEX_ONCE))
   const sent = db.query<Row>(statement, values)
   return () => sent // in a function, so that it is not awaited before the COMMIT
 }
 
 /** The same for what follows in a transaction. */
 export function useIndexes(db: Database): void {
-  enqueue(db.query(BY_INDEX))
+  pipelined(db.query(BY_INDEX))
 }

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import type { Database, Statement } from '../database.ts'
-import { enqueue } from '../enqueue.ts'
 import { DatabaseUnavailable, translateError } from '../errors.ts'
+import { pipelined } from '../pipelined.ts'
 import { clientConfig, isPooled, send } from './connection.ts'
 
 /** One session on the server, as long as it lasts. */
@@ -35,8 +35,8 @@ const FLUSH: Statement = {
 }
 
 /** For a transaction that reads only: when it is committed durably, so is what it has seen. */
-export function waitForSeen(db: Database): void {
-  enqueue(db.query(FLUSH))
+export function waitForFlush(db: Database): void {
+  pipelined(db.query(FLUSH))
 }
 
 /** How soon a session is tried for again. */

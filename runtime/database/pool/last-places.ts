@@ -1,7 +1,7 @@
 import type { Tenant } from '../../platform/fairness/fair-queue.ts'
 import type { Database, Statement } from '../database.ts'
-import { enqueue } from '../enqueue.ts'
 import { codeOf, LOCK_NOT_AVAILABLE } from '../errors.ts'
+import { pipelined } from '../pipelined.ts'
 import type { HeldConnection, TenantConnections } from './connections.ts'
 
 /**
@@ -28,7 +28,7 @@ export async function runInPlaces<T>(
 ): Promise<T> {
   const began = performance.now()
   const briefly = (db: Database) => {
-    enqueue(db.query(BRIEF))
+    pipelined(db.query(BRIEF))
     return steps(db)
   }
   for (;;) {

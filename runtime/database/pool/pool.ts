@@ -6,7 +6,7 @@ import { spoilsConnection, translateError } from '../errors.ts'
 import { COMMIT_IN_TWO_PHASES } from '../two-phase.ts'
 import { CONNECT_TIMEOUT_MS, clientConfig, send } from './connection.ts'
 import { createConnections, type TenantConnections } from './connections.ts'
-import { createFlusher, waitForSeen } from './flusher.ts'
+import { createFlusher, waitForFlush } from './flusher.ts'
 import { runInPlaces } from './last-places.ts'
 import { createSharedConnections } from './shared-connections.ts'
 import { runTransaction } from './transaction.ts'
@@ -19,20 +19,20 @@ export interface Transactions extends Database {
    * is thrown, not those that follow from it, also when the work ignored it. A tenant's work may be run more than once.
    *
    * When it resolves, what it has written survives a crash of the server, and with that what it has seen; one that only
-   * reads has to say so (`waitForSeen`). Others may see what it has written a little earlier.
+   * reads has to say so (`waitForFlush`). Others may see what it has written a little earlier.
    */
   transaction<T>(work: (db: Database) => Promise<T>): Promise<T>
   /** The same, resolved when it is committed: `flushed` waits for the rest, where something depends on it. */
-  soon<T>(work: (db: Database) => Promise<T>): Promise<Soon<T>>
+  commitEarly<T>(work: (db: Database) => Promise<T>): Promise<EarlyCommit<T>>
   /**
    * Reads rows that survive a crash of the server: resolves when everything that they show is on disk. For callers who
    * act on them as on a commit.
    */
-  readonly lasting: Database
+  readonly flushed: Database
 }
 
 /** Of a transaction that is committed. */
-export interface Soon<T> {
+export interface EarlyCommit<T> {
   readonly value: T
   /** Resolves when what it has written survives a crash of the server; throws when that cannot be known. */
   flushed(): Promise<void>
@@ -180,7 +180,7 @@ export function createPool(options: PoolOptions): MeasuredPool {
         ? runPast(own, tenant, prepared, statement, values)
         : connections.query(tenant, statement, values)
     }
-    const soon: Transactions['soon'] = async (steps) => {
+    const commitEarly: Transactions['commitEarly'] = async (steps) => {
       // Asked for before anything is sent: should the server start anew meanwhile, this session is lost.
       const session = flusher?.session()
       const begin = begins[tenant === undefined ? 'service' : 'tenant'][session ? 'soon' : 'durable']
@@ -190,13 +190,13 @@ export function createPool(options: PoolOptions): MeasuredPool {
       return { value, flushed: async () => session?.flush() }
     }
     const transaction: Transactions['transaction'] = async (steps) => {
-      const { value, flushed } = await soon(steps)
+      const { value, flushed } = await commitEarly(steps)
       await flushed()
       return value
     }
-    return { query, transaction, soon, lasting: { query: readLasting } }
+    return { query, transaction, commitEarly, flushed: { query: readFlushed } }
 
-    async function readLasting<Row>(statement: Statement, values?: readonly unknown[]) {
+    async function readFlushed<Row>(statement: Statement, values?: readonly unknown[]) {
       const session = flusher?.session()
       if (!session) return transaction((db) => readAndFlush<Row>(db, statement, values))
       const result = await query<Row>(statement, values)
@@ -237,7 +237,7 @@ export function createPool(options: PoolOptions): MeasuredPool {
 /** Makes the COMMIT wait for what was read, on the connection that has read it. */
 async function readAndFlush<Row>(db: Database, statement: Statement, values?: readonly unknown[]) {
   const result = await db.query<Row>(statement, values)
-  if (result.rows.length > 0) waitForSeen(db)
+  if (result.rows.length > 0) waitForFlush(db)
   return result
 }
 

@@ -2,7 +2,6 @@ import type pg from 'pg'
 import type { EventLoopTicks } from '../../platform/fairness/event-loop-ticks.ts'
 import type { Tenant } from '../../platform/fairness/fair-queue.ts'
 import type { Database, RowResult, Statement } from '../database.ts'
-import { enqueue } from '../enqueue.ts'
 import {
   codeOf,
   IN_FAILED_TRANSACTION,
@@ -12,6 +11,7 @@ import {
   spoilsConnection,
   translateError,
 } from '../errors.ts'
+import { pipelined } from '../pipelined.ts'
 import { steppingDatabase } from '../steps.ts'
 import { send } from './connection.ts'
 import type { HeldConnection } from './connections.ts'
@@ -43,7 +43,7 @@ export async function runTransaction<T>(
 ): Promise<T> {
   const state: TransactionState = { failure: undefined, over: false }
   const db = transactionDatabase(client, options, state)
-  for (const statement of options.begin) enqueue(db.query(statement))
+  for (const statement of options.begin) pipelined(db.query(statement))
   try {
     const value = await work(options.distributed ? steppingDatabase(db) : db)
     state.over = true

@@ -10,6 +10,7 @@ import type { Agenda } from './agenda.ts'
 import type { LeasedAttempt, VisitRequest } from './queries/attempts.ts'
 import { findDue, findWaiting, promoteAttempts } from './queries/due.ts'
 import { type AttemptLease, claimAttempts, PARTITION_WIDTH, planAttempts } from './queries/visits.ts'
+import type { DeliveryRates } from './rates.ts'
 
 export interface RoundsOptions {
   readonly environment: Environment
@@ -21,6 +22,7 @@ export interface RoundsOptions {
   readonly agenda: Agenda
   readonly slots: Slots
   readonly setAside: SetAside
+  readonly rates: DeliveryRates
   /** Makes an attempt that was claimed, once its event and its lease are on disk (`flushed`). */
   readonly begin: (claimed: LeasedAttempt, token: string, leaseUntil: number, flushed: Promise<void>) => void
 }
@@ -45,7 +47,7 @@ const PROMOTED_AT_ONCE = 500
 const TENANTS_FOUND_AT_ONCE = 100
 
 export function createRounds(options: RoundsOptions): Rounds {
-  const { environment, pool, clock, leaseClock, leaseMs, of, agenda, slots, setAside, begin } = options
+  const { environment, pool, clock, leaseClock, leaseMs, of, agenda, slots, setAside, rates, begin } = options
   /** Tenants whose partitions or slots are full: another attempt of theirs has to end first. */
   const blocked = new Set<string>()
   /** Tenants for whom a statement is under way: another one would find them locked. */
@@ -70,7 +72,8 @@ export function createRounds(options: RoundsOptions): Rounds {
 
   const request = (tenants: readonly string[], limit: number): VisitRequest => {
     const now = leaseClock.now()
-    const base = { of, tenants, now, leaseUntil: now + leaseMs, token: randomUUID() }
+    const lease = { now, leaseUntil: now + leaseMs, token: randomUUID() }
+    const base = { of, tenants, ...lease, rates: rates.of(tenants) }
     return { ...base, limit: Math.min(limit, CLAIMED_AT_ONCE), ...slots.allowances(PARTITION_WIDTH, tenants) }
   }
   const beginAll = (
@@ -167,6 +170,7 @@ export function createRounds(options: RoundsOptions): Rounds {
     find: async () => {
       looks += 1
       if (!setAside.isEmpty) await setAside.refresh()
+      await rates.refresh()
       await promoteAll()
       for (const { tenant_id, unplanned, queued } of await findDue(pool, leaseClock.now())) {
         if (unplanned > 0) agenda.plan(tenant_id, unplanned)

@@ -14,6 +14,7 @@ import { createWakeUp } from '../../work/wake-up.ts'
 import type { Outbound, Outcome } from '../outbound/outbound.ts'
 import { createAgenda } from './agenda.ts'
 import type { LeasedAttempt } from './queries/attempts.ts'
+import { createDeliveryRates } from './rates.ts'
 import { createRecorder, type RecordedStatus, type UnderWay } from './record.ts'
 import { createRounds } from './rounds.ts'
 import { createSender } from './sender.ts'
@@ -216,6 +217,7 @@ export function createWorker(options: WorkerOptions): Worker {
     agenda,
     slots,
     setAside,
+    rates: createDeliveryRates({ environment, control: options.control, leaseClock }),
     begin,
   })
   /** What may be begun: answers that are not written down yet count too, or a slow database would let them pile up. */

@@ -14,7 +14,7 @@ import { toTimestamp } from '../../database/types.ts'
 export const PLANNED_FOR =
   'SELECT EXISTS (SELECT FROM webhook_senders w WHERE w.tenant_id = $1) AS planned_for'
 
-const APPEND: Statement = {
+const APPEND_EVENTS: Statement = {
   name: 'events_append',
   text: `WITH head AS (
            INSERT INTO event_heads AS h (tenant_id, sequence) VALUES ($1, $2)
@@ -63,7 +63,7 @@ export async function appendEvents(
     ...audienceOf(recipients),
   }))
   const values = [tenantId, rows.length, JSON.stringify(rows)]
-  return (await db.query<{ planned_for: boolean }>(APPEND, values)).rows[0]!.planned_for
+  return (await db.query<{ planned_for: boolean }>(APPEND_EVENTS, values)).rows[0]!.planned_for
 }
 
 export function audienceOf(recipients: RenderedEvent['recipients']): {

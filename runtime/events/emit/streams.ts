@@ -67,7 +67,7 @@ export function createEventStreams(options: StreamsOptions): EventStreams {
       const space = await findSpace()
       return space === undefined
         ? undefined
-        : await readEventsAfter(database.forTenant(readSpace(space).tenantId).lasting, space, last, AT_ONCE)
+        : await readEventsAfter(database.forTenant(readSpace(space).tenantId).flushed, space, last, AT_ONCE)
     } catch (error) {
       if (isUnavailable(error)) return []
       throw error

@@ -6,7 +6,7 @@ import type { Context } from '../../api/handler.ts'
 import { prepared } from '../../api/handler.ts'
 import { checkMetadata, mergePatch } from '../../api/json/merge-patch.ts'
 import { readCreated, readPage, showList } from '../../api/lists/list-query.ts'
-import { enqueue } from '../../database/enqueue.ts'
+import { pipelined } from '../../database/pipelined.ts'
 import { newId } from '../../platform/ids.ts'
 import { writeInstant } from '../../platform/instants.ts'
 import { emit } from '../emit/emit.ts'
@@ -74,7 +74,7 @@ export const webhookEndpointsHandlers = {
       ])
       await updateEndpoint(db, caller.space, changed)
       if (changed.status === 'disabled' && row.status === 'enabled') {
-        enqueue(cancelAttempts(db, caller.space, row.id, request.now, request.machineNow))
+        pipelined(cancelAttempts(db, caller.space, row.id, request.now, request.machineNow))
       }
       return { status: 200, body: showEndpoint(changed) }
     },

@@ -2,7 +2,7 @@ import type { BalanceHandlers, TestCardsHandlers } from '../../../generated/cano
 import type { components } from '../../../generated/canonical/types.ts'
 import { validationFailed } from '../../api/errors/errors.ts'
 import type { Context } from '../../api/handler.ts'
-import { enqueue } from '../../database/enqueue.ts'
+import { pipelined } from '../../database/pipelined.ts'
 import { newId } from '../../platform/ids.ts'
 import { type Funds, lockFunds, readAccount } from '../ledger/accounts.ts'
 import { post } from '../ledger/post.ts'
@@ -28,7 +28,7 @@ export const balanceHandlers = {
       throw validationFailed([{ field: 'amount', issue: `would take the balance beyond ${MAX_AMOUNT}` }])
     }
     const transfer = { from: 'bank', to: 'program_funds', amount } as const
-    enqueue(post(db, caller.space, newId('len', request.now), { transfer }, request.now))
+    pipelined(post(db, caller.space, newId('len', request.now), { transfer }, request.now))
     return { status: 200, body: showBalance({ ...funds, balance }, payable.balance) }
   },
 } satisfies BalanceHandlers<Context> & Pick<TestCardsHandlers<Context>, 'simulateFunding'>

@@ -31,7 +31,7 @@ export async function followPayment(round: Round, payment: OpenPayment): Promise
   if (sight.kind === 'reverted') return fail(round, payment, sight)
   if (sight.kind === 'wrong') return holdUp(round, payment, sight.problem)
   const isReorged = payment.block_hash !== null
-  if (isReorged) await tell(round, payment, reorged(caip2(round.chain.id), payment.hash!))
+  if (isReorged) await reportDecision(round, payment, reorged(caip2(round.chain.id), payment.hash!))
   const seen = { ...payment, hash: null, block_hash: null }
   if (await isDisplaced(round, payment)) {
     if (waitsForOperator(payment)) return holdUp(round, payment, `${payment.problem}`)
@@ -71,13 +71,13 @@ async function decide(round: Round, payment: OpenPayment): Promise<Followed> {
       const until = new Date(payment.valid_before * 1000).toISOString()
       return holdUp(round, payment, `an operator has decided that it failed; it fails after ${until}`)
     }
-    await tell(round, payment, failed('transaction_failed'))
+    await reportDecision(round, payment, failed('transaction_failed'))
     await note(round, payment, { state: 'failed' })
     return 'still'
   }
   if (hash === undefined) throw new Error('no transaction is known that could have paid it')
   await round.save?.()
-  await tell(round, payment, paid(caip2(chain.id), hash, limits.confirmations))
+  await reportDecision(round, payment, paid(caip2(chain.id), hash, limits.confirmations))
   await note(round, payment, { state: 'settled', hash })
   return 'still'
 }
@@ -94,7 +94,7 @@ function note({ control, account }: Round, payment: Payment, change: Partial<Pay
   return notePayment(control, account, { ...payment, ...change })
 }
 
-function tell(round: Round, { environment, space, transfer_id: id }: Payment, decide: Decide) {
+function reportDecision(round: Round, { environment, space, transfer_id: id }: Payment, decide: Decide) {
   return report(round, { environment: environment as Environment, space, id }, decide)
 }
 
@@ -105,11 +105,11 @@ async function confirm(round: Round, payment: OpenPayment, place: BlockPlace): P
   const name = caip2(chain.id)
   const confirmations = depthOf(round, place)
   if (payment.block_hash !== null && payment.block_hash !== place.blockHash)
-    await tell(round, payment, reorged(name, payment.hash!))
+    await reportDecision(round, payment, reorged(name, payment.hash!))
   const seen = { hash: place.hash, block_hash: place.blockHash, problem: null }
   if (confirmations < limits.confirmations) {
     await note(round, payment, seen)
-    await tell(round, payment, confirmed(name, place.hash, confirmations))
+    await reportDecision(round, payment, confirmed(name, place.hash, confirmations))
     return 'moving'
   }
   const isUsed = await chain.isUsed(account.address, nonceOf(payment.transfer_id))
@@ -118,7 +118,7 @@ async function confirm(round: Round, payment: OpenPayment, place: BlockPlace): P
     : 'the receipt shows the payment, but the contract does not know it'
   if (contradiction !== undefined) return holdUp(round, payment, contradiction)
   await round.save?.()
-  await tell(round, payment, paid(name, place.hash, confirmations))
+  await reportDecision(round, payment, paid(name, place.hash, confirmations))
   await note(round, payment, { ...seen, state: 'settled' })
   return 'still'
 }
@@ -147,7 +147,7 @@ async function fail(round: Round, payment: OpenPayment, place: BlockPlace): Prom
     ? `the receipt of ${place.hash} says that the contract refused it, but a log says that the authorization is used`
     : findMiscount(round, payment, place)
   if (contradiction !== undefined) return holdUp(round, payment, contradiction)
-  const row = await tell(round, payment, failed('transaction_failed'))
+  const row = await reportDecision(round, payment, failed('transaction_failed'))
   // It was told as paid before the chain forgot it.
   if (row?.state === 'paid') await displace(round, payment)
   else await note(round, payment, { ...seen, state: 'failed', problem: null })
@@ -164,7 +164,7 @@ async function isDisplaced({ chain, account, head }: Round, { nonce }: Payment):
 export async function displace(round: Round, payment: Payment): Promise<void> {
   round.log.error({ payout_id: payment.transfer_id }, 'a payout has lost its nonce; it is signed again')
   await note(round, payment, { state: 'displaced', hash: null, block_hash: null })
-  await tell(round, payment, (row) =>
+  await reportDecision(round, payment, (row) =>
     row.state === 'failed' || row.state === 'withdrawn' ? undefined : { row: { ...row, due: round.now() } },
   )
 }

@@ -2,13 +2,20 @@
 
 import type { Logger } from 'pino'
 import type { Pool } from '../../database/pool/pool.ts'
-import type { ChainSettings } from '../../platform/chain-settings.ts'
+import type { ChainSettings, SignerSettings } from '../../platform/chain-settings.ts'
 import { ENVIRONMENTS, type Environment } from '../../platform/environment.ts'
 import type { PeriodicJob } from '../../platform/periodic.ts'
 import { findChainOfToken, rememberChain } from './chain-queries.ts'
+import {
+  type Danger,
+  dangerOfChain,
+  dangerOfKey,
+  describeDanger,
+  isTestChain,
+  NOTHING_KNOWN,
+} from './dangers.ts'
 import { readKeyFile } from './key-file.ts'
 import { caip2, TEST_CHAIN_ID, TEST_USDC } from './own-chain.ts'
-import { isPubliclyKnown } from './public-keys.ts'
 import type { TransferReportParts } from './report.ts'
 import type { PaymentLimits } from './round-parts.ts'
 import { createRpc, RpcUnavailable } from './rpc.ts'
@@ -38,15 +45,6 @@ export interface Chains {
 
 const OWN: ChainInfo = { id: TEST_CHAIN_ID, name: caip2(TEST_CHAIN_ID), token: TEST_USDC, isOwn: true }
 
-/**
- * Chains on which money is worth nothing (Circle, "USDC contract addresses", testnets; development nodes). The sandbox is paid
- * on no other.
- */
-const TEST_CHAINS = new Set([
-  ...[31337, 1337], // anvil and hardhat, ganache
-  ...[11155111, 84532, 421614, 11155420, 80002, 43113, 1301, 59141, 300],
-])
-
 const LIMITS = { authorizationS: 3600, giveUpMs: 600_000, retryMs: 5000, resendMs: 15_000, replaceMs: 60_000 }
 
 /** At a start nobody waits longer for a node. */
@@ -61,19 +59,18 @@ const START_MS = 4000
 export async function openChains(settings: ChainSettings, control: Pool, log: Logger): Promise<Chains> {
   if (settings.signer?.kind === 'file') readKeyFile(settings.signer.path)
   const configured = settings.rpcUrl === undefined ? undefined : await identifyNode(settings, control, log)
-  const isTest = configured !== undefined && TEST_CHAINS.has(configured.id)
+  const isTest = configured !== undefined && isTestChain(configured.id)
   const of = { sandbox: isTest ? configured : OWN, live: configured }
-  const unsafe = configured ? await findUnsafe(settings, configured, isTest) : []
-  for (const each of unsafe) {
-    if (!settings.allowTestChain && (settings.production || !isTest))
-      throw new Error(`${each}; SVC_ALLOW_TEST_CHAIN=1 allows it`)
-    log.warn(each)
+  const dangers = configured ? await findDangers(settings, configured) : []
+  for (const each of dangers) {
+    if (each.isRefused) throw new Error(describeDanger(each))
+    log.warn(each.sentence)
   }
   log.info(`payouts in USDC, sandbox: ${describeChain(of.sandbox)}; live: ${describeChain(of.live)}`)
   const limits = { ...LIMITS, confirmations: settings.confirmations, maxFee: settings.maxFee }
   return {
     of,
-    warnings: settings.allowTestChain ? warningsOf(unsafe) : [],
+    warnings: settings.allowTestChain ? warningsOf(dangers) : [],
     start: (parts) => {
       const chains = new Set(ENVIRONMENTS.flatMap((each) => of[each] ?? []))
       const jobs = [...chains].map((chain) => startFor(chain, of, { settings, limits, parts }))
@@ -86,29 +83,21 @@ export async function openChains(settings: ChainSettings, control: Pool, log: Lo
   }
 }
 
-const warningsOf = (unsafe: readonly string[]): readonly string[] =>
-  unsafe.length > 0
-    ? unsafe
-    : ['SVC_ALLOW_TEST_CHAIN: live may pay on a test chain, and with a key that is publicly known']
+const warningsOf = (dangers: readonly Danger[]): readonly string[] =>
+  dangers.length > 0 ? dangers.map(({ sentence }) => sentence) : [NOTHING_KNOWN]
 
-/** Why live must not pay so: a sentence naming the variable for each reason. */
-async function findUnsafe(
-  settings: ChainSettings,
-  { name }: ChainInfo,
-  isTest: boolean,
-): Promise<readonly string[]> {
-  const unsafe: string[] = []
-  if (isTest)
-    unsafe.push(`SVC_CHAIN_RPC_URL: live pays on ${name}, a test chain, where money is worth nothing`)
+async function findDangers(settings: ChainSettings, { id }: ChainInfo): Promise<readonly Danger[]> {
+  const ofChain = dangerOfChain(settings, id)
   const { signer } = settings
-  if (!signer || signer.kind === 'external') return unsafe // the program is asked with the first payout
+  // A signer elsewhere is asked with the first payout.
+  const isNear = signer !== undefined && signer.kind !== 'external'
+  const ofKey = isNear ? dangerOfKey(settings, id, await addressOf(signer)) : undefined
+  return [ofChain, ofKey].filter((each) => each !== undefined)
+}
+
+async function addressOf(signer: SignerSettings): Promise<string> {
   const { openSigner } = await import('./open-signer.ts')
-  const { address } = await openSigner(signer)()
-  if (isPubliclyKnown(address)) {
-    const variable = signer.kind === 'key' ? 'SVC_PAYOUT_KEY' : 'SVC_PAYOUT_KEY_FILE'
-    unsafe.push(`${variable}: live pays from ${address}, whose private key is publicly known`)
-  }
-  return unsafe
+  return (await openSigner(signer)()).address
 }
 
 interface Start {
@@ -131,11 +120,8 @@ function startFor(chain: ChainInfo, of: Chains['of'], { settings, limits, parts 
       ])
       signer ??= openSigner(settings.signer)
       const opened = await signer()
-      const isRefused = settings.signer?.kind === 'external' && !settings.allowTestChain
-      if (isRefused && !TEST_CHAINS.has(chain.id) && isPubliclyKnown(opened.address))
-        throw new SignerUnavailable(
-          `SVC_PAYOUT_SIGNER_URL: the signer has ${opened.address}, whose private key is publicly known; SVC_ALLOW_TEST_CHAIN=1 allows it`,
-        )
+      const danger = chain.isOwn ? undefined : dangerOfKey(settings, chain.id, opened.address)
+      if (danger?.isRefused) throw new SignerUnavailable(describeDanger(danger))
       return opened
     },
     openLink: async (payer) => {

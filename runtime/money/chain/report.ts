@@ -1,7 +1,7 @@
 /** A transfer's row changes, and the listener with it, in one transaction of the environment. */
 
 import type { Database } from '../../database/database.ts'
-import { enqueue } from '../../database/enqueue.ts'
+import { pipelined } from '../../database/pipelined.ts'
 import type { Pool } from '../../database/pool/pool.ts'
 import { readSpace } from '../../database/space.ts'
 import type { Environment } from '../../platform/environment.ts'
@@ -53,7 +53,7 @@ export async function report(
     if (!step) return row
     const now = Math.max(clock.service(environment), row.updated)
     const written = { ...step.row, updated: now }
-    enqueue(updateTransfer(db, written))
+    pipelined(updateTransfer(db, written))
     if (step.told) await listener.changed(db, id, step.told, now)
     told = step.told !== undefined
     return written

@@ -1,6 +1,6 @@
 /** Transfers of USDC as whoever has them paid sees them: handed in, withdrawn, followed. */
 import type { Database } from '../../database/database.ts'
-import { enqueue } from '../../database/enqueue.ts'
+import { pipelined } from '../../database/pipelined.ts'
 import type { Environment } from '../../platform/environment.ts'
 import { insertTransfer, withdraw } from './transfer-queries.ts'
 
@@ -19,7 +19,7 @@ export interface ChainTransfer {
  * @param now service time.
  */
 export function enqueueTransfer(db: Database, space: string, transfer: ChainTransfer, now: number): void {
-  enqueue(insertTransfer(db, space, transfer, now))
+  pipelined(insertTransfer(db, space, transfer, now))
 }
 
 /** Takes a transfer back for which nothing was signed yet. Gives whether that came in time: otherwise it is being paid. */

@@ -1,7 +1,7 @@
 /** The end of holds: destinations are screened once more and become active, and that is told. */
 import type { Context } from '../../api/handler.ts'
 import type { Database } from '../../database/database.ts'
-import { enqueue } from '../../database/enqueue.ts'
+import { pipelined } from '../../database/pipelined.ts'
 import { type EventSink, emit } from '../../events/emit/emit.ts'
 import { lockHeldOf, removeDefault, updateDestination } from './queries.ts'
 import { isListed } from './screening.ts'
@@ -40,8 +40,8 @@ export async function endHolds(
   return held.map((row) => {
     const isDenied = isListed(sanctions.list(), row)
     const after = isDenied ? deny(row, now) : activate(row, now)
-    enqueue(updateDestination(db, space, after))
-    if (isDenied) enqueue(removeDefault(db, space, row.id))
+    pipelined(updateDestination(db, space, after))
+    if (isDenied) pipelined(removeDefault(db, space, row.id))
     const action = isDenied ? 'payout_destination.denied' : 'payout_destination.activated'
     emit(eventsAt(row.active_at!), { type: action, data: { payout_destination: showDestination(after) } })
     return { id: row.id, action }

@@ -7,7 +7,7 @@ import { checkMetadata, mergePatch } from '../../api/json/merge-patch.ts'
 import { readCreated, readPage, showList } from '../../api/lists/list-query.ts'
 import { checkText } from '../../cards/tokens/identity.ts'
 import { consumeToken } from '../../cards/tokens/use.ts'
-import { enqueue } from '../../database/enqueue.ts'
+import { pipelined } from '../../database/pipelined.ts'
 import { emit } from '../../events/emit/emit.ts'
 import { newId } from '../../platform/ids.ts'
 import { readClockOffset } from '../settlement-lines/clock.ts'
@@ -79,10 +79,10 @@ export const payoutDestinationsHandlers = {
     requireGood(checkMetadata(metadata))
     if (body.default) {
       requireOpen(row)
-      enqueue(setDefault(db, caller.space, row.id))
-    } else if (body.default === false) enqueue(removeDefault(db, caller.space, row.id))
+      pipelined(setDefault(db, caller.space, row.id))
+    } else if (body.default === false) pipelined(removeDefault(db, caller.space, row.id))
     const after = { ...row, metadata, is_default: body.default ?? row.is_default, updated: request.now }
-    enqueue(updateDestination(db, caller.space, after))
+    pipelined(updateDestination(db, caller.space, after))
     return shown(after)
   },
 
@@ -90,8 +90,8 @@ export const payoutDestinationsHandlers = {
     const row = await lockDestination(db, caller.space, path.payout_destination_id)
     if (!row) throw notFound()
     const after = disable(row, request.now)
-    enqueue(updateDestination(db, caller.space, after))
-    enqueue(removeDefault(db, caller.space, row.id))
+    pipelined(updateDestination(db, caller.space, after))
+    pipelined(removeDefault(db, caller.space, row.id))
     emit(events, {
       type: 'payout_destination.disabled',
       data: { payout_destination: showDestination(after) },
@@ -165,7 +165,7 @@ async function placeDefault(
   wanted: boolean | undefined,
 ): Promise<boolean> {
   if (wanted === undefined) return claimDefault(db, caller.space, id)
-  if (wanted) enqueue(setDefault(db, caller.space, id))
+  if (wanted) pipelined(setDefault(db, caller.space, id))
   return wanted
 }
 

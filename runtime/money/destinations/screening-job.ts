@@ -1,7 +1,7 @@
 /** Holds active destinations, their holders and addresses, against a list that came into use. */
 
 import { type ListInUse, readLatestNumber } from '../../cards/sanctions/list-in-use.ts'
-import { enqueue } from '../../database/enqueue.ts'
+import { pipelined } from '../../database/pipelined.ts'
 import { type Done, type DuePlace, doDue } from '../../events/due-work.ts'
 import { emit } from '../../events/emit/emit.ts'
 import { type PeriodicJob, runPeriodically } from '../../platform/periodic.ts'
@@ -42,13 +42,13 @@ async function screenOf(
 ): Promise<readonly Done[]> {
   const rows = await lockBehind(db, space, list.number, found)
   const ids = rows.map(({ id }) => id)
-  enqueue(markScreened(db, space, ids, list.number))
+  pipelined(markScreened(db, space, ids, list.number))
   return rows
     .filter((row) => isListed(list, row))
     .map((row) => {
       const after = deny(row, now)
-      enqueue(updateDestination(db, space, after))
-      enqueue(removeDefault(db, space, row.id))
+      pipelined(updateDestination(db, space, after))
+      pipelined(removeDefault(db, space, row.id))
       emit(events, {
         type: 'payout_destination.denied',
         data: { payout_destination: showDestination(after) },

@@ -4,7 +4,7 @@
  * it is dated.
  */
 import type { Database, Statement } from '../../database/database.ts'
-import { enqueue } from '../../database/enqueue.ts'
+import { pipelined } from '../../database/pipelined.ts'
 import { toTimestamp } from '../../database/types.ts'
 
 /** The version of each account's last entry before an instant. An account without a member has no entry there. */
@@ -66,8 +66,8 @@ export async function readCheckpoint(db: Database, tenantId: string, instant: nu
     (await db.query<{ positions: Positions }>(statement, [tenantId, at])).rows[0]?.positions
   const known = await read(READ)
   if (known) return known
-  enqueue(db.query(BEGIN, [tenantId]))
-  enqueue(db.query(LOCK, [tenantId]))
+  pipelined(db.query(BEGIN, [tenantId]))
+  pipelined(db.query(LOCK, [tenantId]))
   const [made, before = {}, after, heads] = await Promise.all([
     read(READ),
     read(BEFORE),
@@ -78,7 +78,7 @@ export async function readCheckpoint(db: Database, tenantId: string, instant: nu
   if (made) return made
   const ends = heads.rows.map(({ id, version }) => [id, after ? (after[id] ?? 0) : version] as const)
   const positions = await findPositions(db, tenantId, { after: before, until: Object.fromEntries(ends) }, at)
-  enqueue(db.query(INSERT, [tenantId, at, JSON.stringify(positions)]))
+  pipelined(db.query(INSERT, [tenantId, at, JSON.stringify(positions)]))
   return positions
 }
 

@@ -1,6 +1,6 @@
 /** What is written into a ledger: transfers between two accounts, and holds on what cards can spend. */
 import type { Database, RowResult, Statement } from '../../database/database.ts'
-import { enqueue } from '../../database/enqueue.ts'
+import { pipelined } from '../../database/pipelined.ts'
 import { inSteps } from '../../database/steps.ts'
 import { toTimestamp } from '../../database/types.ts'
 import { newId } from '../../platform/ids.ts'
@@ -130,11 +130,11 @@ export function post(
 ): Promise<RowResult<Posted>> {
   const created = toTimestamp(now)
   const done = transfer ? move(db, tenantId, cause, transfer, now) : Promise.resolve({ rows: [], count: 0 })
-  if (resolved) enqueue(db.query(RESOLVE, [tenantId, resolved.id, resolved.amount, created]))
+  if (resolved) pipelined(db.query(RESOLVE, [tenantId, resolved.id, resolved.amount, created]))
   if (placed) {
     const values = [tenantId, placed.id, placed.amount, created]
     const { covered } = placed
-    enqueue(covered === undefined ? db.query(PLACE, values) : db.query(PLACE_COVERED, [...values, covered]))
+    pipelined(covered === undefined ? db.query(PLACE, values) : db.query(PLACE_COVERED, [...values, covered]))
   }
   return done
 }

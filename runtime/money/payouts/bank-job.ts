@@ -2,8 +2,8 @@
 import type { Logger } from 'pino'
 import type { Sanctions } from '../../cards/sanctions/list-in-use.ts'
 import type { Database } from '../../database/database.ts'
-import { enqueue } from '../../database/enqueue.ts'
 import { liesInRows, reasonOf } from '../../database/errors.ts'
+import { pipelined } from '../../database/pipelined.ts'
 import type { Pool } from '../../database/pool/pool.ts'
 import { readSpace } from '../../database/space.ts'
 import { requireExact } from '../../database/types.ts'
@@ -159,12 +159,12 @@ async function change<Result>(
     const [payout, transfer] = await Promise.all([lockPayout(db, space, id), lockBankTransfer(db, space, id)])
     const visit = payout && transfer && (await become(db, payout, transfer))
     if (!visit) return undefined
-    enqueue(updateBankTransfer(db, space, id, visit.transfer))
+    pipelined(updateBankTransfer(db, space, id, visit.transfer))
     if (visit.payout) {
       const events = collectEvents({ tenantId: space, pin, now })
       await writeChange({ db, space, events }, payout, visit.payout)
       const writing = events.write(db)
-      enqueue(appendAudit(db, space, systemEntry(environment, `payout.${visit.payout.status}`, id, now)))
+      pipelined(appendAudit(db, space, systemEntry(environment, `payout.${visit.payout.status}`, id, now)))
       isDue = await writing
     }
     return visit.result

@@ -1,7 +1,7 @@
 /** Payouts written with all that follows from them: the ledger, events. */
 import { insufficientBalance, notFound } from '../../api/errors/errors.ts'
 import type { Database } from '../../database/database.ts'
-import { enqueue } from '../../database/enqueue.ts'
+import { pipelined } from '../../database/pipelined.ts'
 import { type EventSink, emit } from '../../events/emit/emit.ts'
 import { newId } from '../../platform/ids.ts'
 import { enqueueTransfer } from '../chain/transfers.ts'
@@ -59,8 +59,8 @@ export async function openPayout(
     created: now,
     updated: now,
   }
-  enqueue(insertPayout(db, space, row))
-  enqueue(post(db, space, `${row.id}/1`, { transfer: transferOf(undefined, row) }, now))
+  pipelined(insertPayout(db, space, row))
+  pipelined(post(db, space, `${row.id}/1`, { transfer: transferOf(undefined, row) }, now))
   handIn(place, row, destination, now)
   emit(events, { type: 'payout.created', data: { payout: showPayout(row) } })
   return row
@@ -73,7 +73,7 @@ function handIn(
   { address }: DestinationRow,
   now: number,
 ): void {
-  if (address === null) enqueue(insertBankTransfer(db, space, id))
+  if (address === null) pipelined(insertBankTransfer(db, space, id))
   else enqueueTransfer(db, space, { id, to: address, amountCents: amount }, now)
 }
 
@@ -89,10 +89,10 @@ export async function writeChange(
   const { db, space, events } = place
   const transfer = transferOf(before, changed)
   const after = { ...changed, postings: before.postings + (transfer ? 1 : 0) }
-  enqueue(updatePayout(db, space, after))
+  pipelined(updatePayout(db, space, after))
   if (transfer) {
     if (transfer.from !== 'bank' && transfer.to !== 'bank') await lockPayable(place)
-    enqueue(post(db, space, `${after.id}/${after.postings}`, { transfer }, after.updated))
+    pipelined(post(db, space, `${after.id}/${after.postings}`, { transfer }, after.updated))
   }
   const data = { payout: showPayout(after) }
   const { status } = after

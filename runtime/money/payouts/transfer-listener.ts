@@ -2,7 +2,7 @@
 
 import type { Sanctions } from '../../cards/sanctions/list-in-use.ts'
 import type { Database } from '../../database/database.ts'
-import { enqueue } from '../../database/enqueue.ts'
+import { pipelined } from '../../database/pipelined.ts'
 import { readSpace } from '../../database/space.ts'
 import { collectEvents } from '../../events/emit/emit.ts'
 import type { WakeUpChannel } from '../../events/emit/wake-ups.ts'
@@ -55,7 +55,7 @@ export async function openTransferListener(
       await writeChange({ db, space, events }, before, after)
       const writing = events.write(db)
       if (after.status !== before.status) {
-        enqueue(appendAudit(db, space, systemEntry(environment, `payout.${after.status}`, id, now)))
+        pipelined(appendAudit(db, space, systemEntry(environment, `payout.${after.status}`, id, now)))
       }
       isDue = await writing
     },

@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { Database } from '../../database/database.ts'
-import { enqueue } from '../../database/enqueue.ts'
 import { mayPass } from '../../database/errors.ts'
+import { pipelined } from '../../database/pipelined.ts'
 import type { Pool } from '../../database/pool/pool.ts'
 import { readSpace } from '../../database/space.ts'
 import { collectEvents, emit } from '../../events/emit/emit.ts'
@@ -161,7 +161,7 @@ async function failUnread(
   const now = parts.clock.service(environment)
   await parts.database[environment].forTenant(readSpace(space).tenantId).transaction(async (db) => {
     if (!(await failReport(db, space, id, now))) return
-    enqueue(appendAudit(db, space, systemEntry(environment, 'treasury_report.failed', id, now)))
+    pipelined(appendAudit(db, space, systemEntry(environment, 'treasury_report.failed', id, now)))
   })
 }
 
@@ -212,7 +212,7 @@ async function write(making: Making): Promise<ReportResult | undefined> {
 
 async function save(making: Making, pieces: readonly (Piece | undefined)[]): Promise<void> {
   await inTransaction(making, async (db) => {
-    for (const piece of pieces) if (piece) enqueue(addPiece(db, making.space, making.report.id, piece))
+    for (const piece of pieces) if (piece) pipelined(addPiece(db, making.space, making.report.id, piece))
   })
 }
 
@@ -244,11 +244,11 @@ async function end(making: Making, outcome: ReportOutcome): Promise<void> {
   }
   const type = `treasury_report.${outcome.status}` as const
   const isDue = await inTransaction(making, async (db) => {
-    enqueue(endReport(db, space, row))
+    pipelined(endReport(db, space, row))
     const events = collectEvents({ tenantId: space, pin, now })
     emit(events, { type, data: { treasury_report: showReport(row, space, parts.links[environment]) } })
     const due = events.write(db)
-    enqueue(appendAudit(db, space, systemEntry(environment, type, report.id, now)))
+    pipelined(appendAudit(db, space, systemEntry(environment, type, report.id, now)))
     return due
   })
   if (isDue) parts.wakeUpChannel.publish(environment, space)

@@ -1,7 +1,7 @@
 /** How lines come into settlements: each into the one that is open, which its day's first line opens. */
 
 import type { Database } from '../../database/database.ts'
-import { enqueue } from '../../database/enqueue.ts'
+import { pipelined } from '../../database/pipelined.ts'
 import type { EventSink } from '../../events/emit/emit.ts'
 import { emit } from '../../events/emit/emit.ts'
 import { newId } from '../../platform/ids.ts'
@@ -59,7 +59,7 @@ export async function writeLines(
   const { id, period_start, offset_ms } = open
   const created = Math.max(now + offset_ms, period_start)
   const rows = lines.map((line) => ({ ...line, id: newId('sln', created), settlement_id: id, created }))
-  enqueue(addLines(db, space, rows))
+  pipelined(addLines(db, space, rows))
 }
 
 /** Opens the settlement of the day, after the cut-off of the one before; gives the open one where somebody was quicker. */
@@ -109,7 +109,7 @@ export async function closeSettlement(
 /** Writes where a settlement stands now, and tells of it. */
 export async function writeMove(place: SettlementPlace, row: SettlementRow): Promise<SettlementWithLines> {
   const { db, space, events } = place
-  enqueue(moveSettlement(db, space, row))
+  pipelined(moveSettlement(db, space, row))
   const moved = (await readSettlement(db, space, row.id))!
   const data = { settlement: showSettlement(moved) }
   emit(events, { type: `settlement.${row.status}` as 'settlement.pending', data })

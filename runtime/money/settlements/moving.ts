@@ -1,6 +1,6 @@
 /** Settlements that move on, with the money that follows. */
 
-import { enqueue } from '../../database/enqueue.ts'
+import { pipelined } from '../../database/pipelined.ts'
 import type { NewEvent } from '../../events/emit/queries.ts'
 import type { DestinationList } from '../destinations/screening.ts'
 import { lockAccount } from '../ledger/accounts.ts'
@@ -91,7 +91,7 @@ async function book(
     if (amount === 0) return
     const [from, to] =
       amount > 0 ? ([other, 'settlement_payable'] as const) : (['settlement_payable', other] as const)
-    enqueue(post(db, space, `${id}/${cause}`, { transfer: { from, to, amount: Math.abs(amount) } }, now))
+    pipelined(post(db, space, `${id}/${cause}`, { transfer: { from, to, amount: Math.abs(amount) } }, now))
   }
   transfer('interchange', interchange_amount, 'interchange_revenue')
   transfer('network_fees', -fees_amount, 'network_fees')

@@ -1,27 +1,55 @@
 /** Whether payouts can be made on a chain. */
+import type { Address } from 'viem'
 import { findAnvil } from '../../money/chain/anvil.ts'
+import type { Chain } from '../../money/chain/connect.ts'
+import {
+  type Danger,
+  dangerOfChain,
+  dangerOfKey,
+  describeDanger,
+  NOTHING_KNOWN,
+} from '../../money/chain/dangers.ts'
 import { examineNode } from '../../money/chain/open-chains.ts'
 import type { ChainSettings } from '../../platform/chain-settings.ts'
 import type { Settings } from '../../platform/settings.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
 
+type ExaminedNode = Awaited<ReturnType<typeof examineNode>>
+
 /** Gas of a payment, about. */
 const GAS = 200_000n
 
-/** The node, the contract, and what the signer has to pay with. */
-export async function checkChain({ chain }: Pick<Settings, 'chain'>): Promise<Finding[]> {
-  if (chain.rpcUrl === undefined) return [checkOwnChain()]
+/** The node, the contract, what the signer has to pay with, and whether live must not pay so. */
+export async function checkChain({ chain: settings }: Pick<Settings, 'chain'>): Promise<Finding[]> {
+  const { rpcUrl, chainId, allowTestChain } = settings
+  const findings = rpcUrl === undefined ? [checkOwnChain()] : await checkNode(settings, chainId)
+  const isKnown = findings.some(({ check }) => check === LIVE_CHAIN || check === LIVE_SIGNER)
+  return allowTestChain && !isKnown ? [...findings, warn(LIVE_CHAIN, NOTHING_KNOWN)] : findings
+}
+
+const SIGNER = 'payouts’ signer'
+const LIVE_CHAIN = 'chain, live'
+const LIVE_SIGNER = `${SIGNER}, live`
+
+/** @param expected the chain that the settings name: what is known of a node that does not answer. */
+async function checkNode(settings: ChainSettings, expected: number | undefined): Promise<Finding[]> {
+  let node: ExaminedNode | undefined
+  let found: Finding
   try {
-    const node = await examineNode(chain)
+    node = await examineNode(settings)
     const { name, version } = node.chain.domain
-    const place = `chain ${node.id} at ${node.chain.rpc.place}`
-    return [
-      ok('chain', `${place}, ${name} ${version} at ${chain.usdc}`),
-      await checkSigner(chain, node.chain),
-    ]
+    found = ok('chain', `chain ${node.id} at ${node.chain.rpc.place}, ${name} ${version} at ${settings.usdc}`)
   } catch (error) {
-    return [fail('chain', error)]
+    found = fail('chain', error)
   }
+  const id = node?.id ?? expected
+  const danger = id === undefined ? undefined : dangerOfChain(settings, id)
+  return [found, ...findingsOf(LIVE_CHAIN, danger), ...(await checkSigner(settings, id, node?.chain))]
+}
+
+function findingsOf(check: string, danger: Danger | undefined): Finding[] {
+  if (!danger) return []
+  return [danger.isRefused ? fail(check, describeDanger(danger)) : warn(check, danger.sentence)]
 }
 
 function checkOwnChain(): Finding {
@@ -39,23 +67,29 @@ function writeUsdc(units: bigint): string {
   return `${units / 1_000_000n}${cents && `.${cents}`}`
 }
 
+/** @param chain undefined if the node does not answer: only the key is looked at. */
 async function checkSigner(
-  { signer: settings }: ChainSettings,
-  chain: Awaited<ReturnType<typeof examineNode>>['chain'],
-): Promise<Finding> {
+  settings: ChainSettings,
+  chainId: number | undefined,
+  chain: Chain | undefined,
+): Promise<Finding[]> {
   try {
     const { openSigner } = await import('../../money/chain/open-signer.ts') // with all of viem
-    const { address } = await openSigner(settings)()
-    const [wei, units, head] = await Promise.all([
-      chain.balanceOf(address),
-      chain.tokensOf(address),
-      chain.block('latest'),
-    ])
-    const words = `${address} has ${wei} wei for gas and ${writeUsdc(units)} USDC`
-    if (wei < GAS * (head?.baseFee ?? 0n) * 2n || wei === 0n)
-      return warn('payouts’ signer', `${words}: send it gas`)
-    return units === 0n ? warn('payouts’ signer', `${words}: send it USDC`) : ok('payouts’ signer', words)
+    const { address } = await openSigner(settings.signer)()
+    const danger = chainId === undefined ? undefined : dangerOfKey(settings, chainId, address)
+    return [...(chain ? [await checkBalance(chain, address)] : []), ...findingsOf(LIVE_SIGNER, danger)]
   } catch (error) {
-    return fail('payouts’ signer', error)
+    return [fail(SIGNER, error)]
   }
+}
+
+async function checkBalance(chain: Chain, address: Address): Promise<Finding> {
+  const [wei, units, head] = await Promise.all([
+    chain.balanceOf(address),
+    chain.tokensOf(address),
+    chain.block('latest'),
+  ])
+  const words = `${address} has ${wei} wei for gas and ${writeUsdc(units)} USDC`
+  if (wei < GAS * (head?.baseFee ?? 0n) * 2n || wei === 0n) return warn(SIGNER, `${words}: send it gas`)
+  return units === 0n ? warn(SIGNER, `${words}: send it USDC`) : ok(SIGNER, words)
 }

@@ -9,15 +9,15 @@ import { type Finding, fail, ok, warn } from './finding.ts'
 export async function checkSanctions({ sanctionsList }: Pick<Settings, 'sanctionsList'>): Promise<Finding> {
   try {
     const { name, entries, broken } = await readList(sanctionsList)
-    const { unreadable } = await createMatcher(entries)
+    const { unread } = await createMatcher(entries)
     const [record] = broken
-    const [unread] = unreadable
+    const [unreadName] = unread
     const words = [
       `${name} with ${entries.length} entries`,
       record &&
         `${broken.length} records cannot be read and are left out, first record ${record.record}: ${record.problem}. Download the list again`,
-      unread &&
-        `${unreadable.length} names cannot be compared, first one of entry ${unread.id}: ${unread.problem}. ` +
+      unreadName &&
+        `${unread.length} names cannot be compared, first one of entry ${unreadName.id}: ${unreadName.problem}. ` +
           'Screening finds those who write them the same; look for these entries by hand',
     ].filter((part) => part !== undefined)
     return words.length === 1

@@ -3,7 +3,7 @@ import type { components } from '../../../generated/canonical/types.ts'
 import { ApiError, invalidState, notFound, validationFailed } from '../../api/errors/errors.ts'
 import type { Context } from '../../api/handler.ts'
 import { checkMetadata, mergePatch } from '../../api/json/merge-patch.ts'
-import { enqueue } from '../../database/enqueue.ts'
+import { pipelined } from '../../database/pipelined.ts'
 import { emit } from '../../events/emit/emit.ts'
 import { letOthersIn, PAUSE_AFTER } from '../../platform/fairness/pauses.ts'
 import { type FieldValues, unknownKeys } from '../templates/fields.ts'
@@ -41,7 +41,7 @@ export async function changePasses(
     const outcome = request instanceof ApiError ? request : attempt(request, passes.get(request.id))
     if (!(outcome instanceof ApiError)) {
       const before = passes.get(outcome.id)!
-      tell(context, request as PassRequest, before, outcome)
+      emitPassChange(context, request as PassRequest, before, outcome)
       if (isNewsToWallets(request as PassRequest, before, outcome)) news.set(outcome.id, outcome)
       passes.set(outcome.id, outcome)
       changed.set(outcome.id, outcome)
@@ -49,7 +49,7 @@ export async function changePasses(
     outcomes.push(outcome)
     if (outcomes.length % PAUSE_AFTER === 0) await letOthersIn()
   }
-  if (changed.size > 0) enqueue(updatePasses(db, caller.space, [...changed.values()]))
+  if (changed.size > 0) pipelined(updatePasses(db, caller.space, [...changed.values()]))
   tellWallets(db, caller.space, [...news.values()], context.request.machineNow)
   return outcomes
 }
@@ -59,7 +59,7 @@ function isNewsToWallets({ type }: PassRequest, before: PassRow, after: PassRow)
   return type !== 'pass.archived' || after.status !== before.status
 }
 
-function tell(context: Context, { type }: PassRequest, before: PassRow, after: PassRow): void {
+function emitPassChange(context: Context, { type }: PassRequest, before: PassRow, after: PassRow): void {
   const show = (pass: PassRow) => ({ pass: showPass(pass, showingOf(context)) })
   // Archived before anybody had noted that its time was over.
   if (after.status === 'expired' && before.status !== 'expired') {

@@ -1,6 +1,6 @@
 /** Expires passes in the database. Callers see a pass as expired from its `expires_at` on, before a worker writes it down. */
 
-import { enqueue } from '../../database/enqueue.ts'
+import { pipelined } from '../../database/pipelined.ts'
 import { type Done, type DueParts, type DuePlace, doDue } from '../../events/due-work.ts'
 import { emit } from '../../events/emit/emit.ts'
 import type { Environment } from '../../platform/environment.ts'
@@ -58,7 +58,7 @@ async function expireOf(
   if (expired.length === 0) return []
   const showing = { baseUrl: baseUrls[environment], passTokens: passTokens[environment], space, now }
   const shown = expired.map((pass) => showPass(pass, showing))
-  enqueue(updatePasses(db, space, expired))
+  pipelined(updatePasses(db, space, expired))
   tellWallets(db, space, expired, clock.machine())
   for (const pass of shown) emit(events, { type: 'pass.expired', data: { pass } })
   return expired.map(({ id }) => ({ id, action: 'pass.expired' }))

@@ -1,6 +1,6 @@
 /** What Google Wallet tells of a pass takes effect once, however often it is told. */
 import type { Database, Statement } from '../../database/database.ts'
-import { enqueue } from '../../database/enqueue.ts'
+import { pipelined } from '../../database/pipelined.ts'
 import { toTimestamp } from '../../database/types.ts'
 
 const SWEEP: Statement = {
@@ -29,6 +29,6 @@ export async function claimCallback(
   expiresAt: number,
   now: number,
 ): Promise<boolean> {
-  enqueue(db.query(SWEEP, [space, toTimestamp(now)]))
+  pipelined(db.query(SWEEP, [space, toTimestamp(now)]))
   return (await db.query(CLAIM, [space, nonce, toTimestamp(expiresAt)])).count === 1
 }

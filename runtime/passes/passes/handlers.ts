@@ -27,8 +27,8 @@ export const passesHandlers = {
     answersWithPasses,
     prepared(
       (context, { body }: { body: PassOrder }) => signIds(context, [body.template_id]),
-      async (context, { body }, signed, ahead: Promise<LockedTemplates>) => {
-        const [outcome] = await issuePasses(context, [body], signed, ahead)
+      async (context, { body }, signed, prefetched: Promise<LockedTemplates>) => {
+        const [outcome] = await issuePasses(context, [body], signed, prefetched)
         return { status: 201 as const, body: show(context, outcome) }
       },
       (context, { body }) => shareAhead(context, [body]),
@@ -74,9 +74,9 @@ export const passesHandlers = {
           context,
           items.map((item) => (item.valid ? item.value.template_id : undefined)),
         ),
-      async (context, { items }, signed, ahead: Promise<LockedTemplates>) => {
+      async (context, { items }, signed, prefetched: Promise<LockedTemplates>) => {
         const orders = items.map((item) => (item.valid ? item.value : refuseItem(item.details)))
-        return showBatch(context, await issuePasses(context, orders, signed, ahead))
+        return showBatch(context, await issuePasses(context, orders, signed, prefetched))
       },
       (context, { items }) =>
         shareAhead(

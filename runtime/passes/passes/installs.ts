@@ -1,7 +1,7 @@
 /** Which wallets a pass is in: told by devices, by wallets, and by those who simulate them. */
 
 import type { Database, Statement } from '../../database/database.ts'
-import { enqueue } from '../../database/enqueue.ts'
+import { pipelined } from '../../database/pipelined.ts'
 import { toTimestamp } from '../../database/types.ts'
 import { collectEvents, type EventSink, emit } from '../../events/emit/emit.ts'
 import type { Environment } from '../../platform/environment.ts'
@@ -73,7 +73,7 @@ async function mark(
   if (!before) return undefined
   const pass = change(before)
   if (!pass) return { pass: before, changed: false }
-  enqueue(writePlatforms(db, space, pass))
+  pipelined(writePlatforms(db, space, pass))
   emit(events, { type, data: { pass: { ...showPass(pass, scope), platform } } })
   return { pass, changed: true }
 }
@@ -121,6 +121,6 @@ export async function markOutsideRequest(
   const marked = await markAs({ ...scope, events }, passId, platform)
   if (!marked?.changed) return marked && { ...marked, due: false }
   const due = events.write(db)
-  enqueue(appendAudit(db, space, systemEntry(environment, type, passId, now)))
+  pipelined(appendAudit(db, space, systemEntry(environment, type, passId, now)))
   return { ...marked, due: await due }
 }

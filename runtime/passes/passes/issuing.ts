@@ -1,7 +1,7 @@
 import type { components } from '../../../generated/canonical/types.ts'
 import { ApiError, invalidState, validationFailed } from '../../api/errors/errors.ts'
 import type { Context } from '../../api/handler.ts'
-import { enqueue } from '../../database/enqueue.ts'
+import { pipelined } from '../../database/pipelined.ts'
 import { emit } from '../../events/emit/emit.ts'
 import { letOthersIn, PAUSE_AFTER } from '../../platform/fairness/pauses.ts'
 import { floorToSecond } from '../../platform/instants.ts'
@@ -57,7 +57,7 @@ export async function issuePasses(
   context: Context,
   orders: readonly (PassOrder | ApiError)[],
   signed: readonly (SignedId | undefined)[],
-  ahead: Promise<LockedTemplates>,
+  prefetched: Promise<LockedTemplates>,
 ): Promise<(PassRow | ApiError)[]> {
   const { caller, db, events } = context
   const { now } = context.request
@@ -68,7 +68,7 @@ export async function issuePasses(
       'The trial ended 30 days after the account was created; choose a plan to go on.',
     )
   }
-  const templates = await shareAll(context, orders, await ahead)
+  const templates = await shareAll(context, orders, await prefetched)
   let room = trial ? TRIAL_PASSES - (await lockTrialUsage(db, caller.space)) : Number.POSITIVE_INFINITY
   const drafts = orders.map((order) => {
     const checked =
@@ -83,13 +83,13 @@ export async function issuePasses(
     ),
   )
   const rows = outcomes.filter((outcome) => !(outcome instanceof ApiError))
-  if (rows.length > 0) enqueue(insertPasses(db, caller.space, rows))
+  if (rows.length > 0) pipelined(insertPasses(db, caller.space, rows))
   const showing = showingOf(context)
   for (const [index, row] of rows.entries()) {
     emit(events, { type: 'pass.created', data: { pass: showPass(row, showing) } })
     if ((index + 1) % PAUSE_AFTER === 0) await letOthersIn()
   }
-  if (trial && rows.length > 0) enqueue(addTrialUsage(db, caller.space, rows.length))
+  if (trial && rows.length > 0) pipelined(addTrialUsage(db, caller.space, rows.length))
   return outcomes
 }
 

@@ -1,7 +1,7 @@
 /** Which of Apple's devices have which passes: as they register, as they leave, and what is new to them. */
 
 import type { Database } from '../../database/database.ts'
-import { enqueue } from '../../database/enqueue.ts'
+import { pipelined } from '../../database/pipelined.ts'
 import type { Pool } from '../../database/pool/pool.ts'
 import { readSpace } from '../../database/space.ts'
 import type { WakeUpChannel } from '../../events/emit/wake-ups.ts'
@@ -114,7 +114,7 @@ export function createDevices(parts: DevicesParts): Devices {
     const { left, count } = await within(space, async (db, mark) => {
       const { passIds, until } = await work(db)
       const locked = await lockPasses(db, space, passIds)
-      enqueue(deleteRegistrations(db, space, deviceId, passIds, until))
+      pipelined(deleteRegistrations(db, space, deviceId, passIds, until))
       const left = await isOnDevice(db, space, deviceId)
       for (const passId of await findAbandoned(db, space, [...locked.keys()]))
         await mark('pass.uninstalled', passId)
@@ -137,14 +137,14 @@ export function createDevices(parts: DevicesParts): Devices {
         const isNews = known
           ? known.push_token !== pushToken && known.changed > 0 // it may have been told by way of the old one
           : hasChanged(pass, clock.service(environment))
-        enqueue(openWallets(db, space))
+        pipelined(openWallets(db, space))
         const changed = isNews ? await numberChange(db, space) : 0
         const registeredAt = clock.machine()
         const { template_id: templateId } = pass
-        enqueue(
+        pipelined(
           writeRegistration(db, space, { deviceId, passId, templateId, pushToken, changed, registeredAt }),
         )
-        if (isNews) enqueue(pushTo(db, space, [deviceId], registeredAt))
+        if (isNews) pipelined(pushTo(db, space, [deviceId], registeredAt))
         if (!known) await mark('pass.installed', passId)
         return known ? 'known' : 'new'
       })
@@ -171,8 +171,8 @@ export function createDevices(parts: DevicesParts): Devices {
       const lists = await Promise.all(
         spaces.map(async (space) => {
           const after = seen ? seen(space) : -1
-          const { lasting } = pool.forTenant(readSpace(space).tenantId)
-          const changed = await listChanged(lasting, space, deviceId, after)
+          const { flushed } = pool.forTenant(readSpace(space).tenantId)
+          const changed = await listChanged(flushed, space, deviceId, after)
           next.set(space, Math.max(0, after, ...changed.map((each) => each.changed)))
           return changed.map(({ pass_id }) => pass_id)
         }),

@@ -1,5 +1,5 @@
 import type { Database, Statement } from '../../database/database.ts'
-import { enqueue } from '../../database/enqueue.ts'
+import { pipelined } from '../../database/pipelined.ts'
 import { toTimestamp } from '../../database/types.ts'
 import type { PassRow } from './queries.ts'
 
@@ -28,5 +28,5 @@ export function tellWallets(
   machineNow: number,
 ): void {
   const ids = passes.filter(({ platforms }) => platforms.includes('apple')).map(({ id }) => id)
-  if (ids.length > 0) enqueue(db.query(TELL, [tenantId, JSON.stringify(ids), toTimestamp(machineNow)]))
+  if (ids.length > 0) pipelined(db.query(TELL, [tenantId, JSON.stringify(ids), toTimestamp(machineNow)]))
 }

@@ -2,7 +2,7 @@
 import type { components } from '../../../generated/canonical/types.ts'
 import { validationFailed } from '../../api/errors/errors.ts'
 import type { Context } from '../../api/handler.ts'
-import { enqueue } from '../../database/enqueue.ts'
+import { pipelined } from '../../database/pipelined.ts'
 import { emit } from '../../events/emit/emit.ts'
 import { newId } from '../../platform/ids.ts'
 import { writeInstant } from '../../platform/instants.ts'
@@ -38,7 +38,7 @@ export async function recordScan(context: Context, reading: ScanReading): Promis
     created: now,
   }
   const scan = showScan(row)
-  enqueue(insertScan(db, caller.space, row))
+  pipelined(insertScan(db, caller.space, row))
   if (scanned) {
     emit(events, { type: 'pass.scanned', data: { scan } })
     if (scanned.pass !== before) changePass(context, scanned.pass)
@@ -62,7 +62,7 @@ async function lockPass(
 /** What wallets show of a pass that became active is the same as before. */
 function changePass(context: Context, pass: PassRow): void {
   const { caller, db, events, request } = context
-  enqueue(updatePasses(db, caller.space, [pass]))
+  pipelined(updatePasses(db, caller.space, [pass]))
   if (pass.status !== 'redeemed') return
   tellWallets(db, caller.space, [pass], request.machineNow)
   emit(events, { type: 'pass.redeemed', data: { pass: showPass(pass, showingOf(context)) } })

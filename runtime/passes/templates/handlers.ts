@@ -5,7 +5,7 @@ import { invalidState, notFound, validationFailed } from '../../api/errors/error
 import type { Context } from '../../api/handler.ts'
 import { mergePatch } from '../../api/json/merge-patch.ts'
 import { readCreated, readPage, showList } from '../../api/lists/list-query.ts'
-import { enqueue } from '../../database/enqueue.ts'
+import { pipelined } from '../../database/pipelined.ts'
 import { emit } from '../../events/emit/emit.ts'
 import { newId } from '../../platform/ids.ts'
 import { floorToSecond, writeInstant } from '../../platform/instants.ts'
@@ -63,12 +63,12 @@ export const passTemplatesHandlers = {
     }
     requireGood(checkTemplate(changed))
     await updateTemplate(db, caller.space, changed)
-    enqueue(tellWalletsOfTemplate(db, caller.space, row.id, context.request.machineNow))
+    pipelined(tellWalletsOfTemplate(db, caller.space, row.id, context.request.machineNow))
     const shown = showTemplate(changed)
     const before = { pass_template: showTemplate(row) }
     const told = emit(events, { type: 'pass_template.updated', data: { pass_template: shown }, before })
     if (!told && !isDeepStrictEqual(row.relevant_locations, changed.relevant_locations))
-      enqueue(resendTemplate(db, caller.space, row.id))
+      pipelined(resendTemplate(db, caller.space, row.id))
     return { status: 200, body: shown }
   },
 

@@ -50,7 +50,7 @@ export function change<T>(
     const notes: OperatorNote[] = []
     const value = await work(tx, (note) => void notes.push(note))
     await bumpRevision(tx)
-    for (const note of notes) await tell(tx, operator, note)
+    for (const note of notes) await writeNote(tx, operator, note)
     return value
   })
 }
@@ -59,7 +59,11 @@ export function change<T>(
  * Writes a note into the audit logs, each environment's entry by its own clock. What locks the revision too locks it before:
  * so do requests that change the account.
  */
-export async function tell(tx: Database, { clock, member }: Operator, note: OperatorNote): Promise<void> {
+export async function writeNote(
+  tx: Database,
+  { clock, member }: Operator,
+  note: OperatorNote,
+): Promise<void> {
   const { tenantId, action, targetId } = note
   for (const environment of note.environment ? [note.environment] : ENVIRONMENTS) {
     const created = clock.service(environment)

@@ -2,7 +2,7 @@
 import type { Statement } from '../../database/database.ts'
 import { toTimestamp } from '../../database/types.ts'
 import type { Environment } from '../../platform/environment.ts'
-import { CONCURRENT_REQUESTS, LIMITS } from '../limits/limiter.ts'
+import { CONCURRENT_REQUESTS, LIMITS, OUTBOUND_PER_SECOND } from '../limits/limiter.ts'
 import { ControlError, isoTime, type Operator } from './change.ts'
 import type { BUCKETS } from './limits.ts'
 import { requireTenant, type TenantSummary } from './tenants.ts'
@@ -126,9 +126,6 @@ export async function listLifts(
   await requireTenant(operator.control, tenantId)
   return { data: (await readLifts(operator, tenantId, { environment })).map(readableLift) }
 }
-
-/** Events a second, to all endpoints of a tenant. */
-const OUTBOUND_PER_SECOND = 100
 
 /** Ordinary limits of what can be lifted, and what they count. */
 const ORDINARY: Readonly<Record<(typeof BUCKETS)[number], readonly [limit: number, unit: string]>> = {

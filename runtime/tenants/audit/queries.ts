@@ -87,7 +87,7 @@ const appendingTo = (schema: string, name?: string): Statement => ({
   steps: inSteps(name, ...chainInSteps(schema)),
 })
 
-const APPEND = appendingTo('', 'audit_append')
+const APPEND_ENTRY = appendingTo('', 'audit_append')
 
 const APPEND_IN: Readonly<Record<Environment, Statement>> = {
   sandbox: appendingTo('sandbox.'),
@@ -124,7 +124,7 @@ export function entryValues(tenantId: string, entry: AuditEntry, wipes: number |
  */
 export function appendAudit(db: Database, space: string, entry: AuditEntry): Promise<unknown> {
   const { tenantId, wipes } = readSpace(space)
-  return db.query(APPEND, entryValues(tenantId, entry, wipes))
+  return db.query(APPEND_ENTRY, entryValues(tenantId, entry, wipes))
 }
 
 /** The same in the chain of an environment, for the owner of both; whatever the tenant's space is. */

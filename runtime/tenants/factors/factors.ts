@@ -2,7 +2,8 @@ import { Secret, TOTP } from 'otpauth'
 import type { Database } from '../../database/database.ts'
 import type { Pool } from '../../database/pool/pool.ts'
 import { newId } from '../../platform/ids.ts'
-import { hashPassword, unseal, verifyPassword } from '../../platform/secrets.ts'
+import { NO_PASSWORD, verifyPassword } from '../../platform/passwords.ts'
+import { unseal } from '../../platform/secrets.ts'
 import type { AuditEntry } from '../audit/entry.ts'
 import { appendAuditIn } from '../audit/queries.ts'
 import type { Clock } from '../clock/clock.ts'
@@ -20,7 +21,7 @@ import {
   useToken,
 } from './factor-queries.ts'
 import { totpContext } from './totp-context.ts'
-import { createWrongCodes, type PausedSender, type WrongCodes } from './wrong-codes.ts'
+import { createWrongCodes, judge, type PausedSender, type WrongCodes } from './wrong-codes.ts'
 
 /** The second factor of requests (TOTP, RFC 6238: SHA-1, six digits, steps of 30 s), by machine time. */
 export interface Factors {
@@ -140,14 +141,19 @@ export function createFactors(
         return { outcome: 'over' }
       const member = await findMember({ control, pepper, wrongCodes, now }, row, confirmation)
       if (!member) {
-        await appendAuditIn(control, row.environment, row.tenant_id, tell(row, clock, 'failed', confirmation))
+        await appendAuditIn(
+          control,
+          row.environment,
+          row.tenant_id,
+          challengeEntry(row, clock, 'failed', confirmation),
+        )
         return { outcome: 'wrong' }
       }
       const factor = `fct_${randomBase62(TOKEN_LENGTH)}`
       const isFirst = await control.forTenant(row.tenant_id).transaction(async (tx) => {
         const fresh = digestKey(pepper, factor)
         if (!(await completeChallenge(tx, row.tenant_id, digest, fresh, now, now + TOKEN_MS))) return false
-        const entry = tell(row, clock, 'succeeded', confirmation, member.id)
+        const entry = challengeEntry(row, clock, 'succeeded', confirmation, member.id)
         await appendAuditIn(tx, row.environment, row.tenant_id, entry)
         return true
       })
@@ -197,8 +203,6 @@ export async function useCode(
   return step !== undefined && useStep(control, tenantId, member.id, step, formHash)
 }
 
-let nobody: Promise<string> | undefined
-
 interface Confirming {
   readonly control: Database
   readonly pepper: string
@@ -220,8 +224,8 @@ async function findMember(
   const named = confirmers.find((each) => each.email.toLowerCase() === wanted)
   const counted = await wrongCodes.admit(tenantId, { kind: 'key', id })
   const member = counted.isAdmitted ? named : undefined
-  nobody ??= hashPassword(randomBase62(TOKEN_LENGTH))
-  const fits = await verifyPassword(password, member?.password_hash ?? (await nobody))
+  const hash = member?.password_hash ?? NO_PASSWORD
+  const fits = await judge([counted], () => verifyPassword(password, hash))
   const digits = code.replaceAll(/\s/g, '')
   if (member && fits && (await useCode(control, pepper, tenantId, member, digits, now))) {
     await counted.right()
@@ -231,7 +235,7 @@ async function findMember(
   return undefined
 }
 
-function tell(
+function challengeEntry(
   row: ChallengeRow,
   clock: Clock,
   outcome: AuditEntry['outcome'],

@@ -1,4 +1,4 @@
-import { enqueue } from '../../database/enqueue.ts'
+import { pipelined } from '../../database/pipelined.ts'
 import type { Pool } from '../../database/pool/pool.ts'
 import { ENVIRONMENTS } from '../../platform/environment.ts'
 import { newId } from '../../platform/ids.ts'
@@ -96,6 +96,16 @@ export function createWrongCodes(
   }
 }
 
+/** Awaits a verification of a password. If it cannot be done, the codes are taken back: the member made no mistake. */
+export async function judge(codes: readonly CountedCode[], verify: () => Promise<boolean>): Promise<boolean> {
+  try {
+    return await verify()
+  } catch (error) {
+    for (const code of codes) await code.takeBack()
+    throw error
+  }
+}
+
 const nameOf = (sender: CodeSender) =>
   sender.kind === 'session' ? `session ${sender.digest.toString('hex')}` : sender.id
 
@@ -122,6 +132,6 @@ function enqueueEntries(
       version: null,
       created,
     } as const
-    enqueue(appendAuditIn(tx, environment, tenantId, entry))
+    pipelined(appendAuditIn(tx, environment, tenantId, entry))
   }
 }

@@ -19,6 +19,9 @@ export const LIMITS = {
 
 export type Bucket = keyof typeof LIMITS
 
+/** Deliveries to all endpoints of one tenant in one environment that may begin in a second; as in claim.sql and plan.sql. */
+export const OUTBOUND_PER_SECOND = 100
+
 /** Requests of one tenant in one environment that may run at once. */
 export const CONCURRENT_REQUESTS = 64
 
@@ -147,6 +150,11 @@ export function bucketLimit(bucket: Bucket, lifts: readonly Lift[] | undefined, 
 /** Requests at once, lifted where they are. */
 export function slotLimit(lifts: readonly Lift[] | undefined, now: number): number {
   return liftedLimit(CONCURRENT_REQUESTS, 'concurrent_connections', lifts, now)
+}
+
+/** Deliveries a second, lifted where they are. */
+export function outboundLimit(lifts: readonly Lift[] | undefined, now: number): number {
+  return liftedLimit(OUTBOUND_PER_SECOND, 'webhooks_outbound', lifts, now)
 }
 
 function liftedLimit(limit: number, name: string, lifts: readonly Lift[] | undefined, now: number): number {

@@ -71,9 +71,9 @@ const NOWHERE: Database = { query: async () => ({ rows: [], count: 0 }) }
 
 const NO_TRANSACTIONS: Transactions = {
   ...NOWHERE,
-  lasting: NOWHERE,
+  flushed: NOWHERE,
   transaction: (work) => work(NOWHERE),
-  soon: async (work) => ({ value: await work(NOWHERE), flushed: async () => {} }),
+  commitEarly: async (work) => ({ value: await work(NOWHERE), flushed: async () => {} }),
 }
 const noTrust = () => {
   throw new Error('nobody is trusted')

@@ -164,6 +164,21 @@ test('a record that cannot be read is passed over, and the others are read', asy
   expect(broken).toEqual([{ id: '36', record: 1, problem: 'has no name' }])
 })
 
+test('a name that cannot be compared is left out, and the others are compared', async () => {
+  const { entries } = await readList(undefined)
+  const [first, second] = entries
+  const broken = { ...first!, names: [undefined as never, ...first!.names] }
+  const { unread, match } = await createMatcher([broken, second!])
+  expect(unread).toEqual([{ id: first!.id, problem: expect.stringMatching(/TypeError/) }])
+  const nameOf = (name: string) => name.split(', ').toReversed().join(' ')
+  for (const entry of [broken, second!]) {
+    const subject = { type: 'individual', date_of_birth: null, billing_address: null } as const
+    expect(match({ ...subject, name: nameOf(entry.names.at(-1)!) }).map((each) => each.entry.id)).toContain(
+      entry.id,
+    )
+  }
+})
+
 test('its version follows from its contents alone', async () => {
   write({ 'sdn.csv': SDN })
   const [one, other] = [await readList(folder), await readList(join(folder, 'sdn.csv'))]

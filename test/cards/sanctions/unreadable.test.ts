@@ -24,7 +24,7 @@ const line = (id: number, name: string) =>
 
 let folder: string
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'svc-unreadable-'))
+  folder = mkdtempSync(join(tmpdir(), 'svc-unread-'))
   writeFileSync(join(folder, 'sdn.csv'), line(7, 'BRÖKEN, Ana Maria') + line(8, 'VOLKOV, Dmitri'))
   writeFileSync(join(folder, 'alt.csv'), '7,1,"aka","BROKEN NAME",-0- \r\n')
 })
@@ -38,7 +38,7 @@ const subject = (name: string) =>
 test('the other names are found as before, its own where it is written the same', async () => {
   const matcher = await createMatcher((await readList(folder)).entries)
   const found = (name: string) => ids(matcher.match(subject(name)))
-  expect(matcher.unreadable).toEqual([{ id: '7', problem: 'no such syllable' }])
+  expect(matcher.unread).toEqual([{ id: '7', problem: 'RangeError: no such syllable' }])
   expect(found('Dmitry Volkov')).toEqual(['8'])
   expect(found('Broken Name')).toEqual(['7'])
   expect(found('name, BRÓKEN')).toEqual(['7'])
@@ -56,7 +56,7 @@ test('the log and doctor name it', async () => {
   expect(ids(sanctions.list().match(subject('Dmitri Volkov')))).toEqual(['8'])
   expect(logged).toEqual([
     [
-      { list: 'OFAC SDN', id: '7', problem: 'no such syllable' },
+      { list: 'OFAC SDN', id: '7', problem: 'RangeError: no such syllable' },
       'a name of the sanctions list cannot be compared; screening finds those who write it the same',
     ],
   ])
@@ -64,7 +64,7 @@ test('the log and doctor name it', async () => {
     check: 'sanctions list',
     verdict: 'warn',
     words: expect.stringMatching(
-      /^OFAC SDN with 2 entries; 1 names cannot be compared, first one of entry 7: no such syllable/,
+      /^OFAC SDN with 2 entries; 1 names cannot be compared, first one of entry 7: RangeError: no such syllable/,
     ),
   })
 })

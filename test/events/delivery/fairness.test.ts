@@ -6,10 +6,12 @@ import type { VisitRequest } from '../../../runtime/events/delivery/queries/atte
 import { findDue } from '../../../runtime/events/delivery/queries/due.ts'
 import { claimAttempts } from '../../../runtime/events/delivery/queries/visits.ts'
 import { newId } from '../../../runtime/platform/ids.ts'
+import { liftLimit } from '../../../runtime/tenants/admin/limits.ts'
+import { createTenant } from '../../../runtime/tenants/admin/tenants.ts'
 import { createSlots } from '../../../runtime/work/slots.ts'
 import { until } from '../../support/programs.ts'
 import { openReceiver, type Receiver } from './receiver.ts'
-import { openStage, START, type Stage } from './setup.ts'
+import { openStage, START, type Stage, VERSION } from './setup.ts'
 
 let stage: Stage
 let receiver: Receiver
@@ -92,6 +94,40 @@ test('a tenant has 100 at once and 100 in each second, however many workers ther
   await sent(302)
   stage.clock.frozen -= 3_600_000
   await sent(302)
+})
+
+test.each([
+  ['plans and claims for many tenants', false],
+  ['for one', true],
+])('a lift of webhooks_outbound multiplies that while it lasts: %s', async (_, distributed) => {
+  const { database, clock } = stage
+  stage.clock.frozen = Date.now()
+  const { id: tenantId } = await createTenant(database.operator, { name: 'Lifted' }, VERSION)
+  const other = await createTenant(database.operator, { name: 'Ordinary' }, VERSION)
+  const operator = { ...database.operator, clock }
+  const lift = { tenantId, environment: 'sandbox', bucket: 'webhooks_outbound', hours: 1 } as const
+  await liftLimit(operator, { ...lift, factor: 5 })
+  await liftLimit(operator, { ...lift, factor: 0.5 })
+  await liftLimit(operator, { ...lift, environment: 'live', factor: 100 })
+  await liftLimit(operator, { ...lift, bucket: 'read', factor: 100 })
+  for (const [path, tenant] of Object.entries({ lifted: tenantId, ordinary: other.id })) {
+    for (const part of ['1', '2', '3', '4', '5'])
+      await stage.addEndpoint(tenant, `${receiver.url}/${path}/${part}`)
+    await stage.emit(tenant, 200)
+  }
+  const worker = stage.work({ distributed })
+  const counts = () => tally(receiver.got.map(({ path }) => path.split('/')[1]!))
+  const sent = async (lifted: number, ordinary: number) => {
+    await until('the deliveries', () => receiver.got.length >= lifted + ordinary)
+    const { claims } = worker.stats()
+    await until('more looks', () => worker.stats().claims > claims + 4)
+    expect(counts()).toEqual({ lifted, ordinary })
+  }
+  await sent(250, 100)
+  clock.frozen! += 1000
+  await sent(500, 200)
+  clock.frozen! += 3_600_000
+  await sent(600, 300)
 })
 
 test('the first of each partition comes before the second of any, and the next claim goes on behind the last partition', async () => {

@@ -30,9 +30,9 @@ const isEnd = ({ name }: Statement) => name?.startsWith('webhook_attempts_succee
 
 /** The same pool, but for the point. A statement that is held back makes its COMMIT wait, which else follows at once. */
 function halting(pool: Pool): Pool {
-  const soon: Pool['soon'] = async (work) => {
+  const commitEarly: Pool['commitEarly'] = async (work) => {
     let last: { statement: Statement; answer: Promise<RowResult<unknown>> } | undefined
-    const done = await pool.soon(async (db) => {
+    const done = await pool.commitEarly(async (db) => {
       const watched: Database = {
         query: <Row>(statement: Statement, values?: readonly unknown[]): Promise<RowResult<Row>> => {
           if (isEnd(statement) && point === 'answered') return halt()
@@ -55,11 +55,11 @@ function halting(pool: Pool): Pool {
     return done
   }
   const transaction: Pool['transaction'] = async (work) => {
-    const { value, flushed } = await soon(work)
+    const { value, flushed } = await commitEarly(work)
     await flushed()
     return value
   }
-  return { ...pool, transaction, soon }
+  return { ...pool, transaction, commitEarly }
 }
 
 const database = await openDatabase({

@@ -29,6 +29,7 @@ test.each(['plan', 'claim'] as const)(
         'deliveries',
         'sandbox',
       ),
+      rates: { refresh: async () => {}, of: () => ({}) },
       begin: () => {},
     })
     agenda[what]('ten_a', 1)

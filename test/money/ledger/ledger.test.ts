@@ -1,7 +1,7 @@
 /** Money comes, is shown, and is the same by every way of adding it up. */
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { enqueue } from '../../../runtime/database/enqueue.ts'
+import { pipelined } from '../../../runtime/database/pipelined.ts'
 import { lockFunds, readAccount } from '../../../runtime/money/ledger/accounts.ts'
 import { type Posting, post } from '../../../runtime/money/ledger/post.ts'
 import { verifyLedger } from '../../../runtime/operator/ledger.ts'
@@ -83,7 +83,9 @@ test('funds are locked until the transaction ends', async () => {
     db.sandbox.transaction(async (tx) => {
       const { balance, held } = await lockFunds(tx, tenant)
       if (balance - held < 30) return 0
-      enqueue(post(tx, tenant, crypto.randomUUID(), { placed: { id: crypto.randomUUID(), amount: 30 } }, NOW))
+      pipelined(
+        post(tx, tenant, crypto.randomUUID(), { placed: { id: crypto.randomUUID(), amount: 30 } }, NOW),
+      )
       return 30
     })
   const taken = await Promise.all(Array.from({ length: 20 }, take))

@@ -108,6 +108,37 @@ export interface Client {
    */
   listAuditEntries(input?: Input<operations['listAuditEntries'], Managed>): ListResult<operations['listAuditEntries'], 'data'>
   /**
+   * List request logs
+   *
+   * Requests of this environment, newest first, without their bodies. Filters by `request_id`, `status`, `path`, `key_id` and time are fast at any size. With
+   * several filters, or with `method` or `operation`, one call looks through 1,000 requests at most: a page may then hold fewer than `limit` requests, even
+   * zero, while `has_more` is true. Continue with `next_cursor`.
+   *
+   * `GET /v1/request_logs`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | VersionSunsetError | RateLimitedError | ApiError | UnavailableError}
+   * @example
+   * ```ts
+   * await client.listRequestLogs()
+   * ```
+   */
+  listRequestLogs(input?: Input<operations['listRequestLogs'], Managed>): ListResult<operations['listRequestLogs'], 'data'>
+  /**
+   * Retrieve a request log
+   *
+   * One request with its bodies. Secrets and card numbers are redacted, and long bodies are cut.
+   *
+   * `GET /v1/request_logs/{request_id}`
+   *
+   * @throws {InvalidParameterError | AuthenticationError | PermissionError | NotFoundError | VersionSunsetError | RateLimitedError | ApiError |
+   * UnavailableError}
+   * @example
+   * ```ts
+   * await client.getRequestLog({ path: { request_id: 'req_01jx3k7q2m4n6p8r0s2t4v6w8x' } })
+   * ```
+   */
+  getRequestLog(input: Input<operations['getRequestLog'], Managed>): Result<operations['getRequestLog']>
+  /**
    * Promote to live
    *
    * Copies configuration verbatim from the sandbox, under new identifiers. Repeated, it creates nothing where source and copy still agree, and shows the
@@ -1804,7 +1835,8 @@ export interface Client {
   /**
    * Simulate an authorization
    *
-   * A merchant asks for money; every rule is judged as in live.
+   * A merchant asks for money; every rule is judged as in live. An amount of 0 verifies the card: it holds nothing, does not count in `max_authorization_count`
+   * or spending limits, and cannot be incremented.
    *
    * `POST /v1/test/cards/simulate_authorization`
    *
@@ -2105,6 +2137,8 @@ const table = {
   rotateCredentials: { method: 'POST', path: '/v1/account/rotate_credentials', keyed: true },
   wipeSandbox: { method: 'POST', path: '/v1/account/wipe_sandbox', keyed: true },
   listAuditEntries: { method: 'GET', path: '/v1/audit_log', listed: true },
+  listRequestLogs: { method: 'GET', path: '/v1/request_logs', listed: true },
+  getRequestLog: { method: 'GET', path: '/v1/request_logs/{request_id}' },
   createPromotion: { method: 'POST', path: '/v1/promotions', keyed: true },
   listPromotions: { method: 'GET', path: '/v1/promotions', listed: true },
   getPromotion: { method: 'GET', path: '/v1/promotions/{promotion_id}' },

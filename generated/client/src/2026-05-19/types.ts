@@ -105,6 +105,48 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/request_logs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List request logs
+         * @description Requests of this environment, newest first, without their bodies. Filters by `request_id`, `status`, `path`, `key_id` and time are fast
+         * at any size. With several filters, or with `method` or `operation`, one call looks through 1,000 requests at most: a page may then hold fewer than
+         * `limit` requests, even zero, while `has_more` is true. Continue with `next_cursor`.
+         */
+        get: operations["listRequestLogs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/request_logs/{request_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Retrieve a request log
+         * @description One request with its bodies. Secrets and card numbers are redacted, and long bodies are cut.
+         */
+        get: operations["getRequestLog"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/promotions": {
         parameters: {
             query?: never;
@@ -1694,7 +1736,8 @@ export interface paths {
         put?: never;
         /**
          * Simulate an authorization
-         * @description A merchant asks for money; every rule is judged as in live.
+         * @description A merchant asks for money; every rule is judged as in live. An amount of 0 verifies the card: it holds nothing, does not count in
+         * `max_authorization_count` or spending limits, and cannot be incremented.
          */
         post: operations["simulateAuthorization"];
         delete?: never;
@@ -4345,6 +4388,82 @@ export interface components {
             has_more: components["schemas"]["HasMore"];
             next_cursor: components["schemas"]["NextCursor"];
         };
+        /** @description An API request of the account and what it was answered. */
+        RequestLog: {
+            id: components["schemas"]["RequestId"];
+            /**
+             * @description Always `request_log`.
+             * @constant
+             */
+            object: "request_log";
+            /**
+             * @description HTTP method.
+             * @example POST
+             */
+            method: string;
+            /**
+             * @description Path, as sent. At most 500 characters are kept.
+             * @example /v1/passes
+             */
+            path: string;
+            /**
+             * @description Query, as sent and without its question mark; null if there was none. Path and query together are kept up to 500 characters.
+             * @example limit=5
+             */
+            query: string | null;
+            /**
+             * @description Operation that the request called; null if no operation matches.
+             * @example createPass
+             */
+            operation: string | null;
+            /** @description Version in which the request was answered. */
+            version: components["schemas"]["VersionDate"];
+            /**
+             * @description HTTP status of the answer.
+             * @example 201
+             */
+            status: number;
+            /**
+             * @description Code of the error that the request was answered with; null if it succeeded.
+             * @example validation_failed
+             */
+            error_code: string | null;
+            /**
+             * @description Key or access token that made the request.
+             * @example key_01jx1a2b3c4d5e6f7g8h9j0k1m
+             */
+            key_id: string;
+            /**
+             * @description Address that the request came from, IPv4 or IPv6.
+             * @example 203.0.113.7
+             */
+            ip: string;
+            /**
+             * @description Time until the answer, in milliseconds.
+             * @example 12.4
+             */
+            duration_ms: number;
+            /**
+             * @description Body that was sent, in JSON; null if there was none or its validation failed. Secrets and card numbers are redacted, and a body of
+             * more than 8,192 characters is cut. Lists leave it out.
+             * @example {"template_id":"tpl_01jx2c4d5e6f7g8h9j0k1m2n3p"}
+             */
+            request_body?: string | null;
+            /**
+             * @description Body of the answer, in the same form; null if there was none. Lists leave it out.
+             * @example {"id":"pass_01jx3a9b8c7d6e5f4g3h2j1k0m","object":"pass"}
+             */
+            response_body?: string | null;
+            /** @description When the request came. */
+            created: components["schemas"]["Timestamp"];
+        };
+        /** @description One page of request logs, in the order asked for. */
+        RequestLogList: {
+            /** @description Up to `limit` request logs, possibly fewer while `has_more` is true. */
+            data: components["schemas"]["RequestLog"][];
+            has_more: components["schemas"]["HasMore"];
+            next_cursor: components["schemas"]["NextCursor"];
+        };
         /** @description Who did it. */
         AuditActor: {
             type: components["schemas"]["AuditActorType"];
@@ -6529,7 +6648,7 @@ export interface components {
             decision_id: components["schemas"]["AuthorizationDecisionId"] | null;
             /**
              * Format: date-time
-             * @description When what is still held expires; null when nothing is.
+             * @description When it expires, while it is `authorized`; null otherwise.
              * @example 2026-06-08T09:30:00.000Z
              */
             expires_at: string | null;
@@ -7029,10 +7148,11 @@ export interface components {
              */
             approved: boolean;
             /**
-             * @description How much is approved, in cents, up to what was requested; all of it when absent.
+             * @description How much is approved, in cents, up to what was requested; all of it when absent. 0 is an answer to a request for 0 alone, which
+             * verifies the card.
              * @example 1000
              */
-            amount?: components["schemas"]["PositiveAmount"];
+            amount?: components["schemas"]["Amount"];
             /** @description Why it is declined; `decision_declined` when absent. */
             decline_reason?: components["schemas"]["DeclineReasonCode"];
             metadata?: components["schemas"]["Metadata"];
@@ -7142,7 +7262,8 @@ export interface components {
         AuthorizationSimulation: {
             /** @description The card. */
             card_id: components["schemas"]["CardId"];
-            amount: components["schemas"]["PositiveAmount"];
+            /** @description How much, in cents; 0 verifies the card. */
+            amount: components["schemas"]["Amount"];
             /**
              * @description The merchant’s currency, ISO 4217 in lower case; `usd` when absent.
              * @default usd
@@ -9820,6 +9941,11 @@ export interface components {
          */
         WebhookDeliveryAttemptId: components["schemas"]["WebhookDeliveryAttemptId"];
         /**
+         * @description The request.
+         * @example req_01jx3k7q2m4n6p8r0s2t4v6w8x
+         */
+        RequestId: components["schemas"]["RequestId"];
+        /**
          * @description The event.
          * @example evt_01jx7e9f8g7h6j5k4m3n2p1q0r
          */
@@ -10188,6 +10314,157 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            410: components["responses"]["VersionGone"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listRequestLogs: {
+        parameters: {
+            query?: {
+                /**
+                 * @description How many records a page may hold.
+                 * @example 25
+                 */
+                limit?: components["parameters"]["Limit"];
+                /**
+                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the
+                 * filters and the order it was made under.
+                 * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+                 */
+                starting_after?: components["parameters"]["StartingAfter"];
+                /**
+                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with
+                 * `starting_after`.
+                 * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+                 */
+                ending_before?: components["parameters"]["EndingBefore"];
+                /**
+                 * @description By time of creation: `desc` is newest first, `asc` oldest first.
+                 * @example desc
+                 */
+                order?: components["parameters"]["Order"];
+                /**
+                 * @description Only records created after this instant, which is itself excluded.
+                 * @example 2026-05-01
+                 */
+                created_after?: components["parameters"]["CreatedAfter"];
+                /**
+                 * @description Only records created at this instant or later.
+                 * @example 2026-05-01T00:00:00Z
+                 */
+                "created[gte]"?: components["parameters"]["CreatedGte"];
+                /**
+                 * @description Only records created later than this instant.
+                 * @example 2026-05-01T00:00:00Z
+                 */
+                "created[gt]"?: components["parameters"]["CreatedGt"];
+                /**
+                 * @description Only records created at this instant or earlier.
+                 * @example 2026-06-01T00:00:00Z
+                 */
+                "created[lte]"?: components["parameters"]["CreatedLte"];
+                /**
+                 * @description Only records created earlier than this instant.
+                 * @example 2026-06-01T00:00:00Z
+                 */
+                "created[lt]"?: components["parameters"]["CreatedLt"];
+                /**
+                 * @description Only the request with this identifier, as in its `Request-Id` header.
+                 * @example req_01jx3k7q2m4n6p8r0s2t4v6w8x
+                 */
+                request_id?: components["schemas"]["RequestId"];
+                /**
+                 * @description Only requests that were answered with this status, or with one of its class.
+                 * @example 4xx
+                 */
+                status?: string;
+                /**
+                 * @description Only requests with this method.
+                 * @example POST
+                 */
+                method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+                /**
+                 * @description Only requests for exactly this path, without a query.
+                 * @example /v1/passes
+                 */
+                path?: string;
+                /**
+                 * @description Only requests of this operation, whatever object their path names.
+                 * @example createPass
+                 */
+                operation?: string;
+                /**
+                 * @description Only requests with this key or access token.
+                 * @example key_01jx1a2b3c4d5e6f7g8h9j0k1m
+                 */
+                key_id?: string;
+            };
+            header?: {
+                /**
+                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
+                 * @example 2026-05-19
+                 */
+                "Service-Version"?: components["parameters"]["ServiceVersion"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of request logs. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestLogList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            410: components["responses"]["VersionGone"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getRequestLog: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
+                 * @example 2026-05-19
+                 */
+                "Service-Version"?: components["parameters"]["ServiceVersion"];
+            };
+            path: {
+                /**
+                 * @description The request.
+                 * @example req_01jx3k7q2m4n6p8r0s2t4v6w8x
+                 */
+                request_id: components["parameters"]["RequestId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestLog"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             410: components["responses"]["VersionGone"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];

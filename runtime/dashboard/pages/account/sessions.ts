@@ -2,7 +2,7 @@
 
 import { ENVIRONMENTS } from '../../../platform/environment.ts'
 import { html } from '../../../platform/html.ts'
-import { tell } from '../../../tenants/admin/change.ts'
+import { writeNote } from '../../../tenants/admin/change.ts'
 import type { SendFramed } from '../../engine/frame.ts'
 import { linkIn, writeTable } from '../../engine/list-page.ts'
 import type { DashboardRoute } from '../../engine/routes.ts'
@@ -48,7 +48,7 @@ async function endSession({ operator, member }: DashboardVisit, { digest }: List
   await operator.control.transaction(async (tx) => {
     // Sent twice, it is told once.
     if ((await deleteSession(tx, tenantId, digest)) === undefined) return
-    await tell(tx, operator, { tenantId, action: 'member.session_ended', targetId: memberId })
+    await writeNote(tx, operator, { tenantId, action: 'member.session_ended', targetId: memberId })
   })
 }
 

@@ -266,18 +266,26 @@ export const CARD_TRANSACTIONS = resource<Transaction>({
       {
         title: 'Simulate',
         environment: 'sandbox',
-        write: ({ id, status }, _visit, link) =>
-          NEXT[status] === undefined
-            ? html`<p class="empty">Nothing more becomes of it.</p>`
-            : html`<ul class="plain">${NEXT[status].map(
-                ([name, text]) => html`<li>${link(`simulator/${name}?card_transaction_id=${id}`, text)}</li>`,
-              )}</ul>`,
+        write: (transaction, _visit, link) => {
+          const next = nextOf(transaction)
+          if (next.length === 0) return html`<p class="empty">Nothing more becomes of it.</p>`
+          const steps = next.map(([name, text]) => {
+            const path = `simulator/${name}?card_transaction_id=${transaction.id}`
+            return html`<li>${link(path, text)}</li>`
+          })
+          return html`<ul class="plain">${steps}</ul>`
+        },
       },
     ],
   },
 })
 
-/** What can become of a transaction, by its state: which helper simulates it. */
+/** Which helpers simulate what can become of a transaction. */
+function nextOf({ status, amounts }: Transaction): readonly (readonly [string, string])[] {
+  // One of 0 only verifies the card.
+  return (NEXT[status] ?? []).filter(([name]) => name !== 'increment' || amounts.held > 0)
+}
+
 const NEXT: Readonly<Partial<Record<Transaction['status'], readonly (readonly [string, string])[]>>> = {
   authorized: [
     ['clearing', 'The merchant collects'],

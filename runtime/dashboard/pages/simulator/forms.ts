@@ -142,7 +142,7 @@ const CARDS: readonly Helper[] = [
     button: BUTTON,
     fields: [
       card,
-      amount,
+      { ...amount, hint: 'In USD, such as 12.50; 0 verifies the card.' },
       ...merchant,
       { name: 'currency', label: 'Currency', optional: true, value: 'usd' },
       {

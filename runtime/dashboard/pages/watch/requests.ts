@@ -1,5 +1,4 @@
 /** The request log: what was asked with the tenant's keys in the last days, and what was answered. */
-import { STATUS_CODES } from 'node:http'
 import { MAX_PER_FLUSH } from '../../../api/request-log.ts'
 import {
   type LoggedRequest,
@@ -7,6 +6,7 @@ import {
   MAX_LOOKED,
   type RequestFilter,
   readRequest,
+  statusesOf,
 } from '../../../api/request-log-queries.ts'
 import type { Boundary } from '../../../database/page.ts'
 import { ENVIRONMENTS } from '../../../platform/environment.ts'
@@ -38,8 +38,6 @@ export const REQUESTS_PATH = 'requests'
 const NEEDS = 'developer'
 
 const LIMIT = 25
-
-const STATUSES = Object.keys(STATUS_CODES).filter((status) => status >= '200')
 
 const CLASSES = ['2xx', '4xx', '5xx']
 
@@ -132,7 +130,7 @@ ${writePaging(after !== '', hasMore ? last!.id : null, asked)}`
 }
 
 function faultOf({ status, from, before }: AskedFilters): string | undefined {
-  if (status && !CLASSES.includes(status) && !STATUSES.includes(status))
+  if (status && statusesOf(status).length === 0)
     return `A status is a number such as 404, or ${CLASSES.join(', ')}.`
   if ([from, before].some((time) => time && parseInstant(time) === undefined))
     return 'Times are such as 2026-05-19T12:00:00Z.'
@@ -144,9 +142,9 @@ function filterOf({ path, status, key, from, before }: AskedFilters): RequestFil
   const lt = before ? parseInstant(before) : undefined
   return {
     created: { ...(gte !== undefined && { gte }), ...(lt !== undefined && { lt }) },
-    path: path || undefined,
-    keyId: key || undefined,
-    statuses: status ? STATUSES.filter((each) => each === status || `${each[0]}xx` === status) : undefined,
+    paths: path ? [path] : undefined,
+    keyIds: key ? [key] : undefined,
+    statuses: status ? statusesOf(status) : undefined,
   }
 }
 

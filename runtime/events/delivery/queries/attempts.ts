@@ -44,4 +44,6 @@ export interface VisitRequest {
   /** Of one tenant at most; `allowances` are those of tenants who may have fewer. */
   readonly allowance: number
   readonly allowances: Readonly<Record<string, number>>
+  /** Attempts a second, of tenants with a lift; default: OUTBOUND_PER_SECOND. */
+  readonly rates?: Readonly<Record<string, number>>
 }

@@ -9,9 +9,10 @@
 -- $5 bigint       attempts at most
 -- $6 integer      attempts of one tenant at most, but for those of
 -- $7 jsonb        {tenant: attempts at most}
+-- $8 jsonb        {tenant: attempts a second}, of tenants with a lift
 --
 -- In psql (SET search_path = sandbox): paste it, then
---   \bind '2026-01-01' '2026-01-01 00:00:20' '00000000-0000-4000-8000-000000000000' '{ten_1,ten_2}' 256 64 '{}' \g
+--   \bind '2026-01-01' '2026-01-01 00:00:20' '00000000-0000-4000-8000-000000000000' '{ten_1,ten_2}' 256 64 '{}' '{}' \g
 --
 -- Plan: for each tenant two descents of webhook_senders_pkey; for each partition three of webhook_ready_by_lane (the next partition,
 -- something to send, what is under way) and one of webhook_endpoints_pkey; then a scan of webhook_ready_by_lane that ends
@@ -20,18 +21,19 @@
 -- own with an order that only one index has. Hence also ranges of one value instead of equality, which would leave nothing to
 -- order by.
 WITH visit AS MATERIALIZED (
-  -- The tenants' buckets (100, refilled by 100 a second), locked, of those for whom nobody else is claiming. Who waited for
+  -- The tenants' buckets (100, or as many as a lift allows, refilled in a second), locked, of those for whom nobody else is claiming. Who waited for
   -- nobody may still be too late: if the turn moved after this statement began, another claim has taken what this one still
   -- sees.
   SELECT t.position, s.*
     FROM unnest($4::text[]) WITH ORDINALITY AS t (tenant_id, position)
    CROSS JOIN LATERAL (SELECT w.turn FROM webhook_senders w WHERE w.tenant_id = t.tenant_id LIMIT 1) AS seen
+   CROSS JOIN LATERAL (SELECT coalesce(($8::jsonb ->> t.tenant_id)::numeric, 100) AS attempts) AS rate
    CROSS JOIN LATERAL (
      SELECT w.ctid AS place, w.tenant_id, w.endpoint_id, w.planned,
-            (least(100, w.tokens::numeric
-               + greatest(0, extract(epoch FROM $1::timestamptz - w.refilled_at)) * 100))::float8 AS tokens,
-            greatest(0, least(floor(least(100, w.tokens::numeric
-               + greatest(0, extract(epoch FROM $1::timestamptz - w.refilled_at)) * 100)),
+            (least(rate.attempts, w.tokens::numeric
+               + greatest(0, extract(epoch FROM $1::timestamptz - w.refilled_at)) * rate.attempts))::float8 AS tokens,
+            greatest(0, least(floor(least(rate.attempts, w.tokens::numeric
+               + greatest(0, extract(epoch FROM $1::timestamptz - w.refilled_at)) * rate.attempts)),
                coalesce(($7::jsonb ->> w.tenant_id)::integer, $6)))::integer AS quota
        FROM webhook_senders w
       WHERE w.tenant_id = t.tenant_id AND w.turn = seen.turn

@@ -1,6 +1,6 @@
 /** What became of attempts, written by those who hold them under a lease. */
 import type { Database, Statement } from '../../../database/database.ts'
-import { enqueue } from '../../../database/enqueue.ts'
+import { pipelined } from '../../../database/pipelined.ts'
 import { readSqlFile } from '../../../database/sql-file.ts'
 import { toTimestamp } from '../../../database/types.ts'
 import { type AttemptCompletion, writeUnwritten } from './successes.ts'
@@ -78,8 +78,8 @@ export async function completeOfOne(
     row.follows_at === null ? [] : { ...row, follows_at: toTimestamp(row.follows_at) },
   )
   const made = waiting.filter(({ resumes }) => !resumes)
-  if (made.length > 0) enqueue(tx.query(MAKE_NEXT, [tenantId, JSON.stringify(made), toTimestamp(now)]))
-  if (waiting.length > 0) enqueue(tx.query(WAIT_FOR_NEXT, [tenantId, JSON.stringify(waiting)]))
+  if (made.length > 0) pipelined(tx.query(MAKE_NEXT, [tenantId, JSON.stringify(made), toTimestamp(now)]))
+  if (waiting.length > 0) pipelined(tx.query(WAIT_FOR_NEXT, [tenantId, JSON.stringify(waiting)]))
   return new Set(rows.map(({ attempt_id }) => attempt_id))
 }
 

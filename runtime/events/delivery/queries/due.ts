@@ -1,6 +1,6 @@
 /** What is due: tenants with events to plan and attempts to make, and what waits until then. */
 import type { Database, Statement } from '../../../database/database.ts'
-import { enqueue } from '../../../database/enqueue.ts'
+import { pipelined } from '../../../database/pipelined.ts'
 import { byIndex, useIndexes } from '../../../database/pool/by-index.ts'
 import type { Pool } from '../../../database/pool/pool.ts'
 import { toTimestamp } from '../../../database/types.ts'
@@ -67,8 +67,8 @@ function promoteOne(pool: Pool, now: number, limit: number, tenantId: string): P
     const { rows } = await tx.query<{ attempt_id: string }>(LOCK_DUE, [tenantId, toTimestamp(now), limit])
     const due = rows.map(({ attempt_id }) => attempt_id)
     if (due.length > 0) {
-      enqueue(tx.query(QUEUE_DUE, [tenantId, due]))
-      enqueue(tx.query(REMOVE_DUE, [tenantId, due]))
+      pipelined(tx.query(QUEUE_DUE, [tenantId, due]))
+      pipelined(tx.query(REMOVE_DUE, [tenantId, due]))
     }
     return due.map(() => tenantId)
   })

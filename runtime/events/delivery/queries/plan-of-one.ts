@@ -1,7 +1,7 @@
 /** Writes what was planned for a single tenant whose row of `webhook_senders` the transaction holds. */
 
 import type { Database, Statement } from '../../../database/database.ts'
-import { enqueue } from '../../../database/enqueue.ts'
+import { pipelined } from '../../../database/pipelined.ts'
 import { toTimestamp } from '../../../database/types.ts'
 import type { LeasedAttempt, VisitRequest } from './attempts.ts'
 
@@ -72,9 +72,9 @@ export function writePlanned(
   const written = rows.filter((row) => !row.leased)
   const queued = rows.filter(({ status }) => status === 'pending')
   const leased = planned.filter((each) => each.leased)
-  if (written.length > 0) enqueue(tx.query(MAKE, [tenant_id, JSON.stringify(written)]))
+  if (written.length > 0) pipelined(tx.query(MAKE, [tenant_id, JSON.stringify(written)]))
   if (queued.length > 0)
-    enqueue(tx.query(QUEUE, [tenant_id, JSON.stringify(queued), toTimestamp(leaseUntil), token]))
+    pipelined(tx.query(QUEUE, [tenant_id, JSON.stringify(queued), toTimestamp(leaseUntil), token]))
   const last = leased.at(-1)?.endpoint_id ?? served
-  enqueue(tx.query(SPEND, [tenant_id, reached, tokens - leased.length, last, toTimestamp(now)]))
+  pipelined(tx.query(SPEND, [tenant_id, reached, tokens - leased.length, last, toTimestamp(now)]))
 }

@@ -10,9 +10,10 @@
 -- $5 bigint       attempts to send at most
 -- $6 integer      attempts of one tenant at most, but for those of
 -- $7 jsonb        {tenant: attempts at most}
+-- $8 jsonb        {tenant: attempts a second}, of tenants with a lift
 --
 -- In psql (SET search_path = sandbox): paste it, then
---   \bind '2026-01-01' '2026-01-01 00:00:20' '00000000-0000-4000-8000-000000000000' '{ten_1,ten_2}' 256 64 '{}' \g
+--   \bind '2026-01-01' '2026-01-01 00:00:20' '00000000-0000-4000-8000-000000000000' '{ten_1,ten_2}' 256 64 '{}' '{}' \g
 --
 -- Plan: for each tenant two descents of webhook_senders_pkey, one of event_heads_pkey, one scan of its endpoints (a hundred at
 -- most) and two of events by (tenant_id, sequence) that end with their LIMIT; for each endpoint two scans of
@@ -24,12 +25,13 @@ WITH visit AS MATERIALIZED (
   SELECT t.position, s.*
     FROM unnest($4::text[]) WITH ORDINALITY AS t (tenant_id, position)
    CROSS JOIN LATERAL (SELECT w.turn FROM webhook_senders w WHERE w.tenant_id = t.tenant_id LIMIT 1) AS seen
+   CROSS JOIN LATERAL (SELECT coalesce(($8::jsonb ->> t.tenant_id)::numeric, 100) AS attempts) AS rate
    CROSS JOIN LATERAL (
      SELECT w.ctid AS place, w.tenant_id, w.endpoint_id, w.planned,
-            (least(100, w.tokens::numeric
-               + greatest(0, extract(epoch FROM $1::timestamptz - w.refilled_at)) * 100))::float8 AS tokens,
-            greatest(0, least(floor(least(100, w.tokens::numeric
-               + greatest(0, extract(epoch FROM $1::timestamptz - w.refilled_at)) * 100)),
+            (least(rate.attempts, w.tokens::numeric
+               + greatest(0, extract(epoch FROM $1::timestamptz - w.refilled_at)) * rate.attempts))::float8 AS tokens,
+            greatest(0, least(floor(least(rate.attempts, w.tokens::numeric
+               + greatest(0, extract(epoch FROM $1::timestamptz - w.refilled_at)) * rate.attempts)),
                coalesce(($7::jsonb ->> w.tenant_id)::integer, $6)))::integer AS quota
        FROM webhook_senders w
       WHERE w.tenant_id = t.tenant_id AND w.turn = seen.turn

@@ -1,7 +1,7 @@
 /** What most attempts come to: they are sent once, and answered. */
 
 import type { Database, Statement } from '../../../database/database.ts'
-import { enqueue } from '../../../database/enqueue.ts'
+import { pipelined } from '../../../database/pipelined.ts'
 import { inSteps } from '../../../database/steps.ts'
 import { toTimestamp } from '../../../database/types.ts'
 import type { VisitRequest } from './attempts.ts'
@@ -197,8 +197,8 @@ export function showAttempts(
  * @param sent all of one tenant.
  */
 export function writeUnwritten(tx: Database, sent: readonly SentAttempt[]): void {
-  enqueue(tx.query(HOLD, idsOf('one', sent)))
-  enqueue(showAttempts(tx, 'one', sent))
+  pipelined(tx.query(HOLD, idsOf('one', sent)))
+  pipelined(showAttempts(tx, 'one', sent))
 }
 
 /** The end of one attempt. Instants in milliseconds since the epoch, service time. */

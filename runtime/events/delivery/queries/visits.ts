@@ -1,8 +1,8 @@
 /** Visits of workers to tenants: whoever holds a tenant's row of `webhook_senders` may plan and claim attempts of the tenant. */
 
 import type { Statement } from '../../../database/database.ts'
-import { byIndexSoon, useIndexes } from '../../../database/pool/by-index.ts'
-import type { Pool, Soon } from '../../../database/pool/pool.ts'
+import { byIndexCommitEarly, useIndexes } from '../../../database/pool/by-index.ts'
+import type { EarlyCommit, Pool } from '../../../database/pool/pool.ts'
 import { readSqlFile } from '../../../database/sql-file.ts'
 import { inSteps } from '../../../database/steps.ts'
 import { toTimestamp } from '../../../database/types.ts'
@@ -35,9 +35,9 @@ export function forOneTenant(text: string, tenant: '$3' | '$4'): string {
     .replaceAll(/(\bINSERT INTO [^()]+\([^()]+\)\s+SELECT )\w+\.tenant_id\b/g, (_, begin) => begin + tenant)
 }
 
-/** What `visit` is given: $1 to $7. */
+/** What `visit` is given: $1 to $8. */
 export function visitValues(request: VisitRequest): unknown[] {
-  const { of, tenants, now, leaseUntil, token, limit, allowance, allowances } = request
+  const { of, tenants, now, leaseUntil, token, limit, allowance, allowances, rates = {} } = request
   return [
     toTimestamp(now),
     toTimestamp(leaseUntil),
@@ -46,6 +46,7 @@ export function visitValues(request: VisitRequest): unknown[] {
     limit,
     allowance,
     JSON.stringify(allowances),
+    JSON.stringify(rates),
   ]
 }
 
@@ -59,7 +60,7 @@ export interface PlanningVisit {
 
 export interface PlannedAttempts {
   /** To be waited for before an event is sent: until then a crash of the server may undo that it happened. */
-  readonly flushed: Soon<unknown>['flushed']
+  readonly flushed: EarlyCommit<unknown>['flushed']
   /** Attempts that may be made at once, under the lease. */
   readonly rows: readonly LeasedAttempt[]
   /** By tenant, without those that another worker is visiting. */
@@ -103,7 +104,7 @@ export function planStatement(request: VisitRequest): readonly [Statement, unkno
 export async function planAttempts(pool: Pool, request: VisitRequest): Promise<PlannedAttempts> {
   if (request.of === 'one') return planForOne(pool, request)
   type Row = LeasedAttempt & PlanningVisit & { attempt_id: string | null }
-  const { rows, flushed } = await byIndexSoon<Row>(pool, ...planStatement(request))
+  const { rows, flushed } = await byIndexCommitEarly<Row>(pool, ...planStatement(request))
   return {
     flushed,
     rows: rows.filter(({ attempt_id }) => attempt_id !== null),
@@ -113,7 +114,7 @@ export async function planAttempts(pool: Pool, request: VisitRequest): Promise<P
 
 /** The same for a single tenant, by statements of which each is for one shard where tables are distributed. */
 async function planForOne(pool: Pool, request: VisitRequest): Promise<PlannedAttempts> {
-  const { value, flushed } = await pool.soon(async (tx) => {
+  const { value, flushed } = await pool.commitEarly(async (tx) => {
     useIndexes(tx)
     const { rows } = await tx.query<FoundAttempt>(...planStatement(request))
     const [first] = rows
@@ -139,7 +140,7 @@ export interface ClaimVisit {
 
 export interface AttemptLease {
   /** As in `PlannedAttempts`. */
-  readonly flushed: Soon<unknown>['flushed']
+  readonly flushed: EarlyCommit<unknown>['flushed']
   readonly rows: readonly LeasedAttempt[]
   /** By tenant, without those for which another worker is claiming. */
   readonly visits: ReadonlyMap<string, ClaimVisit>
@@ -164,7 +165,7 @@ export function claimStatement(request: VisitRequest): readonly [Statement, unkn
  */
 export async function claimAttempts(pool: Pool, request: VisitRequest): Promise<AttemptLease> {
   type Row = LeasedAttempt & { tokens: number; attempt_id: string | null }
-  const { rows, flushed } = await byIndexSoon<Row>(pool, ...claimStatement(request))
+  const { rows, flushed } = await byIndexCommitEarly<Row>(pool, ...claimStatement(request))
   const visits = new Map<string, ClaimVisit>()
   for (const { tenant_id, tokens, attempt_id } of rows) {
     const claimed = (visits.get(tenant_id)?.claimed ?? 0) + (attempt_id === null ? 0 : 1)

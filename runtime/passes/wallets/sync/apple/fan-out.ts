@@ -1,6 +1,6 @@
 /** From what has changed to the devices that have it, in steps that any worker can take and none has to finish. */
 import type { Database } from '../../../../database/database.ts'
-import { enqueue } from '../../../../database/enqueue.ts'
+import { pipelined } from '../../../../database/pipelined.ts'
 import { useIndexes } from '../../../../database/pool/by-index.ts'
 import type { Pool } from '../../../../database/pool/pool.ts'
 import { numberChange, pushTo } from '../../../passes/registration-queries.ts'
@@ -60,16 +60,16 @@ async function step(
       ? await listOfPasses(tx, space, stretches, each)
       : await listOfTemplate(tx, space, stretches[0]!, each)
   if (told.length > 0) {
-    enqueue(stamp(tx, space, told, number))
+    pipelined(stamp(tx, space, told, number))
     const devices = [...new Set(told.map(({ device_id }) => device_id))]
-    enqueue(pushTo(tx, space, devices, Math.min(...changes.map(({ since }) => since))))
+    pipelined(pushTo(tx, space, devices, Math.min(...changes.map(({ since }) => since))))
   }
   const bySubject = Map.groupBy(told, ({ subject }) => subject)
   const walks = changes.map((change) => walkOn(change, bySubject.get(change.subject_id) ?? [], each))
   const open = walks.filter((walk) => walk !== undefined)
   const ended = changes.filter((_, at) => walks[at] === undefined).map(({ subject_id }) => subject_id)
-  if (ended.length > 0) enqueue(endChanges(tx, space, 'apple', ended))
-  if (open.length > 0) enqueue(goOn(tx, space, 'apple', open))
+  if (ended.length > 0) pipelined(endChanges(tx, space, 'apple', ended))
+  if (open.length > 0) pipelined(goOn(tx, space, 'apple', open))
   return true
 }
 

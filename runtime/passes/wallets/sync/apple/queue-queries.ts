@@ -1,7 +1,7 @@
 /** The queue of what is to be sent to wallets: found for all tenants, taken and settled for one. */
 import { byPlace } from '../../../../database/by-place.ts'
 import type { Statement } from '../../../../database/database.ts'
-import { enqueue } from '../../../../database/enqueue.ts'
+import { pipelined } from '../../../../database/pipelined.ts'
 import { byIndex, useIndexes } from '../../../../database/pool/by-index.ts'
 import type { Pool } from '../../../../database/pool/pool.ts'
 import { toTimestamp } from '../../../../database/types.ts'
@@ -127,6 +127,6 @@ export async function settleUpdates(
   const values = [settlements[0]!.space, platform, JSON.stringify(given)]
   await pool.transaction(async (tx) => {
     useIndexes(tx)
-    for (const statement of [HOLD, DONE, AGAIN]) enqueue(tx.query(statement, values))
+    for (const statement of [HOLD, DONE, AGAIN]) pipelined(tx.query(statement, values))
   })
 }

@@ -1,6 +1,6 @@
 /** How far Google Wallet follows the events of each tenant: whose turn it is, what is new, what was sent. */
 import type { Database, Statement } from '../../../../database/database.ts'
-import { enqueue } from '../../../../database/enqueue.ts'
+import { pipelined } from '../../../../database/pipelined.ts'
 import { byIndex } from '../../../../database/pool/by-index.ts'
 import type { Pool } from '../../../../database/pool/pool.ts'
 import { toTimestamp } from '../../../../database/types.ts'
@@ -213,9 +213,9 @@ export function endVisit(
     ]
     if ((await tx.query(END, values)).count === 0) return false
     const { refused, taken } = end
-    if (taken.length > 0) enqueue(tx.query(FORGET_REFUSALS, [space, taken]))
+    if (taken.length > 0) pipelined(tx.query(FORGET_REFUSALS, [space, taken]))
     if (refused.length > 0)
-      enqueue(tx.query(WRITE_REFUSALS, [space, JSON.stringify(refused), toTimestamp(now)]))
+      pipelined(tx.query(WRITE_REFUSALS, [space, JSON.stringify(refused), toTimestamp(now)]))
     return true
   })
 }

@@ -5,6 +5,6 @@
  * @param _statement the promise of `query` in a transaction, itself: the transaction has given it a handler, and what is
  * made of it (by `async` or `then`) has none. `test/promises.test.ts` holds every call to that.
  *
- * @example enqueue(insertPasses(db, space, rows))
+ * @example pipelined(insertPasses(db, space, rows))
  */
-export function enqueue(_statement: Promise<unknown>): void {}
+export function pipelined(_statement: Promise<unknown>): void {}
