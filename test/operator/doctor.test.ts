@@ -92,7 +92,7 @@ test('a sanctions list with a record that cannot be read, and one that is missin
   const { of } = await diagnose({ ...env, SVC_SANCTIONS_LIST: folder })
   expect(of('sanctions list')).toMatchObject({
     verdict: 'warn',
-    words: expect.stringMatching(/^OFAC SDN with 2 people and companies; 1 records cannot be read/),
+    words: expect.stringMatching(/^OFAC SDN with 2 entries; 1 records cannot be read/),
   })
   const missing = await diagnose({ ...env, SVC_SANCTIONS_LIST: join(folder, 'missing') })
   expect(missing.of('sanctions list')?.verdict).toBe('fail')

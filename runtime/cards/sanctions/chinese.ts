@@ -1,19 +1,30 @@
 /** Chinese names: cut into syllables of Pinyin, and brought there from the spelling of Wade and Giles. */
 
-const INITIALS = 'b p m f d t n l g k h j q x zh ch sh r z c s y w'.split(' ')
-const FINALS =
-  'a ai an ang ao e ei en eng er i ia ian iang iao ie in ing iong iu o ong ou u ua uai uan uang ue ui un uo'.split(
-    ' ',
-  )
-const SYLLABLE = new RegExp(
-  `^(?:${INITIALS.toSorted((a, b) => b.length - a.length).join('|')})?(?:${FINALS.toSorted((a, b) => b.length - a.length).join('|')})$`,
+/** The finals that each initial has (ISO 7098); a final without an initial is written with `y`, `w` or as it is. */
+const FINALS_OF: Readonly<Record<string, string>> = {
+  '': 'a ai an ang ao e ei en eng er o ou',
+  b: 'a ai an ang ao ei en eng i ian iao ie in ing o u',
+  p: 'a ai an ang ao ei en eng i ian iao ie in ing o ou u',
+  m: 'a ai an ang ao e ei en eng i ian iao ie in ing iu o ou u',
+  f: 'a an ang ei en eng o ou u',
+  'd t n l': 'a ai an ang ao e ei en eng i ia ian iang iao ie in ing iu o ong ou u uan ue ui un uo',
+  'g k h': 'a ai an ang ao e ei en eng ong ou u ua uai uan uang ui un uo',
+  'j q x': 'i ia ian iang iao ie in ing iong iu u uan ue un',
+  'zh ch sh r z c s': 'a ai an ang ao e ei en eng i ong ou u ua uai uan uang ui un uo',
+  y: 'a an ang ao e i in ing o ong ou u uan ue un',
+  w: 'a ai an ang ei en eng o u',
+}
+const SYLLABLES = new Set(
+  Object.entries(FINALS_OF).flatMap(([initials, finals]) =>
+    initials.split(' ').flatMap((initial) => finals.split(' ').map((final) => initial + final)),
+  ),
 )
 
 /** Family names, the one syllable before the comma of a list by which a Chinese name is told. */
 const FAMILIES = new Set(
   `an bai bi bian cai cao cen chai chang chen cheng chi chu cui dai deng ding dong dou du duan fan fang fei feng fu gan gao ge geng
    gong gu guan guo han hao he hong hou hu hua huang huo ji jia jian jiang jiao jin jing ju kang ke kong kuang lai lan lang lei li
-   lian liang liao lin ling liu long lou lu luo lv ma mao mei meng mi miao min mo mu ni nie niu ou pan pang pei peng pi ping pu qi
+   lian liang liao lin ling liu long lou lu luo ma mao mei meng mi miao min mo mu ni nie niu ou pan pang pei peng pi ping pu qi
    qian qiang qiao qin qiu qu quan ran rao ren rong ruan sha shan shang shao shen sheng shi shu si song su sun tan tang tao teng
    tian tong tu wan wang wei wen weng wu xi xia xian xiang xiao xie xin xing xiong xu xue yan yang yao ye yi yin ying yong you yu
    yuan yue yun zang zeng zha zhai zhan zhang zhao zhen zheng zhong zhou zhu zhuang zhuo zong zou zu zuo ouyang sima zhuge shangguan`.split(
@@ -42,9 +53,11 @@ function cut(
   return undefined
 }
 
-const isPinyin = (text: string) => SYLLABLE.test(text)
+/** `Lü` is `Lv` where a keyboard has no `ü`, and `Lu` where it is left out: one. */
+const withoutUmlaut = (syllable: string) => syllable.replace('ü', 'u').replace(/(?<=^[nl])v/, 'u')
+const isPinyin = (text: string) => SYLLABLES.has(withoutUmlaut(text))
 
-const WADE_GILES = /^(ch'?|hs|sh|ts'?|tz'?|ss|sz|p'?|t'?|k'?|[mfnlhjsyw])?([aeiou]\w*)$/
+const WADE_GILES = /^(ch'?|hs|sh|ts'?|tz'?|ss|sz|p'?|t'?|k'?|[mfnlhjsyw])?([aeiouü][\wü]*)$/
 const WADE_GILES_INITIALS: Readonly<Record<string, string>> = {
   p: 'b',
   "p'": 'p',
@@ -66,6 +79,7 @@ const WADE_GILES_FINALS: readonly (readonly [RegExp, string])[] = [
   [/^iung$/, 'iong'],
   [/^ien$/, 'ian'],
   [/^ieh$/, 'ie'],
+  [/^üeh$/, 'üe'],
   [/^u?eh$/, 'ue'],
   [/^uei$/, 'ui'],
   [/^ih$/, 'i'],
@@ -82,6 +96,14 @@ function toPinyin(syllable: string): string | undefined {
 }
 
 function pinyinOf(initial: string, final: string): string {
+  if (final.startsWith('ü')) {
+    const front = /^ch'?$/.test(initial)
+      ? initial === 'ch'
+        ? 'j'
+        : 'q'
+      : (WADE_GILES_INITIALS[initial] ?? initial)
+    return `${front}u${final.slice(1)}`
+  }
   if (/^t[sz]'?$|^s[sz]$/.test(initial) && final === 'u') return `${WADE_GILES_INITIALS[initial]}i`
   if (initial === '') return final === 'i' ? 'yi' : final
   if (initial === 'y')
@@ -125,10 +147,10 @@ export interface ChineseName {
 export function readChinese(words: readonly string[], isHyphenated: boolean): ChineseName | undefined {
   const family = words[0] ?? ''
   const converted = toPinyin(family)
-  const mayBePinyin = FAMILIES.has(family)
+  const mayBePinyin = FAMILIES.has(withoutUmlaut(family))
   const mayBeWadeGiles = converted !== undefined && FAMILIES.has(converted)
   if (!mayBePinyin && !mayBeWadeGiles) return undefined
-  const pinyin = cutAll(words, isPinyin)
+  const pinyin = cutAll(words, isPinyin)?.map(withoutUmlaut)
   const exact = mayBePinyin ? pinyin : undefined
   const isOther = isHyphenated || pinyin === undefined || words.some((word) => word.includes("'"))
   const wade =

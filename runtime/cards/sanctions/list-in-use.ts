@@ -7,7 +7,7 @@ import { type PeriodicJob, runPeriodically } from '../../platform/periodic.ts'
 import { readList, readListTime } from './list.ts'
 import { createMatcher, type Matcher } from './matcher.ts'
 
-export interface ListInUse extends Pick<Matcher, 'match' | 'findWallet'> {
+export interface ListInUse extends Omit<Matcher, 'unread'> {
   /** What alerts call it. */
   readonly name: string
   readonly version: string
@@ -67,14 +67,16 @@ export async function openSanctions(
 ): Promise<Sanctions> {
   const load = async (): Promise<ListInUse> => {
     const { name, version, entries, broken } = await readList(path)
-    for (const record of broken.slice(0, MAX_LOGGED)) {
-      log?.error({ list: name, ...record }, 'a record of the sanctions list cannot be read and is left out')
+    const matcher = await createMatcher(entries)
+    const tell = (problems: readonly object[], message: string) => {
+      for (const problem of problems.slice(0, MAX_LOGGED)) log?.error({ list: name, ...problem }, message)
     }
-    const { unread, match, findWallet } = await createMatcher(entries)
-    for (const each of unread.slice(0, MAX_LOGGED)) {
-      log?.error({ list: name, ...each }, 'a name of the sanctions list cannot be compared and is left out')
-    }
-    return { name, version, number: await register(control, version, now()), match, findWallet }
+    tell(broken, 'a record of the sanctions list cannot be read and is left out')
+    tell(
+      matcher.unread,
+      'a name of the sanctions list cannot be compared; screening finds those who write it the same',
+    )
+    return { name, version, number: await register(control, version, now()), ...matcher }
   }
   const fail = (cause: unknown) => {
     throw new Error(`the sanctions list ${path} cannot be read: ${String(cause)}`, { cause })

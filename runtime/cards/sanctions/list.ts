@@ -16,7 +16,7 @@ export interface SanctionsList {
 }
 
 /** Raised when a matcher finds more than the one before: to those who were screened it is another list, and they are screened anew. */
-const MATCHER_REVISION = 2
+const MATCHER_REVISION = 3
 
 /** Invented people and companies, for sandboxes and tests. */
 const TEST_LIST = fileURLToPath(new URL('test-list', import.meta.url))

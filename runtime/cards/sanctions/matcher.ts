@@ -2,7 +2,7 @@
 import { createSteps } from '../../platform/fairness/pauses.ts'
 import { compareBirths } from './births.ts'
 import { createNameIndex, type NameIndex } from './name-index.ts'
-import { type NameForm, readListed, readSubject } from './names.ts'
+import { exactKeyOf, type NameForm, readListed, readSubject } from './names.ts'
 import type { ListEntry } from './ofac.ts'
 import { compareNames } from './score.ts'
 import { readWallet } from './wallets.ts'
@@ -31,7 +31,7 @@ export interface Match {
  */
 export const THRESHOLD = 0.91
 
-/** Of names that are one by their letters without spaces or by their syllables. */
+/** Of names that are one by a key: their letters without spaces, their syllables, or all their words where nothing else is compared. */
 const BY_KEY = 0.95
 
 /** What a date of birth adds to the score of a match. */
@@ -46,8 +46,9 @@ const OTHER_TYPE = 0.05
 /** Nobody reads more of them. */
 const MAX_MATCHES = 20
 
-/** An entry that has a name which cannot be prepared: it is compared by its other names alone. */
+/** A name of a list that cannot be taken into the index: a subject is its entry's only if the name is written the same. */
 export interface UnreadName {
+  /** Number of its entry. */
   readonly id: string
   readonly problem: string
 }
@@ -74,7 +75,9 @@ export async function createMatcher(entries: readonly ListEntry[], indexed = tru
     match(subject) {
       const { forms, keys } = readSubject(subject.name)
       const best = new Map<ListEntry, number>()
-      for (const key of keys) for (const entry of byKey.get(key) ?? []) best.set(entry, BY_KEY)
+      for (const key of [...keys, exactKeyOf(subject.name)]) {
+        for (const entry of byKey.get(key) ?? []) best.set(entry, BY_KEY)
+      }
       for (const form of forms) {
         for (const place of index.candidates(form)) {
           const entry = owners[place]!
@@ -97,8 +100,8 @@ interface Prepared {
   /** The entry that each name is of. */
   readonly owners: readonly ListEntry[]
   readonly byKey: ReadonlyMap<string, readonly ListEntry[]>
-  readonly index: NameIndex
   readonly unread: readonly UnreadName[]
+  readonly index: NameIndex
 }
 
 async function prepare(entries: readonly ListEntry[], indexed: boolean): Promise<Prepared> {
@@ -107,23 +110,21 @@ async function prepare(entries: readonly ListEntry[], indexed: boolean): Promise
   const owners: ListEntry[] = []
   const byKey = new Map<string, ListEntry[]>()
   const unread: UnreadName[] = []
-  const read = (entry: ListEntry) =>
-    entry.names.flatMap((name) => {
+  const put = (key: string, entry: ListEntry) => byKey.set(key, [...(byKey.get(key) ?? []), entry])
+  for (const entry of entries) {
+    if (entry.type === 'craft') continue
+    for (const alias of entry.weakAliases) put(exactKeyOf(alias), entry)
+    for (const name of entry.names) {
+      if (steps.isOver()) await steps.next()
       try {
-        return [readListed(name, entry.type)]
+        const { forms, keys } = readListed(name, entry.type)
+        names.push(...forms)
+        owners.push(...forms.map(() => entry))
+        for (const key of keys) put(key, entry)
       } catch (error) {
         unread.push({ id: entry.id, problem: String(error) })
-        return []
+        put(exactKeyOf(String(name)), entry)
       }
-    })
-  for (const entry of entries) {
-    if (steps.isOver()) await steps.next()
-    for (const { forms, keys } of read(entry)) {
-      for (const form of forms) {
-        names.push(form)
-        owners.push(entry)
-      }
-      for (const key of keys) byKey.set(key, [...(byKey.get(key) ?? []), entry])
     }
   }
   const all = names.keys().toArray()

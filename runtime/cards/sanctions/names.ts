@@ -58,8 +58,8 @@ function splitWords(text: string): Word[] {
 
 /** In lower case, without apostrophes; syllables of Chinese and Korean script are words. */
 function toAscii(part: string): string {
-  const ascii = anyAscii(part.replaceAll(/\p{Cf}/gu, ''))
-  const spaced = EAST_ASIAN.test(part) ? ascii.replaceAll(/(?<=[a-z])(?=[A-Z])/g, ' ') : ascii
+  const visible = part.replaceAll(/\p{Cf}/gu, '')
+  const spaced = anyAscii(visible.replaceAll(/[\p{Script=Han}\p{Script=Hangul}]/gu, '$& '))
   return spaced.toLowerCase().replaceAll(/['`’"]/g, '')
 }
 
@@ -154,9 +154,13 @@ const plainOf = (words: readonly Word[]) => words.map(({ plain }) => plain)
 
 /** Words with the apostrophes that Wade and Giles tell sounds apart by. */
 const withApostrophes = (text: string) =>
-  anyAscii(text.replaceAll(/[ʻʼ‘’`´]/g, "'"))
+  text
+    .replaceAll(/[ʻʼ‘’`´]/g, "'")
     .toLowerCase()
-    .split(/[^a-z']+/)
+    .split('ü')
+    .map(anyAscii)
+    .join('ü')
+    .split(/[^a-zü']+/)
     .filter((word) => /[a-z]/.test(word))
 const HYPHENATED = /\p{L}['’]?-\p{L}/u
 
@@ -213,4 +217,18 @@ function syllableKeys(text: string, words: readonly string[]): string[] {
       ...(korean ? [`korean ${korean}`] : []),
     ]
   })
+}
+
+/**
+ * A key that two names have in common if they have the same words in any order, whatever their capitals, accents and apostrophes.
+ * For weak aliases, and for names that `readListed` cannot read: it needs nothing of what reads other names.
+ */
+export function exactKeyOf(text: string): string {
+  const letters = text.normalize('NFKD').replaceAll(/[\p{M}'’‘ʻʼ`]/gu, '')
+  return `exact ${letters
+    .toLowerCase()
+    .split(/[^\p{L}\p{N}]+/u)
+    .toSorted()
+    .join(' ')
+    .trim()}`
 }

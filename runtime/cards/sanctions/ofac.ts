@@ -1,5 +1,5 @@
 /**
- * Entries of a sanctions list in the files of OFAC's Specially Designated Nationals: `sdn.csv`, and with it `alt.csv` (other
+ * Reads entries of a sanctions list from the files of OFAC's Specially Designated Nationals: `sdn.csv`, and with it `alt.csv` (other
  * names), `add.csv` (addresses) and `sdn_comments.csv` (remarks that are too long for the first). https://ofac.treasury.gov/specially-designated-nationals-list-data-formats-data-schemas
  */
 import { createHash } from 'node:crypto'
@@ -13,9 +13,12 @@ import { readListedWallets } from './wallets.ts'
 export interface ListEntry {
   /** Number of the entry on its list. */
   readonly id: string
-  readonly type: 'individual' | 'entity'
+  /** Of a craft, a ship or an aircraft, the addresses alone are screened. */
+  readonly type: 'individual' | 'entity' | 'craft'
   /** As the list writes them: `FAMILY, Given` for people. */
   readonly names: readonly string[]
+  /** Nicknames, acronyms and common names: OFAC does not expect that others are held against them (FAQ 124). */
+  readonly weakAliases: readonly string[]
   /** Any of them may be right. */
   readonly births: readonly DateRange[]
   /** `city, country` as the list writes them. */
@@ -48,8 +51,11 @@ const NOTHING = '-0-'
 /** Of a record of `sdn.csv`; one with fewer was cut off. */
 const FIELDS = 12
 
+/** In the remarks, between quotation marks (FAQ 123); what is `Linked To:` an entry is no name of it. */
+const WEAK_ALIAS = /(?:^|;)\s*[afn]\.k\.a\. ?(['"])(.+?)\1\.?\s*(?=;|$)/g
+
 /**
- * Reads people and organisations; ships and aircraft are left out, as they hold no cards. A record that cannot be read is passed
+ * Reads people and organisations, and ships and aircraft that have addresses on chains. A record that cannot be read is passed
  * over, and the others are read. Throws where `sdn` is cut off or not in the format: where its last record, or every other one,
  * cannot be read.
  *
@@ -93,7 +99,7 @@ interface Beside {
   readonly comments: ReadonlyMap<string | undefined, readonly string[][]>
 }
 
-/** Undefined for ships and aircraft. Throws what is wrong with the record. */
+/** Undefined for ships and aircraft without addresses on chains. Throws what is wrong with the record. */
 function readEntry(
   record: readonly string[],
   { aliases, addresses, comments }: Beside,
@@ -102,25 +108,35 @@ function readEntry(
   if (record.length < FIELDS) throw new Error(`has ${record.length} fields instead of ${FIELDS}`)
   if (!/^\d+$/.test(id)) throw new Error('has no number')
   if (name === '') throw new Error('has no name')
-  if (type !== 'individual' && type !== NOTHING) return undefined
   const others = (aliases.get(id) ?? []).map(([, , , other = '']) => other).filter((other) => other !== '')
   const places = (addresses.get(id) ?? []).map(([, , , city = '', country = '']) => `${city}, ${country}`)
   const rest = (comments.get(id) ?? []).map(([, comment = '']) => comment).join('')
   // Remarks may be cut in the middle of a word, which is whole in the two together, or between two.
   const texts = rest === '' ? [remarks] : [remarks, rest, remarks + rest]
+  const wallets = [...new Set(texts.flatMap(readListedWallets))]
+  const isCraft = type !== 'individual' && type !== NOTHING
+  if (isCraft && wallets.length === 0) return undefined
   return hashed({
     id,
-    type: type === 'individual' ? ('individual' as const) : ('entity' as const),
+    type: isCraft ? 'craft' : type === 'individual' ? 'individual' : 'entity',
     names: [...new Set([name, ...others])],
+    weakAliases: [...new Set((remarks + rest).matchAll(WEAK_ALIAS).map(([, , alias]) => alias!))],
     births: readBirths(rest === '' ? remarks : `${remarks}; ${rest}`),
     places: [...new Set(places.filter((place) => !place.includes(NOTHING)))],
-    wallets: [...new Set(texts.flatMap(readListedWallets))],
+    wallets,
   })
 }
 
 /** The order in which files have names and addresses is no change. */
 function hashed(entry: Omit<ListEntry, 'hash'>): ListEntry {
-  const { id, type, names, births, places } = entry
-  const content = JSON.stringify([id, type, names.toSorted(), births, places.toSorted()])
+  const { id, type, names, weakAliases, births, places } = entry
+  const content = JSON.stringify([
+    id,
+    type,
+    names.toSorted(),
+    births,
+    places.toSorted(),
+    ...weakAliases.toSorted(),
+  ])
   return { ...entry, hash: createHash('sha256').update(content).digest('hex').slice(0, 32) }
 }

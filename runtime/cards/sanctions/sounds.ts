@@ -63,10 +63,11 @@ const READINGS: readonly (readonly [when: RegExp, rules: Rules])[] = [
       [/(?<=[a-z]{3}[^aeiouy])e$/, ''],
     ],
   ],
-  // German and the languages beside it: `Jakunin`, `Michail`, `Marija`.
+  // German and the languages beside it: `Jakunin`, `Michail`, `Marija`; Polish too: `Jaroslaw`.
   [
-    /j|(?<![st])ch/,
+    /j|(?<![st])ch|aw(?![aeiouy])/,
     [
+      [/w/g, 'v'],
       [/schtsch|dsch|tsch|sch/g, 'sh'],
       [/ch/g, 'kh'],
       [/j/g, 'y'],
@@ -90,6 +91,8 @@ const READINGS: readonly (readonly [when: RegExp, rules: Rules])[] = [
       [/(?<=[^aeiou])[iy]o/g, 'e'],
     ],
   ],
+  // Countries in the Russian genitive: `Rossii` for `Rossiya`.
+  [/^(?:ros+|sir|turts|gruz|armen|abkhaz)ii$/, [[/ii$/, 'iya']]],
   // Arabic: `Zaouahiri` for `Zawahiri`.
   [/[aeiou]w[aeiou]/, [[/(?<=[aeiou])w(?=[aeiou])/g, 'u']]],
   // Particles written together with what follows: `Binladin`, `Vanderberg`.
@@ -132,7 +135,9 @@ export function wordOf(plain: string): Word {
   const known = remembered.get(plain)
   if (known) return known
   const sounds = soundsOf(plain)
-  const word = { plain, sounds: sounds.length > 0 ? sounds : [plain], bones: [rewrite(plain, BONES)] }
+  // A `h` at the end is `ه` or `ة`, which are heard as a vowel, or `ح`.
+  const bones = [rewrite(plain, BONES), ...(/[aeiou]h$/.test(plain) ? [`${rewrite(plain, BONES)}h`] : [])]
+  const word = { plain, sounds: sounds.length > 0 ? sounds : [plain], bones }
   if (remembered.size >= REMEMBERED) remembered.clear()
   remembered.set(plain, word)
   return word

@@ -40,6 +40,7 @@ test('people and organisations are read with their other names, dates of birth a
       names: ['AEROCARIBBEAN AIRLINES', 'AERO-CARIBBEAN'],
       births: [],
       places: ['Havana, Cuba'],
+      weakAliases: [],
       wallets: [],
     },
     {
@@ -51,6 +52,7 @@ test('people and organisations are read with their other names, dates of birth a
         { from: '1962-01-01', to: '1962-12-31' },
       ],
       places: [],
+      weakAliases: [],
       wallets: [],
     },
   ])
@@ -81,6 +83,79 @@ test('addresses on chains are read from remarks, and from those that continue th
   expect(found('0x52908400098527886E0F7030069857D2E4169EE7')).toBe(undefined)
   expect(entries[0]!.births).toEqual([{ from: '1961-01-01', to: '1961-12-31' }])
 })
+
+/** Lines in the form of OFAC's FAQ 123, and of remarks that are continued in `sdn_comments.csv`. */
+const WEAK = [
+  `8219,"ALLANE, Hacene","individual","SDGT",-0- ,-0- ,-0- ,-0- ,-0- ,-0- ,-0- ,"DOB 17 Jan 1941; POB El Menea, Algeria; a.k.a. 'ABU AL-FOUTOUH'; a.k.a. 'BOULAHIA'; a.k.a. 'HASSAN THE OLD'."`,
+  '306,"BANCO NACIONAL DE CUBA",-0- ,"CUBA",-0- ,-0- ,-0- ,-0- ,-0- ,-0- ,-0- ,"a.k.a. ""BNC""."',
+  `27307,"LAZARUS GROUP",-0- ,"DPRK3",-0- ,-0- ,-0- ,-0- ,-0- ,-0- ,-0- ,"f.k.a. 'ABU-'UMAR'; Linked To: RECONNAISSANCE GENERAL BUREAU; a.k.a. 'THE NEW ROMANTIC CYBER ARMY TEAM'; a.k.a. 'ANDARIEL KIN"`,
+].join('\r\n')
+
+test('weak aliases are read from remarks, and who is linked is no name', async () => {
+  const comments = "27307,\"G TEAM'; a.k.a. 'APT-C-26'; Linked To: KOREA TRADING S.A. a.k.a. 'KT'.\"\r\n"
+  write({ 'sdn.csv': WEAK, 'sdn_comments.csv': comments })
+  const { entries } = await readList(folder)
+  expect(entries.map(({ id, names, weakAliases }) => [id, names, weakAliases])).toEqual([
+    ['8219', ['ALLANE, Hacene'], ['ABU AL-FOUTOUH', 'BOULAHIA', 'HASSAN THE OLD']],
+    ['306', ['BANCO NACIONAL DE CUBA'], ['BNC']],
+    [
+      '27307',
+      ['LAZARUS GROUP'],
+      ["ABU-'UMAR", 'THE NEW ROMANTIC CYBER ARMY TEAM', 'ANDARIEL KING TEAM', 'APT-C-26'],
+    ],
+  ])
+})
+
+test.each([
+  ['Abu al-Foutouh', ['8219']],
+  ['BOULAHIA', ['8219']],
+  ['Old, Hassan the', ['8219']],
+  ['Abu Umar', ['27307']],
+  ['Nadia Boulahia', []],
+  ['Abu al-Foutouh Hamza', []],
+  ['Abu al-Futuh', []],
+  ['Reconnaissance General Bureau', []],
+  ['Korea Trading', []],
+])('by a weak alias, %s is found only where it is the whole name', async (name, ids) => {
+  write({ 'sdn.csv': WEAK })
+  const { match } = await createMatcher((await readList(folder)).entries)
+  const found = match({ type: 'individual', name, date_of_birth: null, billing_address: null })
+  expect(found.map(({ entry }) => entry.id)).toEqual(ids)
+})
+
+test('another weak alias changes an entry', async () => {
+  const read = async (text: string) => {
+    write({ 'sdn.csv': text })
+    return (await readList(folder)).entries.map(({ hash }) => hash)
+  }
+  const [before, after] = [await read(WEAK), await read(WEAK.replace('BOULAHIA', 'BOULAHYA'))]
+  expect(after.map((hash, at) => hash !== before[at])).toEqual([true, false, false])
+})
+
+test.each(['vessel', 'aircraft'])(
+  'the addresses on chains of a %s are screened, its name is not',
+  async (type) => {
+    const craft = (id: number, name: string, remarks: string) =>
+      `${id},"${name}",${type},"T",-0- ,"9Z",Tanker,-0- ,-0- ,Panama,-0- ,"${remarks}"`
+    const wallet = `0x${'5'.repeat(40)}`
+    write({
+      'sdn.csv': [
+        SDN,
+        craft(51, 'AMAN JANE', `IMO 1; Digital Currency Address - ETH ${wallet}; a.k.a. 'AMY JANE'.`),
+        craft(52, 'NORA QUILL', 'IMO 2; Linked To: NOBODY.'),
+      ].join('\r\n'),
+    })
+    const { entries } = await readList(folder)
+    expect(entries.map(({ id }) => id)).toEqual(['36', '7', '51'])
+    const matcher = await createMatcher(entries)
+    expect(matcher.findWallet(wallet)?.id).toBe('51')
+    const names = ['Aman Jane', 'Amy Jane', 'Nora Quill']
+    const subjects = names.map(
+      (name) => ({ type: 'company', name, date_of_birth: null, billing_address: null }) as const,
+    )
+    expect(subjects.flatMap(matcher.match)).toEqual([])
+  },
+)
 
 test('a record that cannot be read is passed over, and the others are read', async () => {
   write({ 'sdn.csv': `${SDN.replace('36,"AEROCARIBBEAN AIRLINES"', '36,""')}\r\n` })

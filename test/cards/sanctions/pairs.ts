@@ -63,6 +63,20 @@ export const SAME: readonly Pair[] = [
   ['KHODORKOVSKAYA, Yelena', 'Елена Ходорковская'],
   ['BERNARDES, Thiago', 'Tiago Bernardes'],
   ['ROMANENKO, Oleksandr', 'Oleksandr Romanenko\u200b'],
+  // German and Polish write `w` for the sound of `v`, after an `a` too.
+  ['SUKHOV, Yaroslav', 'Jaroslaw Suchow'],
+  // A `h` at the end of an Arabic name is a consonant or a vowel.
+  ['FATTAH, Mamduh Salih', 'ممدوح صالح فتاح'],
+  ['FARAJ, Samih', 'سميح فرج'],
+  // Pinyin is cut into syllables that exist, and Wade-Giles `ü` is another vowel than `u`.
+  ['WEI, Yuanguo', 'Wei Yüan-kuo'],
+  ['LI, Xuangui', 'Li Hsüan-kuei'],
+  ['ZHAO, Yuqing', "Chao Yü-ch'ing"],
+  ['LU, Zhengyi', 'Lü Zhengyi'],
+  ['LV, Zhengyi', '吕正义'],
+  // Syllables of one letter.
+  ['O, Il Jong', '오일정'],
+  ['RI, Yong Nam', '이영남'],
 ]
 
 /** Others, of a name that is somewhat like it. */
@@ -100,6 +114,8 @@ export const DIFFERENT: readonly Pair[] = [
   ['DA SILVA, Joao', 'João da Costa'],
   ['ZHUKOV, Aleksandr', 'Aleksei Zhukov'],
   ['SCHNEIDER, Anna', 'Anja Schneiders'],
+  ['ZHAO, Youqing', "Chao Yü-ch'ing"],
+  ['O, Il Jong', '이일정'],
 ]
 
 /** Companies: legal forms say nothing. */
@@ -110,6 +126,8 @@ export const SAME_COMPANY: readonly Pair[] = [
   ['BANK MELLI IRAN', 'Bank Melli'],
   ['GOLDEN LANTERN GENERAL TRADING FZE', 'Golden Lantern General Trading'],
   ['ROSOBORONEKSPORT OAO', 'Rosoboronexport'],
+  ['SPETSBANK OF RUSSIA', 'Спецбанк России'],
+  ['AGROBANK OF UKRAINE', 'Агробанк Украины'],
 ]
 
 export const DIFFERENT_COMPANY: readonly Pair[] = [

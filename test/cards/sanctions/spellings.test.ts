@@ -5,13 +5,16 @@ import { readOfac } from '../../../runtime/cards/sanctions/ofac.ts'
 import { findMisses, ORDINARY, SPELLINGS } from './recall.ts'
 
 const RECALL = 0.98
+/** Measured when they were first run: 137 of 142. Mending by these misses would make them tuned ones. */
+const RECALL_OF_HELD_OUT = 0.96
 const FALSE_POSITIVES = 0.05
 
 /** Read by those who run `npm run prove:sanctions`. */
 const isProof = process.env.PROVE_SANCTIONS === '1'
 
-test('the tables have 300 spellings and 1,000 ordinary names', () => {
-  expect(SPELLINGS.length).toBeGreaterThanOrEqual(300)
+test('the tables have 300 spellings, 100 held out, and 1,000 ordinary names', () => {
+  expect(SPELLINGS.filter(({ isHeldOut }) => !isHeldOut).length).toBeGreaterThanOrEqual(300)
+  expect(SPELLINGS.filter(({ isHeldOut }) => isHeldOut).length).toBeGreaterThanOrEqual(100)
   expect(new Set(ORDINARY.map(({ name }) => name)).size).toBeGreaterThanOrEqual(1000)
 })
 
@@ -40,6 +43,7 @@ test('98 of 100 spellings are found, at no more than 5 false positives in 100', 
     console.table(mistaken)
   }
   expect(recall).toBeGreaterThanOrEqual(RECALL)
+  expect(recallOf(true)).toBeGreaterThanOrEqual(RECALL_OF_HELD_OUT)
   expect(rate).toBeLessThanOrEqual(FALSE_POSITIVES)
 })
 
