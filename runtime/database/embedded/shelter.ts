@@ -3,49 +3,38 @@ import {
   chmodSync,
   cpSync,
   existsSync,
-  lstatSync,
   mkdirSync,
   readdirSync,
   realpathSync,
   renameSync,
-  rmSync,
   statSync,
 } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { codeOf } from '../errors.ts'
 
-/** Where root keeps what an unprivileged server has to reach when the project stands below a closed directory. */
-const PLACES = [join('/var/lib', 'dateline'), join(tmpdir(), 'dateline')]
+/**
+ * Where root keeps files for the unprivileged server if the project is below a closed directory, such as root's home. Only
+ * root can write to its parent, so no other user can put anything there first.
+ */
+const SHELTER = '/var/lib/dateline'
+
+function shelter(): string {
+  try {
+    mkdirSync(SHELTER, { recursive: true })
+    chmodSync(SHELTER, 0o755) // whatever the umask
+    return SHELTER
+  } catch (cause) {
+    const words = `the embedded PostgreSQL cannot reach the data directory or its programs, and ${SHELTER} cannot be used instead`
+    throw new Error(`${words}: set DATA_DIR to a place that other users can enter, or set DATABASE_URL`, {
+      cause,
+    })
+  }
+}
 
 function shortHash(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 12)
 }
 
-/** A directory that exists already is used only when nobody else can put anything there. */
-function isOurs(directory: string): boolean {
-  const found = lstatSync(directory)
-  return found.isDirectory() && found.uid === process.getuid?.() && (found.mode & 0o022) === 0
-}
-
-/** Finds or makes a directory that everybody can enter and only we can change. */
-function shelter(): string {
-  for (const place of PLACES) {
-    try {
-      mkdirSync(place)
-      chmodSync(place, 0o755) // whatever the umask
-    } catch (error) {
-      if (codeOf(error) !== 'EEXIST') continue
-    }
-    if (isOurs(place)) return place
-  }
-  throw new Error(
-    `the embedded PostgreSQL cannot reach the data directory, and neither of ${PLACES.join(', ')} can be used instead: ` +
-      'set DATA_DIR to a place that other users can enter',
-  )
-}
-
-/** A new place for the data of a data directory; its name tells where it belongs. */
+/** A new place for the data of a data directory; its name begins with a hash of that directory. */
 export function shelterForData(dataDir: string): string {
   return join(shelter(), `${shortHash(realpathSync(dataDir))}-${randomBytes(4).toString('hex')}`)
 }
@@ -53,7 +42,7 @@ export function shelterForData(dataDir: string): string {
 /** Parts of the package that the server does not need. */
 const LEFT_OUT = /\.a$|\/pgxs$|\/pg_ctl$/
 
-/** Lets everybody read and enter what its owner can, as a strict umask at installation had not. */
+/** Lets other users read and enter what the owner can, in case the package was installed under a strict umask. */
 function openToAll(directory: string): void {
   chmodSync(directory, 0o755)
   for (const entry of readdirSync(directory, { withFileTypes: true })) {
@@ -63,22 +52,14 @@ function openToAll(directory: string): void {
   }
 }
 
-/** Copies the server's programs, once for each version; a copy that was cut off is never taken for a whole one. */
+/** Copies the server's programs, once for each version. The copy appears by a rename, so a partial one is never used. */
 export function shelterPrograms(native: string, version: string): { copy: string; made: boolean } {
-  const target = join(shelter(), `postgres-${version}-${shortHash(native)}`)
-  if (existsSync(target)) return { copy: target, made: false }
-  const partial = `${target}.${randomBytes(4).toString('hex')}`
-  cpSync(native, partial, {
-    recursive: true,
-    verbatimSymlinks: true,
-    filter: (source) => !LEFT_OUT.test(source),
-  })
+  const copy = join(shelter(), `postgres-${version}-${shortHash(native)}`)
+  if (existsSync(copy)) return { copy, made: false }
+  const partial = `${copy}.${randomBytes(4).toString('hex')}`
+  const filter = (source: string) => !LEFT_OUT.test(source)
+  cpSync(native, partial, { recursive: true, verbatimSymlinks: true, filter })
   openToAll(partial)
-  try {
-    renameSync(partial, target)
-  } catch (error) {
-    rmSync(partial, { recursive: true, force: true })
-    if (!existsSync(target)) throw error // otherwise another start was first
-  }
-  return { copy: target, made: true }
+  renameSync(partial, copy)
+  return { copy, made: true }
 }

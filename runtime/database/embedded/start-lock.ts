@@ -1,18 +1,13 @@
 import { closeSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { setTimeout as wait } from 'node:timers/promises'
-import { POLL_MS } from './postmaster.ts'
+import { waitFor } from './postmaster.ts'
 
 const SQLITE_BUSY = 5
 
-function isBusy(error: unknown): boolean {
-  return typeof error === 'object' && error !== null && 'errcode' in error && error.errcode === SQLITE_BUSY
-}
-
 /**
- * Runs the work while no other process starts, adopts or stops the server of this data directory. The lock is one
- * that the kernel gives back when its holder dies, on every platform; Node offers such locks through SQLite only.
+ * Runs the work while no other process starts, adopts or stops the server of this data directory. The kernel releases the
+ * lock when its holder dies, on every platform; Node offers such locks only through SQLite.
  */
 export async function withStartLock<T>(
   dataDir: string,
@@ -23,27 +18,21 @@ export async function withStartLock<T>(
   closeSync(openSync(path, 'a', 0o600))
   const lock = new DatabaseSync(path)
   try {
-    const deadline = performance.now() + timeoutMs
-    while (!tryLock(lock)) {
-      if (performance.now() > deadline) {
-        throw new Error(
-          `another process has been starting or stopping the database in ${dataDir} for ${timeoutMs} ms`,
-        )
-      }
-      await wait(POLL_MS)
-    }
-    return await work()
+    if (await waitFor(timeoutMs, () => tryLock(lock))) return await work()
+    throw new Error(
+      `another process has been starting or stopping the database in ${dataDir} for ${timeoutMs} ms`,
+    )
   } finally {
     lock.close()
   }
 }
 
-function tryLock(lock: DatabaseSync): boolean {
+function tryLock(lock: DatabaseSync): true | undefined {
   try {
     lock.exec('BEGIN EXCLUSIVE')
     return true
   } catch (error) {
-    if (isBusy(error)) return false
+    if (error instanceof Error && 'errcode' in error && error.errcode === SQLITE_BUSY) return undefined
     throw error
   }
 }
