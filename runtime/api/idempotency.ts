@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import type { Database, Statement } from '../database/database.ts'
 import { pipelined } from '../database/pipelined.ts'
 import { waitForFlush } from '../database/pool/flusher.ts'
-import { inSteps } from '../database/steps.ts'
+import { sweepOldest } from '../database/sweep.ts'
 import { toTimestamp } from '../database/types.ts'
 import { ApiError } from './errors/errors.ts'
 import { type Admitted, type ApiService, databaseOf, type Parsed, type WrittenReply } from './exchange.ts'
@@ -226,19 +226,7 @@ export function forgetAnswer(
   return db.query(FORGET, [tenantId, key, toTimestamp(createdBy)])
 }
 
-const SWEEP: Statement = {
-  text: `DELETE FROM idempotency_answers
-         WHERE ctid = ANY (ARRAY(
-           SELECT ctid FROM idempotency_answers WHERE created <= $1 ORDER BY created LIMIT $2 FOR UPDATE SKIP LOCKED))`,
-  long: true,
-  // A ctid is one in each shard, and no lock is over all of them: deletes up to the time when the oldest were stored.
-  steps: inSteps(
-    undefined,
-    `DELETE FROM idempotency_answers WHERE created <= (
-       SELECT max(oldest.created) FROM (
-         SELECT created FROM idempotency_answers WHERE created <= $1 ORDER BY created LIMIT $2) AS oldest)`,
-  ),
-}
+const SWEEP = sweepOldest('idempotency_answers', 'created')
 
 /** Deletes the oldest responses of all tenants, about `limit` at a time, as old as `createdBy` or older; says how many. */
 export async function sweepAnswers(db: Database, createdBy: number, limit: number): Promise<number> {

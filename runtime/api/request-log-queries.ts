@@ -9,7 +9,7 @@ import {
   type RequestedPage,
   readPage,
 } from '../database/page.ts'
-import { inSteps } from '../database/steps.ts'
+import { sweepOldest } from '../database/sweep.ts'
 import { toTimestamp } from '../database/types.ts'
 
 /** A request as the log shows it. Instants in milliseconds since the epoch. */
@@ -214,19 +214,7 @@ export async function listLastReads(
   return (await db.query<LoggedRead>(LAST_READS, [space, most])).rows
 }
 
-const SWEEP: Statement = {
-  text: `DELETE FROM request_log
-         WHERE ctid = ANY (ARRAY(
-           SELECT ctid FROM request_log WHERE written <= $1 ORDER BY written LIMIT $2 FOR UPDATE SKIP LOCKED))`,
-  long: true,
-  // A ctid is one in each shard, and no lock is over all of them: deletes up to the time when the oldest were written.
-  steps: inSteps(
-    undefined,
-    `DELETE FROM request_log WHERE written <= (
-       SELECT max(oldest.written) FROM (
-         SELECT written FROM request_log WHERE written <= $1 ORDER BY written LIMIT $2) AS oldest)`,
-  ),
-}
+const SWEEP = sweepOldest('request_log', 'written')
 
 /** Deletes some of what was written by then; gives how many. @param writtenBy machine time. */
 export async function sweepRequests(db: Database, writtenBy: number, limit: number): Promise<number> {

@@ -1,7 +1,7 @@
 /**
- * Statements in steps, for a database that is distributed by tenant. Citus gives a statement to one shard as it is, unless
- * it writes new rows beside something else: so what is one statement elsewhere is several there, in one transaction, none
- * waiting for the answer to another.
+ * Work in several statements of one transaction, none waiting for the answer to another. Citus sends a statement to one shard
+ * unless it writes new rows beside something else. So such work goes in steps: always (`sendSteps`), or only on Citus where one
+ * statement is measurably cheaper on a single server (`Statement.steps`).
  */
 import type { Database, RowResult, Statement, StatementStep } from './database.ts'
 
@@ -22,23 +22,33 @@ export function inSteps(name: string | undefined, ...texts: readonly string[]): 
   })
 }
 
+/** Sends the steps in a transaction, all at once. Gives the answer to the last; fails with the first error of any. */
+export function sendSteps<Row>(
+  tx: Database,
+  steps: readonly StatementStep[],
+  values: readonly unknown[],
+  { guarded }: Pick<Statement, 'guarded'> = {},
+): Promise<RowResult<Row>> {
+  const answers = steps.map(({ statement: own, takes }) => {
+    const step = guarded ? { ...own, guarded } : own
+    return takes.length === 0
+      ? tx.query<Row>(step)
+      : tx.query<Row>(
+          step,
+          takes.map((index) => values[index]),
+        )
+  })
+  // A failure of an earlier one fails the last with the same error.
+  return answers.at(-1)!
+}
+
 /** A transaction of a distributed database: statements that have steps go in steps. */
 export function steppingDatabase(db: Database): Database {
   return {
     query<Row>(statement: Statement, values: readonly unknown[] = []): Promise<RowResult<Row>> {
-      if (!statement.steps) return db.query<Row>(statement, values)
-      const { steps, guarded } = statement
-      const answers = steps.map(({ statement: own, takes }) => {
-        const step = guarded ? { ...own, guarded } : own
-        return takes.length === 0
-          ? db.query<Row>(step)
-          : db.query<Row>(
-              step,
-              takes.map((place) => values[place]),
-            )
-      })
-      // A failure of an earlier one fails the last with the same error.
-      return answers.at(-1)!
+      return statement.steps
+        ? sendSteps<Row>(db, statement.steps, values, statement)
+        : db.query<Row>(statement, values)
     },
   }
 }

@@ -20,7 +20,7 @@ export async function addTenant(
   const secrets = createEndpointSecrets(seals, 'sandbox')
   for (let made = 0; made < endpoints; made++) {
     const id = newId('whe', now)
-    await insertEndpoint(pool, tenantId, {
+    const row = {
       id,
       url,
       description: null,
@@ -34,7 +34,8 @@ export async function addTenant(
       timeouts: 0,
       created: now,
       updated: now,
-    })
+    } as const
+    await pool.transaction((tx) => insertEndpoint(tx, tenantId, row))
   }
   return tenantId
 }

@@ -1,8 +1,8 @@
 /** Partitions of tables whose rows are kept for a time: by identifier, that is, by time. As the owner. */
 import type { Environment } from '../../platform/environment.ts'
 import { type IdPrefix, newId } from '../../platform/ids.ts'
-import type { Database, Statement } from '../database.ts'
-import { inSteps } from '../steps.ts'
+import type { Database } from '../database.ts'
+import { inSteps, sendSteps } from '../steps.ts'
 import { ONE_BY_ONE } from './distribute.ts'
 
 /** A table partitioned by ranges of its identifiers. */
@@ -22,24 +22,18 @@ export function partitionName({ table }: Partitioned, from: number): string {
   return `${table}_${new Date(from).toISOString().slice(0, 10).replaceAll('-', '')}`
 }
 
-const MINE = `pg_try_advisory_xact_lock(hashtextextended('partitions', 0)) AS mine`
-
-/** One node at a time, and nobody waits long behind a lock that has to wait itself. */
-const PRUDENCE: Statement = {
-  text: `SELECT set_config('lock_timeout', '1s', true), set_config('statement_timeout', '20s', true),
-                ${MINE}`,
-  steps: inSteps(
-    undefined,
-    `SET LOCAL ${ONE_BY_ONE}`,
-    `SET LOCAL lock_timeout = '1s'`,
-    `SET LOCAL statement_timeout = '20s'`,
-    `SELECT ${MINE}`,
-  ),
-}
+/** One node at a time, and no statement waits long behind a change that waits for a lock itself. */
+const BEGIN_CHANGE = inSteps(
+  undefined,
+  `SET LOCAL ${ONE_BY_ONE}`,
+  `SET LOCAL lock_timeout = '1s'`,
+  `SET LOCAL statement_timeout = '20s'`,
+  `SELECT pg_try_advisory_xact_lock(hashtextextended('partitions', 0)) AS mine`,
+)
 
 /** Whether this transaction is the one that may change partitions now. */
 export async function beginChange(tx: Database): Promise<boolean> {
-  const { rows } = await tx.query<{ mine: boolean }>(PRUDENCE)
+  const { rows } = await sendSteps<{ mine: boolean }>(tx, BEGIN_CHANGE, [])
   return rows[0]?.mine ?? false
 }
 

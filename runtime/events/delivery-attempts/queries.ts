@@ -8,7 +8,7 @@ import {
   type RequestedPage,
   readPage,
 } from '../../database/page.ts'
-import { inSteps } from '../../database/steps.ts'
+import { inSteps, sendSteps } from '../../database/steps.ts'
 import { toTimestamp } from '../../database/types.ts'
 
 /** One attempt to deliver an event to an endpoint. Instants in milliseconds since the epoch, service time. */
@@ -117,43 +117,22 @@ export async function lockWaiting(db: Database, tenantId: string, id: string): P
 }
 
 // $1 tenant, $2 attempt, $3 now, service time. Each table is reached by its key.
-const RETRY: Statement = {
-  name: 'webhook_attempts_retry',
-  text: `WITH waited AS (
-           DELETE FROM webhook_waiting WHERE tenant_id = $1 AND attempt_id = $2
-           RETURNING previous_id, generation, due_at
-         ), reset AS (
-           UPDATE webhook_attempts a
-              SET status = 'pending', trigger = 'manual', response_status = NULL, response_body = NULL, error = NULL,
-                  duration_ms = NULL, attempted_at = NULL, scheduled_at = $3, updated = $3
-            WHERE a.tenant_id = $1 AND a.id = $2
-           RETURNING a.id, a.endpoint_id, a.event_id, a.attempt, a.status, a.trigger, a.response_status, a.response_body,
-                     a.error, a.duration_ms, a.scheduled_at, a.attempted_at, a.next_attempt_at, a.created, a.updated
-         ), queued AS (
-           INSERT INTO webhook_ready (tenant_id, attempt_id, endpoint_id, event_id, attempt, trigger, due_at,
-                                      previous_id, generation, resume_at)
-           SELECT $1, r.id, r.endpoint_id, r.event_id, r.attempt, 'manual', r.scheduled_at,
-                  w.previous_id, w.generation, w.due_at
-             FROM reset r LEFT JOIN waited w ON true
-         )
-         SELECT * FROM reset`,
-  steps: inSteps(
-    'webhook_attempts_retry',
-    `UPDATE webhook_attempts a
+const RETRY = inSteps(
+  'webhook_attempts_retry',
+  `UPDATE webhook_attempts a
         SET status = 'pending', trigger = 'manual', response_status = NULL, response_body = NULL, error = NULL,
             duration_ms = NULL, attempted_at = NULL, scheduled_at = $3, updated = $3
       WHERE a.tenant_id = $1 AND a.id = $2`,
-    `INSERT INTO webhook_ready (tenant_id, attempt_id, endpoint_id, event_id, attempt, trigger, due_at,
+  `INSERT INTO webhook_ready (tenant_id, attempt_id, endpoint_id, event_id, attempt, trigger, due_at,
                                 previous_id, generation, resume_at)
      SELECT r.tenant_id, r.id, r.endpoint_id, r.event_id, r.attempt, 'manual', r.scheduled_at,
             w.previous_id, w.generation, w.due_at
        FROM webhook_attempts r
        LEFT JOIN webhook_waiting w ON w.tenant_id = $1 AND w.attempt_id = r.id
       WHERE r.tenant_id = $1 AND r.id = $2`,
-    'DELETE FROM webhook_waiting WHERE tenant_id = $1 AND attempt_id = $2',
-    `SELECT ${COLUMNS} FROM webhook_attempts a WHERE a.tenant_id = $1 AND a.id = $2`,
-  ),
-}
+  'DELETE FROM webhook_waiting WHERE tenant_id = $1 AND attempt_id = $2',
+  `SELECT ${COLUMNS} FROM webhook_attempts a WHERE a.tenant_id = $1 AND a.id = $2`,
+)
 
 /**
  * Resets an attempt that `lockAttempt` holds and puts it into the queue, due now (service time). One that waits for its time
@@ -165,7 +144,7 @@ export async function retryAttempt(
   id: string,
   now: number,
 ): Promise<AttemptRow> {
-  const { rows } = await db.query<AttemptRow>(RETRY, [tenantId, id, toTimestamp(now)])
+  const { rows } = await sendSteps<AttemptRow>(db, RETRY, [tenantId, id, toTimestamp(now)])
   return rows[0]!
 }
 

@@ -1,6 +1,7 @@
 /** How an attempt ended, what follows on it by the schedule, and how that is written. */
 
 import type { Logger } from 'pino'
+import type { Database } from '../../database/database.ts'
 import { byIndex, useIndexes } from '../../database/pool/by-index.ts'
 import type { Environment } from '../../platform/environment.ts'
 import { newId } from '../../platform/ids.ts'
@@ -16,7 +17,13 @@ import {
   MAX_TIMEOUTS,
   recordEndpointResults,
 } from './queries/completions.ts'
-import { type AttemptCompletion, showAttempts, succeedAttempts } from './queries/successes.ts'
+import {
+  type AttemptCompletion,
+  showAttempts,
+  showOfOne,
+  succeedAttempts,
+  succeedOfOne,
+} from './queries/successes.ts'
 
 /** How an attempt was recorded; `stale`: not at all, because another worker holds it; `disabled`: failed for the last time, which disabled its endpoint and was emitted. */
 export type RecordedStatus = AttemptCompletion['status'] | 'stale' | 'disabled'
@@ -154,18 +161,26 @@ export function createRecorder(options: RecorderOptions): Recorder {
       ...(distributed && { groupOf: ({ completion }: Ended) => completion.tenantId }),
       pauseMs,
     })
-  const of = distributed ? 'one' : 'many'
-  const successes = endsWith((completions, now) => succeedAttempts(db, of, completions, now))
+  const byTenant = <T>(write: (tx: Database) => Promise<T>) =>
+    pool.transaction((tx) => {
+      useIndexes(tx)
+      return write(tx)
+    })
+  const successes = endsWith((completions, now) =>
+    distributed
+      ? byTenant((tx) => succeedOfOne(tx, completions, now))
+      : succeedAttempts(db, completions, now),
+  )
   const ends = endsWith((completions, now) =>
     distributed
-      ? pool.transaction((tx) => {
-          useIndexes(tx)
-          return completeOfOne(tx, completions, now)
-        })
+      ? byTenant((tx) => completeOfOne(tx, completions, now))
       : completeAttempts(db, completions, now),
   )
   const shows = createBatches<UnderWay, unknown>({
-    write: (batch) => showAttempts(db, of, batch.map(idsOf)),
+    write: (batch) => {
+      const sent = batch.map(idsOf)
+      return distributed ? byTenant((tx) => showOfOne(tx, sent)) : showAttempts(db, sent)
+    },
     size: BATCH,
     atOnce: 1,
     ...(distributed && { groupOf: ({ claimed }: UnderWay) => claimed.tenant_id }),

@@ -7,7 +7,7 @@ import {
   type RequestedPage,
   readPage,
 } from '../../database/page.ts'
-import { inSteps } from '../../database/steps.ts'
+import { inSteps, sendSteps } from '../../database/steps.ts'
 import { toTimestamp } from '../../database/types.ts'
 import type { RetiredSecret } from '../outbound/signing.ts'
 
@@ -33,25 +33,19 @@ const COLUMNS = `w.id, w.url, w.description, w.enabled_events, w.status, w.disab
 
 const HEAD = 'coalesce((SELECT h.sequence FROM event_heads h WHERE h.tenant_id = $1), 0)'
 
-const openSender = (planned: string) =>
-  `INSERT INTO webhook_senders AS w (tenant_id, tokens, refilled_at, planned) VALUES ($1, 0, 'epoch', ${planned})
-         ON CONFLICT (tenant_id)`
-
-// In steps nothing is looked up while a row is inserted: it begins with a number that no sequence has.
+// Citus looks nothing up while a row is inserted: the row begins with a number that no sequence has.
 const UNPLANNED = '-1'
+const OPEN_SENDER = `INSERT INTO webhook_senders AS w (tenant_id, tokens, refilled_at, planned) VALUES ($1, 0, 'epoch', ${UNPLANNED})
+         ON CONFLICT (tenant_id)`
 const PLANNED_SO_FAR = `UPDATE webhook_senders SET planned = ${HEAD} WHERE tenant_id = $1 AND planned = ${UNPLANNED}`
 
 // The turn moves, as with every other change of the row: a visit that began before this one ended finds the row by the
 // place that it no longer has, and has to give up.
-const LOCK_SENDER: Statement = {
-  name: 'webhook_senders_lock',
-  text: `${openSender(HEAD)} DO UPDATE SET turn = w.turn + 1`,
-  steps: inSteps(
-    'webhook_senders_lock',
-    `${openSender(UNPLANNED)} DO UPDATE SET turn = w.turn + 1`,
-    PLANNED_SO_FAR,
-  ),
-}
+const LOCK_SENDER = inSteps(
+  'webhook_senders_lock',
+  `${OPEN_SENDER} DO UPDATE SET turn = w.turn + 1`,
+  PLANNED_SO_FAR,
+)
 
 const COUNT: Statement = {
   name: 'webhook_endpoints_count',
@@ -64,37 +58,32 @@ export async function countEndpoints(db: Database, tenantId: string): Promise<nu
 }
 
 /**
- * Counts the tenant's endpoints and keeps others from adding any until the transaction ends. Two statements: the second
- * one sees what was committed while the first one waited.
+ * Counts the tenant's endpoints and keeps others from adding any until the transaction ends. The count is a statement of its
+ * own: it sees what was committed while the one before it waited.
  */
 export async function lockEndpointCount(db: Database, tenantId: string): Promise<number> {
-  const [, count] = await Promise.all([db.query(LOCK_SENDER, [tenantId]), countEndpoints(db, tenantId)])
+  const [, count] = await Promise.all([sendSteps(db, LOCK_SENDER, [tenantId]), countEndpoints(db, tenantId)])
   return count
 }
 
 const COLUMNS_INSERTED = `tenant_id, id, url, description, enabled_events, status, disabled_reason, secret,
                                         retired_secrets, metadata, created, updated`
 
-const INSERT: Statement = {
-  name: 'webhook_endpoints_insert',
-  text: `WITH sender AS (
-           ${openSender(HEAD)} DO NOTHING
-         )
-         INSERT INTO webhook_endpoints (${COLUMNS_INSERTED}, since)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, ${HEAD})`,
-  steps: inSteps(
-    'webhook_endpoints_insert',
-    `${openSender(UNPLANNED)} DO NOTHING`,
-    PLANNED_SO_FAR,
-    `INSERT INTO webhook_endpoints (${COLUMNS_INSERTED}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
-    `UPDATE webhook_endpoints SET since = ${HEAD} WHERE tenant_id = $1 AND id = $2`,
-  ),
-}
+const INSERT = inSteps(
+  'webhook_endpoints_insert',
+  `${OPEN_SENDER} DO NOTHING`,
+  PLANNED_SO_FAR,
+  `INSERT INTO webhook_endpoints (${COLUMNS_INSERTED}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+  `UPDATE webhook_endpoints SET since = ${HEAD} WHERE tenant_id = $1 AND id = $2`,
+)
 
-/** Writes a new endpoint, which gets the events that are emitted from now on; the tenant's first one also opens its bucket, full. */
+/**
+ * Writes a new endpoint, which gets the events that are emitted from now on; the tenant's first one also opens its bucket, full.
+ * The caller owns the transaction.
+ */
 export function insertEndpoint(db: Database, tenantId: string, row: EndpointRow): Promise<unknown> {
   const { id, url, description, enabled_events, status, disabled_reason, secret, metadata } = row
-  return db.query(INSERT, [
+  return sendSteps(db, INSERT, [
     tenantId,
     id,
     url,

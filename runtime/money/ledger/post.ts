@@ -42,7 +42,8 @@ const MOVED =
 
 const FIRST = `INSERT INTO ledger_accounts AS a (tenant_id, id, balance, held, version) VALUES ($1, $4, $5, 0, 1) ${MOVED}`
 
-const SECOND = `INSERT INTO ledger_accounts AS a (tenant_id, id, balance, held, version) VALUES ($1, $6, -$5::bigint, 0, 1) ${MOVED}`
+const second = (row: string) =>
+  `INSERT INTO ledger_accounts AS a (tenant_id, id, balance, held, version) ${row} ${MOVED}`
 
 const CAUSE = 'INSERT INTO ledger_transactions (tenant_id, cause, created) VALUES ($1, $2, $3)'
 
@@ -61,7 +62,7 @@ const BALANCE = 'RETURNING current::text AS balance'
 const TRANSFER: Statement = {
   name: 'ledger_transfer',
   text: `WITH one AS (${FIRST} RETURNING a.id, a.balance, a.version),
-         other AS (${SECOND.replace('VALUES ($1, $6, -$5::bigint, 0, 1)', 'SELECT $1, $6, -$5::bigint, 0, 1 FROM one')}
+         other AS (${second('SELECT $1, $6, -$5::bigint, 0, 1 FROM one')}
            RETURNING a.id, a.balance, a.version),
          caused AS (${CAUSE}),
          entered AS (${ENTRIES} ${entryOf('one AS a', '$1', '$7', '$5::bigint')})
@@ -70,7 +71,7 @@ const TRANSFER: Statement = {
     'ledger_transfer',
     CAUSE,
     FIRST,
-    SECOND,
+    second('VALUES ($1, $6, -$5::bigint, 0, 1)'),
     `${ENTRIES} ${entryOf(own('$4'), 'a.tenant_id', '$7', '$5::bigint')}`,
     `${ENTRIES} ${entryOf(own('$6'), 'a.tenant_id', '$8', '(-$5::bigint)')} ${BALANCE}`,
   ),

@@ -10,7 +10,7 @@ import {
   type RequestedPage,
   readPage,
 } from '../../database/page.ts'
-import { inSteps } from '../../database/steps.ts'
+import { inSteps, sendSteps } from '../../database/steps.ts'
 import { toTimestamp } from '../../database/types.ts'
 import { type Interchange, type LineType, type Totals, totalsOf } from './amounts.ts'
 
@@ -198,29 +198,15 @@ export interface LineRow {
   readonly created: number
 }
 
-const ADD = `UPDATE settlements SET transaction_amount = transaction_amount + $3, interchange_amount = interchange_amount + $4,
-    fees_amount = fees_amount + $5, net_amount = net_amount + $6, lines_count = lines_count + $7, updated = greatest(updated, $8)
-  WHERE tenant_id = $1 AND id = $2 AND status = 'open'`
-
-const LINES =
-  'INSERT INTO settlement_lines (tenant_id, id, settlement_id, type, amount, source_id, ledger_entry_id, created)'
-
-const GIVEN =
-  'json_to_recordset($9) AS g (id text, type text, amount bigint, source_id text, ledger_entry_id text, created timestamptz)'
-
 // A settlement that is closed meanwhile gives no identifier, and lines cannot be without.
-const ADD_LINES: Statement = {
-  name: 'settlement_lines_add',
-  guarded: true,
-  text: `WITH target AS (${ADD} RETURNING id)
-         ${LINES} SELECT $1, g.id, (SELECT id FROM target), g.type, g.amount, g.source_id, g.ledger_entry_id, g.created FROM ${GIVEN}`,
-  steps: inSteps(
-    'settlement_lines_add',
-    ADD,
-    `${LINES} SELECT s.tenant_id, g.id, CASE WHEN s.status = 'open' THEN s.id END, g.type, g.amount, g.source_id, g.ledger_entry_id,
-            g.created FROM settlements s, ${GIVEN} WHERE s.tenant_id = $1 AND s.id = $2`,
-  ),
-}
+const ADD_LINES = inSteps(
+  'settlement_lines_add',
+  `UPDATE settlements SET transaction_amount = transaction_amount + $3, interchange_amount = interchange_amount + $4,
+    fees_amount = fees_amount + $5, net_amount = net_amount + $6, lines_count = lines_count + $7, updated = greatest(updated, $8)
+  WHERE tenant_id = $1 AND id = $2 AND status = 'open'`,
+  `INSERT INTO settlement_lines (tenant_id, id, settlement_id, type, amount, source_id, ledger_entry_id, created) SELECT s.tenant_id, g.id, CASE WHEN s.status = 'open' THEN s.id END, g.type, g.amount, g.source_id, g.ledger_entry_id,
+            g.created FROM settlements s, json_to_recordset($9) AS g (id text, type text, amount bigint, source_id text, ledger_entry_id text, created timestamptz) WHERE s.tenant_id = $1 AND s.id = $2`,
+)
 
 /**
  * Adds lines to an open settlement, and what they come to. Fails with `Overtaken` where it is not open any more.
@@ -230,7 +216,7 @@ const ADD_LINES: Statement = {
 export function addLines(db: Database, tenantId: string, lines: readonly LineRow[]): Promise<unknown> {
   const totals = totalsOf(lines)
   const rows = lines.map((line) => ({ ...line, created: toTimestamp(line.created) }))
-  return db.query(ADD_LINES, [
+  const values = [
     tenantId,
     lines[0]!.settlement_id,
     totals.transaction_amount,
@@ -240,7 +226,8 @@ export function addLines(db: Database, tenantId: string, lines: readonly LineRow
     totals.lines_count,
     rows[0]!.created,
     JSON.stringify(rows),
-  ])
+  ]
+  return sendSteps(db, ADD_LINES, values, { guarded: true })
 }
 
 // Without a condition on the type, the index by source is the only one that leads to the lines.

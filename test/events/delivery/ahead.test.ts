@@ -158,7 +158,9 @@ test('disabled meanwhile: it is sent all the same, and its failure is the end', 
   await worker.stop()
   await retry(second)
   await stage.changeEndpoint(endpoint, 'disable')
-  await cancelAttempts(stage.database.sandbox, tenantId, endpoint.id, stage.clock.now, stage.leaseClock.now())
+  await stage.database.sandbox.transaction((tx) =>
+    cancelAttempts(tx, tenantId, endpoint.id, stage.clock.now, stage.leaseClock.now()),
+  )
   stage.work()
   await arrived(2)
   expect(await stage.attempts(endpoint)).toMatchObject([

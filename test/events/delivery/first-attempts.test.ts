@@ -2,12 +2,13 @@
 
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { byIndex, useIndexes } from '../../../runtime/database/pool/by-index.ts'
+import type { Database } from '../../../runtime/database/database.ts'
+import { useIndexes } from '../../../runtime/database/pool/by-index.ts'
 import { completeOfOne } from '../../../runtime/events/delivery/queries/completions.ts'
 import {
   type AttemptCompletion,
-  showAttempts,
-  succeedAttempts,
+  showOfOne,
+  succeedOfOne,
 } from '../../../runtime/events/delivery/queries/successes.ts'
 import { planAttempts } from '../../../runtime/events/delivery/queries/visits.ts'
 import { cancelAttempts } from '../../../runtime/events/webhook-endpoints/cancel-attempts.ts'
@@ -39,30 +40,32 @@ async function lease(events: number, limit: number) {
   return rows.map(({ attempt_id }) => ({ tenantId, attemptId: attempt_id, token }))
 }
 
-const db = () => byIndex(stage.database.sandbox)
+const inTransaction = <T>(write: (tx: Database) => Promise<T>) =>
+  stage.database.sandbox.transaction((tx) => {
+    useIndexes(tx)
+    return write(tx)
+  })
 
 const statuses = async () => (await stage.attempts(endpoint)).map(({ status }) => status).toSorted()
 
 const succeed = (sent: Awaited<ReturnType<typeof lease>>) =>
-  succeedAttempts(
-    db(),
-    'one',
-    sent.map((each) => ({
-      ...each,
-      status: 'succeeded',
-      responseStatus: 200,
-      responseBody: 'ok',
-      durationMs: 7,
-      attemptedAt: START,
-    })),
-    START + 1,
+  inTransaction((tx) =>
+    succeedOfOne(
+      tx,
+      sent.map((each) => ({
+        ...each,
+        status: 'succeeded',
+        responseStatus: 200,
+        responseBody: 'ok',
+        durationMs: 7,
+        attemptedAt: START,
+      })),
+      START + 1,
+    ),
   )
 
 const complete = (completions: readonly AttemptCompletion[]) =>
-  stage.database.sandbox.transaction((tx) => {
-    useIndexes(tx)
-    return completeOfOne(tx, completions, START + 1)
-  })
+  inTransaction((tx) => completeOfOne(tx, completions, START + 1))
 
 const cancel = (machine: number) =>
   stage.database.sandbox.transaction((tx) =>
@@ -72,7 +75,7 @@ const cancel = (machine: number) =>
 test('they stand in the queue only, until they are shown or over', async () => {
   const [first, second, third] = await lease(5, 3)
   expect(await statuses()).toEqual(['pending', 'pending'])
-  await showAttempts(db(), 'one', [first!, { ...second!, token: randomUUID() }])
+  await inTransaction((tx) => showOfOne(tx, [first!, { ...second!, token: randomUUID() }]))
   expect(await statuses()).toEqual(['pending', 'pending', 'pending'])
   const written = await succeed([first!, second!, { ...third!, token: randomUUID() }])
   expect([...written].toSorted()).toEqual([first!.attemptId, second!.attemptId].toSorted())
@@ -86,7 +89,7 @@ test('they stand in the queue only, until they are shown or over', async () => {
     updated: START + 1,
   }
   expect(of).toMatchObject(Array(2).fill({ ...answered, ...when, attempt: 1, next_attempt_at: null }))
-  await showAttempts(db(), 'one', [first!, second!]) // too late: nothing changes
+  await inTransaction((tx) => showOfOne(tx, [first!, second!])) // too late: nothing changes
   expect(await statuses()).toEqual(['pending', 'pending', 'succeeded', 'succeeded'])
   expect(await stage.count('webhook_ready', tenantId)).toBe(3)
 })

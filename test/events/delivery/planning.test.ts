@@ -147,16 +147,16 @@ test('what may be sent at once stands in the queue only, until it is shown or ov
   )) as [{ token: string }]
   const [first, second, third] = rows.map(({ attempt_id }) => ({ tenantId, attemptId: attempt_id, token }))
   const pool = stage.database.sandbox
-  await showAttempts(pool, 'many', [first!, { ...second!, token: randomUUID() }])
+  await showAttempts(pool, [first!, { ...second!, token: randomUUID() }])
   expect(await statuses(endpoint)).toEqual(['pending', 'pending', 'pending'])
   const end = { status: 'succeeded', responseStatus: 200, attemptedAt: START, durationMs: 1 } as const
   const ends = [first!, second!, { ...third!, token: randomUUID() }].map((each) => ({ ...each, ...end }))
-  expect([...(await succeedAttempts(pool, 'many', ends, START))].toSorted()).toEqual(
+  expect([...(await succeedAttempts(pool, ends, START))].toSorted()).toEqual(
     [first!.attemptId, second!.attemptId].toSorted(),
   )
   expect((await statuses(endpoint)).toSorted()).toEqual(['pending', 'pending', 'succeeded', 'succeeded'])
   expect(await stage.count('webhook_ready', tenantId)).toBe(3)
-  await showAttempts(pool, 'many', [first!, second!]) // too late: nothing changes
+  await showAttempts(pool, [first!, second!]) // too late: nothing changes
   expect((await statuses(endpoint)).toSorted()).toEqual(['pending', 'pending', 'succeeded', 'succeeded'])
 })
 
@@ -171,16 +171,16 @@ test('several tenants are written in one statement, each its own', async () => {
     attemptId: row.attempt_id,
     token: request.token,
   }))
-  await showAttempts(stage.database.sandbox, 'many', sent)
+  await showAttempts(stage.database.sandbox, sent)
   expect(await Promise.all(endpoints.map(statuses))).toEqual(Array(2).fill(['pending', 'pending']))
   const crossed = sent.map((each) => ({
     ...each,
     tenantId: tenants.find((other) => other !== each.tenantId)!,
     status: 'succeeded' as const,
   }))
-  expect((await succeedAttempts(stage.database.sandbox, 'many', crossed, START)).size).toBe(0)
+  expect((await succeedAttempts(stage.database.sandbox, crossed, START)).size).toBe(0)
   const ends = sent.map((each) => ({ ...each, status: 'succeeded' as const, responseStatus: 204 }))
-  expect((await succeedAttempts(stage.database.sandbox, 'many', ends, START)).size).toBe(4)
+  expect((await succeedAttempts(stage.database.sandbox, ends, START)).size).toBe(4)
   expect(await Promise.all(endpoints.map(statuses))).toEqual(Array(2).fill(['succeeded', 'succeeded']))
 })
 
@@ -191,7 +191,9 @@ test('an endpoint is disabled after the worker that was to send was lost: the at
   expect(await statuses(endpoint)).toEqual([])
   await stage.changeEndpoint(endpoint, 'disable')
   const later = stage.leaseClock.now() + 21_000
-  await cancelAttempts(stage.database.sandbox, tenantId, endpoint.id, stage.clock.now, later)
+  await stage.database.sandbox.transaction((tx) =>
+    cancelAttempts(tx, tenantId, endpoint.id, stage.clock.now, later),
+  )
   expect(await stage.attempts(endpoint)).toMatchObject([
     { event_id: eventId, attempt: 1, status: 'canceled', trigger: 'schedule', created: START },
   ])

@@ -151,7 +151,7 @@ export async function openStage(poolSize = 6, citus = false): Promise<Stage> {
     addEndpoint: async (tenantId, url, types = ['*']) => {
       const id = newId('whe', clock.now)
       const { secret, sealed } = createEndpointSecrets(seals, 'sandbox').make(tenantId, id)
-      await insertEndpoint(pool, tenantId, {
+      const row = {
         id,
         url,
         description: null,
@@ -165,7 +165,8 @@ export async function openStage(poolSize = 6, citus = false): Promise<Stage> {
         timeouts: 0,
         created: clock.now,
         updated: clock.now,
-      })
+      } as const
+      await pool.transaction((tx) => insertEndpoint(tx, tenantId, row))
       return { tenantId, id, secret }
     },
     changeEndpoint: ({ tenantId, id }, change) =>
@@ -204,7 +205,7 @@ export async function openStage(poolSize = 6, citus = false): Promise<Stage> {
       }),
     plan: () => planAll(pool),
     retry: async (tenantId, attemptId) => {
-      await retryAttempt(pool, tenantId, attemptId, clock.now)
+      await pool.transaction((tx) => retryAttempt(tx, tenantId, attemptId, clock.now))
     },
     attempts: ({ tenantId, id }) =>
       rows<AttemptRow>(

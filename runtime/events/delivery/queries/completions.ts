@@ -8,9 +8,31 @@ import { type ForTenants, forOneTenant } from './visits.ts'
 
 const TEXT = readSqlFile(import.meta.dirname, 'complete.sql')
 
-const COMPLETE: ForTenants = { many: { text: TEXT }, one: { text: forOneTenant(TEXT, '$3') } }
+const OF_ONE = forOneTenant(TEXT, '$3')
 
-const COMPLETE_APART: Statement = { text: readSqlFile(import.meta.dirname, 'complete-apart.sql') }
+const COMPLETE: ForTenants = { many: { text: TEXT }, one: { text: OF_ONE } }
+
+const partOf = (from: string, to: string) => OF_ONE.slice(OF_ONE.indexOf(from), OF_ONE.indexOf(to))
+
+// On Citus, where it is a single task on one shard. New rows beside changes would not go to one shard, so statements before and
+// after this one write them.
+const COMPLETE_ON_SHARD: Statement = {
+  text: `${partOf('WITH outcome AS (', ', written AS (')}, written AS (
+  UPDATE webhook_attempts a
+     SET status = CASE WHEN x.resumes THEN 'pending' ELSE x.status END,
+         trigger = CASE WHEN x.resumes THEN 'schedule' ELSE a.trigger END,
+         scheduled_at = CASE WHEN x.resumes THEN x.follows_at ELSE a.scheduled_at END,
+         response_status = x.response_status, response_body = x.response_body,
+         error = x.error, duration_ms = x.duration_ms, attempted_at = x.attempted_at, updated = $2,
+         next_attempt_at = CASE WHEN x.trigger = 'manual' AND NOT x.ends_series THEN a.next_attempt_at
+                                ELSE x.follows_at END
+    FROM result x WHERE a.tenant_id = $3 AND a.id = x.attempt_id
+)${partOf(', dropped AS (', 'SELECT attempt_id FROM result')}SELECT attempt_id, resumes, CASE WHEN resumes THEN attempt_id ELSE next_id END AS next_id, endpoint_id, event_id,
+       CASE WHEN resumes THEN attempt ELSE attempt + 1 END AS attempt,
+       CASE WHEN resumes THEN previous_id ELSE attempt_id END AS previous_id,
+       coalesce(generation, series) AS generation, follows_at
+  FROM result`,
+}
 
 /** An attempt that ended, and what waits after it: nothing where `follows_at` is null. */
 interface Ended {
@@ -71,9 +93,9 @@ export async function completeOfOne(
   completions: readonly AttemptCompletion[],
   now: number,
 ): Promise<ReadonlySet<string>> {
-  const tenantId = onlyTenant(completions)!
+  const { tenantId } = completions[0]!
   writeUnwritten(tx, completions)
-  const { rows } = await tx.query<Ended>(COMPLETE_APART, [...completionValues(completions, now), tenantId])
+  const { rows } = await tx.query<Ended>(COMPLETE_ON_SHARD, [...completionValues(completions, now), tenantId])
   const waiting = rows.flatMap((row) =>
     row.follows_at === null ? [] : { ...row, follows_at: toTimestamp(row.follows_at) },
   )
@@ -116,10 +138,7 @@ export const MAX_TIMEOUTS = 6
 
 // An endpoint that somebody is changing is passed over: the next attempt shows the same. By the endpoints' keys. Time-outs are
 // counted up to MAX_TIMEOUTS.
-const RECORD_RESULTS: ForTenants = {
-  many: {
-    name: 'webhook_endpoints_react',
-    text: `WITH result AS (
+const RECORD_RESULTS_TEXT = `WITH result AS (
            SELECT * FROM json_to_recordset($1) AS r (tenant_id text, endpoint_id text, answered boolean, timeouts integer)
          ), held AS MATERIALIZED (
            SELECT e.tenant_id, e.id, CASE WHEN r.answered THEN 0 ELSE least(6, e.timeouts + r.timeouts) END AS timeouts
@@ -128,21 +147,11 @@ const RECORD_RESULTS: ForTenants = {
               FOR NO KEY UPDATE OF e SKIP LOCKED
          )
          UPDATE webhook_endpoints e SET timeouts = h.timeouts
-           FROM held h WHERE e.tenant_id = h.tenant_id AND e.id = h.id AND e.timeouts <> h.timeouts`,
-  },
-  one: {
-    name: 'webhook_endpoints_react_of_one',
-    text: `WITH result AS (
-           SELECT * FROM json_to_recordset($1) AS r (tenant_id text, endpoint_id text, answered boolean, timeouts integer)
-         ), held AS MATERIALIZED (
-           SELECT e.tenant_id, e.id, CASE WHEN r.answered THEN 0 ELSE least(6, e.timeouts + r.timeouts) END AS timeouts
-             FROM result r JOIN webhook_endpoints e ON e.tenant_id = $2 AND e.id = r.endpoint_id
-            ORDER BY e.tenant_id, e.id
-              FOR NO KEY UPDATE OF e SKIP LOCKED
-         )
-         UPDATE webhook_endpoints e SET timeouts = h.timeouts
-           FROM held h WHERE e.tenant_id = $2 AND e.id = h.id AND e.timeouts <> h.timeouts`,
-  },
+           FROM held h WHERE e.tenant_id = h.tenant_id AND e.id = h.id AND e.timeouts <> h.timeouts`
+
+const RECORD_RESULTS: ForTenants = {
+  many: { name: 'webhook_endpoints_react', text: RECORD_RESULTS_TEXT },
+  one: { name: 'webhook_endpoints_react_of_one', text: forOneTenant(RECORD_RESULTS_TEXT, '$2') },
 }
 
 /** Narrows the partitions of endpoints that do not answer in time, and opens those that do again. */

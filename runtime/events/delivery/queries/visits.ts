@@ -24,7 +24,7 @@ const ONE = '(SELECT $4::text AS tenant_id, 1::bigint AS position) AS t'
  *
  * @param tenant the parameter that is the tenant.
  */
-export function forOneTenant(text: string, tenant: '$3' | '$4'): string {
+export function forOneTenant(text: string, tenant: '$2' | '$3' | '$4'): string {
   return text
     .replace(MANY, ONE)
     .replaceAll(

@@ -1,0 +1,21 @@
+import type { Statement } from './database.ts'
+import { inSteps } from './steps.ts'
+
+/**
+ * Deletes about $2 of the oldest rows of all tenants, those whose column is at or before $1. One server takes them by their
+ * places (ctid) and passes over those that another node is deleting. On Citus a ctid is unique only within a shard, and no
+ * lock covers all shards: there it deletes up to the value of the last of them.
+ */
+export function sweepOldest(table: string, column: string): Statement {
+  const oldest = `FROM ${table} WHERE ${column} <= $1 ORDER BY ${column} LIMIT $2`
+  return {
+    text: `DELETE FROM ${table} WHERE ctid = ANY (ARRAY(SELECT ctid ${oldest} FOR UPDATE SKIP LOCKED))`,
+    long: true,
+    steps: inSteps(
+      undefined,
+      `DELETE FROM ${table} WHERE ${column} <= (
+       SELECT max(oldest.${column}) FROM (
+         SELECT ${column} ${oldest}) AS oldest)`,
+    ),
+  }
+}
