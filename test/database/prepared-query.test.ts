@@ -1,4 +1,6 @@
 /** Named statements are described once for each connection; rows read alike before and after. */
+import { createRequire } from 'node:module'
+import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Statement } from '../../runtime/database/database.ts'
 import { createPool, type MeasuredPool } from '../../runtime/database/pool/pool.ts'
@@ -114,4 +116,18 @@ test('other columns under the same name are an error, never rows under wrong nam
   expect((await pool.query(star)).rows).toEqual([{ id: 1, note: null }])
   await database.control.query({ text: 'ALTER TABLE control.notes ADD COLUMN extra int' })
   await expect(pool.query(star)).rejects.toThrow(/cached plan must not change result type/)
+})
+
+test('pg is the version whose internals a prepared query uses, and has them', () => {
+  const { version } = createRequire(import.meta.url)('pg/package.json')
+  expect(
+    version,
+    'compare PreparedQuery with lib/query.js and lib/connection.js of this pg, then change the version',
+  ).toBe('8.23.1')
+  const query = new pg.Query('SELECT 1') as unknown as Record<string, unknown>
+  const used = ['prepare', 'handleRowDescription', 'handleDataRow', 'handleCommandComplete']
+  expect(used.filter((name) => typeof query[name] !== 'function')).toEqual([])
+  expect(query).toMatchObject({ _result: { rows: [] }, _canceledDueToError: false })
+  const { connection } = new pg.Client() as unknown as { connection: Record<string, unknown> }
+  expect(typeof connection.describe).toBe('function')
 })

@@ -3,35 +3,33 @@ import { pipelined } from '../pipelined.ts'
 import { inSteps } from '../steps.ts'
 import type { EarlyCommit, Pool } from './pool.ts'
 
+const OTHER_WAYS = [
+  'seqscan',
+  'bitmapscan',
+  'hashjoin',
+  'mergejoin',
+  'material',
+  'memoize',
+  'sort',
+  'incremental_sort',
+]
+
+const turnOff = (way: string) => `set_config('enable_${way}', 'off', true)`
+
 /**
  * The queue is empty one minute and holds a million rows the next, and a plan made for the empty one reads all of them: so
- * nothing but indexes is offered, for this transaction. Behind a pooler nothing else would be ours.
+ * only indexes are offered, for this transaction. A setting of the session would reach other users of a pooler.
  */
 const BY_INDEX: Statement = {
   name: 'plan_by_index',
-  text: `SELECT set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true),
-                set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true),
-                set_config('enable_material', 'off', true), set_config('enable_memoize', 'off', true),
-                set_config('enable_sort', 'off', true), set_config('enable_incremental_sort', 'off', true)`,
+  text: `SELECT ${OTHER_WAYS.map(turnOff).join(', ')}`,
   // Functions do not reach the servers of the shards, commands do.
-  steps: inSteps(
-    undefined,
-    ...[
-      'seqscan',
-      'bitmapscan',
-      'hashjoin',
-      'mergejoin',
-      'material',
-      'memoize',
-      'sort',
-      'incremental_sort',
-    ].map((way) => `SET LOCAL enable_${way} = off`),
-  ),
+  steps: inSteps(undefined, ...OTHER_WAYS.map((way) => `SET LOCAL enable_${way} = off`)),
 }
 
 /**
  * The same for a statement with a name, which has one plan whatever its values are: it is made once on each connection.
- * Left to itself PostgreSQL plans the long ones anew each time, because it expects fewer rows where it knows the values.
+ * Left to itself PostgreSQL plans the long ones anew each time, because it expects fewer rows if it knows the values.
  */
 export const BY_INDEX_ONCE: Statement = {
   ...BY_INDEX,
