@@ -4,6 +4,7 @@
  * statement is measurably cheaper on a single server (`Statement.steps`).
  */
 import type { Database, RowResult, Statement, StatementStep } from './database.ts'
+import { pipelined } from './pipelined.ts'
 
 /**
  * Steps from texts that number their parameters as the whole statement does. Later ones see what earlier ones have done;
@@ -29,17 +30,19 @@ export function sendSteps<Row>(
   values: readonly unknown[],
   { guarded }: Pick<Statement, 'guarded'> = {},
 ): Promise<RowResult<Row>> {
-  const answers = steps.map(({ statement: own, takes }) => {
-    const step = guarded ? { ...own, guarded } : own
-    return takes.length === 0
-      ? tx.query<Row>(step)
-      : tx.query<Row>(
-          step,
-          takes.map((index) => values[index]),
-        )
-  })
+  for (const step of steps.slice(0, -1)) pipelined(sendStep(tx, step, values, guarded))
   // A failure of an earlier one fails the last with the same error.
-  return answers.at(-1)!
+  return sendStep<Row>(tx, steps.at(-1)!, values, guarded)
+}
+
+function sendStep<Row>(
+  tx: Database,
+  { statement, takes }: StatementStep,
+  values: readonly unknown[],
+  guarded: Statement['guarded'],
+): Promise<RowResult<Row>> {
+  const own = guarded ? { ...statement, guarded } : statement
+  return tx.query<Row>(own, takes.length === 0 ? undefined : takes.map((index) => values[index]))
 }
 
 /** A transaction of a distributed database: statements that have steps go in steps. */

@@ -1,3 +1,7 @@
+/**
+ * Plans of the queue's statements. With a plan that PostgreSQL made while the queue was empty, a claim among 200,000 attempts takes
+ * 559 ms; with indexes only it takes 31 ms (median of 9, on a busy machine).
+ */
 import type { Database, RowResult, Statement } from '../database.ts'
 import { pipelined } from '../pipelined.ts'
 import { inSteps } from '../steps.ts'

@@ -1,3 +1,7 @@
+/**
+ * Waits for locks on the last connections. If four tenants wait for locks on all connections, a fifth is served after 0.55 s; without
+ * this it gives up after 5 s, and its request is answered with 503 (`test/platform/fairness/locks.test.ts`).
+ */
 import type { Tenant } from '../../platform/fairness/fair-queue.ts'
 import type { Database, Statement } from '../database.ts'
 import { codeOf, LOCK_NOT_AVAILABLE } from '../errors.ts'

@@ -1,3 +1,7 @@
+/**
+ * Single statements share a few connections and do not wait for each other's answers. A statement costs 19 µs of CPU, and 79 µs
+ * through `pg.Pool` (64 at once, `node test/bench/queries.ts --only single`). A pool cannot share a connection.
+ */
 import type pg from 'pg'
 import type { EventLoopTicks } from '../../platform/fairness/event-loop-ticks.ts'
 import { createFairQueue, type Tenant } from '../../platform/fairness/fair-queue.ts'
