@@ -1,7 +1,7 @@
 /**
  * Work in several statements of one transaction, none waiting for the answer to another. Citus sends a statement to one shard
- * unless it writes new rows beside something else. So such work goes in steps: always (`sendSteps`), or only on Citus where one
- * statement is measurably cheaper on a single server (`Statement.steps`).
+ * unless it writes new rows beside something else. So such work goes in steps: always (`sendSteps`), or only on Citus
+ * (`Statement.steps`) if a single server needs one statement, because each request sends it or for its plan.
  */
 import type { Database, RowResult, Statement, StatementStep } from './database.ts'
 import { pipelined } from './pipelined.ts'

@@ -2,10 +2,9 @@ import type { Database } from '../../database/database.ts'
 import { inSteps, sendSteps } from '../../database/steps.ts'
 import { toTimestamp } from '../../database/types.ts'
 
-// $1 tenant, $2 endpoint, $3 now, service time, $4 machine time. An attempt under a lease is being sent, and ends as it ends. The
-// first step locks the others, and the second writes those that are only in the queue yet. The endpoint's attempts are found by
-// webhook_ready_by_lane, whose order they are asked for in, and by webhook_waiting_by_endpoint; the rest by keys, which are given
-// as an array: the planner reads no other rows, whatever sizes it takes the tables for.
+// $1 tenant, $2 endpoint, $3 now, service time, $4 machine time. An attempt under a lease is being sent and is left alone. The first
+// step locks the others, the second writes those that are only in the queue so far, and the third cancels them. The order by lease
+// leads to webhook_ready_by_lane, the array of keys to webhook_ready_pkey, even if the planner takes the tables for small ones.
 const CANCEL = inSteps(
   'webhook_attempts_cancel',
   `SELECT attempt_id FROM webhook_ready
