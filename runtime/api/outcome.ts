@@ -21,7 +21,7 @@ import {
 } from '../tenants/audit/queries.ts'
 import type { Effects } from './context.ts'
 import { type ApiError, describeError } from './errors/errors.ts'
-import type { Admitted, ApiService } from './exchange.ts'
+import type { ApiCall, ApiService } from './exchange.ts'
 import type { FurtherEntry } from './handler.ts'
 import { type ClaimedKey, isStored, sealBody } from './idempotency.ts'
 import type { WriteRules } from './version-table.ts'
@@ -34,7 +34,7 @@ export interface Writing extends Write {
 /** A write, whichever transaction it is made in. */
 export interface Write {
   readonly service: ApiService
-  readonly exchange: Admitted
+  readonly call: ApiCall
   readonly rules: WriteRules
   /** Undefined without an Idempotency-Key. */
   readonly claimed: ClaimedKey | undefined
@@ -54,7 +54,7 @@ export function enqueueSuccess(
   effects: Effects,
   { status, body, text }: CanonicalAnswer,
 ): Promise<boolean> {
-  const { exchange, rules } = writing
+  const { call, rules } = writing
   const { events, auditEntries, newSpace } = effects
   const concernsBoth = rules.account === 'whole'
   const outcome = { status, text, targetId: idOf(body), outcome: 'succeeded', newSpace } as const
@@ -62,7 +62,7 @@ export function enqueueSuccess(
     const { space, entry, answer } = describeOutcome(writing, outcome)
     return appendOutcome(writing.db, space, entry, answer, events)
   }
-  const due = appendEvents(writing.db, exchange.credential.space, events)
+  const due = appendEvents(writing.db, call.credential.space, events)
   enqueueFurtherEntries(writing, auditEntries)
   if (concernsBoth) enqueueInBothLogs(writing)
   else enqueueOutcome(writing, outcome)
@@ -71,10 +71,10 @@ export function enqueueSuccess(
 
 /** Writes that the handler refused, and the refusal where a repeated request is to get it too. */
 export function enqueueRefusal(writing: Writing, error: ApiError): void {
-  const { exchange, claimed } = writing
+  const { call, claimed } = writing
   const outcome = {
     status: error.status,
-    text: JSON.stringify(describeError(error, exchange.requestId)),
+    text: JSON.stringify(describeError(error, call.requestId)),
     targetId: null,
     outcome: 'failed',
     newSpace: undefined,
@@ -100,12 +100,12 @@ function enqueueOutcome(writing: Writing, outcome: WriteOutcome): void {
 
 /** What is written of an outcome, and in which space. */
 function describeOutcome(
-  { service, exchange, rules, claimed }: Writing,
+  { service, call, rules, claimed }: Writing,
   { status, text, targetId, outcome, newSpace }: WriteOutcome,
 ) {
-  const { credential, pathParameters, route } = exchange
+  const { credential, pathParameters, route } = call
   const entry: AuditEntry = {
-    ...entryOf(exchange, service.environment),
+    ...entryOf(call, service.environment),
     action: rules.auditAction,
     targetId: nameOf(pathParameters[route.pathNames[0] ?? '']) ?? targetId,
     outcome,
@@ -124,8 +124,8 @@ function describeOutcome(
 const nameOf = (value: unknown): string | undefined => (value === undefined ? undefined : String(value))
 
 /** What a request's entries have in common. */
-function entryOf(exchange: Admitted, environment: Environment) {
-  const { credential, now, address, requestId, version } = exchange
+function entryOf(call: ApiCall, environment: Environment) {
+  const { credential, now, address, requestId, version } = call
   return {
     id: newId('aud', now),
     environment,
@@ -139,15 +139,15 @@ function entryOf(exchange: Admitted, environment: Environment) {
 }
 
 /** The entries that the handler added. */
-function enqueueFurtherEntries({ db, service, exchange }: Writing, entries: readonly FurtherEntry[]): void {
+function enqueueFurtherEntries({ db, service, call }: Writing, entries: readonly FurtherEntry[]): void {
   for (const { action, targetId } of entries) {
     const entry = {
-      ...entryOf(exchange, service.environment),
+      ...entryOf(call, service.environment),
       action,
       targetId,
       outcome: 'succeeded',
     } as const
-    pipelined(appendAudit(db, exchange.credential.space, entry))
+    pipelined(appendAudit(db, call.credential.space, entry))
   }
 }
 
@@ -155,12 +155,12 @@ function enqueueFurtherEntries({ db, service, exchange }: Writing, entries: read
  * What concerns the whole account, in the logs of both environments, each by its own clock. Always in the same order, so
  * that two such transactions cannot wait for each other.
  */
-function enqueueInBothLogs({ db, service, exchange, rules }: Writing): void {
-  const tenantId = exchange.credential.tenant.id
+function enqueueInBothLogs({ db, service, call, rules }: Writing): void {
+  const tenantId = call.credential.tenant.id
   for (const environment of ENVIRONMENTS) {
     const created = service.clock.service(environment)
     const entry = {
-      ...entryOf(exchange, environment),
+      ...entryOf(call, environment),
       id: newId('aud', created),
       created,
       environment: null,
