@@ -7,20 +7,7 @@ import type { KnownCredential, MemberName } from '../tenants/keys/credential-que
 import { includesScope } from '../tenants/keys/scopes.ts'
 import { claimsToBeToken } from '../tenants/keys/tokens.ts'
 import { ApiError, forbidden, invalidParameter, unauthenticated } from './errors/errors.ts'
-import {
-  type ApiService,
-  type Authenticated,
-  type Authorized,
-  type Bounded,
-  type Confirmed,
-  type CountedExchange,
-  type Exchange,
-  type Parsed,
-  pass,
-  type Trusted,
-  type Uncrowded,
-  withCredential,
-} from './exchange.ts'
+import type { ApiCall, ApiService, ReceivedRequest } from './exchange.ts'
 import { fingerprintOf } from './idempotency.ts'
 import type { ApiRoute } from './version-table.ts'
 
@@ -32,22 +19,25 @@ const BEARER = /^bearer +([^\s]+)$/i
 const KEY_IN_QUERY = /svc_(sk|pk|at)_|svc%5f(sk|pk|at)/i
 
 /** Whose request it is. Known keys are checked at once; others, and members, cost a query. */
-export function authenticate(exchange: Bounded, service: ApiService): Authenticated | Promise<Authenticated> {
-  const { found, text } = findCredential(exchange, service)
+export function authenticate(
+  received: ReceivedRequest,
+  service: ApiService,
+): KnownCredential | Promise<KnownCredential> {
+  const { found, text } = findCredential(received, service)
   const accept = (credential: KnownCredential | undefined) =>
-    withCredential(exchange, checkCredential(credential, service, exchange.now, text))
+    checkCredential(credential, service, received.now, text)
   return found instanceof Promise ? found.then(accept) : accept(found)
 }
 
 /** @returns beside it what the request says of itself, where it says anything. */
-function findCredential(exchange: Exchange, { keyring, environment }: ApiService) {
-  const { member } = exchange
+function findCredential(received: ReceivedRequest, { keyring, environment }: ApiService) {
+  const { member } = received
   if (member) return { found: keyring.findMember(member, environment), text: undefined }
-  const text = readKey(exchange)
+  const text = readKey(received)
   return { found: keyring.find(text), text }
 }
 
-function readKey({ request, search }: Exchange): string {
+function readKey({ request, search }: ReceivedRequest): string {
   if (search !== '' && KEY_IN_QUERY.test(search)) {
     const message =
       'A key in an address ends up in logs: send it in the Authorization header, and rotate this one.'
@@ -77,9 +67,9 @@ function countAuthorizations(rawHeaders: readonly string[]): number {
 }
 
 /** The space of the caller of a request that goes on; undefined when its key would no longer be accepted. */
-export async function findSpace(exchange: Exchange, service: ApiService): Promise<string | undefined> {
+export async function findSpace(received: ReceivedRequest, service: ApiService): Promise<string | undefined> {
   try {
-    const { found, text } = findCredential(exchange, service)
+    const { found, text } = findCredential(received, service)
     return checkCredential(await found, service, service.clock.service(service.environment), text).space
   } catch (error) {
     if (error instanceof ApiError) return undefined
@@ -88,9 +78,9 @@ export async function findSpace(exchange: Exchange, service: ApiService): Promis
 }
 
 /** Finds the credential of the request again, as it is stored now. */
-export async function authenticateAgain(exchange: Bounded, service: ApiService): Promise<void> {
+export async function authenticateAgain(received: ReceivedRequest, service: ApiService): Promise<void> {
   service.keyring.forget()
-  await authenticate(exchange, service)
+  await authenticate(received, service)
 }
 
 const SANDBOX_HEADER = 'Service-Sandbox-Authorization'
@@ -99,19 +89,16 @@ const SANDBOX_HEADER = 'Service-Sandbox-Authorization'
  * Whose sandbox a request to live may read beside live: of the caller's own tenant, by a secret key of the sandbox with the
  * scope `admin`, which has to pass what it would have to pass there. Throws an error that names the header.
  */
-export async function authenticateSandbox(
-  exchange: Confirmed,
-  service: ApiService,
-): Promise<KnownCredential> {
-  if (exchange.member) return checkSandboxMember(exchange.member, service)
-  const header = exchange.request.headers[SANDBOX_HEADER.toLowerCase()]
+export async function authenticateSandbox(call: ApiCall, service: ApiService): Promise<KnownCredential> {
+  if (call.member) return checkSandboxMember(call.member, service)
+  const header = call.request.headers[SANDBOX_HEADER.toLowerCase()]
   if (header === undefined) {
     const message = `${SANDBOX_HEADER} is required: Bearer and a secret key of the sandbox.`
     throw invalidParameter('missing_field', SANDBOX_HEADER, message)
   }
   const key = BEARER.exec(String(header))?.[1]
   try {
-    return await checkSandboxKey(key, exchange, service)
+    return await checkSandboxKey(key, call, service)
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
     const { status, type, code, message, parts } = error
@@ -135,7 +122,7 @@ async function checkSandboxMember(
 
 async function checkSandboxKey(
   key: string | undefined,
-  { address, credential: caller }: Confirmed,
+  { address, credential: caller }: ApiCall,
   { keyring, clock }: ApiService,
 ): Promise<KnownCredential> {
   if (key === undefined) throw unauthenticated('invalid_api_key', 'It must read Bearer and a key.')
@@ -202,11 +189,9 @@ function checkRevocation(
 }
 
 /** Whether the key may be used from where it is used, and by the member whom it belongs to. */
-export function checkHolder(exchange: Uncrowded): Trusted {
-  const { address, credential } = exchange
+export function checkHolder({ address }: ReceivedRequest, credential: KnownCredential): void {
   checkAddress(credential, address)
   checkRole(credential)
-  return pass(exchange, 'holder')
 }
 
 function checkAddress({ allowedIps }: KnownCredential, address: string): void {
@@ -230,14 +215,12 @@ const SCOPES = { any: 0, read: 1, write: 2, admin: 3 } as const
 const PLANS = { trial: 0, standard: 1, enterprise: 2 } as const
 
 /** Whether this key may call this operation. */
-export function authorize(exchange: CountedExchange): Authorized {
-  const { credential, route } = exchange
+export function authorize(credential: KnownCredential, route: ApiRoute): void {
   const { extensions } = route.operation
   if (credential.token) checkTokenScopes(credential.token.scopes, route.operation)
   else checkScope(credential, extensions)
   checkPlan(credential, extensions)
   checkVerification(credential, extensions)
-  return pass(exchange, 'operation')
 }
 
 /** Publishable keys have no scope: what they may call is marked in the documents. */
@@ -279,36 +262,32 @@ function checkVerification(credential: KnownCredential, { verified }: OperationE
 }
 
 /** A fresh second factor where the operation or the console asks for one; for a repeated request too. */
-export function requireFactor(exchange: Parsed, service: ApiService): Confirmed | Promise<Confirmed> {
-  const { member, route } = exchange
-  if (member?.confirm) return member.confirm().then((isRight) => passConfirmed(exchange, isRight))
-  if (!route.operation.extensions.factor) return pass(exchange, 'factor')
-  return member ? passConfirmed(exchange, false) : checkFactor(exchange, service)
+export function requireFactor(call: ApiCall, service: ApiService): void | Promise<void> {
+  const { member, route } = call
+  if (member?.confirm) return member.confirm().then(requireConfirmed)
+  if (!route.operation.extensions.factor) return
+  return member ? requireConfirmed(false) : checkFactor(call, service)
 }
 
 /** A member types the code into the form that asks for the request. */
-function passConfirmed(exchange: Parsed, isRight: boolean): Confirmed {
-  if (isRight) return pass(exchange, 'factor')
+function requireConfirmed(isRight: boolean): void {
+  if (isRight) return
   throw forbidden('factor_required', 'A fresh code of your authenticator app is needed.')
 }
 
-async function checkFactor(
-  exchange: Parsed,
-  { factors, environment, consoleUrl }: ApiService,
-): Promise<Confirmed> {
-  const { credential, route, request } = exchange
+async function checkFactor(call: ApiCall, { factors, environment, consoleUrl }: ApiService): Promise<void> {
+  const { credential, route, request } = call
   const subject = {
     tenantId: credential.tenant.id,
     environment,
     keyId: credential.key.id,
     operation: route.operation.id,
-    requestHash: fingerprintOf(exchange),
+    requestHash: fingerprintOf(call),
   }
   const sent = request.headers['service-factor']
   const actorType = credential.token ? 'token' : 'key'
-  const origin = { actorType, requestId: exchange.requestId, ip: plainAddress(exchange.address) } as const
-  if (sent !== undefined && (await factors.accept(String(sent), subject, origin)))
-    return pass(exchange, 'factor')
+  const origin = { actorType, requestId: call.requestId, ip: plainAddress(call.address) } as const
+  if (sent !== undefined && (await factors.accept(String(sent), subject, origin))) return
   const message =
     sent === undefined
       ? 'This operation needs a fresh second factor: a code in Service-Factor, or what the page at challenge_url shows.'

@@ -1,7 +1,8 @@
 import { pipeline } from 'node:stream/promises'
 import type { Translate } from 'dateline/runtime'
 import { codeOf, isUnavailable, TookTooLong } from '../database/errors.ts'
-import { refusalOf, takeToken } from './capacity.ts'
+import type { Allowance } from '../tenants/limits/limiter.ts'
+import { freeAllowance, refusalOf, takeToken } from './capacity.ts'
 import { corsHeaders } from './cors.ts'
 import {
   ApiError,
@@ -13,19 +14,9 @@ import {
   renameParameter,
   unavailable,
 } from './errors/errors.ts'
-import {
-  type AnsweredExchange,
-  type ApiService,
-  type Exchange,
-  isMetered,
-  type Metered,
-  type Performed,
-  pass,
-  type Routed,
-  type WrittenReply,
-} from './exchange.ts'
+import type { ApiCall, ApiService, Exchange, WrittenReply } from './exchange.ts'
 import { countTouched, translate } from './touched.ts'
-import type { ServiceOperation } from './version-table.ts'
+import type { ApiRoute, ServiceOperation } from './version-table.ts'
 
 const NONE: readonly string[] = []
 
@@ -36,37 +27,49 @@ const REPLAYED = ['Idempotency-Replayed', 'true']
 
 /** The last step: the reply in the caller's version, written in one go. */
 export function answer(
-  exchange: Performed,
+  exchange: Exchange,
+  call: ApiCall,
+  reply: WrittenReply,
   service: ApiService,
-): AnsweredExchange | Promise<AnsweredExchange> {
-  const { reply } = exchange
-  if (exchange.route.operation.stream) return stream(exchange, service, reply)
+): void | Promise<void> {
+  if (call.route.operation.stream) return stream(exchange, call, reply, service)
   const headers = reply.replayed ? REPLAYED : NONE
   const text =
-    reply.status < 400 ? writeSuccess(exchange, service, reply) : writeRefusal(exchange, service, reply)
-  send(exchange, service, statusFor(exchange, reply.status), text, headers)
-  return pass(exchange, 'answer')
+    reply.status < 400 ? writeSuccess(call, service, reply) : writeRefusal(exchange, service, reply)
+  send(exchange, call.allowance, service, statusFor(call.route, reply.status), text, headers)
+}
+
+/** Answers a browser's question whether a page may call a path. It costs a token of the address. */
+export async function answerPreflight(
+  exchange: Exchange,
+  service: ApiService,
+  headers: readonly string[],
+): Promise<void> {
+  const allowance = await takeToken(exchange, service)
+  exchange.allowance = allowance
+  if (!allowance.allowed) throw refusalOf(allowance)
+  send(exchange, allowance, service, 204, undefined, headers)
 }
 
 /** What the caller's version answers with where the canonical version answers with a status. */
-function statusFor({ route }: Exchange, status: number): number {
+function statusFor(route: ApiRoute | undefined, status: number): number {
   return route?.operation.downStatus?.[status] ?? status
 }
 
-function writeSuccess(exchange: Routed, service: ApiService, { status, body, text }: WrittenReply): string {
-  const { operation } = exchange.route
+function writeSuccess(call: ApiCall, service: ApiService, { status, body, text }: WrittenReply): string {
+  const { operation } = call.route
   const { body: described } = operation
-  const down = translationFor(operation, statusFor(exchange, status))
+  const down = translationFor(operation, statusFor(call.route, status))
   if (!down && !described?.each) return text ?? JSON.stringify(body)
   const whole = body ?? JSON.parse(text!)
-  const worded = described?.each ? wordResults(exchange, service, whole) : whole
-  if (down) return JSON.stringify(translate(exchange, down, worded))
+  const worded = described?.each ? wordResults(call.route, service, whole) : whole
+  if (down) return JSON.stringify(translate(call, down, worded))
   return worded === body && text !== undefined ? text : JSON.stringify(worded)
 }
 
 /** A refusal that was stored: the names of its fields depend on who reads it, its `doc_url` on where the console is now. */
 function writeRefusal(exchange: Exchange, service: ApiService, { status, text }: WrittenReply): string {
-  return showError(exchange, service, statusFor(exchange, status), JSON.parse(text!) as ErrorBody)
+  return showError(exchange, service, statusFor(exchange.route, status), JSON.parse(text!) as ErrorBody)
 }
 
 /**
@@ -99,13 +102,13 @@ function translationFor(
 
 /** An answer that goes on until either side ends it. */
 async function stream(
-  exchange: Performed,
-  service: ApiService,
+  exchange: Exchange,
+  { response, route, allowance }: ApiCall,
   { status, body }: WrittenReply,
-): Promise<AnsweredExchange> {
-  const { response } = exchange
-  const headers = [...commonHeaders(exchange, service), 'Content-Type', 'text/event-stream']
-  const shown = statusFor(exchange, status)
+  service: ApiService,
+): Promise<void> {
+  const headers = [...commonHeaders(exchange, allowance, service), 'Content-Type', 'text/event-stream']
+  const shown = statusFor(route, status)
   service.traffic?.answered(exchange, shown)
   service.requestLog?.note(exchange, shown, undefined)
   countTouched(exchange, service)
@@ -116,7 +119,6 @@ async function stream(
     // The client has closed the stream.
     if (codeOf(error) !== 'ERR_STREAM_PREMATURE_CLOSE') throw error
   }
-  return pass(exchange, 'answer')
 }
 
 /** Ends a request with an error. Whatever was thrown, the caller sees an error of the contract and nothing else. */
@@ -133,20 +135,23 @@ export function refuse(exchange: Exchange, service: ApiService, thrown: unknown)
     return
   }
   const error = toApiError(exchange, service, thrown)
-  if (isMetered(exchange)) return sendError(exchange, service, error)
+  const known = exchange.allowance ?? (error.parts.isFree ? freeAllowance(service) : undefined)
+  if (known) return sendError(exchange, known, service, error)
   // What is refused before the buckets costs a token too: where the bucket is empty, the caller gets 429 instead of the error.
-  const metered = takeToken(exchange, service)
-  const sendEither = (taken: Metered) =>
-    sendError(taken, service, taken.allowance.allowed ? error : refusalOf(taken.allowance))
-  return metered instanceof Promise ? metered.then(sendEither) : sendEither(metered)
+  const sendEither = (taken: Allowance) => {
+    exchange.allowance = taken
+    sendError(exchange, taken, service, taken.allowed ? error : refusalOf(taken))
+  }
+  const taken = takeToken(exchange, service)
+  return taken instanceof Promise ? taken.then(sendEither) : sendEither(taken)
 }
 
-function sendError(exchange: Metered, service: ApiService, error: ApiError): void {
+function sendError(exchange: Exchange, allowance: Allowance, service: ApiService, error: ApiError): void {
   if (exchange.response.destroyed || exchange.response.headersSent) return
   exchange.refusal = error.code
-  const status = statusFor(exchange, error.status)
+  const status = statusFor(exchange.route, error.status)
   const text = showError(exchange, service, status, describeError(error, exchange.requestId))
-  send(exchange, service, status, text, error.parts.headers ?? NONE)
+  send(exchange, allowance, service, status, text, error.parts.headers ?? NONE)
 }
 
 function toApiError(
@@ -169,15 +174,16 @@ function toApiError(
 }
 
 /** Writes headers and body in one go. */
-export function send(
-  exchange: Metered,
+function send(
+  exchange: Exchange,
+  allowance: Allowance,
   service: ApiService,
   status: number,
   text: string | undefined,
   extra: readonly string[],
 ): void {
   const { response } = exchange
-  const headers = [...commonHeaders(exchange, service), ...extra]
+  const headers = [...commonHeaders(exchange, allowance, service), ...extra]
   if (leavesBodyUnread(exchange)) response.shouldKeepAlive = false
   service.traffic?.answered(exchange, status)
   service.requestLog?.note(exchange, status, text)
@@ -193,8 +199,8 @@ export function send(
   response.end(text, length === text.length ? 'latin1' : 'utf8')
 }
 
-function commonHeaders(exchange: Metered, service: ApiService): string[] {
-  const { requestId, answerVersion, allowance } = exchange
+function commonHeaders(exchange: Exchange, allowance: Allowance, service: ApiService): string[] {
+  const { requestId, answerVersion } = exchange
   return [
     ...answerVersion.headers,
     'Request-Id',
@@ -228,19 +234,19 @@ interface BatchAnswer {
  * The answer of a batch with the errors of failed items as the caller's version words them. They are stored unworded,
  * because a repetition may come in another version. The same object where nothing failed.
  */
-export function wordResults<Answer extends BatchAnswer>(
-  exchange: Routed,
+function wordResults<Answer extends BatchAnswer>(
+  route: ApiRoute,
   service: ApiService,
   answer: Answer,
 ): Answer {
   if (!answer.results.some(({ status }) => status === 'failed')) return answer
   const results = answer.results.map((result) =>
-    result.status === 'failed' ? { ...result, error: wordError(exchange, service, result.error) } : result,
+    result.status === 'failed' ? { ...result, error: wordError(route, service, result.error) } : result,
   )
   return { ...answer, results }
 }
 
-function wordError({ route }: Routed, { versions }: ApiService, { as_sent, ...error }: ItemError): ItemError {
+function wordError(route: ApiRoute, { versions }: ApiService, { as_sent, ...error }: ItemError): ItemError {
   const rename = route.operation.downField
   const worded = rename && !as_sent ? renameFields(error, rename) : error
   const { param } = worded

@@ -5,20 +5,12 @@ import type { IncomingMessage } from 'node:http'
 import type { Body, CheckedItem, Detail } from 'dateline/runtime'
 import { type JsonScan, scanJson } from '../platform/json/scan-json.ts'
 import { ApiError, malformedJson, unavailable, validationFailed } from './errors/errors.ts'
-import {
-  type Accepted,
-  type Addressed,
-  type ApiService,
-  type Bounded,
-  type Parsed,
-  pass,
-  withBody,
-} from './exchange.ts'
+import type { ApiService, ReceivedRequest, RequestBody } from './exchange.ts'
 import { explainAll, findMisspelt, type VersionedSchema } from './explanation.ts'
 import { findSyntaxFault } from './json/find-syntax-fault.ts'
 import { findForbidden, type Tally } from './json/inspect-json.ts'
 import { findAnywhere } from './routing.ts'
-import type { ApiRoute, Versions } from './version-table.ts'
+import type { ApiRoute, Versions, VersionTable } from './version-table.ts'
 
 const MIB = 1024 * 1024
 
@@ -26,18 +18,17 @@ const MIB = 1024 * 1024
 export const BODY_LIMIT = MIB
 
 /** What is refused of any caller, before anything is read. */
-export function limitTransport(exchange: Accepted, { versions }: ApiService): Bounded {
-  const { headers, method } = exchange.request
+export function limitTransport({ request, path }: ReceivedRequest, { versions }: ApiService): void {
+  const { headers, method } = request
   const length = Number(headers['content-length'] ?? 0)
   if (length > BODY_LIMIT) {
-    const limit = limitOf(findAnywhere(versions, method!, exchange.path))
+    const limit = limitOf(findAnywhere(versions, method!, path))
     if (length > limit) throw bodyTooLarge(limit)
   }
   const encoding = headers['content-encoding']
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
     throw unsupportedMediaType('Send the body as it is: compressed bodies are not read.')
   }
-  return pass(exchange, 'transport')
 }
 
 /** What a body may have, in bytes. */
@@ -55,18 +46,30 @@ export function unsupportedMediaType(message: string): ApiError {
   return new ApiError(415, 'unsupported_media_type', 'unsupported_media_type', message)
 }
 
+const NO_BODY: RequestBody = { body: undefined, items: undefined }
+
 /** The body, as the caller's version describes it. */
-export function readBody(exchange: Addressed, service: ApiService): Parsed | Promise<Parsed> {
-  return exchange.route.write ? readWritten(exchange, service) : withBody(exchange, undefined)
+export function readBody(
+  received: ReceivedRequest,
+  version: VersionTable,
+  route: ApiRoute,
+  service: ApiService,
+): RequestBody | Promise<RequestBody> {
+  return route.write ? readWritten(received, version, route, service) : NO_BODY
 }
 
-async function readWritten(exchange: Addressed, { bodyMs, versions }: ApiService): Promise<Parsed> {
-  const { request, version, route } = exchange
+async function readWritten(
+  received: ReceivedRequest,
+  version: VersionTable,
+  route: ApiRoute,
+  { bodyMs, versions }: ApiService,
+): Promise<RequestBody> {
+  const { request } = received
   const { body } = route.operation
   const bytes = await readBytes(request, bodyMs, limitOf(route))
   if (bytes.length === 0) {
     if (body?.required) throw malformedJson('This operation needs a JSON body.')
-    return withBody(exchange, undefined)
+    return NO_BODY
   }
   requireJsonType(request.headers['content-type'])
   const value = parseJson(bytes)
@@ -75,10 +78,10 @@ async function readWritten(exchange: Addressed, { bodyMs, versions }: ApiService
   if (forbidden.whole) throw validationFailed([forbidden.whole])
   if (!body) {
     requireNothing(value)
-    return withBody(exchange, undefined)
+    return NO_BODY
   }
   const explainIn = (partOf: PartOf) => (part: unknown) => {
-    const history = historyOf(versions, exchange, partOf)
+    const history = historyOf(versions, received, partOf)
     return explainAll({ version, pointer: partOf(body)!.pointer }, part, history)
   }
   if (!body.validate(value)) throw validationFailed(explainIn((each) => each)(value))
@@ -89,18 +92,22 @@ async function readWritten(exchange: Addressed, { bodyMs, versions }: ApiService
       forbidden.items,
       explainIn(({ each }) => each),
     )
-    return withBody(exchange, value, items)
+    return { body: value, items }
   }
   const misspelt = scan.hasFractions ? findMisspelt(bytes, version.document, body.pointer) : []
   if (misspelt.length > 0) throw validationFailed(misspelt)
-  return withBody(exchange, value)
+  return { body: value, items: undefined }
 }
 
 /** What is validated by itself: a body, or each item of a batch. */
 type PartOf = (body: Body) => { readonly pointer: string } | undefined
 
 /** The same part in all versions that have the operation. */
-function historyOf(versions: Versions, { request, path }: Addressed, partOf: PartOf): VersionedSchema[] {
+function historyOf(
+  versions: Versions,
+  { request, path }: ReceivedRequest,
+  partOf: PartOf,
+): VersionedSchema[] {
   return versions.all.flatMap((version) => {
     const body = version.matcher.match(path)?.routes.get(request.method!)?.operation.body
     const part = body && partOf(body)

@@ -5,7 +5,7 @@ import type { EmittedEvent, NewEvent, RenderedEvent } from '../events/emit/queri
 import type { StreamStart } from '../events/emit/streams.ts'
 import { findSpace } from './access.ts'
 import type { AccountActions } from './account.ts'
-import { type Admitted, type ApiService, callerOf } from './exchange.ts'
+import { type ApiCall, type ApiService, callerOf } from './exchange.ts'
 import type { Context, FurtherEntry, RequestAudit, RequestEvents, RequestFacts } from './handler.ts'
 import type { Cursors } from './lists/cursors.ts'
 import { bindCursors } from './lists/cursors.ts'
@@ -34,7 +34,7 @@ export class Effects implements RequestAudit {
  * @param isRetry whether the database has undone an earlier attempt.
  */
 export function createContext(
-  exchange: Admitted,
+  call: ApiCall,
   service: ApiService,
   db: Database,
   query: Readonly<Record<string, unknown>>,
@@ -42,16 +42,16 @@ export function createContext(
   prepared?: unknown,
   isRetry = false,
 ): Context {
-  const { pagination, account } = exchange.route.operation.extensions
+  const { pagination, account } = call.route.operation.extensions
   return {
-    caller: callerOf(exchange),
-    request: new Facts(exchange, service),
+    caller: callerOf(call),
+    request: new Facts(call, service),
     db,
-    cursors: pagination ? cursorsOf(exchange, service, query) : NO_CURSORS,
+    cursors: pagination ? cursorsOf(call, service, query) : NO_CURSORS,
     links: service.links,
-    events: new Events(exchange, service, effects),
+    events: new Events(call, service, effects),
     audit: effects ?? NO_AUDIT,
-    account: account && effects ? accountOf(exchange, service, db, effects) : NO_ACCOUNT,
+    account: account && effects ? accountOf(call, service, db, effects) : NO_ACCOUNT,
     endpointSecrets: service.endpointSecrets,
     seals: service.seals,
     cardKeys: service.cardKeys,
@@ -70,21 +70,21 @@ class Facts implements RequestFacts {
   readonly version: string
   readonly now: number
   readonly machineNow: number
-  readonly #exchange: Admitted
+  readonly #call: ApiCall
 
-  constructor(exchange: Admitted, { clock }: ApiService) {
-    this.id = exchange.requestId
-    this.version = exchange.version.name
-    this.now = exchange.now
+  constructor(call: ApiCall, { clock }: ApiService) {
+    this.id = call.requestId
+    this.version = call.version.name
+    this.now = call.now
     this.machineNow = clock.machine()
-    this.#exchange = exchange
+    this.#call = call
   }
 
   header(name: string): string | undefined {
-    const { request, route } = this.#exchange
+    const { request, route } = this.#call
     const { upHeaders } = route.operation
     const headers: IncomingHttpHeaders = upHeaders
-      ? translate(this.#exchange, upHeaders, request.headers)
+      ? translate(this.#call, upHeaders, request.headers)
       : request.headers
     const value = headers[name.toLowerCase()]
     return Array.isArray(value) ? value.join(', ') : value
@@ -93,20 +93,20 @@ class Facts implements RequestFacts {
 
 class Events implements RequestEvents {
   readonly types: ReadonlySet<string>
-  readonly #exchange: Admitted
+  readonly #call: ApiCall
   readonly #service: ApiService
   readonly #effects: Effects | undefined
 
-  constructor(exchange: Admitted, service: ApiService, effects: Effects | undefined) {
-    this.types = exchange.version.eventTypes
-    this.#exchange = exchange
+  constructor(call: ApiCall, service: ApiService, effects: Effects | undefined) {
+    this.types = call.version.eventTypes
+    this.#call = call
     this.#service = service
     this.#effects = effects
   }
 
   emit(event: NewEvent): EmittedEvent | undefined {
     if (!this.#effects) throw noEffects()
-    const { credential, now } = this.#exchange
+    const { credential, now } = this.#call
     const rendered = renderFor({ pin: credential.pin, now }, event)
     if (rendered) this.#effects.events.push(rendered)
     return rendered
@@ -121,7 +121,7 @@ class Events implements RequestEvents {
     return this.#service.streams.open({
       after,
       types: this.types,
-      findSpace: () => findSpace(this.#exchange, this.#service),
+      findSpace: () => findSpace(this.#call, this.#service),
     })
   }
 }
@@ -136,18 +136,14 @@ const NO_AUDIT: RequestAudit = {
   },
 }
 
-function cursorsOf(
-  exchange: Admitted,
-  service: ApiService,
-  query: Readonly<Record<string, unknown>>,
-): Cursors {
+function cursorsOf(call: ApiCall, service: ApiService, query: Readonly<Record<string, unknown>>): Cursors {
   return bindCursors({
     key: service.cursorKey,
     environment: service.environment,
-    tenantId: exchange.credential.tenant.id,
-    operationId: exchange.route.operation.id,
+    tenantId: call.credential.tenant.id,
+    operationId: call.route.operation.id,
     query,
-    lists: exchange.version.lists,
+    lists: call.version.lists,
   })
 }
 
@@ -158,7 +154,7 @@ function noCursors(): never {
 const NO_CURSORS: Cursors = { read: noCursors, write: noCursors }
 
 function accountOf(
-  { credential, now }: Admitted,
+  { credential, now }: ApiCall,
   service: ApiService,
   db: Database,
   effects: Effects,
@@ -189,19 +185,21 @@ export interface HandlerInput {
 }
 
 /** Translations may change what they get: this comes after the fingerprint. */
-export function createInput(exchange: Admitted): HandlerInput {
-  const { pathParameters, query, body, items, route } = exchange
+export function createInput(call: ApiCall): HandlerInput {
+  const { pathParameters, query, body, items, route } = call
   const { upPath, upQuery, upBody, body: described } = route.operation
-  const path: HandlerInput['path'] = upPath ? translate(exchange, upPath, pathParameters) : pathParameters
-  if (body !== undefined && (upBody ?? described?.each?.up)) exchange.sent = structuredClone(body)
-  const canonicalQuery: HandlerInput['query'] = upQuery ? translate(exchange, upQuery, query) : query
+  const path: HandlerInput['path'] = upPath ? translate(call, upPath, pathParameters) : pathParameters
+  const canonicalQuery: HandlerInput['query'] = upQuery ? translate(call, upQuery, query) : query
   if (items) {
     const up = described?.each?.up
     const canonicalItems = up
-      ? items.map((item) => (item.valid ? { ...item, value: translate(exchange, up, item.value) } : item))
+      ? structuredClone(items).map((item) =>
+          item.valid ? { ...item, value: translate(call, up, item.value) } : item,
+        )
       : items
     return { path, query: canonicalQuery, items: canonicalItems }
   }
   if (body === undefined) return { path, query: canonicalQuery }
-  return { path, query: canonicalQuery, body: upBody ? translate(exchange, upBody, body) : body }
+  // The request log shows the body as it was sent, so its translation gets a copy.
+  return { path, query: canonicalQuery, body: upBody ? translate(call, upBody, structuredClone(body)) : body }
 }

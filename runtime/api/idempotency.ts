@@ -5,7 +5,7 @@ import { waitForFlush } from '../database/pool/flusher.ts'
 import { sweepOldest } from '../database/sweep.ts'
 import { toTimestamp } from '../database/types.ts'
 import { ApiError } from './errors/errors.ts'
-import { type Admitted, type ApiService, databaseOf, type Parsed, type WrittenReply } from './exchange.ts'
+import { type ApiCall, type ApiService, databaseOf, type WrittenReply } from './exchange.ts'
 import { canonicalJson } from './json/canonical-json.ts'
 
 /** How long a response is stored, in milliseconds of service time. */
@@ -22,13 +22,13 @@ export interface ClaimedKey {
 }
 
 /** The claim of a request with an Idempotency-Key; undefined without one. To be made before anything is translated. */
-export function claimOf(exchange: Admitted): ClaimedKey | undefined {
-  if (exchange.idempotencyKey === undefined) return undefined
-  return { key: exchange.idempotencyKey, fingerprint: fingerprintOf(exchange) }
+export function claimOf(call: ApiCall): ClaimedKey | undefined {
+  if (call.idempotencyKey === undefined) return undefined
+  return { key: call.idempotencyKey, fingerprint: fingerprintOf(call) }
 }
 
 /** What the request asks for, in the caller's spelling: SHA-256. */
-export function fingerprintOf({ route, pathParameters, query, body }: Parsed): Buffer {
+export function fingerprintOf({ route, pathParameters, query, body }: ApiCall): Buffer {
   const { method, path } = route.operation
   return hash('sha256', canonicalJson([method, path, pathParameters, query, body ?? null]), 'buffer')
 }
@@ -42,7 +42,7 @@ export function fingerprintOf({ route, pathParameters, query, body }: Parsed): B
 export async function claim(
   db: Database,
   service: ApiService,
-  { credential, now }: Admitted,
+  { credential, now }: ApiCall,
   claimed: ClaimedKey,
   waits = false,
 ): Promise<WrittenReply | undefined> {
@@ -61,11 +61,11 @@ export async function claim(
 /** The response that another request stored while this one worked: its own work has been undone by the conflict. */
 export async function replayStored(
   service: ApiService,
-  exchange: Admitted,
+  call: ApiCall,
   claimed: ClaimedKey,
 ): Promise<WrittenReply> {
-  const { tenant, space } = exchange.credential
-  const stored = await readAnswer(databaseOf(exchange, service).flushed, space, claimed.key)
+  const { tenant, space } = call.credential
+  const stored = await readAnswer(databaseOf(call, service).flushed, space, claimed.key)
   if (!stored) throw inProgress()
   return replay(stored, claimed, service, tenant.id)
 }

@@ -1,25 +1,29 @@
 import type { Parameter } from 'dateline/runtime'
 import { findNearest } from 'dateline/runtime/nearest'
 import { type ApiError, type ErrorCode, invalidParameter, notFound } from './errors/errors.ts'
-import { type Addressed, type Authorized, withParameters } from './exchange.ts'
+import type { ReceivedRequest, RequestParameters } from './exchange.ts'
 import { didYouMean, explainFirst } from './explanation.ts'
-import { noteChange } from './touched.ts'
-import type { VersionTable } from './version-table.ts'
+import type { ApiRoute, VersionTable } from './version-table.ts'
 
 /**
  * Path, query and Idempotency-Key, decoded strictly: nothing is coerced, guessed or left out silently. The path comes last: an
  * identifier that is malformed is answered as one that is unknown, which is looked for behind all of them.
  */
-export function readParameters(exchange: Authorized): Addressed {
-  const query = readQuery(exchange)
-  const key = readIdempotencyKey(exchange)
-  return withParameters(exchange, readPath(exchange), query, key)
+export function readParameters(
+  received: ReceivedRequest,
+  version: VersionTable,
+  route: ApiRoute,
+  pathValues: readonly string[],
+): RequestParameters {
+  const query = readQuery(received, version, route)
+  const idempotencyKey = readIdempotencyKey(received, version, route)
+  return { pathParameters: readPath(route, pathValues), query, idempotencyKey }
 }
 
 type DecodedParameters = Record<string, unknown>
 
 /** A malformed identifier names nothing. */
-function readPath({ route, pathValues }: Authorized): DecodedParameters {
+function readPath(route: ApiRoute, pathValues: readonly string[]): DecodedParameters {
   const values: DecodedParameters = {}
   for (const [index, name] of route.pathNames.entries()) values[name] = pathValues[index]
   for (const { name, type, validate } of route.operation.pathParameters) {
@@ -30,7 +34,7 @@ function readPath({ route, pathValues }: Authorized): DecodedParameters {
   return values
 }
 
-function readQuery({ route, version, search }: Authorized): DecodedParameters {
+function readQuery({ search }: ReceivedRequest, version: VersionTable, route: ApiRoute): DecodedParameters {
   const values: DecodedParameters = {}
   if (search !== '') {
     for (const [name, text] of splitQuery(search)) {
@@ -137,15 +141,17 @@ const KEY_HEADER = 'Idempotency-Key'
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
-function readIdempotencyKey(exchange: Authorized): string | undefined {
-  const { route, request, version } = exchange
-  const { idempotency } = route
+function readIdempotencyKey(
+  { request, touched }: ReceivedRequest,
+  version: VersionTable,
+  { idempotency }: ApiRoute,
+): string | undefined {
   if (idempotency === 'none') return undefined
   const header = request.headers['idempotency-key']
   if (header === undefined) {
     if (idempotency === 'optional') {
       const change = version.requiredLater.get(KEY_HEADER)
-      if (change !== undefined) noteChange(exchange, change)
+      if (change !== undefined) touched.add(change)
       return undefined
     }
     throw invalidParameter('missing_field', KEY_HEADER, `Every POST needs the header ${KEY_HEADER}.`)

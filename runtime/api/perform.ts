@@ -4,79 +4,64 @@ import type { Database } from '../database/database.ts'
 import { codeOf, constraintOf, isWorthRepeating, UNIQUE_VIOLATION } from '../database/errors.ts'
 import { isSpaceWiped } from '../tenants/audit/queries.ts'
 import { authenticateAgain, authenticateSandbox } from './access.ts'
-import { leaveTurn } from './capacity.ts'
+import type { RequestTurn } from './capacity.ts'
 import { createContext, createInput, Effects, type HandlerInput } from './context.ts'
 import { ApiError, notImplemented } from './errors/errors.ts'
-import {
-  type Admitted,
-  type ApiService,
-  databaseOf,
-  type Performed,
-  type WrittenReply,
-  withReply,
-} from './exchange.ts'
+import { type ApiCall, type ApiService, databaseOf, type WrittenReply } from './exchange.ts'
 import type { Handler, Pause, PrepareContext, StoredForm } from './handler.ts'
 import { ANSWERED_ALREADY, claim, claimOf, replayStored } from './idempotency.ts'
 import { enqueueRefusal, enqueueSuccess, type Write } from './outcome.ts'
-import type { WriteRules } from './version-table.ts'
 
 /** Has the operation's handler do what is asked for. */
-export async function perform(exchange: Admitted, service: ApiService): Promise<Performed> {
-  const { handler, write: rules } = exchange.route
+export function perform(call: ApiCall, turn: RequestTurn, service: ApiService): Promise<WrittenReply> {
+  const { handler, write: rules } = call.route
   if (!handler) notImplemented()
-  exchange.reached = true
-  const reply = rules
-    ? await write(exchange, service, handler, rules)
-    : await read(exchange, service, handler)
-  return withReply(exchange, reply)
+  return rules ? write({ call, turn, service, handler, rules }) : read(call, service, handler)
 }
 
 /** A read is its handler alone. */
-export async function read(exchange: Admitted, service: ApiService, handler: Handler): Promise<WrittenReply> {
-  const input = createInput(exchange)
-  const context = createContext(exchange, service, databaseOf(exchange, service), input.query)
+async function read(call: ApiCall, service: ApiService, handler: Handler): Promise<WrittenReply> {
+  const input = createInput(call)
+  const context = createContext(call, service, databaseOf(call, service), input.query)
   const { status, body } = await handler(context, input as never)
   return { status, body, text: undefined, replayed: false }
 }
 
 /** A write with what its handler gets: the same for every transaction that is begun for it. */
 interface WriteWork extends Write {
+  readonly turn: RequestTurn
   readonly handler: Handler
   readonly input: HandlerInput
 }
 
 /** Has the handler write, or gives the stored response of the request that this one repeats. */
-export async function write(
-  exchange: Admitted,
-  service: ApiService,
-  handler: Handler,
-  rules: WriteRules,
-): Promise<WrittenReply> {
+async function write(given: Omit<WriteWork, 'claimed' | 'input'>): Promise<WrittenReply> {
+  const { call, service, handler } = given
   // First the claim: its fingerprint is of what was sent, and translations may change that.
-  const claimed = claimOf(exchange)
-  const work = { exchange, service, handler, rules, claimed, input: createInput(exchange) }
+  const claimed = claimOf(call)
+  const work = { ...given, claimed, input: createInput(call) }
   for (;;) {
     try {
       const reply = await writeOnce(work)
       return handler.stored && reply.replayed ? await complete(reply, handler.stored, work) : reply
     } catch (error) {
       if (!isSpaceWiped(error)) throw error
-      await authenticateAgain(exchange, service)
+      await authenticateAgain(call, service)
     }
   }
 }
 
 async function writeOnce(work: WriteWork): Promise<WrittenReply> {
-  const { exchange, service, handler, rules, claimed, input } = work
+  const { call, service, handler, rules, claimed, input } = work
   let ready: unknown
   let effects = new Effects()
   let due: Promise<boolean> | undefined
   const attempt = async (db: Database, isRetry: boolean): Promise<WrittenReply | Pause<unknown>> => {
     effects = new Effects()
     due = undefined
-    const context = createContext(exchange, service, db, input.query, effects, ready, isRetry)
+    const context = createContext(call, service, db, input.query, effects, ready, isRetry)
     const hasPaused = handler.pause !== undefined && ready !== undefined
-    const claiming = claimed && claim(db, service, exchange, claimed, hasPaused)
+    const claiming = claimed && claim(db, service, call, claimed, hasPaused)
     const prefetched = handler.prefetch?.(context, input as never)
     prefetched?.catch(() => {}) // the transaction fails with it
     const stored = await claiming
@@ -93,36 +78,36 @@ async function writeOnce(work: WriteWork): Promise<WrittenReply> {
   try {
     if (handler.prepare) ready = await handler.prepare(contextBetween(work), input as never)
     const { transaction } = rules.account
-      ? service.account.forTenant(exchange.credential.tenant.id)
-      : databaseOf(exchange, service)
+      ? service.account.forTenant(call.credential.tenant.id)
+      : databaseOf(call, service)
     const run = () => withRetries((isRetry) => transaction((db) => attempt(db, isRetry)))
     let reply = await run()
     while (typeof reply === 'function') {
       const pause = reply
-      ready = await leaveTurn(exchange, service, () => pause(contextBetween(work)))
+      ready = await work.turn.leave(() => pause(contextBetween(work)))
       reply = await run()
     }
-    if ((await due) || effects.hasDeliveries) service.deliveriesDue(exchange.credential.space)
+    if ((await due) || effects.hasDeliveries) service.deliveriesDue(call.credential.space)
     if (effects.newSpace !== undefined) leaveSpace(service)
     return reply
   } catch (error) {
-    if (claimed && isAnsweredAlready(error)) return replayStored(service, exchange, claimed)
+    if (claimed && isAnsweredAlready(error)) return replayStored(service, call, claimed)
     if (!(error instanceof ApiError) || error.type === 'idempotency_error') throw error
     return storeRefusal(work, error)
   }
 }
 
 /** What is given to what waits outside of the request's transactions. */
-function contextBetween({ exchange, service, input }: WriteWork): PrepareContext {
-  const context = createContext(exchange, service, databaseOf(exchange, service), input.query)
+function contextBetween({ call, service, input }: WriteWork): PrepareContext {
+  const context = createContext(call, service, databaseOf(call, service), input.query)
   const { destinations, log } = service
-  const { pin, verified: isVerified } = exchange.credential
-  const { transaction } = databaseOf(exchange, service)
+  const { pin, verified: isVerified } = call.credential
+  const { transaction } = databaseOf(call, service)
   const afterwards = (work: Promise<unknown>) => {
     work.catch((err) => log.warn({ err }, 'what goes on after an answer has failed'))
   }
   const openSandbox = async () => {
-    const { tenant, space } = await authenticateSandbox(exchange, service)
+    const { tenant, space } = await authenticateSandbox(call, service)
     return { db: service.sandbox.forTenant(tenant.id), space }
   }
   return { ...context, destinations, pin, isVerified, openSandbox, transaction, afterwards }
@@ -132,10 +117,10 @@ function contextBetween({ exchange, service, input }: WriteWork): PrepareContext
 async function complete(
   reply: WrittenReply,
   form: StoredForm<unknown>,
-  { exchange, service }: WriteWork,
+  { call, service }: WriteWork,
 ): Promise<WrittenReply> {
   if (reply.status >= 400) return reply
-  const body = await form.putBack(service.database, exchange.credential.space, JSON.parse(reply.text!))
+  const body = await form.putBack(service.database, call.credential.space, JSON.parse(reply.text!))
   return { ...reply, body, text: JSON.stringify(body) }
 }
 
@@ -171,13 +156,13 @@ function isAnsweredAlready(error: unknown): boolean {
  * gives the response that another request has stored meanwhile.
  */
 async function storeRefusal(work: WriteWork, error: ApiError): Promise<WrittenReply> {
-  const { exchange, service, claimed } = work
+  const { call, service, claimed } = work
   try {
     // Its wait for the end of the chain must not be on a connection that others share.
-    await databaseOf(exchange, service).transaction(async (db) => enqueueRefusal({ ...work, db }, error))
+    await databaseOf(call, service).transaction(async (db) => enqueueRefusal({ ...work, db }, error))
   } catch (conflict) {
     if (!claimed || !isAnsweredAlready(conflict)) throw conflict
-    return replayStored(service, exchange, claimed)
+    return replayStored(service, call, claimed)
   }
   throw error
 }

@@ -2,45 +2,20 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { clientAddress } from '../platform/client-address.ts'
 import { newId } from '../platform/ids.ts'
 import { authenticate, authorize, checkHolder, requireFactor } from './access.ts'
-import { answer, refuse, send } from './answer.ts'
+import { answer, answerPreflight, refuse } from './answer.ts'
 import { limitTransport, readBody } from './body.ts'
-import { countUse, refusalOf, shedLoad, shedTenant, takeAllowance, takeToken, takeTurn } from './capacity.ts'
+import { countUse, requireAllowance, shedLoad, shedTenant, takeAllowance, takeTurn } from './capacity.ts'
 import { preflightHeaders } from './cors.ts'
-import {
-  type AnsweredExchange,
-  type ApiService,
-  createStages,
-  type Exchange,
-  type RequestingMember,
-  type Stages,
-} from './exchange.ts'
+import type { ApiCall, ApiService, Exchange, ReceivedRequest, RequestingMember } from './exchange.ts'
 import { readParameters } from './parameters.ts'
 import { perform } from './perform.ts'
-import { matchRoute, resolveVersion } from './routing.ts'
-
-/** What every request under /v1 goes through, top to bottom. The order is part of the contract. */
-const STAGES: Stages<AnsweredExchange> = createStages()
-  .step(shedLoad)
-  .step(limitTransport)
-  .step(authenticate)
-  .step(shedTenant)
-  .step(checkHolder) // the address it comes from, the role of the key's owner
-  .step(resolveVersion)
-  .step(matchRoute)
-  .step(takeAllowance)
-  .step(countUse)
-  .step(authorize)
-  .step(readParameters)
-  .step(readBody)
-  .step(requireFactor)
-  .step(takeTurn)
-  .step(perform) // idempotency claim, translation to the canonical version, handler, audit, stored response, commit
-  .step(answer) // translation to the caller's version
+import { matchRoute, requireSupported, resolveVersion } from './routing.ts'
 
 /**
- * Carries one request through the pipeline. Never rejects: whatever happens is answered.
+ * Carries one request through the pipeline, top to bottom. The order of the stages is part of the contract; each throws
+ * an `ApiError` to end the request. Never rejects: every failure is answered.
  *
- * @param member who makes it, known by other means than a key; never of a request that came over the network.
+ * @param member the member for whom the console makes the request; undefined for a request from the network.
  */
 export async function runPipeline(
   request: IncomingMessage,
@@ -48,37 +23,70 @@ export async function runPipeline(
   service: ApiService,
   member?: RequestingMember,
 ): Promise<void> {
-  const exchange = beginExchange(request, response, service, member)
+  const received = receive(request, response, service, member)
+  const exchange = beginExchange(received, service)
+  let turn: Awaited<ReturnType<typeof takeTurn>> | undefined
   service.traffic?.enter(exchange)
   try {
-    const preflight = preflightHeaders(request, exchange.path, service)
-    if (preflight) {
-      const metered = await takeToken(exchange, service)
-      if (!metered.allowance.allowed) throw refusalOf(metered.allowance)
-      send(metered, service, 204, undefined, preflight)
-      return
-    }
-    for (const stage of STAGES.list) {
-      const pending = stage(exchange, service)
-      if (!(pending instanceof Promise)) continue
-      await pending
-      // The client went away, or this took too long and was answered meanwhile.
-      if (response.destroyed || response.headersSent) return
-    }
+    const preflight = preflightHeaders(request, received.path, service)
+    if (preflight) return await answerPreflight(exchange, service, preflight)
+    shedLoad(service)
+    limitTransport(received, service)
+    const credential = await whileOpen(response, authenticate(received, service))
+    exchange.credential = credential
+    shedTenant(credential, service)
+    checkHolder(received, credential)
+    const version = resolveVersion(received, credential, service)
+    exchange.answerVersion = version
+    requireSupported(received, version, service)
+    const { route, pathValues } = matchRoute(received, version, service)
+    exchange.route = route
+    const allowance = await whileOpen(response, takeAllowance(received, credential, route, service))
+    exchange.allowance = allowance
+    requireAllowance(received, credential, route, allowance, service)
+    countUse(received, credential, route, service)
+    authorize(credential, route)
+    const parameters = readParameters(received, version, route, pathValues)
+    const content = await whileOpen(response, readBody(received, version, route, service))
+    exchange.body = content.body
+    const call: ApiCall = { ...received, credential, version, route, allowance, ...parameters, ...content }
+    await whileOpen(response, requireFactor(call, service))
+    turn = await takeTurn(call, service)
+    requireOpen(response)
+    exchange.reached = true
+    // Idempotency claim, translation to the canonical version, handler, audit, stored response, commit.
+    const reply = await whileOpen(response, perform(call, turn, service))
+    await answer(exchange, call, reply, service)
   } catch (thrown) {
-    await refuse(exchange, service, thrown)
+    if (thrown !== CLOSED) await refuse(exchange, service, thrown)
   } finally {
-    exchange.endTurn?.()
+    turn?.end()
     service.traffic?.leave(exchange)
   }
 }
 
-function beginExchange(
+/** Ends a request that needs no answer: the client went away, or the request took too long and was answered meanwhile. */
+const CLOSED = Symbol('closed')
+
+function requireOpen(response: ServerResponse): void {
+  if (response.destroyed || response.headersSent) throw CLOSED
+}
+
+/** Gives what a stage has found. Only a stage that had to wait can find the response closed. */
+function whileOpen<Found>(response: ServerResponse, found: Found | Promise<Found>): Found | Promise<Found> {
+  if (!(found instanceof Promise)) return found
+  return found.then((waitedFor) => {
+    requireOpen(response)
+    return waitedFor
+  })
+}
+
+function receive(
   request: IncomingMessage,
   response: ServerResponse,
   service: ApiService,
   member: RequestingMember | undefined,
-): Exchange {
+): ReceivedRequest {
   const now = service.clock.service(service.environment)
   const { path, search } = splitTarget(request.url ?? '/')
   return {
@@ -91,23 +99,20 @@ function beginExchange(
     path,
     search,
     address: clientAddress(request, service.proxies),
+    touched: new Set(),
+  }
+}
+
+function beginExchange(received: ReceivedRequest, { versions }: ApiService): Exchange {
+  return {
+    ...received,
     credential: undefined,
-    version: undefined,
-    answerVersion: service.versions.current,
+    answerVersion: versions.current,
     route: undefined,
-    pathValues: undefined,
     allowance: undefined,
-    pathParameters: undefined,
-    query: undefined,
-    idempotencyKey: undefined,
     body: undefined,
-    sent: undefined,
-    items: undefined,
-    endTurn: undefined,
     reached: false,
-    reply: undefined,
     refusal: undefined,
-    touched: undefined,
   }
 }
 

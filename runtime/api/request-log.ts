@@ -125,16 +125,14 @@ export function createRequestLog(parts: RequestLogParts): RequestLog {
 }
 
 /** About the bytes of memory that a request keeps while it is noted. */
-function weigh({ request, sent, body }: Exchange, text = ''): number {
-  const isEmpty = (sent ?? body) === undefined
+function weigh({ request, body }: Exchange, text = ''): number {
   const said = Number(request.headers['content-length'] ?? UNSAID_BYTES)
-  return BYTES_OF_ONE + (isEmpty ? 0 : PARSED * said) + text.length
+  return BYTES_OF_ONE + (body === undefined ? 0 : PARSED * said) + text.length
 }
 
 function describe({ exchange, status, text, ms }: NotedRequest, names: ReadonlySet<string>): RequestToLog {
-  const { request, route, credential, path, search, sent, body } = exchange
+  const { request, route, credential, path, search, body } = exchange
   const mayHoldSecrets = route?.operation.extensions.sensitive === true
-  const asSent = sent ?? body
   return {
     space: credential!.space,
     id: exchange.requestId,
@@ -149,7 +147,7 @@ function describe({ exchange, status, text, ms }: NotedRequest, names: ReadonlyS
     key_id: credential!.key.id,
     address: exchange.address,
     ms: Math.round(ms * 10) / 10,
-    request_body: asSent === undefined ? null : redact(asSent, names),
+    request_body: body === undefined ? null : redact(body, names),
     response_body: text === undefined ? null : redactText(text, mayHoldSecrets, names),
   }
 }

@@ -4,16 +4,10 @@ import type { Parameter } from 'dateline/runtime'
 import { changes } from '../../generated/changelog.ts'
 import { events } from '../../generated/events.ts'
 import type { Environment } from '../platform/environment.ts'
+import type { KnownCredential } from '../tenants/keys/credential-queries.ts'
 import { type Bucket, LIMITS } from '../tenants/limits/limiter.ts'
 import { ApiError, invalidParameter, notFound } from './errors/errors.ts'
-import {
-  type ApiService,
-  type Routed,
-  type Trusted,
-  type VersionedExchange,
-  withRoute,
-  withVersion,
-} from './exchange.ts'
+import type { ApiService, ReceivedRequest } from './exchange.ts'
 import { readDocument } from './explanation.ts'
 import type { Handler } from './handler.ts'
 import { describeMissing } from './missing-operations.ts'
@@ -155,9 +149,13 @@ function isWider(path: string, other: string): boolean {
 }
 
 /** The version that the request names, or else the tenant's pin. */
-export function resolveVersion(exchange: Trusted, { versions }: ApiService): VersionedExchange {
-  const header = exchange.request.headers['service-version']
-  const name = header === undefined ? exchange.credential.pin : String(header)
+export function resolveVersion(
+  { request }: ReceivedRequest,
+  { pin }: KnownCredential,
+  { versions }: ApiService,
+): VersionTable {
+  const header = request.headers['service-version']
+  const name = header === undefined ? pin : String(header)
   const version = name === null ? versions.current : versions.find(name)
   if (!version) {
     const known = versions.all.map((each) => each.name).join(', ')
@@ -167,9 +165,17 @@ export function resolveVersion(exchange: Trusted, { versions }: ApiService): Ver
       `There is no version ${name?.slice(0, 40)}; there are ${known}.`,
     )
   }
-  const versioned = withVersion(exchange, version)
-  if (exchange.now < version.sunset) return versioned
-  const successor = versions.successor(exchange.now)
+  return version
+}
+
+/** Refuses a version after its sunset. */
+export function requireSupported(
+  { now }: ReceivedRequest,
+  version: VersionTable,
+  { versions }: ApiService,
+): void {
+  if (now < version.sunset) return
+  const successor = versions.successor(now)
   throw new ApiError(
     410,
     'version_sunset',
@@ -179,22 +185,32 @@ export function resolveVersion(exchange: Trusted, { versions }: ApiService): Ver
   )
 }
 
+export interface RouteMatch {
+  readonly route: ApiRoute
+  /** Values of the path's parameters, decoded, in the order of the path. */
+  readonly pathValues: readonly string[]
+}
+
 /** The operation, by the path and method of the version. */
-export function matchRoute(exchange: VersionedExchange, { versions }: ApiService): Routed {
-  const method = exchange.request.method!
-  const match = exchange.version.matcher.match(exchange.path)
+export function matchRoute(
+  { request, path }: ReceivedRequest,
+  version: VersionTable,
+  { versions }: ApiService,
+): RouteMatch {
+  const method = request.method!
+  const match = version.matcher.match(path)
   const route = match?.routes.get(method)
   if (!match || !route) {
     // What another version has is not there; what none has is not allowed.
     const [here] = match?.routes.values() ?? []
     const isElsewhere = ({ operation }: ApiRoute) => !here || !isWider(operation.path, here.operation.path)
-    if (!match || findAnywhere(versions, method, exchange.path, isElsewhere)) {
-      throw notFound(describeMissing(versions, exchange.version, method, exchange.path))
+    if (!match || findAnywhere(versions, method, path, isElsewhere)) {
+      throw notFound(describeMissing(versions, version, method, path))
     }
     const allowed = [...match.routes.keys()].join(', ')
     throw new ApiError(405, 'method_not_allowed', 'method_not_allowed', `This path takes ${allowed}.`, {
       headers: ['Allow', allowed],
     })
   }
-  return withRoute(exchange, route, match.values)
+  return { route, pathValues: match.values }
 }

@@ -1,24 +1,18 @@
 /** Translations between versions, and those of their changes that made a difference to a request. */
 import type { Translate } from 'dateline/runtime'
 import { translateNoting } from 'dateline/runtime/touched'
-import type { ApiService, Exchange } from './exchange.ts'
+import type { ApiService, Exchange, ReceivedRequest } from './exchange.ts'
 
 /** A value in the other version. What made a difference is counted with the answer. */
 // biome-ignore lint/suspicious/noExplicitAny: as of the translation itself
-export function translate(exchange: Exchange, turn: Translate, value: unknown): any {
-  return translateNoting(turn, value, (change) => noteChange(exchange, change))
-}
-
-/** @param change that made a difference to the request. */
-export function noteChange(exchange: Exchange, change: string): void {
-  exchange.touched ??= new Set()
-  exchange.touched.add(change)
+export function translate({ touched }: ReceivedRequest, turn: Translate, value: unknown): any {
+  return translateNoting(turn, value, (change) => touched.add(change))
 }
 
 /** Counts what made a difference, as the request is answered. What members do on pages is in the newest version, and not counted. */
 export function countTouched(exchange: Exchange, { usage, environment }: ApiService): void {
   const { touched, credential, route, member } = exchange
-  if (!touched || !credential || !route || member) return
+  if (touched.size === 0 || !credential || !route || member) return
   usage?.touch(environment, {
     space: credential.space,
     version: exchange.answerVersion.name,

@@ -5,7 +5,7 @@
 import { sign } from 'node:crypto'
 import { promisify } from 'node:util'
 import { claimKey } from '../../runtime/api/idempotency.ts'
-import { appendEntryAndAnswer } from '../../runtime/api/outcome.ts'
+import { enqueueOutcome } from '../../runtime/api/outcome.ts'
 import type { Database } from '../../runtime/database/database.ts'
 import { insertPasses, listPasses, type PassRow, readPass } from '../../runtime/passes/passes/queries.ts'
 import { type PassShowing, showPass } from '../../runtime/passes/passes/view.ts'
@@ -111,6 +111,7 @@ export async function postPass(
     created: now,
   } as const
   const stored = { key, fingerprint: Buffer.alloc(32), status: 201, body: JSON.stringify(body) }
-  await appendEntryAndAnswer(db, tenantId, entry, { ...stored, canonicalVersion: '2026-05-19' })
+  const response = { ...stored, canonicalVersion: '2026-05-19' }
+  enqueueOutcome(db, false, { space: tenantId, entry, response })
   return body
 }

@@ -13,6 +13,8 @@ export interface ErrorParts {
   readonly extras?: Readonly<Record<string, string>>
   /** Names and values in turn. */
   readonly headers?: readonly string[]
+  /** The refusal costs no token. */
+  readonly isFree?: boolean
   /** The details name fields of the body as it was sent, not as the newest version does. */
   readonly asSent?: boolean
 }
@@ -162,10 +164,12 @@ export function rateLimited(message: string, retryAfterMs: number): ApiError {
 /** Something that the service needs is unavailable for the moment. */
 export function unavailable(
   message = 'The service cannot answer at the moment; try again shortly.',
+  parts: Pick<ErrorParts, 'isFree'> = {},
 ): ApiError {
   return new ApiError(503, 'unavailable', 'unavailable', message, {
     retryAfterMs: 1000,
     headers: ['Retry-After', '1'],
+    ...parts,
   })
 }
 

@@ -11,8 +11,7 @@ import {
 import { inSteps } from '../../database/steps.ts'
 import { toTimestamp } from '../../database/types.ts'
 
-export const PLANNED_FOR =
-  'SELECT EXISTS (SELECT FROM webhook_senders w WHERE w.tenant_id = $1) AS planned_for'
+const PLANNED_FOR = 'SELECT EXISTS (SELECT FROM webhook_senders w WHERE w.tenant_id = $1) AS planned_for'
 
 const APPEND_EVENTS: Statement = {
   name: 'events_append',

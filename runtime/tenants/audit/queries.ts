@@ -38,54 +38,36 @@ export interface AuditRow {
 
 /**
  * Takes the end of the tenant's chain, writes the entry after it and makes it the new end. The end stays locked until the
- * transaction is over: this comes last in it. Hashed here and not by the caller, who cannot know the hash before; over
- * bytes, because no function may stand here whose result depends on the server's settings, as text's encoding does.
+ * transaction is over: this comes last in it. The database hashes, because the caller cannot know the hash of the previous
+ * entry; it hashes bytes, because a function on text would depend on the server's encoding.
  *
- * Whoever writes in a space that was wiped meanwhile would leave behind what nobody finds: the number, which must not be
- * null, is null then, and the transaction fails. Null as $15: it is of the account and of no space.
+ * A transaction in a space that was wiped meanwhile would leave rows that no request finds: the number, which must not be
+ * null, is null then, and the transaction fails. $15 is null for an entry of the account, which has no space.
  *
  * @param schema with a dot, where the search_path does not lead to it.
- * @param after what has to have happened before the chain is locked.
  */
-export function placeInChain(schema: string, after: string): string {
-  return `head AS (
-            ${movingHead(schema, `SELECT ${FIRST} ${after}`)} RETURNING sequence, hash, previous_hash
-          )`
+function appendingTo(schema: string, name?: string): Statement {
+  const moveHead = `INSERT INTO ${schema}audit_heads AS h (tenant_id, sequence, hash, wipes)
+     VALUES ($1, 1, sha256($2::bytea || 'null' || $3::bytea), coalesce($15::integer, 0))
+     ON CONFLICT (tenant_id) DO UPDATE SET
+       sequence = CASE WHEN h.wipes = coalesce($15::integer, h.wipes) THEN h.sequence + 1 END,
+       previous_hash = h.hash,
+       hash = sha256($2::bytea || '"' || decode(encode(h.hash, 'hex'), 'escape') || '"' || $3::bytea)`
+  const addEntry = (tenant: string) =>
+    `INSERT INTO ${schema}audit_log (tenant_id, sequence, hash, previous_hash, created, id, environment, actor_type,
+                                     actor_id, action, target_id, outcome, request_id, ip, version)
+     SELECT ${tenant}, h.sequence, h.hash, h.previous_hash, $4::timestamptz, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14`
+  return {
+    ...(name !== undefined && { name }),
+    text: `WITH head AS (${moveHead} RETURNING sequence, hash, previous_hash) ${addEntry('$1')} FROM head h`,
+    // The end that was moved is still locked, and numbers the entry.
+    steps: inSteps(
+      name,
+      moveHead,
+      `${addEntry('h.tenant_id')} FROM ${schema}audit_heads h WHERE h.tenant_id = $1`,
+    ),
+  }
 }
-
-const FIRST = `$1, 1, sha256($2::bytea || 'null' || $3::bytea), coalesce($15::integer, 0)`
-
-const movingHead = (schema: string, first: string) =>
-  `INSERT INTO ${schema}audit_heads AS h (tenant_id, sequence, hash, wipes) ${first}
-            ON CONFLICT (tenant_id) DO UPDATE SET
-              sequence = CASE WHEN h.wipes = coalesce($15::integer, h.wipes) THEN h.sequence + 1 END,
-              previous_hash = h.hash,
-              hash = sha256($2::bytea || '"' || decode(encode(h.hash, 'hex'), 'escape') || '"' || $3::bytea)`
-
-/** The entry, in the place that `placeInChain` has found. */
-export function entryInChain(schema: string): string {
-  return `${entering(schema, '$1, sequence, hash, previous_hash')} FROM head`
-}
-
-const entering = (schema: string, place: string) =>
-  `INSERT INTO ${schema}audit_log (tenant_id, sequence, hash, previous_hash, created, id, environment, actor_type,
-                                 actor_id, action, target_id, outcome, request_id, ip, version)
-          SELECT ${place}, $4::timestamptz, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14`
-
-/** Both, one after the other: the end that was moved is still locked, and is what the entry is numbered by. */
-export function chainInSteps(schema: string): readonly string[] {
-  return [
-    movingHead(schema, `VALUES (${FIRST})`),
-    `${entering(schema, 'h.tenant_id, h.sequence, h.hash, h.previous_hash')}
-     FROM ${schema}audit_heads h WHERE h.tenant_id = $1`,
-  ]
-}
-
-const appendingTo = (schema: string, name?: string): Statement => ({
-  ...(name !== undefined && { name }),
-  text: `WITH ${placeInChain(schema, '')} ${entryInChain(schema)}`,
-  steps: inSteps(name, ...chainInSteps(schema)),
-})
 
 const APPEND_ENTRY = appendingTo('', 'audit_append')
 
@@ -99,8 +81,13 @@ export function isSpaceWiped(error: unknown): boolean {
   return codeOf(error) === NOT_NULL_VIOLATION && tableOf(error) === 'audit_heads'
 }
 
-/** Of `placeInChain` and `entryInChain`: $1 to $15. */
-export function entryValues(tenantId: string, entry: AuditEntry, wipes: number | null): unknown[] {
+/** $1 to $15 of each statement that writes an entry. */
+export function entryValues(space: string, entry: AuditEntry): unknown[] {
+  const { tenantId, wipes } = readSpace(space)
+  return valuesOf(tenantId, entry, wipes)
+}
+
+function valuesOf(tenantId: string, entry: AuditEntry, wipes: number | null): unknown[] {
   const [before, after] = entryText(entry)
   const { created, id, environment, actorType, actorId, action, targetId, outcome } = entry
   const what = [environment, actorType, actorId, action, targetId, outcome]
@@ -123,8 +110,7 @@ export function entryValues(tenantId: string, entry: AuditEntry, wipes: number |
  * `isSpaceWiped` tells when that wrote in a space that was wiped meanwhile.
  */
 export function appendAudit(db: Database, space: string, entry: AuditEntry): Promise<unknown> {
-  const { tenantId, wipes } = readSpace(space)
-  return db.query(APPEND_ENTRY, entryValues(tenantId, entry, wipes))
+  return db.query(APPEND_ENTRY, entryValues(space, entry))
 }
 
 /** The same in the chain of an environment, for the owner of both; whatever the tenant's space is. */
@@ -134,7 +120,7 @@ export function appendAuditIn(
   tenantId: string,
   entry: AuditEntry,
 ): Promise<unknown> {
-  return db.query(APPEND_IN[environment], entryValues(tenantId, entry, null))
+  return db.query(APPEND_IN[environment], valuesOf(tenantId, entry, null))
 }
 
 /** Alternatives for each; absent: whatever. */

@@ -1,8 +1,9 @@
 import { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
+import type { CheckedItem } from 'dateline/runtime'
 import { limitTransport, readBody } from '../../../runtime/api/body.ts'
 import { ApiError } from '../../../runtime/api/errors/errors.ts'
-import type { ApiService, Authorized, VersionedExchange } from '../../../runtime/api/exchange.ts'
+import type { ApiService, ReceivedRequest } from '../../../runtime/api/exchange.ts'
 import { readParameters } from '../../../runtime/api/parameters.ts'
 import { splitTarget } from '../../../runtime/api/pipeline.ts'
 import { matchRoute } from '../../../runtime/api/routing.ts'
@@ -30,24 +31,20 @@ export async function checkByStages(
   })
   if (text !== undefined) request.push(text)
   request.push(null)
-  const exchange = {
-    request,
-    ...splitTarget(target),
-    version,
-    items: undefined,
-  } as unknown as VersionedExchange
+  const received = { request, ...splitTarget(target), touched: new Set() } as unknown as ReceivedRequest
   const service = { versions, bodyMs: 60_000 } as unknown as ApiService
+  let refused: CheckedItem<unknown> | undefined
   try {
-    limitTransport(exchange, service)
-    const routed = matchRoute(exchange, service)
-    // What stands between the two asks who calls: here nobody does.
-    const addressed = readParameters(routed as Authorized)
-    await readBody(addressed, service)
+    limitTransport(received, service)
+    const { route, pathValues } = matchRoute(received, version, service)
+    // The stages between these two check the caller, which is unknown here.
+    readParameters(received, version, route, pathValues)
+    const { items } = await readBody(received, version, route, service)
+    refused = items?.find((item) => !item.valid)
   } catch (error) {
     if (error instanceof ApiError) return { code: error.code, message: error.message }
     throw error
   }
-  const refused = exchange.items?.find((item) => !item.valid)
   return refused && { code: 'item', message: JSON.stringify(refused) }
 }
 

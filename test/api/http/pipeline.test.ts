@@ -7,6 +7,7 @@ import { afterEach, expect, test } from 'vitest'
 import type { OperationExtensions } from '../../../generated/extensions.ts'
 import { createAccountChanges } from '../../../runtime/account/account/changes.ts'
 import { ApiError, describeItemError, validationFailed } from '../../../runtime/api/errors/errors.ts'
+import type { ApiService, Traffic } from '../../../runtime/api/exchange.ts'
 import type { Context } from '../../../runtime/api/handler.ts'
 import { runPipeline } from '../../../runtime/api/pipeline.ts'
 import { createVersions, type Handlers } from '../../../runtime/api/routing.ts'
@@ -20,11 +21,13 @@ import { createPassTokens } from '../../../runtime/passes/wallets/render/pass-to
 import type { Environment } from '../../../runtime/platform/environment.ts'
 import { createPresence } from '../../../runtime/platform/fairness/presence.ts'
 import { createTurns } from '../../../runtime/platform/fairness/turns.ts'
+import { parseNetworks } from '../../../runtime/platform/networks.ts'
 import { createSeals } from '../../../runtime/platform/secrets.ts'
 import { createReportLinks } from '../../../runtime/tenants/addresses/report-links.ts'
 import type { Factors } from '../../../runtime/tenants/factors/factors.ts'
 import type { KnownCredential } from '../../../runtime/tenants/keys/credential-queries.ts'
 import { createLimiter } from '../../../runtime/tenants/limits/limiter.ts'
+import type { UsageMeter } from '../../../runtime/tenants/usage/meter.ts'
 
 const VERSION = { name: '2026-05-19', status: 'current' } as const
 
@@ -108,6 +111,9 @@ interface Setting {
   readonly credential?: Partial<KnownCredential>
   readonly environment?: Environment
   readonly factors?: Partial<Factors>
+  readonly sunset?: string
+  /** Parts of the service that are replaced. */
+  readonly service?: Partial<ApiService>
 }
 
 /** Serves the one operation and gives what a call is answered. */
@@ -116,7 +122,8 @@ async function ask(setting: Setting, path = '/v1/things', init: RequestInit = {}
   const handlers = setting.handlers ?? {
     [setting.operation.id]: async () => ({ status: 200, body: { done: true } }),
   }
-  const service = {
+  const version = setting.sunset === undefined ? VERSION : { ...VERSION, sunset: setting.sunset }
+  const service: ApiService = {
     environment,
     database: NO_POOL,
     sandbox: NO_POOL,
@@ -156,7 +163,7 @@ async function ask(setting: Setting, path = '/v1/things', init: RequestInit = {}
     openStreams: new Map<string, number>(),
     deliveriesDue: () => {},
     versions: createVersions(
-      [{ ...VERSION, operations: [setting.operation] }],
+      [{ ...version, operations: [setting.operation] }],
       handlers,
       environment,
       'http://console',
@@ -166,6 +173,7 @@ async function ask(setting: Setting, path = '/v1/things', init: RequestInit = {}
     bodyMs: 10_000,
     consoleUrl: 'http://console',
     log: pino({ level: 'silent' }),
+    ...setting.service,
   }
   server = createServer((request, response) => runPipeline(request, response, service))
   await new Promise<void>((resolve) => server!.listen(0, '127.0.0.1', resolve))
@@ -531,3 +539,94 @@ test('an operation that writes without an audit action is not served', () => {
     'getThing: no audit action is declared',
   )
 })
+
+const LIMITER = createLimiter()
+const NO_TOKEN = {
+  allowed: false,
+  resource: 'read',
+  limit: 1,
+  remaining: 0,
+  reset: 0,
+  retryAfterMs: 1000,
+} as const
+
+/** One fault for each stage, in the order of the stages, with the code and the message that the stage refuses it with. */
+const FAULTS = [
+  ['overload', 'unavailable', /too much to do/],
+  ['compression', 'unsupported_media_type', /compressed/],
+  ['key', 'invalid_api_key', /unknown/],
+  ['crowd', 'unavailable', /Too many of your requests/],
+  ['address', 'ip_not_allowed', /may not be used from/],
+  ['version', 'unknown_version', /no version/],
+  ['sunset', 'version_gone', /no longer answered/],
+  ['path', 'not_found', /no such operation/],
+  ['bucket', 'tenant_limit', /Too many requests/],
+  ['scope', 'insufficient_scope', /scope write/],
+  ['parameter', 'missing_field', /a is required/],
+  ['body', 'malformed_json', /not valid JSON/],
+  ['factor', 'factor_required', /second factor/],
+  ['handler', 'not_implemented', /not available yet/],
+] as const
+
+test.each(
+  FAULTS.map(([fault, code, message], at) => ({
+    fault,
+    code,
+    message,
+    faults: FAULTS.slice(at).map(([each]) => each),
+  })),
+)(
+  'a request with the fault $fault and one for every later stage gets $code',
+  async ({ fault, code, message, faults }) => {
+    const has = (each: (typeof FAULTS)[number][0]) => faults.includes(each)
+    const passed: string[] = []
+    const setting: Setting = {
+      operation: operation({
+        method: 'POST',
+        query: [parameter({ name: 'a', required: true })],
+        body: { required: true, pointer: '', validate: () => true },
+        extensions: { factor: true, scope: 'write' },
+      }),
+      ...(has('handler') && { handlers: {} }),
+      ...(has('sunset') && { sunset: '2020-01-01T00:00:00Z' }),
+      credential: {
+        allowedIps: has('address') ? parseNetworks(['192.0.2.0/24']) : [],
+        key: { ...CREDENTIAL.key, scope: has('scope') ? 'read' : 'admin' },
+      },
+      factors: { accept: async () => !has('factor') },
+      service: {
+        traffic: {
+          overload: () => (has('overload') ? 'requests' : undefined),
+          crowdedBy: () => has('crowd'),
+          enter: () => {},
+          leave: () => {},
+          answered: () => {},
+        } as unknown as Traffic,
+        limiter: {
+          ...LIMITER,
+          acquire: (meter, ...given) =>
+            has('bucket') ? { allowance: NO_TOKEN, release: undefined } : LIMITER.acquire(meter, ...given),
+        },
+        usage: { count: () => void passed.push('counted') } as unknown as UsageMeter,
+        turns: { acquire: () => void passed.push('had its turn'), release: () => {} },
+        ...(has('key') && {
+          keyring: { find: () => undefined, findMember: async () => undefined, forget: () => {} },
+        }),
+      },
+    }
+    const path = has('path') ? '/v1/nothings' : '/v1/things'
+    const answer = await ask(setting, has('parameter') ? path : `${path}?a=1`, {
+      method: 'POST',
+      body: has('body') ? '{' : '{}',
+      headers: {
+        'Content-Type': 'application/json',
+        'Service-Factor': '123456',
+        ...(has('compression') && { 'Content-Encoding': 'gzip' }),
+        ...(has('version') && { 'Service-Version': '2020-01-01' }),
+      },
+    })
+    expect([answer.code, answer.body.error.message]).toEqual([code, expect.stringMatching(message)])
+    const counted = ['scope', 'parameter', 'body', 'factor', 'handler'].includes(fault) ? ['counted'] : []
+    expect(passed).toEqual(fault === 'handler' ? [...counted, 'had its turn'] : counted)
+  },
+)

@@ -1,0 +1,44 @@
+-- Writes the outcome of a request with an Idempotency-Key: the stored response and the audit entry. `outcome-with-event.sql`
+-- writes an event too, and says why there are two statements.
+--
+-- $1 text         tenant; also the space of the events and the stored response
+-- $2 bytea        the audit entry as the API shows it, up to the hash of the previous entry
+-- $3 bytea        the audit entry, after that hash
+-- $4 timestamptz  now, service time
+-- $5 text         audit entry: identifier
+-- $6 text         audit entry: environment
+-- $7 text         audit entry: actor type
+-- $8 text         audit entry: actor
+-- $9 text         audit entry: action
+-- $10 text        audit entry: target
+-- $11 text        audit entry: outcome, succeeded or failed
+-- $12 text        audit entry: request
+-- $13 text        audit entry: client address
+-- $14 text        audit entry: version of the answer
+-- $15 integer     number of wipes of the sandbox before the space began
+-- $16 uuid        response: Idempotency-Key
+-- $17 bytea       response: fingerprint of the request
+-- $18 smallint    response: status
+-- $19 text        response: body; null if it is sealed
+-- $20 bytea       response: sealed body, or null
+-- $21 text        response: canonical version of the body
+--
+-- Lock: the end of the tenant's audit log, until the commit.
+WITH stored AS (
+  INSERT INTO idempotency_answers (tenant_id, key, fingerprint, status, body, sealed, head, created)
+  VALUES ($1, $16::uuid, $17, $18, $19, $20, $21, $4)
+  RETURNING status
+), head AS (
+  -- The entry's hash covers that of the previous entry, which only the locked row knows. A space that was wiped meanwhile makes the
+  -- number null, and the transaction fails (`isSpaceWiped`).
+  INSERT INTO audit_heads AS h (tenant_id, sequence, hash, wipes)
+  SELECT $1, 1, sha256($2::bytea || 'null' || $3::bytea), coalesce($15::integer, 0) FROM stored
+  ON CONFLICT (tenant_id) DO UPDATE SET
+    sequence = CASE WHEN h.wipes = coalesce($15::integer, h.wipes) THEN h.sequence + 1 END,
+    previous_hash = h.hash,
+    hash = sha256($2::bytea || '"' || decode(encode(h.hash, 'hex'), 'escape') || '"' || $3::bytea)
+  RETURNING sequence, hash, previous_hash
+)
+INSERT INTO audit_log (tenant_id, sequence, hash, previous_hash, created, id, environment, actor_type, actor_id, action,
+                       target_id, outcome, request_id, ip, version)
+SELECT $1, sequence, hash, previous_hash, $4::timestamptz, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14 FROM head
