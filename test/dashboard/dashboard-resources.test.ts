@@ -40,13 +40,16 @@ test('every list says what to do first, and offers all values of its filters, in
   const newcomer = await dashboard.signIn(await makeTenant(dashboard.service), 'owner')
   const browser = new Browser(dashboard.origin, newcomer.cookie)
   for (const environment of ['sandbox', 'live']) {
-    for (const { path, list, environment: only } of RESOURCES.flatMap(({ resources }) => resources)) {
+    for (const { path, list, environment: only } of Object.values(RESOURCES).flat()) {
       if (only !== undefined && only !== environment) continue
       const { status, text } = await browser.get(`/${environment}/${path}`)
       expect([path, status]).toEqual([path, 200])
       if (path !== 'audit-log') expect(text).toContain(list.empty.slice(0, 20))
       const offered = Object.keys(list.filters ?? {}).flatMap((name) => listed[list.operation]?.[name] ?? [])
-      expect([path, offered.filter((value) => !text.includes(`<option value="${value}"`))]).toEqual([path, []])
+      expect([path, offered.filter((value) => !text.includes(`<option value="${value}"`))]).toEqual([
+        path,
+        [],
+      ])
     }
   }
 })

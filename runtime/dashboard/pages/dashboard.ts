@@ -65,7 +65,7 @@ const COOKIE_SECONDS = 7 * 86_400
 
 const MENU: Menu = [
   { group: '', title: 'Home', path: '', needs: 'viewer' },
-  ...RESOURCES.flatMap(({ group, resources }) =>
+  ...Object.entries(RESOURCES).flatMap(([group, resources]) =>
     resources.map(({ title, path, list, environment }) => ({
       group,
       title,
@@ -109,7 +109,7 @@ const MENU: Menu = [
 /** What is found by its name: pages of the menu, and forms. */
 const PAGES: Menu = [
   ...MENU,
-  ...RESOURCES.flatMap(({ group, resources }) =>
+  ...Object.entries(RESOURCES).flatMap(([group, resources]) =>
     resources.flatMap(({ path, create, environment }) =>
       create
         ? [
@@ -156,7 +156,9 @@ export function listRoutes(watching: Watching): readonly DashboardRoute[] {
     ...resetRoutes(send),
     ...promoteRoutes(send),
     ...requestRoutes(send, watching, tails),
-    ...RESOURCES.flatMap(({ resources }) => resources.flatMap((each) => routesOf(each, send))),
+    ...Object.values(RESOURCES)
+      .flat()
+      .flatMap((each) => routesOf(each, send)),
   ]
 }
 

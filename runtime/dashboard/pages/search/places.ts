@@ -27,14 +27,16 @@ const OTHERS: Readonly<Partial<Record<IdPrefix, RecordPages>>> = {
 }
 
 const DESCRIBED: Readonly<Record<string, RecordPages>> = Object.fromEntries(
-  RESOURCES.flatMap(({ resources }) => resources).flatMap(({ path, list, detail, environment }) =>
-    Object.entries(records)
-      .filter(([, record]) => 'list' in record && record.list === list.operation)
-      .map(([prefix]) => [
-        prefix,
-        { path, hasDetail: detail !== undefined, ...(environment && { environment }) },
-      ]),
-  ),
+  Object.values(RESOURCES)
+    .flat()
+    .flatMap(({ path, list, detail, environment }) =>
+      Object.entries(records)
+        .filter(([, record]) => 'list' in record && record.list === list.operation)
+        .map(([prefix]) => [
+          prefix,
+          { path, hasDetail: detail !== undefined, ...(environment && { environment }) },
+        ]),
+    ),
 )
 
 /** @returns the page that shows what an identifier names, or its list; undefined for any other text. */
