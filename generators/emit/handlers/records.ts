@@ -1,4 +1,4 @@
-/** Records that callers know by an identifier, and what their lists can be asked for: what a service would else keep by hand. */
+/** Records that callers know by an identifier, and the values of equality filters: a service needs no such tables of its own. */
 import { enumMembers } from '../../ir/members.ts'
 import type { Api, ApiOperation, OutputFile } from '../../ir/model.ts'
 import { recordsOf } from '../../ir/records.ts'
