@@ -11,6 +11,7 @@ import { printDocument } from '../emit/documents/documents.ts'
 import { emitEvents } from '../emit/events/events.ts'
 import { emitChangelog } from '../emit/guides/module.ts'
 import { emitHandlers } from '../emit/handlers/handlers.ts'
+import { emitRecords } from '../emit/handlers/records.ts'
 import { emitRoutes } from '../emit/routes/routes.ts'
 import { emitSite, type SiteSettings } from '../emit/site/site.ts'
 import { emitTranslations, type Translations } from '../emit/translations/translations.ts'
@@ -91,7 +92,7 @@ export async function emitAll(
       ...emitEvents(apis, changes, translations.bindings),
       ...emitChangelog(apis, changes, { wire: wireOf(wire ?? {}), client: client?.package.name }),
     ],
-    handlers: () => emitHandlers(serving, changes),
+    handlers: () => [...emitHandlers(serving, changes), ...emitRecords(serving.at(-1)!)],
     client: () => {
       if (!client) return []
       noteUnwritten(apis, report)

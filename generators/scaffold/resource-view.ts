@@ -3,6 +3,7 @@ import { isJson } from '../ir/media-type.ts'
 import type { Api, ApiOperation, ObjectSchema, Property, Schema } from '../ir/model.ts'
 import { camelCase, pascalCase, snakeCase } from '../ir/naming.ts'
 import { successOf, successStatus } from '../ir/operations.ts'
+import { objectName, recordPrefix } from '../ir/records.ts'
 
 export type OperationKind = 'create' | 'list' | 'get' | 'update' | 'archive' | 'other'
 
@@ -98,8 +99,8 @@ export function viewResource(api: Api, tag: string, operations: readonly ApiOper
     camel: camelCase(tag),
     pascal: pascalCase(tag),
     schema,
-    object: objectName(shape) ?? snakeCase(schema ?? tag),
-    idPrefix: idPrefix(api, shape) ?? '',
+    object: (shape && objectName(api, shape)) ?? snakeCase(schema ?? tag),
+    idPrefix: recordPrefix(api, shape) ?? '',
     idName: views.flatMap(({ pathParameters }) => pathParameters).at(0) ?? 'id',
     fields: (shape?.properties ?? [])
       .filter(({ name }) => name !== 'object')
@@ -196,19 +197,6 @@ function objectOf(api: Api, schema: SchemaReference): ObjectSchema | undefined {
 function bodyShape(api: Api, operation: ApiOperation | undefined): ObjectSchema | undefined {
   const content = operation?.body?.contents.find(({ mediaType }) => isJson(mediaType))
   return content && objectOf(api, content.schema)
-}
-
-function objectName(shape: ObjectSchema | undefined): string | undefined {
-  const schema = shape?.properties.find(({ name }) => name === 'object')?.schema
-  return schema?.kind === 'enum' ? String(schema.values[0]) : undefined
-}
-
-/** `tpl` where the pattern of the record's id is `^tpl_…`. */
-function idPrefix(api: Api, shape: ObjectSchema | undefined): string | undefined {
-  const property = shape?.properties.find(({ name }) => name === 'id')
-  const schema = property && resolve(api, property.schema)
-  const pattern = schema?.kind === 'string' ? schema.pattern : undefined
-  return pattern?.match(/^\^([a-z]+)_/)?.[1]
 }
 
 function viewField(

@@ -1,6 +1,7 @@
 /** `svc open`: pages of the console, in the browser. */
 import { Argument, type Command, Option } from 'commander'
-import { type Client, service } from '../../generated/client/src/2026-05-19/index.ts'
+import { records } from '../../generated/canonical/records.ts'
+import { service } from '../../generated/client/src/2026-05-19/index.ts'
 import { GUIDES } from './guides.ts'
 import { openAddress } from './sign-in/open-address.ts'
 import { DEFAULT_PROFILE } from './sign-in/profiles.ts'
@@ -8,31 +9,6 @@ import { MisuseError, ownProfiles, readHttpUrl, type Surroundings } from './svc-
 
 /** Where the console listens that `npm start` starts. */
 export const CONSOLE_URL = 'http://127.0.0.1:4000'
-
-/** The operation that reads a record, by the prefix of its identifier. */
-export const READERS: Readonly<Record<string, keyof Client>> = {
-  tpl: 'getPassTemplate',
-  pass: 'getPass',
-  scan: 'getScan',
-  whe: 'getWebhookEndpoint',
-  wdla: 'getDeliveryAttempt',
-  evt: 'getEvent',
-  req: 'getRequestLog',
-  prm: 'getPromotion',
-  chd: 'getCardholder',
-  sal: 'getSanctionsAlert',
-  cprg: 'getCardProgram',
-  card: 'getCard',
-  ppl: 'getProvisioningPayload',
-  wtk: 'getWalletToken',
-  ctx: 'getCardTransaction',
-  azd: 'getAuthorizationDecision',
-  dsp: 'getDispute',
-  stl: 'getSettlement',
-  po: 'getPayout',
-  pod: 'getPayoutDestination',
-  trp: 'getTreasuryReport',
-}
 
 interface OpenWords {
   readonly profile?: string
@@ -70,12 +46,18 @@ export function pathOf(what: string): string {
   if (what === 'docs') return '/docs'
   if (GUIDES.includes(what)) return `/docs/${what}`
   const prefix = /^([a-z]+)_[0-9a-hjkmnp-tv-z]{26}$/.exec(what)?.[1] ?? ''
-  const reader = Object.hasOwn(READERS, prefix) ? READERS[prefix] : undefined
+  const reader = readerOf(prefix)
   if (!reader)
     throw new MisuseError(
       `${JSON.stringify(what)} is neither dashboard nor docs nor a guide nor an identifier`,
     )
   return `/docs/${service.version}#${reader}`
+}
+
+/** The operation that reads a record, by the prefix of its identifier. */
+function readerOf(prefix: string): string | undefined {
+  const found = Object.entries(records).find(([each]) => each === prefix)?.[1]
+  return found && 'read' in found ? found.read : undefined
 }
 
 function consoleOf({ authUrl, profile = DEFAULT_PROFILE }: OpenWords): string {

@@ -1,41 +1,13 @@
 import { randomBytes, randomFillSync } from 'node:crypto'
+import { type RecordPrefix, records } from '../../generated/canonical/records.ts'
 
-/** Every kind of thing that has an identifier; `mem`, `inv`, `ocl` and `lft` never leave the operator's tools. */
-export const PREFIXES = [
-  'ten',
-  'key',
-  'tok',
-  'tpl',
-  'pass',
-  'scan',
-  'whe',
-  'wdla',
-  'evt',
-  'chd',
-  'sal',
-  'card',
-  'cprg',
-  'ctx',
-  'dsp',
-  'stl',
-  'sln',
-  'po',
-  'pod',
-  'trp',
-  'ppl',
-  'wtk',
-  'azd',
-  'len',
-  'prm',
-  'req',
-  'aud',
-  'mem',
-  'inv',
-  'ocl',
-  'lft',
-] as const
+/** Of records that the document does not describe; all but `len` never leave the operator's tools. */
+const OWN_PREFIXES = ['len', 'mem', 'inv', 'ocl', 'lft'] as const
 
-export type IdPrefix = (typeof PREFIXES)[number]
+export type IdPrefix = RecordPrefix | (typeof OWN_PREFIXES)[number]
+
+/** Prefixes of all identifiers: those of the newest document, and own ones. */
+export const PREFIXES: readonly IdPrefix[] = [...(Object.keys(records) as RecordPrefix[]), ...OWN_PREFIXES]
 
 /** Crockford's base32 in lower case: no i, l, o, u. */
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'

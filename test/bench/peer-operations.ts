@@ -38,7 +38,7 @@ export async function getPass(db: Database, id: string): Promise<unknown> {
 export async function getPasses(db: Database, limit: number): Promise<unknown> {
   const page = { limit, order: 'desc', backward: false } as const
   const now = Date.now()
-  const { rows, hasMore } = await listPasses(db, tenantId, { includeArchived: false, created: {} }, page, now)
+  const { rows, hasMore } = await listPasses(db, tenantId, { created: {} }, page, now)
   return { data: rows.map((row) => showPass(row, showing(now))), has_more: hasMore, next_cursor: null }
 }
 

@@ -1,5 +1,6 @@
 /** What members do on the dashboard with passes, cards, money, keys and versions, over HTTP. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { filters } from '../../generated/canonical/records.ts'
 import { current, versions } from '../../generated/versions.ts'
 import { ROLES, type VisitRole } from '../../runtime/dashboard/engine/visit.ts'
 import { RESOURCES } from '../../runtime/dashboard/pages/resources/resources.ts'
@@ -33,15 +34,22 @@ afterAll(() => dashboard?.stop())
 
 const browse = (role: VisitRole) => new Browser(dashboard.origin, members[role].cookie, members[role])
 
-test('every list says what to do first, in both environments', async () => {
+const listed: Readonly<Record<string, Readonly<Record<string, readonly string[] | null>>>> = filters
+
+test('every list says what to do first, and offers all values of its filters, in both environments', async () => {
   const newcomer = await dashboard.signIn(await makeTenant(dashboard.service), 'owner')
   const browser = new Browser(dashboard.origin, newcomer.cookie)
   for (const environment of ['sandbox', 'live']) {
-    for (const { path, list, environment: only } of RESOURCES.flatMap(({ resources }) => resources)) {
+    for (const { path, list, environment: only } of Object.values(RESOURCES).flat()) {
       if (only !== undefined && only !== environment) continue
       const { status, text } = await browser.get(`/${environment}/${path}`)
       expect([path, status]).toEqual([path, 200])
       if (path !== 'audit-log') expect(text).toContain(list.empty.slice(0, 20))
+      const offered = Object.keys(list.filters ?? {}).flatMap((name) => listed[list.operation]?.[name] ?? [])
+      expect([path, offered.filter((value) => !text.includes(`<option value="${value}"`))]).toEqual([
+        path,
+        [],
+      ])
     }
   }
 })

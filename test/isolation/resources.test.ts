@@ -13,7 +13,6 @@ import {
 import { RECORD_TABLES } from '../../runtime/account/account/wipe-queries.ts'
 import { RECIPES } from '../../runtime/cli/trigger-recipes.ts'
 import type { Database } from '../../runtime/database/database.ts'
-import { PREFIXES } from '../../runtime/platform/ids.ts'
 import { handlers } from '../../runtime/process/handlers.ts'
 import { type Crowd, FILLED } from './crowd.ts'
 import { writtenLists } from './lists.ts'
@@ -41,16 +40,6 @@ const placeOf = ({ id }: ResourceOperationView) =>
 test('there are resources that are made and listed', () => {
   const made = resources.filter(({ create, list }) => create && list).map(({ tag }) => tag)
   expect(made).toEqual(expect.arrayContaining(['pass_templates', 'passes', 'webhook_endpoints']))
-})
-
-test('identifiers have a prefix that the service makes', () => {
-  const known: readonly string[] = PREFIXES
-  const lacking = resources.filter(
-    ({ create, idPrefix }) => create && idPrefix !== '' && !known.includes(idPrefix),
-  )
-  expect(
-    lacking.map(({ create, idPrefix }) => `${placeOf(create!)}: runtime/platform/ids.ts lacks '${idPrefix}'`),
-  ).toEqual([])
 })
 
 test('an event that an operation is named after can be triggered', () => {

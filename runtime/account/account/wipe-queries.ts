@@ -1,5 +1,6 @@
 /** How a tenant's sandbox is emptied: it gets a new space at once, and what stands in the old one is deleted in steps. */
 
+import { records } from '../../../generated/canonical/records.ts'
 import type { Database, Statement } from '../../database/database.ts'
 import { NOT_NULL_VIOLATION } from '../../database/errors.ts'
 import { pipelined } from '../../database/pipelined.ts'
@@ -27,7 +28,7 @@ interface WipedTable {
 }
 
 /** In the order of deletion: attempts that end meanwhile find no endpoint, and so are followed by none. */
-const WIPED: readonly WipedTable[] = [
+const NAMED: readonly WipedTable[] = [
   { name: 'webhook_endpoints', key: 'id', type: 'webhook_endpoint' },
   { name: 'events', key: 'id', type: 'event' },
   { name: 'event_heads' },
@@ -84,6 +85,20 @@ const WIPED: readonly WipedTable[] = [
   { name: 'webhook_waiting', key: 'attempt_id', isLate: true },
   { name: 'webhook_ready', key: 'attempt_id', isLate: true },
   { name: 'webhook_attempts', key: 'id', type: 'webhook_delivery_attempt', isLate: true },
+]
+
+/** Records of the newest document that no table above holds: each kind has a table that is named as its tag. */
+const FURTHER: readonly WipedTable[] = Object.values(records).flatMap((record) => {
+  if (!('read' in record)) return []
+  const { object, tag } = record
+  const isNamed = NAMED.some(({ name, type }) => type === object || name === tag || name === object)
+  return isNamed ? [] : [{ name: tag, key: 'id', type: object }]
+})
+
+const WIPED: readonly WipedTable[] = [
+  ...NAMED.filter(({ isLate }) => !isLate),
+  ...FURTHER,
+  ...NAMED.filter(({ isLate }) => isLate),
 ]
 
 /** Tables that a wipe empties of the tenant's rows. */

@@ -1,21 +1,14 @@
 import type { AuditLogHandlers } from '../../../generated/canonical/handlers.ts'
 import type { components } from '../../../generated/canonical/types.ts'
 import type { Context } from '../../api/handler.ts'
-import { readCreated, readPage, showList } from '../../api/lists/list-query.ts'
+import { answerList } from '../../api/lists/list-query.ts'
 import { writeInstant } from '../../platform/instants.ts'
 import { type AuditRow, listAudit } from '../../tenants/audit/queries.ts'
 
 export const auditLogHandlers = {
   async listAuditEntries({ caller, db, cursors }, { query }) {
-    const page = readPage(query, cursors)
-    const filter = {
-      created: readCreated(query),
-      ...(query.actor_id && { actorIds: query.actor_id }),
-      ...(query.action && { actions: query.action }),
-      ...(query.target_id && { targetIds: query.target_id }),
-    }
-    const records = await listAudit(db, caller.tenant.id, filter, page)
-    return { status: 200, body: showList(records, page, cursors, showEntry) }
+    // The log belongs to the tenant, not to a space: it stays when the space is wiped.
+    return answerList({ caller: { space: caller.tenant.id }, db, cursors }, query, listAudit, showEntry)
   },
 } satisfies AuditLogHandlers<Context>
 

@@ -2,7 +2,7 @@ import type { PromotionsHandlers } from '../../../generated/canonical/handlers.t
 import type { components } from '../../../generated/canonical/types.ts'
 import { ApiError, notFound, validationFailed } from '../../api/errors/errors.ts'
 import { type Context, prepared } from '../../api/handler.ts'
-import { readCreated, readPage, showList } from '../../api/lists/list-query.ts'
+import { answerList } from '../../api/lists/list-query.ts'
 import { emit } from '../../events/emit/emit.ts'
 import { newId } from '../../platform/ids.ts'
 import { writeInstant } from '../../platform/instants.ts'
@@ -32,11 +32,7 @@ export const promotionsHandlers = {
     },
   ),
 
-  async listPromotions({ caller, db, cursors }, { query }) {
-    const page = readPage(query, cursors)
-    const records = await listPromotions(db, caller.space, { created: readCreated(query) }, page)
-    return { status: 200, body: showList(records, page, cursors, showPromotion) }
-  },
+  listPromotions: (context, { query }) => answerList(context, query, listPromotions, showPromotion),
 
   async getPromotion({ caller, db }, { path }) {
     const row = await readPromotion(db, caller.space, path.promotion_id)

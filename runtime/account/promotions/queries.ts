@@ -1,13 +1,6 @@
 import type { components } from '../../../generated/canonical/types.ts'
 import type { Database, Statement } from '../../database/database.ts'
-import {
-  ALL_ROWS,
-  BoundValues,
-  type CreatedRange,
-  type Records,
-  type RequestedPage,
-  readPage,
-} from '../../database/page.ts'
+import { defineList } from '../../database/define-list.ts'
 import { toTimestamp } from '../../database/types.ts'
 
 type Schemas = components['schemas']
@@ -50,16 +43,14 @@ export async function readPromotion(
   return (await db.query<PromotionRow>(READ, [tenantId, id])).rows[0]
 }
 
-const LISTED = { table: 'promotions', alias: 'p', columns: COLUMNS }
-
-export async function listPromotions(
-  db: Database,
-  tenantId: string,
-  { created }: { readonly created: CreatedRange },
-  page: RequestedPage,
-): Promise<Records<PromotionRow>> {
-  return readPage<PromotionRow>(db, LISTED, new BoundValues(tenantId), [ALL_ROWS], created, page)
-}
+export const listPromotions = defineList<PromotionRow, 'listPromotions'>({
+  operation: 'listPromotions',
+  table: 'promotions',
+  alias: 'p',
+  columns: COLUMNS,
+  filters: {},
+  indexes: [[]],
+})
 
 const LOCK: Statement = {
   name: 'promotion_heads_lock',

@@ -1,3 +1,5 @@
+import type { Database } from '../../database/database.ts'
+import type { ListReader } from '../../database/define-list.ts'
 import type { CreatedRange, Records, RequestedPage } from '../../database/page.ts'
 import { parseInstant } from '../../platform/instants.ts'
 import { invalidParameter } from '../errors/errors.ts'
@@ -76,4 +78,27 @@ export function showList<Row extends { readonly id: string; readonly created: nu
   const side = page.backward ? 'before' : 'after'
   const next = hasMore && edge ? cursors.write({ created: edge.created, id: edge.id, side }) : null
   return { data: rows.map(show), has_more: hasMore, next_cursor: next }
+}
+
+/** What a list needs to know of its request. */
+export interface ListContext {
+  readonly caller: { readonly space: string }
+  readonly db: Database
+  readonly cursors: Cursors
+}
+
+/** Answers with the page of a list that the query asks for. Throws as `readPage` and `readCreated` do. */
+export async function answerList<
+  Query extends ListQuery,
+  Row extends { readonly id: string; readonly created: number },
+  Shown,
+>(
+  { caller, db, cursors }: ListContext,
+  query: Query,
+  list: ListReader<Row, Query & { readonly created: CreatedRange }>,
+  show: (row: Row) => Shown,
+): Promise<{ status: 200; body: { data: Shown[]; has_more: boolean; next_cursor: string | null } }> {
+  const page = readPage(query, cursors)
+  const records = await list(db, caller.space, { ...query, created: readCreated(query) }, page)
+  return { status: 200, body: showList(records, page, cursors, show) }
 }

@@ -1,32 +1,17 @@
 import type { components } from '../../../generated/canonical/types.ts'
 import type { Database, Statement } from '../../database/database.ts'
-import {
-  ALL_ROWS,
-  BoundValues,
-  type CreatedRange,
-  combine,
-  type IndexWalk,
-  type Records,
-  type RequestedPage,
-  readPage,
-} from '../../database/page.ts'
+import { defineList } from '../../database/define-list.ts'
 import { toTimestamp } from '../../database/types.ts'
 import { writeInstant } from '../../platform/instants.ts'
 
 type Schemas = components['schemas']
-
-const STATUSES = [
-  'open',
-  'false_positive',
-  'confirmed',
-] as const satisfies readonly Schemas['SanctionsAlertStatus'][]
 
 /** An alert as stored. Instants in milliseconds since the epoch. */
 export interface AlertRow {
   readonly id: string
   readonly cardholder_id: string
   readonly kind: Schemas['SanctionsAlertKind']
-  readonly status: (typeof STATUSES)[number]
+  readonly status: Schemas['SanctionsAlertStatus']
   readonly list_name: string
   readonly entry_id: string
   readonly entry_hash: string
@@ -100,29 +85,14 @@ export async function readAlertsOf(db: Database, tenantId: string, id: string): 
   return (await db.query<AlertRow>(OF_CARDHOLDER, [tenantId, id])).rows
 }
 
-/** Alternatives for each; absent: whatever. */
-export interface AlertFilter {
-  readonly created: CreatedRange
-  readonly statuses?: readonly string[]
-  readonly cardholderIds?: readonly string[]
-}
-
-const LISTED = { table: 'sanctions_alerts', alias: 'a', columns: COLUMNS }
-
-export async function listAlerts(
-  db: Database,
-  tenantId: string,
-  { statuses, cardholderIds, created }: AlertFilter,
-  page: RequestedPage,
-): Promise<Records<AlertRow>> {
-  const walk: IndexWalk = cardholderIds
-    ? { columns: ['cardholder_id', 'status'], keys: combine(cardholderIds, statuses ?? STATUSES) }
-    : statuses
-      ? { columns: ['status'], keys: combine(statuses) }
-      : ALL_ROWS
-  const bindings = new BoundValues(tenantId)
-  return readPage<AlertRow>(db, LISTED, bindings, [walk], created, page)
-}
+export const listAlerts = defineList<AlertRow, 'listSanctionsAlerts'>({
+  operation: 'listSanctionsAlerts',
+  table: 'sanctions_alerts',
+  alias: 'a',
+  columns: COLUMNS,
+  filters: { cardholder_id: 'a.cardholder_id', status: 'a.status' },
+  indexes: [[], ['status'], ['cardholder_id', 'status']],
+})
 
 /** An alert as the interface shows it. */
 export function showAlert(row: AlertRow): Schemas['SanctionsAlert'] {

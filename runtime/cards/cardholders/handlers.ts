@@ -5,7 +5,7 @@ import type { components } from '../../../generated/canonical/types.ts'
 import { invalidState, notFound, validationFailed } from '../../api/errors/errors.ts'
 import type { Context } from '../../api/handler.ts'
 import { mergePatch } from '../../api/json/merge-patch.ts'
-import { readCreated, readPage, showList } from '../../api/lists/list-query.ts'
+import { answerList } from '../../api/lists/list-query.ts'
 import { pipelined } from '../../database/pipelined.ts'
 import { emit } from '../../events/emit/emit.ts'
 import { newId } from '../../platform/ids.ts'
@@ -63,16 +63,7 @@ export const cardholdersHandlers = {
     return { status: 201, body: shown }
   },
 
-  async listCardholders({ caller, db, cursors }, { query }) {
-    const page = readPage(query, cursors)
-    const filter = {
-      created: readCreated(query),
-      ...(query.status && { statuses: query.status }),
-      ...(query.type && { types: query.type }),
-    }
-    const records = await listCardholders(db, caller.space, filter, page)
-    return { status: 200, body: showList(records, page, cursors, showCardholder) }
-  },
+  listCardholders: (context, { query }) => answerList(context, query, listCardholders, showCardholder),
 
   async getCardholder({ caller, db }, { path }) {
     const row = await readCardholder(db, caller.space, path.cardholder_id)

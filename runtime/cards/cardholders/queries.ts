@@ -1,39 +1,22 @@
 import type { components } from '../../../generated/canonical/types.ts'
 import type { Database, Statement } from '../../database/database.ts'
-import {
-  ALL_ROWS,
-  BoundValues,
-  type CreatedRange,
-  combine,
-  type IndexWalk,
-  type Records,
-  type RequestedPage,
-  readPage,
-} from '../../database/page.ts'
+import { defineList } from '../../database/define-list.ts'
 import { toTimestamp } from '../../database/types.ts'
 import type { PostalAddress } from '../tokens/identity.ts'
 
 type Schemas = components['schemas']
 
-const TYPES = ['individual', 'company'] as const satisfies readonly Schemas['CardholderType'][]
-const STATUSES = [
-  'pending',
-  'active',
-  'inactive',
-  'blocked',
-] as const satisfies readonly Schemas['CardholderStatus'][]
-
 /** A cardholder as stored. Instants in milliseconds since the epoch. */
 export interface CardholderRow {
   readonly id: string
-  readonly type: (typeof TYPES)[number]
+  readonly type: Schemas['CardholderType']
   readonly name: string
   readonly email: string | null
   readonly phone_number: string | null
   /** `1990-04-12` */
   readonly date_of_birth: string | null
   readonly billing_address: PostalAddress | null
-  readonly status: (typeof STATUSES)[number]
+  readonly status: Schemas['CardholderStatus']
   readonly sanctions_status: 'screening' | 'clear' | 'potential_match' | 'confirmed_match'
   readonly last_screened_at: number | null
   readonly list_version: string | null
@@ -133,25 +116,11 @@ export function updateCardholder(db: Database, tenantId: string, row: Cardholder
   return db.query(UPDATE, values(tenantId, row))
 }
 
-/** Alternatives for each; absent: whatever. */
-export interface CardholderFilter {
-  readonly created: CreatedRange
-  readonly types?: readonly string[]
-  readonly statuses?: readonly string[]
-}
-
-const LISTED = { table: 'cardholders', alias: 'c', columns: CARDHOLDER_COLUMNS }
-
-export async function listCardholders(
-  db: Database,
-  tenantId: string,
-  { types, statuses, created }: CardholderFilter,
-  page: RequestedPage,
-): Promise<Records<CardholderRow>> {
-  const bindings = new BoundValues(tenantId)
-  const walk: IndexWalk =
-    types || statuses
-      ? { columns: ['type', 'status'], keys: combine(types ?? TYPES, statuses ?? STATUSES) }
-      : ALL_ROWS
-  return readPage<CardholderRow>(db, LISTED, bindings, [walk], created, page)
-}
+export const listCardholders = defineList<CardholderRow, 'listCardholders'>({
+  operation: 'listCardholders',
+  table: 'cardholders',
+  alias: 'c',
+  columns: CARDHOLDER_COLUMNS,
+  filters: { type: 'c.type', status: 'c.status' },
+  indexes: [[], ['type', 'status']],
+})

@@ -3,7 +3,7 @@ import type { components } from '../../../generated/canonical/types.ts'
 import { invalidState, notFound, validationFailed } from '../../api/errors/errors.ts'
 import { type Context, prepared } from '../../api/handler.ts'
 import { checkMetadata, mergePatch } from '../../api/json/merge-patch.ts'
-import { readCreated, readPage, showList } from '../../api/lists/list-query.ts'
+import { answerList } from '../../api/lists/list-query.ts'
 import { checkControls, patchControls } from '../programs/spending-controls.ts'
 import { activateCard, cancelCard, changeCard, writeChange } from './changes.ts'
 import { issueCard, replaceCard } from './issuing.ts'
@@ -23,16 +23,8 @@ export const cardsHandlers = {
     },
   ),
 
-  async listCards({ caller, db, cursors, request }, { query }) {
-    const page = readPage(query, cursors)
-    const filter = {
-      created: readCreated(query),
-      ...(query.status && { statuses: query.status }),
-      ...(query.type && { types: query.type }),
-      ...(query.cardholder_id && { cardholderIds: query.cardholder_id }),
-    }
-    const records = await listCards(db, caller.space, filter, page)
-    return { status: 200, body: showList(records, page, cursors, (card) => showCard(card, request.now)) }
+  async listCards(context, { query }) {
+    return answerList(context, query, listCards, (card) => showCard(card, context.request.now))
   },
 
   async getCard({ caller, db, request }, { path }) {

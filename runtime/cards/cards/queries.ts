@@ -1,22 +1,10 @@
 import type { components } from '../../../generated/canonical/types.ts'
 import type { Database, Statement } from '../../database/database.ts'
-import {
-  ALL_ROWS,
-  BoundValues,
-  type CreatedRange,
-  combine,
-  type IndexWalk,
-  type Records,
-  type RequestedPage,
-  readPage,
-} from '../../database/page.ts'
+import { defineList } from '../../database/define-list.ts'
 import { toTimestamp } from '../../database/types.ts'
 import type { SpendingControls } from '../programs/spending-controls.ts'
 
 type Schemas = components['schemas']
-
-const STATUSES = ['inactive', 'active', 'canceled'] as const satisfies readonly Schemas['CardStatus'][]
-const TYPES = ['virtual', 'physical'] as const satisfies readonly Schemas['CardType'][]
 
 /** A card as stored, without its number. Times in milliseconds since the epoch. */
 export interface CardRow {
@@ -151,28 +139,11 @@ export function updateCard(db: Database, tenantId: string, row: CardRow): Promis
   ])
 }
 
-/** Alternatives for each; absent: whatever. */
-export interface CardFilter {
-  readonly created: CreatedRange
-  readonly statuses?: readonly string[]
-  readonly types?: readonly string[]
-  readonly cardholderIds?: readonly string[]
-}
-
-const LISTED = { table: 'cards', alias: 'c', columns: COLUMNS }
-
-export async function listCards(
-  db: Database,
-  tenantId: string,
-  { statuses, types, cardholderIds, created }: CardFilter,
-  page: RequestedPage,
-): Promise<Records<CardRow>> {
-  const kinds = [statuses ?? STATUSES, types ?? TYPES]
-  const walk: IndexWalk = cardholderIds
-    ? { columns: ['cardholder_id', 'status', 'type'], keys: combine(cardholderIds, ...kinds) }
-    : statuses || types
-      ? { columns: ['status', 'type'], keys: combine(...kinds) }
-      : ALL_ROWS
-  const bindings = new BoundValues(tenantId)
-  return readPage<CardRow>(db, LISTED, bindings, [walk], created, page)
-}
+export const listCards = defineList<CardRow, 'listCards'>({
+  operation: 'listCards',
+  table: 'cards',
+  alias: 'c',
+  columns: COLUMNS,
+  filters: { cardholder_id: 'c.cardholder_id', status: 'c.status', type: 'c.type' },
+  indexes: [[], ['status', 'type'], ['cardholder_id', 'status', 'type']],
+})

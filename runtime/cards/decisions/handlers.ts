@@ -5,7 +5,7 @@ import type {
 import type { components } from '../../../generated/canonical/types.ts'
 import { notFound } from '../../api/errors/errors.ts'
 import { type Context, pausing } from '../../api/handler.ts'
-import { readCreated, readPage, showList } from '../../api/lists/list-query.ts'
+import { answerList } from '../../api/lists/list-query.ts'
 import { lockFacts, requireCard } from '../transactions/authorizing.ts'
 import { readMerchant } from '../transactions/simulators.ts'
 import { showCardTransaction } from '../transactions/view.ts'
@@ -17,16 +17,7 @@ import { showDecision } from './view.ts'
 type Schemas = components['schemas']
 
 export const authorizationDecisionsHandlers = {
-  async listAuthorizationDecisions({ caller, db, cursors }, { query }) {
-    const page = readPage(query, cursors)
-    const filter = {
-      created: readCreated(query),
-      ...(query.status && { statuses: query.status }),
-      ...(query.card_transaction_id && { transactionIds: query.card_transaction_id }),
-    }
-    const records = await listDecisions(db, caller.space, filter, page)
-    return { status: 200, body: showList(records, page, cursors, showDecision) }
-  },
+  listAuthorizationDecisions: (context, { query }) => answerList(context, query, listDecisions, showDecision),
 
   async getAuthorizationDecision({ caller, db }, { path }) {
     const row = await readDecision(db, caller.space, path.authorization_decision_id)

@@ -1,15 +1,6 @@
 import type { components } from '../../../generated/canonical/types.ts'
 import type { Database, Statement } from '../../database/database.ts'
-import {
-  ALL_ROWS,
-  BoundValues,
-  type CreatedRange,
-  combine,
-  type IndexWalk,
-  type Records,
-  type RequestedPage,
-  readPage,
-} from '../../database/page.ts'
+import { defineList } from '../../database/define-list.ts'
 import { toTimestamp } from '../../database/types.ts'
 import type { DefaultAction } from '../authorization-endpoint/queries.ts'
 import type { Use } from '../transactions/authorizing.ts'
@@ -26,7 +17,7 @@ export interface AskedUse extends Use {
 export interface DecisionRow {
   readonly id: string
   readonly card_transaction_id: string
-  readonly status: (typeof STATUSES)[number]
+  readonly status: Schemas['AuthorizationDecisionStatus']
   readonly approved: boolean | null
   readonly amount: number | null
   readonly decline_reason: Schemas['DeclineReasonCode'] | null
@@ -40,8 +31,6 @@ export interface DecisionRow {
   /** Machine time; null once it has ended. */
   readonly due: number | null
 }
-
-const STATUSES = ['pending', 'responded', 'timed_out', 'errored'] as const
 
 const COLUMNS = `d.id, d.card_transaction_id, d.status, d.approved, d.amount, d.decline_reason, d.duration_ms,
   d.default_action_used, d.metadata, d.created, d.updated, d.use, d.default_action, d.due`
@@ -197,26 +186,11 @@ export async function findOverdueQuestions(
   return (await db.query<{ tenant_id: string; id: string }>(OVERDUE, [toTimestamp(now), limit])).rows
 }
 
-/** Alternatives for each; absent: whatever. */
-export interface DecisionFilter {
-  readonly created: CreatedRange
-  readonly statuses?: readonly string[]
-  readonly transactionIds?: readonly string[]
-}
-
-const LISTED = { table: 'authorization_decisions', alias: 'd', columns: COLUMNS }
-
-export async function listDecisions(
-  db: Database,
-  tenantId: string,
-  { created, statuses, transactionIds }: DecisionFilter,
-  page: RequestedPage,
-): Promise<Records<DecisionRow>> {
-  const walk: IndexWalk = transactionIds
-    ? { columns: ['card_transaction_id', 'status'], keys: combine(transactionIds, statuses ?? STATUSES) }
-    : statuses
-      ? { columns: ['status'], keys: combine(statuses) }
-      : ALL_ROWS
-  const bindings = new BoundValues(tenantId)
-  return readPage<DecisionRow>(db, LISTED, bindings, [walk], created, page)
-}
+export const listDecisions = defineList<DecisionRow, 'listAuthorizationDecisions'>({
+  operation: 'listAuthorizationDecisions',
+  table: 'authorization_decisions',
+  alias: 'd',
+  columns: COLUMNS,
+  filters: { card_transaction_id: 'd.card_transaction_id', status: 'd.status' },
+  indexes: [[], ['status'], ['card_transaction_id', 'status']],
+})

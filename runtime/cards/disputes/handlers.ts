@@ -4,7 +4,7 @@ import { notFound, validationFailed } from '../../api/errors/errors.ts'
 import type { Context } from '../../api/handler.ts'
 import { prepared } from '../../api/handler.ts'
 import { checkMetadata, mergePatch } from '../../api/json/merge-patch.ts'
-import { readCreated, readPage, showList } from '../../api/lists/list-query.ts'
+import { answerList } from '../../api/lists/list-query.ts'
 import { pipelined } from '../../database/pipelined.ts'
 import { emit } from '../../events/emit/emit.ts'
 import { newId } from '../../platform/ids.ts'
@@ -47,17 +47,7 @@ export const disputesHandlers = {
     },
   ),
 
-  async listDisputes({ caller, db, cursors }, { query }) {
-    const page = readPage(query, cursors)
-    const filter = {
-      created: readCreated(query),
-      ...(query.status && { statuses: query.status }),
-      ...(query.reason && { reasons: query.reason }),
-      ...(query.card_transaction_id && { transactionIds: query.card_transaction_id }),
-    }
-    const records = await listDisputes(db, caller.space, filter, page)
-    return { status: 200, body: showList(records, page, cursors, showDispute) }
-  },
+  listDisputes: (context, { query }) => answerList(context, query, listDisputes, showDispute),
 
   async getDispute({ caller, db }, { path }) {
     const row = await readDispute(db, caller.space, path.dispute_id)

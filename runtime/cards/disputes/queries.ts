@@ -1,44 +1,10 @@
 import type { components } from '../../../generated/canonical/types.ts'
 import type { Database, Statement } from '../../database/database.ts'
-import {
-  ALL_ROWS,
-  BoundValues,
-  type CreatedRange,
-  combine,
-  type IndexWalk,
-  type Records,
-  type RequestedPage,
-  readPage,
-} from '../../database/page.ts'
+import { defineList } from '../../database/define-list.ts'
 import { toTimestamp } from '../../database/types.ts'
 import { type CardTransactionRow, lockCardTransaction } from '../transactions/queries.ts'
 
 type Schemas = components['schemas']
-
-const STATUSES = [
-  'unsubmitted',
-  'submitted',
-  'under_review',
-  'won',
-  'lost',
-  'withdrawn',
-  'expired',
-] as const satisfies readonly Schemas['DisputeStatus'][]
-
-/** Why a transaction is contested. */
-export const REASONS = [
-  'fraudulent',
-  'duplicate',
-  'canceled',
-  'not_received',
-  'merchandise_not_as_described',
-  'service_not_as_described',
-  'no_valid_authorization',
-  'customer_complaint',
-  'incorrect_amount',
-  'refund_not_processed',
-  'other',
-] as const satisfies readonly Schemas['DisputeReason'][]
 
 /** A dispute as stored, without the content of its files. Amounts in cents, times in milliseconds since the epoch. */
 export interface DisputeRow {
@@ -47,7 +13,7 @@ export interface DisputeRow {
   readonly amount: number
   readonly provisional_credit: number
   readonly reason: Schemas['DisputeReason']
-  readonly status: (typeof STATUSES)[number]
+  readonly status: Schemas['DisputeStatus']
   readonly explanation: string | null
   readonly files: readonly Schemas['EvidenceFile'][]
   readonly metadata: Readonly<Record<string, string>>
@@ -220,28 +186,11 @@ export async function findOverdueDisputes(
   return (await db.query<OverdueDispute>(OVERDUE, [toTimestamp(now), limit])).rows
 }
 
-/** Alternatives for each; absent: whatever. */
-export interface DisputeFilter {
-  readonly created: CreatedRange
-  readonly statuses?: readonly string[]
-  readonly reasons?: readonly string[]
-  readonly transactionIds?: readonly string[]
-}
-
-const LISTED = { table: 'disputes', alias: 'd', columns: COLUMNS }
-
-export async function listDisputes(
-  db: Database,
-  tenantId: string,
-  { statuses, reasons, transactionIds, created }: DisputeFilter,
-  page: RequestedPage,
-): Promise<Records<DisputeRow>> {
-  const kinds = [statuses ?? STATUSES, reasons ?? REASONS]
-  const walk: IndexWalk = transactionIds
-    ? { columns: ['card_transaction_id', 'status', 'reason'], keys: combine(transactionIds, ...kinds) }
-    : statuses || reasons
-      ? { columns: ['status', 'reason'], keys: combine(...kinds) }
-      : ALL_ROWS
-  const bindings = new BoundValues(tenantId)
-  return readPage<DisputeRow>(db, LISTED, bindings, [walk], created, page)
-}
+export const listDisputes = defineList<DisputeRow, 'listDisputes'>({
+  operation: 'listDisputes',
+  table: 'disputes',
+  alias: 'd',
+  columns: COLUMNS,
+  filters: { card_transaction_id: 'd.card_transaction_id', status: 'd.status', reason: 'd.reason' },
+  indexes: [[], ['status', 'reason'], ['card_transaction_id', 'status', 'reason']],
+})

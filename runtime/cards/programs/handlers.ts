@@ -4,7 +4,7 @@ import type { components } from '../../../generated/canonical/types.ts'
 import { notFound, validationFailed } from '../../api/errors/errors.ts'
 import type { Context } from '../../api/handler.ts'
 import { checkMetadata, mergePatch } from '../../api/json/merge-patch.ts'
-import { readCreated, readPage, showList } from '../../api/lists/list-query.ts'
+import { answerList } from '../../api/lists/list-query.ts'
 import { newId } from '../../platform/ids.ts'
 import { writeInstant } from '../../platform/instants.ts'
 import {
@@ -32,11 +32,7 @@ export const cardProgramsHandlers = {
     return { status: 201, body: showCardProgram(row) }
   },
 
-  async listCardPrograms({ caller, db, cursors }, { query }) {
-    const page = readPage(query, cursors)
-    const records = await listCardPrograms(db, caller.space, { created: readCreated(query) }, page)
-    return { status: 200, body: showList(records, page, cursors, showCardProgram) }
-  },
+  listCardPrograms: (context, { query }) => answerList(context, query, listCardPrograms, showCardProgram),
 
   async getCardProgram({ caller, db }, { path }) {
     const row = await readCardProgram(db, caller.space, path.card_program_id)

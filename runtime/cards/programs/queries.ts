@@ -1,13 +1,6 @@
 import type { components } from '../../../generated/canonical/types.ts'
 import type { Database, Statement } from '../../database/database.ts'
-import {
-  ALL_ROWS,
-  BoundValues,
-  type CreatedRange,
-  type Records,
-  type RequestedPage,
-  readPage,
-} from '../../database/page.ts'
+import { defineList } from '../../database/define-list.ts'
 import { toTimestamp } from '../../database/types.ts'
 import type { SpendingControls } from './spending-controls.ts'
 
@@ -77,14 +70,11 @@ export function updateCardProgram(db: Database, tenantId: string, row: CardProgr
   return db.query(UPDATE, [tenantId, row.id, row.name, ...contentOf(row), toTimestamp(row.updated)])
 }
 
-const LISTED = { table: 'card_programs', alias: 'p', columns: COLUMNS }
-
-export async function listCardPrograms(
-  db: Database,
-  tenantId: string,
-  { created }: { readonly created: CreatedRange },
-  page: RequestedPage,
-): Promise<Records<CardProgramRow>> {
-  const bindings = new BoundValues(tenantId)
-  return readPage<CardProgramRow>(db, LISTED, bindings, [ALL_ROWS], created, page)
-}
+export const listCardPrograms = defineList<CardProgramRow, 'listCardPrograms'>({
+  operation: 'listCardPrograms',
+  table: 'card_programs',
+  alias: 'p',
+  columns: COLUMNS,
+  filters: {},
+  indexes: [[]],
+})

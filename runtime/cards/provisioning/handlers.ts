@@ -2,7 +2,7 @@ import type { ProvisioningPayloadsHandlers } from '../../../generated/canonical/
 import type { components } from '../../../generated/canonical/types.ts'
 import { invalidState, notFound, notImplemented, validationFailed } from '../../api/errors/errors.ts'
 import type { Context } from '../../api/handler.ts'
-import { readCreated, readPage, showList } from '../../api/lists/list-query.ts'
+import { answerList } from '../../api/lists/list-query.ts'
 import { newId } from '../../platform/ids.ts'
 import { writeInstant } from '../../platform/instants.ts'
 import { readCardholder } from '../cardholders/queries.ts'
@@ -43,12 +43,17 @@ export const provisioningPayloadsHandlers = {
     return { status: 201, body: { ...showPayload(row), ...encrypt(await cardForWallet(context, card)) } }
   },
 
-  async listProvisioningPayloads({ caller, db, cursors }, { path, query }) {
-    const page = readPage(query, cursors)
-    if (!(await readCard(db, caller.space, path.card_id))) throw notFound()
-    const filter = { cardId: path.card_id, created: readCreated(query) }
-    const records = await listPayloads(db, caller.space, filter, page)
-    return { status: 200, body: showList(records, page, cursors, showPayload) }
+  async listProvisioningPayloads(context, { path, query }) {
+    const { card_id } = path
+    return answerList(
+      context,
+      query,
+      async (db, space, filter, page) => {
+        if (!(await readCard(db, space, card_id))) throw notFound()
+        return listPayloads(db, space, { ...filter, card_id: [card_id] }, page)
+      },
+      showPayload,
+    )
   },
 
   async getProvisioningPayload({ caller, db }, { path }) {

@@ -1,13 +1,6 @@
 import type { components } from '../../../generated/canonical/types.ts'
 import type { Database, Statement } from '../../database/database.ts'
-import {
-  BoundValues,
-  type CreatedRange,
-  combine,
-  type Records,
-  type RequestedPage,
-  readPage,
-} from '../../database/page.ts'
+import { defineList } from '../../database/define-list.ts'
 import { toTimestamp } from '../../database/types.ts'
 
 /** A payload as stored, without what was encrypted. Times in milliseconds since the epoch, service time. */
@@ -101,15 +94,15 @@ export async function findAwaiting(db: Database, limit: number): Promise<readonl
   return (await db.query<AwaitingPayload>(AWAITING, [limit])).rows
 }
 
-const LISTED = { table: 'provisioning_payloads', alias: 'p', columns: COLUMNS }
-
-export async function listPayloads(
-  db: Database,
-  tenantId: string,
-  { cardId, created }: { readonly cardId: string; readonly created: CreatedRange },
-  page: RequestedPage,
-): Promise<Records<PayloadRow>> {
-  const bindings = new BoundValues(tenantId)
-  const walk = { columns: ['card_id'], keys: combine([cardId]) }
-  return readPage<PayloadRow>(db, LISTED, bindings, [walk], created, page)
+interface OfCard {
+  readonly card_id: readonly [string]
 }
+
+export const listPayloads = defineList<PayloadRow, 'listProvisioningPayloads', OfCard>({
+  operation: 'listProvisioningPayloads',
+  table: 'provisioning_payloads',
+  alias: 'p',
+  columns: COLUMNS,
+  filters: { card_id: 'p.card_id' },
+  indexes: [['card_id']],
+})

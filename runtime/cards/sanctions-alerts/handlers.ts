@@ -2,7 +2,7 @@ import type { SanctionsAlertsHandlers, TestCardsHandlers } from '../../../genera
 import type { components } from '../../../generated/canonical/types.ts'
 import { invalidState, notFound, validationFailed } from '../../api/errors/errors.ts'
 import type { Context } from '../../api/handler.ts'
-import { readCreated, readPage, showList } from '../../api/lists/list-query.ts'
+import { answerList } from '../../api/lists/list-query.ts'
 import { pipelined } from '../../database/pipelined.ts'
 import { emit } from '../../events/emit/emit.ts'
 import { newId } from '../../platform/ids.ts'
@@ -23,16 +23,7 @@ import { cancelCardsOf } from '../cards/changes.ts'
 const SIMULATED_SCORE = 0.94
 
 export const sanctionsAlertsHandlers = {
-  async listSanctionsAlerts({ caller, db, cursors }, { query }) {
-    const page = readPage(query, cursors)
-    const filter = {
-      created: readCreated(query),
-      ...(query.status && { statuses: query.status }),
-      ...(query.cardholder_id && { cardholderIds: query.cardholder_id }),
-    }
-    const records = await listAlerts(db, caller.space, filter, page)
-    return { status: 200, body: showList(records, page, cursors, showAlert) }
-  },
+  listSanctionsAlerts: (context, { query }) => answerList(context, query, listAlerts, showAlert),
 
   async getSanctionsAlert({ caller, db }, { path }) {
     const row = await readAlert(db, caller.space, path.sanctions_alert_id)

@@ -2,26 +2,15 @@ import type { CardTransactionsHandlers } from '../../../generated/canonical/hand
 import { notFound, validationFailed } from '../../api/errors/errors.ts'
 import type { Context } from '../../api/handler.ts'
 import { checkMetadata, mergePatch } from '../../api/json/merge-patch.ts'
-import { readCreated, readPage, showList } from '../../api/lists/list-query.ts'
+import { answerList } from '../../api/lists/list-query.ts'
 import { changeCardTransaction } from './changes.ts'
 import { type CardTransactionRow, listCardTransactions, readCardTransaction } from './queries.ts'
 import { giveUp } from './states.ts'
 import { showCardTransaction } from './view.ts'
 
 export const cardTransactionsHandlers = {
-  async listCardTransactions({ caller, db, cursors }, { query }) {
-    const page = readPage(query, cursors)
-    const filter = {
-      created: readCreated(query),
-      ...(query.card_id && { cardIds: query.card_id }),
-      ...(query.cardholder_id && { cardholderIds: query.cardholder_id }),
-      ...(query.status && { statuses: query.status }),
-      ...(query.type && { types: query.type }),
-      ...(query.category_code && { categoryCodes: query.category_code }),
-    }
-    const records = await listCardTransactions(db, caller.space, filter, page)
-    return { status: 200, body: showList(records, page, cursors, showCardTransaction) }
-  },
+  listCardTransactions: (context, { query }) =>
+    answerList(context, query, listCardTransactions, showCardTransaction),
 
   async getCardTransaction({ caller, db }, { path }) {
     const row = await readCardTransaction(db, caller.space, path.card_transaction_id)

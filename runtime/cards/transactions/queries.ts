@@ -1,28 +1,10 @@
 import type { components } from '../../../generated/canonical/types.ts'
 import type { Database, Statement } from '../../database/database.ts'
-import {
-  ALL_ROWS,
-  BoundValues,
-  type CreatedRange,
-  combine,
-  type IndexWalk,
-  type Records,
-  type RequestedPage,
-  readPage,
-} from '../../database/page.ts'
+import { defineList } from '../../database/define-list.ts'
 import { toTimestamp } from '../../database/types.ts'
 import { categoryOf, OTHER_CATEGORIES } from '../merchant-categories/catalogue.ts'
 
 type Schemas = components['schemas']
-
-const STATUSES = [
-  'authorized',
-  'declined',
-  'reversed',
-  'expired',
-  'cleared',
-] as const satisfies readonly Schemas['CardTransactionStatus'][]
-const TYPES = ['purchase', 'cash_withdrawal'] as const satisfies readonly Schemas['CardTransactionType'][]
 
 export type TransactionStep = Schemas['CardTransactionStep']
 
@@ -31,8 +13,8 @@ export interface CardTransactionRow {
   readonly id: string
   readonly card_id: string
   readonly cardholder_id: string
-  readonly type: (typeof TYPES)[number]
-  readonly status: (typeof STATUSES)[number]
+  readonly type: Schemas['CardTransactionType']
+  readonly status: Schemas['CardTransactionStatus']
   readonly merchant: Schemas['Merchant']
   readonly currency: Schemas['Currency']
   readonly requested: number
@@ -282,55 +264,38 @@ export async function findOverdueHolds(
   return (await db.query<{ tenant_id: string; id: string }>(OVERDUE, [toTimestamp(now), limit])).rows
 }
 
-/** Alternatives for each; absent: whatever. */
-export interface CardTransactionFilter {
-  readonly created: CreatedRange
-  readonly cardIds?: readonly string[]
-  readonly cardholderIds?: readonly string[]
-  readonly statuses?: readonly string[]
-  readonly types?: readonly string[]
-  readonly categoryCodes?: readonly string[]
+/** Asked for of the index by category, whose members have one code each but for the last. */
+interface OfCategories {
+  readonly category?: readonly string[]
 }
 
-const LISTED = { table: 'card_transactions', alias: 't', columns: COLUMNS }
+const listAlongIndexes = defineList<CardTransactionRow, 'listCardTransactions', OfCategories>({
+  operation: 'listCardTransactions',
+  table: 'card_transactions',
+  alias: 't',
+  columns: COLUMNS,
+  filters: {
+    card_id: 't.card_id',
+    cardholder_id: 't.cardholder_id',
+    status: 't.status',
+    type: 't.type',
+    category: 't.category',
+    category_code: "(t.merchant->>'category_code')",
+  },
+  indexes: [
+    [],
+    ['status', 'type'],
+    ['category', 'status', 'type'],
+    ['cardholder_id', 'status', 'type'],
+    ['card_id', 'status', 'type'],
+  ],
+})
 
-export async function listCardTransactions(
-  db: Database,
-  tenantId: string,
-  filter: CardTransactionFilter,
-  page: RequestedPage,
-): Promise<Records<CardTransactionRow>> {
-  const bindings = new BoundValues(tenantId)
-  return readPage<CardTransactionRow>(db, LISTED, bindings, [walkOf(filter, bindings)], filter.created, page)
-}
-
-/** Along the index of what tells most; what is asked for beside that is looked at in each record. */
-function walkOf(
-  { cardIds, cardholderIds, statuses, types, categoryCodes }: CardTransactionFilter,
-  bindings: BoundValues,
-): IndexWalk {
-  const kinds = [statuses ?? STATUSES, types ?? TYPES] as const
-  const along = (
-    column: string,
-    values: readonly string[],
-    ...beside: readonly (string | undefined)[]
-  ): IndexWalk => {
-    const where = beside.filter((each) => each !== undefined).join(' AND ')
-    return {
-      columns: [column, 'status', 'type'],
-      keys: combine(values, ...kinds),
-      ...(where === '' ? {} : { where }),
-    }
-  }
-  const among = (expression: string, values: readonly string[] | undefined) =>
-    values && `${expression} = ANY (${bindings.bind(values)}::text[])`
-  const code = () => among(`(t.merchant->>'category_code')`, categoryCodes)
-  if (cardIds) return along('card_id', cardIds, among('t.cardholder_id', cardholderIds), code())
-  if (cardholderIds) return along('cardholder_id', cardholderIds, code())
-  if (categoryCodes) {
-    const members = [...new Set(categoryCodes.map(categoryOf))]
-    return along('category', members, members.includes(OTHER_CATEGORIES) ? code() : undefined)
-  }
-  if (!statuses && !types) return ALL_ROWS
-  return { columns: ['status', 'type'], keys: combine(...kinds) }
+/** Lists transactions. Codes of merchants are found along the index by category, unless a card or cardholder tells more. */
+export const listCardTransactions: typeof listAlongIndexes = (db, tenantId, filter, page) => {
+  const { category_code: codes, ...others } = filter
+  if (!codes || filter.card_id || filter.cardholder_id) return listAlongIndexes(db, tenantId, filter, page)
+  const category = [...new Set(codes.map(categoryOf))]
+  const checked = category.includes(OTHER_CATEGORIES) && { category_code: codes }
+  return listAlongIndexes(db, tenantId, { ...others, ...checked, category }, page)
 }

@@ -1,17 +1,12 @@
 import type { WalletTokensHandlers } from '../../../generated/canonical/handlers.ts'
 import { notFound } from '../../api/errors/errors.ts'
 import type { Context } from '../../api/handler.ts'
-import { readCreated, readPage, showList } from '../../api/lists/list-query.ts'
+import { answerList } from '../../api/lists/list-query.ts'
 import { changeStatus, showWalletToken, writeToken } from './changes.ts'
 import { listWalletTokens, lockWalletToken, readWalletToken } from './queries.ts'
 
 export const walletTokensHandlers = {
-  async listWalletTokens({ caller, db, cursors }, { query }) {
-    const page = readPage(query, cursors)
-    const filter = { created: readCreated(query), ...(query.card_id && { cardIds: query.card_id }) }
-    const records = await listWalletTokens(db, caller.space, filter, page)
-    return { status: 200, body: showList(records, page, cursors, showWalletToken) }
-  },
+  listWalletTokens: (context, { query }) => answerList(context, query, listWalletTokens, showWalletToken),
 
   async getWalletToken({ caller, db }, { path }) {
     const token = await readWalletToken(db, caller.space, path.wallet_token_id)

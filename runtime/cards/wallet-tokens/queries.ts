@@ -1,14 +1,6 @@
 import type { components } from '../../../generated/canonical/types.ts'
 import type { Database, Statement } from '../../database/database.ts'
-import {
-  ALL_ROWS,
-  BoundValues,
-  type CreatedRange,
-  combine,
-  type Records,
-  type RequestedPage,
-  readPage,
-} from '../../database/page.ts'
+import { defineList } from '../../database/define-list.ts'
 import { toTimestamp } from '../../database/types.ts'
 
 type Schemas = components['schemas']
@@ -86,21 +78,11 @@ export function updateWalletToken(db: Database, tenantId: string, row: WalletTok
   return db.query(UPDATE, [tenantId, row.id, row.card_id, row.status, toTimestamp(row.updated)])
 }
 
-const LISTED = { table: 'wallet_tokens', alias: 'w', columns: COLUMNS }
-
-/** Alternatives; absent: whatever. */
-export interface WalletTokenFilter {
-  readonly created: CreatedRange
-  readonly cardIds?: readonly string[]
-}
-
-export async function listWalletTokens(
-  db: Database,
-  tenantId: string,
-  { cardIds, created }: WalletTokenFilter,
-  page: RequestedPage,
-): Promise<Records<WalletTokenRow>> {
-  const walk = cardIds ? { columns: ['card_id'], keys: combine(cardIds) } : ALL_ROWS
-  const bindings = new BoundValues(tenantId)
-  return readPage<WalletTokenRow>(db, LISTED, bindings, [walk], created, page)
-}
+export const listWalletTokens = defineList<WalletTokenRow, 'listWalletTokens'>({
+  operation: 'listWalletTokens',
+  table: 'wallet_tokens',
+  alias: 'w',
+  columns: COLUMNS,
+  filters: { card_id: 'w.card_id' },
+  indexes: [[], ['card_id']],
+})

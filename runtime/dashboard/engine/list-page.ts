@@ -1,15 +1,40 @@
 /** A page of a list: what there is, by the API's own cursors. */
+import { filters as documented } from '../../../generated/canonical/records.ts'
 import { type Html, html } from '../../platform/html.ts'
 import { choice, field } from '../html/components.ts'
 import type { SendFramed } from './frame.ts'
-import type { ApiPage, DashboardResource, Identified, LinkTo, ListColumn, ListFilter } from './shapes.ts'
-import { words } from './values.ts'
+import type {
+  ApiPage,
+  DashboardResource,
+  Identified,
+  LinkTo,
+  ListColumn,
+  ListFilter,
+  ShownText,
+} from './shapes.ts'
+import { code, words } from './values.ts'
 import { type DashboardVisit, mayAct, roleFor } from './visit.ts'
 
 const LIMIT = '25'
 
-export function linkIn({ environment }: DashboardVisit): LinkTo {
-  return (path, text) => html`<a href="/${environment}/${path}">${text}</a>`
+export function linkIn({ environment, pageOf }: DashboardVisit): LinkTo {
+  const link = (path: string, text: ShownText) => html`<a href="/${environment}/${path}">${text}</a>`
+  return Object.assign(link, {
+    to: (id: string | null) => {
+      if (id === null) return '–'
+      const page = pageOf(id)
+      return page === undefined ? code(id) : link(page, code(id))
+    },
+  })
+}
+
+/** Filters of a list, each with the values that the document lists. */
+function filtersOf({ operation, filters: labels = {} }: DashboardResource<Identified>['list']): ListFilter[] {
+  const listed: Readonly<Record<string, Readonly<Record<string, readonly string[] | null>>>> = documented
+  return Object.entries(labels).map(([name, label]) => {
+    const options = listed[operation]?.[name]
+    return { name, label, ...(options && { options }) }
+  })
 }
 
 /** Rows under their titles; on narrow screens each row is a block and says what its cells are. */
@@ -46,7 +71,8 @@ export async function showList(
   send: SendFramed,
 ): Promise<void> {
   const { list, title, intro, path, menu = path, create } = resource
-  const asked = readFilters(visit, list.filters ?? [])
+  const filters = filtersOf(list)
+  const asked = readFilters(visit, filters)
   const after = queryText(visit, 'starting_after')
   const { data, has_more, next_cursor } = await visit.read<ApiPage<Identified>>(list.operation, {
     ...(list.of && { path: list.of }),
@@ -60,7 +86,7 @@ export async function showList(
   const content = html`<p class="quiet">${intro}</p>
 ${canCreate && html`<div class="actions"><a class="button" href="/${visit.environment}/${path}/new">${create.title}</a></div>`}
 ${list.above?.(visit)}
-${list.filters && writeFilters(list.filters, asked)}
+${filters.length > 0 && writeFilters(filters, asked)}
 ${isLive && writeTail(`/${visit.environment}/${path}/live${writeQuery({ ...asked, after: data[0]?.id ?? '' })}`)}
 ${
   data.length > 0

@@ -5,7 +5,14 @@ import { hasPage, readItem, showDetail } from './detail-page.ts'
 import { describe, type FormPlace, hasFiles, perform, readValues, showForm, showSecret } from './form-page.ts'
 import type { SendFramed } from './frame.ts'
 import { showList } from './list-page.ts'
-import type { DashboardResource, DetailPage, Identified, ItemAction, OperationForm } from './shapes.ts'
+import type {
+  DashboardResource,
+  DetailPage,
+  Identified,
+  ItemAction,
+  OperationForm,
+  OperationId,
+} from './shapes.ts'
 import { type DashboardVisit, isServed, roleFor, type VisitRole } from './visit.ts'
 
 /** Of a form with files: what is the most that an operation takes, which has them in base64. */
@@ -21,7 +28,7 @@ export interface DashboardRoute {
   /** Of a form that may hold files: its size with them. */
   readonly maxBytes?: number
   /** Of a form whose work is one operation: a code that it takes is looked at once the operation is validated. */
-  readonly operation?: string
+  readonly operation?: OperationId
   /**
    * Answers a form that is wrong as it stands, before it uses up a code.
    *

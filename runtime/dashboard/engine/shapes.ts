@@ -1,4 +1,6 @@
 /** What a resource says of itself to have pages: a list, a detail, forms. */
+import type { Handlers } from '../../../generated/canonical/handlers.ts'
+import type { FilterName, ListOperation } from '../../../generated/canonical/records.ts'
 import type { Environment } from '../../platform/environment.ts'
 import type { Html } from '../../platform/html.ts'
 import type { UploadedFile } from '../html/uploads.ts'
@@ -12,7 +14,15 @@ export interface ListColumn<Item> {
   show(item: Item, link: LinkTo): ShownText
 }
 
-export type LinkTo = (path: string, text: ShownText) => Html
+export interface LinkTo {
+  /** @param path below the environment. */
+  (path: string, text: ShownText): Html
+  /** The identifier, with a link if what it names has a page in this environment; a dash for null. */
+  to(id: string | null): ShownText
+}
+
+/** Any operation of the API. */
+export type OperationId = keyof Handlers<unknown>
 
 /** A query parameter of the list that people choose. */
 export interface ListFilter {
@@ -42,7 +52,7 @@ export interface FormField {
 
 /** Where the values of a field are found: identifiers of a list, and what they are called there. */
 export interface Suggest {
-  readonly operation: string
+  readonly operation: OperationId
   readonly query?: Readonly<Record<string, string>>
   text(item: never): string
 }
@@ -55,7 +65,7 @@ export type Files = (name: string) => UploadedFile | undefined
 
 /** An operation that a form asks for. */
 export interface OperationForm {
-  readonly operation: string
+  readonly operation: OperationId
   readonly title: string
   readonly button: string
   readonly fields: readonly FormField[]
@@ -90,7 +100,7 @@ export interface Section<Item> {
 
 /** A page of its own that leads on from an item, for those who may perform its operation. */
 export interface ItemLink<Item> {
-  readonly operation: string
+  readonly operation: OperationId
   /** Where it is; absent: wherever its operation is. */
   readonly environment?: Environment
   readonly text: string
@@ -100,7 +110,7 @@ export interface ItemLink<Item> {
 }
 
 export interface DetailPage<Item> {
-  readonly operation: string
+  readonly operation: OperationId
   /** The parameter of the path that names the item. */
   readonly parameter: string
   name(item: Item): string
@@ -110,6 +120,14 @@ export interface DetailPage<Item> {
   readonly actions?: readonly ItemAction<Item>[]
 }
 
+/** The operation of a list, and the labels of its filters: a value is chosen if the document lists the values, otherwise typed. */
+type ListedBy<Operation> = Operation extends ListOperation
+  ? {
+      readonly operation: Operation
+      readonly filters?: { readonly [Name in FilterName<Operation>]?: string }
+    }
+  : never
+
 export interface DashboardResource<Item> {
   /** First part of the address below the environment. */
   readonly path: string
@@ -117,12 +135,10 @@ export interface DashboardResource<Item> {
   readonly intro: string
   /** The page of the menu that it belongs to; absent: its own. */
   readonly menu?: string
-  readonly list: {
-    readonly operation: string
+  readonly list: ListedBy<ListOperation> & {
     /** What it is a list of: parameters of the operation's path. */
     readonly of?: Readonly<Record<string, string>>
     readonly columns: readonly ListColumn<Item>[]
-    readonly filters?: readonly ListFilter[]
     /** What to do first where there is nothing yet. */
     readonly empty: string
     /** Between the introduction and the list. */

@@ -13,6 +13,7 @@ import type { Environment } from '../../platform/environment.ts'
 import type { Html } from '../../platform/html.ts'
 import type { Operator } from '../../tenants/admin/change.ts'
 import type { SignedInMember } from '../sign-in/sessions.ts'
+import type { OperationId } from './shapes.ts'
 
 /** From least to most. */
 export const ROLES = ['viewer', 'developer', 'owner'] as const
@@ -37,11 +38,13 @@ export interface DashboardVisit {
   readonly request: Request
   readonly response: Response
   /** Performs an operation of the API as the member, in the environment of the page. */
-  operate(operationId: string, input?: OperationInput): Promise<OperationAnswer>
+  operate(operationId: OperationId, input?: OperationInput): Promise<OperationAnswer>
   /** Performs a read; a refusal of it is thrown, as a `Refused`. */
-  read<Body>(operationId: string, input?: OperationInput): Promise<Body>
+  read<Body>(operationId: OperationId, input?: OperationInput): Promise<Body>
   /** Makes a read that the request log has once more, in any version. */
   replayRead(version: string, target: string): ReturnType<ReplayRead>
+  /** Path below the environment of the page that shows what an identifier names; undefined if it has none there. */
+  pageOf(id: string): string | undefined
   /** Where the tenant has its data in the environment, for what no operation tells. */
   place(): Promise<TenantPlace>
   /** Draws a barcode, in the tenant's turn. */
@@ -69,13 +72,13 @@ export function mayAct(role: VisitRole, needs: VisitRole): boolean {
 
 const LEAST_ROLE = { any: 'viewer', read: 'viewer', write: 'developer', admin: 'owner' } as const
 
-/** The least role whose scope an operation takes: the documents say which. @throws when there is no such operation. */
-export function roleFor(operationId: string): VisitRole {
+/** The least role whose scope an operation takes: the documents say which. @throws when the newest version has no such operation. */
+export function roleFor(operationId: OperationId): VisitRole {
   return LEAST_ROLE[findOperation(operationId).extensions.scope]
 }
 
 /** Whether the environment has the operation. */
-export function isServed(operationId: string, environment: Environment): boolean {
+export function isServed(operationId: OperationId, environment: Environment): boolean {
   const only = findOperation(operationId).extensions.environment
   return only === undefined || only === environment
 }

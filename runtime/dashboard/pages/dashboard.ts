@@ -9,6 +9,7 @@ import { actionOf, findAction, takesCode } from '../actions.ts'
 import { isConfirmed } from '../confirmation.ts'
 import { createFrame, type Menu } from '../engine/frame.ts'
 import { type DashboardRoute, routesOf } from '../engine/routes.ts'
+import type { OperationId } from '../engine/shapes.ts'
 import { ApiRefused, type DashboardVisit, mayAct, roleFor } from '../engine/visit.ts'
 import { answerFailures } from '../html/failures.ts'
 import { createFormGuard, type FormGuard } from '../html/forms.ts'
@@ -36,6 +37,7 @@ import { BALANCE_PATH, balanceRoutes } from './resources/balance.ts'
 import { ledgerEntryRoutes } from './resources/postings.ts'
 import { RESOURCES } from './resources/resources.ts'
 import { settlementLineRoutes } from './resources/settlement-lines.ts'
+import { findById } from './search/places.ts'
 import { searchRoutes } from './search/search.ts'
 import { SIMULATOR_PAGES, SIMULATOR_PATH, simulatorRoutes } from './simulator/pages.ts'
 import { templateRoutes } from './templates/editor.ts'
@@ -63,7 +65,7 @@ const COOKIE_SECONDS = 7 * 86_400
 
 const MENU: Menu = [
   { group: '', title: 'Home', path: '', needs: 'viewer' },
-  ...RESOURCES.flatMap(({ group, resources }) =>
+  ...Object.entries(RESOURCES).flatMap(([group, resources]) =>
     resources.map(({ title, path, list, environment }) => ({
       group,
       title,
@@ -107,7 +109,7 @@ const MENU: Menu = [
 /** What is found by its name: pages of the menu, and forms. */
 const PAGES: Menu = [
   ...MENU,
-  ...RESOURCES.flatMap(({ group, resources }) =>
+  ...Object.entries(RESOURCES).flatMap(([group, resources]) =>
     resources.flatMap(({ path, create, environment }) =>
       create
         ? [
@@ -154,7 +156,9 @@ export function listRoutes(watching: Watching): readonly DashboardRoute[] {
     ...resetRoutes(send),
     ...promoteRoutes(send),
     ...requestRoutes(send, watching, tails),
-    ...RESOURCES.flatMap(({ resources }) => resources.flatMap((each) => routesOf(each, send))),
+    ...Object.values(RESOURCES)
+      .flat()
+      .flatMap((each) => routesOf(each, send)),
   ]
 }
 
@@ -320,10 +324,17 @@ function createVisit(
       return answer
     },
     replayRead: (version, target) => replayRead(acting, environment, version, target),
-    async read<Body>(operationId: string, input?: Parameters<DashboardVisit['operate']>[1]): Promise<Body> {
+    async read<Body>(
+      operationId: OperationId,
+      input?: Parameters<DashboardVisit['operate']>[1],
+    ): Promise<Body> {
       const answer = await operate(acting, environment, operationId, input)
       if (answer.ok) return answer.body as Body
       throw new ApiRefused(answer.status, answer.error.message)
+    },
+    pageOf(id) {
+      const found = findById(id)
+      return found && (found.environment ?? environment) === environment ? found.path : undefined
     },
     place: () => findPlace(parts, { member, environment }),
     draw: (barcode) => barcodes.draw(member.tenantId, barcode),

@@ -4,7 +4,7 @@ import { html } from '../../platform/html.ts'
 import type { SendFramed } from '../engine/frame.ts'
 import { linkIn, writeTable } from '../engine/list-page.ts'
 import type { DashboardRoute } from '../engine/routes.ts'
-import type { ApiPage } from '../engine/shapes.ts'
+import type { ApiPage, OperationId } from '../engine/shapes.ts'
 import type { DashboardVisit } from '../engine/visit.ts'
 import { EVENT_COLUMNS, type EventObject } from './resources/events.ts'
 
@@ -13,7 +13,7 @@ interface Me {
 }
 
 interface SetupStep {
-  readonly list: string
+  readonly list: OperationId
   readonly path: string
   readonly text: string
 }

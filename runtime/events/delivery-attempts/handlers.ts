@@ -2,7 +2,7 @@ import type { DeliveryAttemptsHandlers } from '../../../generated/canonical/hand
 import type { components } from '../../../generated/canonical/types.ts'
 import { invalidState, notFound } from '../../api/errors/errors.ts'
 import type { Context } from '../../api/handler.ts'
-import { readCreated, readPage, showList } from '../../api/lists/list-query.ts'
+import { answerList } from '../../api/lists/list-query.ts'
 import { writeInstant } from '../../platform/instants.ts'
 import { readEvent } from '../emit/queries.ts'
 import { readEndpoint } from '../webhook-endpoints/queries.ts'
@@ -16,19 +16,21 @@ import {
 } from './queries.ts'
 
 export const deliveryAttemptsHandlers = {
-  async listDeliveryAttempts({ caller, db, cursors }, { path, query }) {
-    const page = readPage(query, cursors)
-    const filter = {
-      created: readCreated(query),
-      ...(query.status && { statuses: query.status }),
-      ...(query.event_id && { eventIds: query.event_id }),
-    }
-    const [endpoint, records] = await Promise.all([
-      readEndpoint(db, caller.space, path.whe_id),
-      listAttempts(db, caller.space, path.whe_id, filter, page),
-    ])
-    if (!endpoint) throw notFound()
-    return { status: 200, body: showList(records, page, cursors, showAttempt) }
+  async listDeliveryAttempts(context, { path, query }) {
+    const { whe_id } = path
+    return answerList(
+      context,
+      query,
+      async (db, space, filter, page) => {
+        const [endpoint, records] = await Promise.all([
+          readEndpoint(db, space, whe_id),
+          listAttempts(db, space, { ...filter, endpoint_id: [whe_id] }, page),
+        ])
+        if (!endpoint) throw notFound()
+        return records
+      },
+      showAttempt,
+    )
   },
 
   async getDeliveryAttempt({ caller, db }, { path }) {

@@ -1,13 +1,6 @@
+import type { components } from '../../../generated/canonical/types.ts'
 import type { Database, Statement } from '../../database/database.ts'
-import {
-  BoundValues,
-  type CreatedRange,
-  combine,
-  type IndexWalk,
-  type Records,
-  type RequestedPage,
-  readPage,
-} from '../../database/page.ts'
+import { defineList } from '../../database/define-list.ts'
 import { inSteps, sendSteps } from '../../database/steps.ts'
 import { toTimestamp } from '../../database/types.ts'
 
@@ -17,7 +10,7 @@ export interface AttemptRow {
   readonly endpoint_id: string
   readonly event_id: string
   readonly attempt: number
-  readonly status: (typeof STATUSES)[number]
+  readonly status: components['schemas']['WebhookDeliveryAttemptStatus']
   readonly trigger: 'schedule' | 'manual'
   readonly response_status: number | null
   readonly response_body: string | null
@@ -33,36 +26,22 @@ export interface AttemptRow {
 const COLUMNS = `a.id, a.endpoint_id, a.event_id, a.attempt, a.status, a.trigger, a.response_status, a.response_body,
   a.error, a.duration_ms, a.scheduled_at, a.attempted_at, a.next_attempt_at, a.created, a.updated`
 
-const STATUSES = ['pending', 'succeeded', 'failed', 'canceled'] as const
-
-const LISTED = { table: 'webhook_attempts', alias: 'a', columns: COLUMNS }
-
-/** Alternatives for each; absent: whatever. */
-export interface AttemptFilter {
-  readonly created: CreatedRange
-  readonly statuses?: readonly string[]
-  readonly eventIds?: readonly string[]
+interface ToEndpoint {
+  readonly endpoint_id: readonly [string]
 }
 
-export async function listAttempts(
-  db: Database,
-  tenantId: string,
-  endpointId: string,
-  filter: AttemptFilter,
-  page: RequestedPage,
-): Promise<Records<AttemptRow>> {
-  const { statuses, eventIds, created } = filter
-  const bindings = new BoundValues(tenantId)
-  // An endpoint has few attempts of an event.
-  const walk: IndexWalk = eventIds
-    ? {
-        columns: ['event_id', 'endpoint_id'],
-        keys: combine(eventIds, [endpointId]),
-        ...(statuses && { where: `a.status = ANY (${bindings.bind(statuses)})` }),
-      }
-    : { columns: ['endpoint_id', 'status'], keys: combine([endpointId], statuses ?? STATUSES) }
-  return readPage<AttemptRow>(db, LISTED, bindings, [walk], created, page)
-}
+export const listAttempts = defineList<AttemptRow, 'listDeliveryAttempts', ToEndpoint>({
+  operation: 'listDeliveryAttempts',
+  table: 'webhook_attempts',
+  alias: 'a',
+  columns: COLUMNS,
+  filters: { endpoint_id: 'a.endpoint_id', status: 'a.status', event_id: 'a.event_id' },
+  // An endpoint has few attempts of an event, which are checked for their status.
+  indexes: [
+    ['endpoint_id', 'status'],
+    ['event_id', 'endpoint_id'],
+  ],
+})
 
 const READ: Statement = {
   name: 'webhook_attempts_read',

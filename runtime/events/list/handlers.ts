@@ -4,7 +4,7 @@ import { events as views } from '../../../generated/events.ts'
 import { current } from '../../../generated/versions.ts'
 import { invalidParameter, notFound } from '../../api/errors/errors.ts'
 import type { Context } from '../../api/handler.ts'
-import { readCreated, readPage, showList } from '../../api/lists/list-query.ts'
+import { answerList } from '../../api/lists/list-query.ts'
 import { BEFORE_EVENTS, type EventPlace, listEvents, readEvent, readEventHead } from '../emit/queries.ts'
 
 type Event = components['schemas']['Event']
@@ -12,14 +12,16 @@ type Event = components['schemas']['Event']
 const ALL_TYPES = Object.keys(views[current] ?? {})
 
 export const eventsHandlers = {
-  async listEvents({ caller, db, cursors, events }, { query }) {
-    const page = readPage(query, cursors)
+  async listEvents(context, { query }) {
     // Events of types that the caller's version lacks are left out before the page is cut.
-    const types: readonly string[] = query.type ?? [...events.types]
+    const types: readonly string[] = query.type ?? [...context.events.types]
     const areMost = ALL_TYPES.every((type) => types.includes(type))
-    const filter = { created: readCreated(query), types, areMost }
-    const records = await listEvents(db, caller.space, filter, page)
-    return { status: 200, body: showList(records, page, cursors, ({ body }) => JSON.parse(body) as Event) }
+    return answerList(
+      context,
+      query,
+      (db, space, { created }, page) => listEvents(db, space, { created, types, areMost }, page),
+      ({ body }) => JSON.parse(body) as Event,
+    )
   },
 
   async getEvent({ caller, db, events }, { path }) {

@@ -5,7 +5,7 @@ import { invalidState, notFound, validationFailed } from '../../api/errors/error
 import type { Context } from '../../api/handler.ts'
 import { prepared } from '../../api/handler.ts'
 import { checkMetadata, mergePatch } from '../../api/json/merge-patch.ts'
-import { readCreated, readPage, showList } from '../../api/lists/list-query.ts'
+import { answerList } from '../../api/lists/list-query.ts'
 import { pipelined } from '../../database/pipelined.ts'
 import { newId } from '../../platform/ids.ts'
 import { writeInstant } from '../../platform/instants.ts'
@@ -44,12 +44,7 @@ export const webhookEndpointsHandlers = {
     },
   ),
 
-  async listWebhookEndpoints({ caller, db, cursors }, { query }) {
-    const page = readPage(query, cursors)
-    const filter = { created: readCreated(query), ...(query.status && { statuses: query.status }) }
-    const records = await listEndpoints(db, caller.space, filter, page)
-    return { status: 200, body: showList(records, page, cursors, showEndpoint) }
-  },
+  listWebhookEndpoints: (context, { query }) => answerList(context, query, listEndpoints, showEndpoint),
 
   async getWebhookEndpoint({ caller, db }, { path }) {
     const row = await readEndpoint(db, caller.space, path.whe_id)

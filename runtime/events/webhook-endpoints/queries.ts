@@ -1,12 +1,6 @@
+import type { components } from '../../../generated/canonical/types.ts'
 import type { Database, Statement } from '../../database/database.ts'
-import {
-  BoundValues,
-  type CreatedRange,
-  combine,
-  type Records,
-  type RequestedPage,
-  readPage,
-} from '../../database/page.ts'
+import { defineList } from '../../database/define-list.ts'
 import { inSteps, sendSteps } from '../../database/steps.ts'
 import { toTimestamp } from '../../database/types.ts'
 import type { RetiredSecret } from '../outbound/signing.ts'
@@ -17,7 +11,7 @@ export interface EndpointRow {
   readonly url: string
   readonly description: string | null
   readonly enabled_events: readonly string[]
-  readonly status: (typeof STATUSES)[number]
+  readonly status: components['schemas']['WebhookEndpointStatus']
   readonly disabled_reason: 'retry_exhausted' | 'manual' | null
   readonly secret: Buffer
   readonly retired_secrets: readonly RetiredSecret[]
@@ -163,17 +157,11 @@ export async function deleteEndpoint(db: Database, tenantId: string, id: string)
   return (await db.query(DELETE, [tenantId, id])).count === 1
 }
 
-const STATUSES = ['enabled', 'disabled'] as const
-
-const LISTED = { table: 'webhook_endpoints', alias: 'w', columns: COLUMNS }
-
-export async function listEndpoints(
-  db: Database,
-  tenantId: string,
-  filter: { readonly created: CreatedRange; readonly statuses?: readonly string[] },
-  page: RequestedPage,
-): Promise<Records<EndpointRow>> {
-  const bindings = new BoundValues(tenantId)
-  const walk = { columns: ['status'], keys: combine(filter.statuses ?? STATUSES) }
-  return readPage<EndpointRow>(db, LISTED, bindings, [walk], filter.created, page)
-}
+export const listEndpoints = defineList<EndpointRow, 'listWebhookEndpoints'>({
+  operation: 'listWebhookEndpoints',
+  table: 'webhook_endpoints',
+  alias: 'w',
+  columns: COLUMNS,
+  filters: { status: 'w.status' },
+  indexes: [['status']],
+})

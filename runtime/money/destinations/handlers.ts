@@ -4,7 +4,7 @@ import type { components } from '../../../generated/canonical/types.ts'
 import { forbidden, notFound, validationFailed } from '../../api/errors/errors.ts'
 import { type Context, type PrepareContext, prepared } from '../../api/handler.ts'
 import { checkMetadata, mergePatch } from '../../api/json/merge-patch.ts'
-import { readCreated, readPage, showList } from '../../api/lists/list-query.ts'
+import { answerList } from '../../api/lists/list-query.ts'
 import { checkText } from '../../cards/tokens/identity.ts'
 import { consumeToken } from '../../cards/tokens/use.ts'
 import { pipelined } from '../../database/pipelined.ts'
@@ -53,16 +53,8 @@ export const payoutDestinationsHandlers = {
     return { status: 201 as const, body: showDestination(row) }
   }),
 
-  async listPayoutDestinations({ caller, db, cursors }, { query }) {
-    const page = readPage(query, cursors)
-    const filter = {
-      created: readCreated(query),
-      ...(query.status && { statuses: query.status }),
-      ...(query.type && { types: query.type }),
-    }
-    const records = await listDestinations(db, caller.space, filter, page)
-    return { status: 200, body: showList(records, page, cursors, showDestination) }
-  },
+  listPayoutDestinations: (context, { query }) =>
+    answerList(context, query, listDestinations, showDestination),
 
   async getPayoutDestination({ caller, db }, { path }) {
     const row = await readDestination(db, caller.space, path.payout_destination_id)

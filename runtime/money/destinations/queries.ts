@@ -1,33 +1,15 @@
 import type { components } from '../../../generated/canonical/types.ts'
 import type { Database, Statement } from '../../database/database.ts'
-import {
-  ALL_ROWS,
-  BoundValues,
-  type CreatedRange,
-  combine,
-  type IndexWalk,
-  type Records,
-  type RequestedPage,
-  readPage,
-} from '../../database/page.ts'
+import { defineList } from '../../database/define-list.ts'
 import { toTimestamp } from '../../database/types.ts'
 
 type Schemas = components['schemas']
 
-const STATUSES = [
-  'pending_verification',
-  'inactive',
-  'active',
-  'disabled',
-  'denied',
-] as const satisfies readonly Schemas['PayoutDestinationStatus'][]
-const TYPES = ['usdc_address', 'bank_account'] as const satisfies readonly Schemas['PayoutDestinationType'][]
-
 /** A destination as stored. Times in milliseconds since the epoch. */
 export interface DestinationRow {
   readonly id: string
-  readonly type: (typeof TYPES)[number]
-  readonly status: (typeof STATUSES)[number]
+  readonly type: Schemas['PayoutDestinationType']
+  readonly status: Schemas['PayoutDestinationStatus']
   /** CAIP-10; null for bank accounts. */
   readonly address: string | null
   /** What is shown of a bank account; null for addresses. */
@@ -235,25 +217,12 @@ export async function readNextActivation(db: Database, tenantId: string): Promis
   return (await db.query<{ at: number | null }>(NEXT_HELD, [tenantId])).rows[0]!.at
 }
 
-/** Alternatives for each; absent: whatever. */
-export interface DestinationFilter {
-  readonly created: CreatedRange
-  readonly statuses?: readonly string[]
-  readonly types?: readonly string[]
-}
-
-const LISTED = { table: 'payout_destinations', alias: 'd', columns: COLUMNS, join: DEFAULT }
-
-export function listDestinations(
-  db: Database,
-  tenantId: string,
-  { statuses, types, created }: DestinationFilter,
-  page: RequestedPage,
-): Promise<Records<DestinationRow>> {
-  const walk: IndexWalk =
-    statuses || types
-      ? { columns: ['status', 'type'], keys: combine(statuses ?? STATUSES, types ?? TYPES) }
-      : ALL_ROWS
-  const bindings = new BoundValues(tenantId)
-  return readPage<DestinationRow>(db, LISTED, bindings, [walk], created, page)
-}
+export const listDestinations = defineList<DestinationRow, 'listPayoutDestinations'>({
+  operation: 'listPayoutDestinations',
+  table: 'payout_destinations',
+  alias: 'd',
+  columns: COLUMNS,
+  join: DEFAULT,
+  filters: { status: 'd.status', type: 'd.type' },
+  indexes: [[], ['status', 'type']],
+})

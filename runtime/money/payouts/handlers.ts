@@ -2,7 +2,7 @@ import type { PayoutsHandlers, TestSettlementsHandlers } from '../../../generate
 import type { components } from '../../../generated/canonical/types.ts'
 import { forbidden, invalidState, notFound, validationFailed } from '../../api/errors/errors.ts'
 import type { Context } from '../../api/handler.ts'
-import { readCreated, readPage, showList } from '../../api/lists/list-query.ts'
+import { answerList } from '../../api/lists/list-query.ts'
 import { withdrawTransfer } from '../chain/transfers.ts'
 import { type DestinationRow, lockDestination } from '../destinations/queries.ts'
 import { type DestinationList, isListed } from '../destinations/screening.ts'
@@ -33,17 +33,7 @@ export const payoutsHandlers = {
     return { status: 201, body: showPayout(row) }
   },
 
-  async listPayouts({ caller, db, cursors }, { query }) {
-    const page = readPage(query, cursors)
-    const filter = {
-      created: readCreated(query),
-      ...(query.status && { statuses: query.status }),
-      ...(query.destination_id && { destinationIds: query.destination_id }),
-      ...(query.settlement_id && { settlementIds: query.settlement_id }),
-    }
-    const records = await listPayouts(db, caller.space, filter, page)
-    return { status: 200, body: showList(records, page, cursors, showPayout) }
-  },
+  listPayouts: (context, { query }) => answerList(context, query, listPayouts, showPayout),
 
   async getPayout({ caller, db }, { path }) {
     const row = await readPayout(db, caller.space, path.payout_id)

@@ -1,27 +1,10 @@
+import { filters } from '../../../generated/canonical/records.ts'
 import type { components } from '../../../generated/canonical/types.ts'
 import type { Database, Statement } from '../../database/database.ts'
-import {
-  ALL_ROWS,
-  BoundValues,
-  type CreatedRange,
-  combine,
-  type IndexWalk,
-  type Records,
-  type RequestedPage,
-  readPage,
-} from '../../database/page.ts'
+import { defineList } from '../../database/define-list.ts'
 import { toTimestamp } from '../../database/types.ts'
 
 type Schemas = components['schemas']
-
-const STATUSES = [
-  'pending',
-  'in_transit',
-  'paid',
-  'failed',
-  'canceled',
-  'returned',
-] as const satisfies readonly Schemas['PayoutStatus'][]
 
 /** A payout as stored. Amounts in cents, times in milliseconds since the epoch. */
 export interface PayoutRow {
@@ -31,7 +14,7 @@ export interface PayoutRow {
   readonly destination_id: string
   /** The settlement that made it by itself. */
   readonly settlement_id: string | null
-  readonly status: (typeof STATUSES)[number]
+  readonly status: Schemas['PayoutStatus']
   readonly failure_code: Schemas['PayoutFailureCode'] | null
   /** CAIP-2; null before it is sent, and for bank accounts. */
   readonly chain_id: string | null
@@ -125,42 +108,18 @@ const LOCK: Statement = { name: 'payouts_lock', text: `${READ.text} FOR UPDATE` 
 /** The payout, locked until the end of the transaction. Throws if its status is unknown: nothing is moved for it. */
 export async function lockPayout(db: Database, tenantId: string, id: string): Promise<PayoutRow | undefined> {
   const row = (await db.query<PayoutRow>(LOCK, [tenantId, id])).rows[0]
-  if (row && !STATUSES.includes(row.status))
+  if (row && !filters.listPayouts.status.includes(row.status))
     throw new Error(`the payout has the unknown status ${row.status}`)
   return row
 }
 
-/** Alternatives for each; absent: whatever. */
-export interface PayoutFilter {
-  readonly created: CreatedRange
-  readonly statuses?: readonly string[]
-  readonly destinationIds?: readonly string[]
-  readonly settlementIds?: readonly string[]
-}
-
-const LISTED = { table: 'payouts', alias: 'p', columns: COLUMNS }
-
-export function listPayouts(
-  db: Database,
-  tenantId: string,
-  filter: PayoutFilter,
-  page: RequestedPage,
-): Promise<Records<PayoutRow>> {
-  const bindings = new BoundValues(tenantId)
-  return readPage<PayoutRow>(db, LISTED, bindings, [walkOf(filter, bindings)], filter.created, page)
-}
-
-/** A settlement has one payout, which is looked at for the rest that was asked for. */
-function walkOf({ statuses, destinationIds, settlementIds }: PayoutFilter, bindings: BoundValues): IndexWalk {
-  const among = (column: string, values: readonly string[] | undefined) =>
-    values ? [`p.${column} = ANY (${bindings.bind(values)}::text[])`] : []
-  if (settlementIds) {
-    const beside = [...among('status', statuses), ...among('destination_id', destinationIds)]
-    const where = ['p.settlement_id IS NOT NULL', ...beside].join(' AND ')
-    return { columns: ['settlement_id'], keys: combine(settlementIds), where }
-  }
-  if (destinationIds) {
-    return { columns: ['destination_id', 'status'], keys: combine(destinationIds, statuses ?? STATUSES) }
-  }
-  return statuses ? { columns: ['status'], keys: combine(statuses) } : ALL_ROWS
-}
+export const listPayouts = defineList<PayoutRow, 'listPayouts'>({
+  operation: 'listPayouts',
+  table: 'payouts',
+  alias: 'p',
+  columns: COLUMNS,
+  filters: { status: 'p.status', destination_id: 'p.destination_id', settlement_id: 'p.settlement_id' },
+  // A settlement has one payout, which is checked for the other filters.
+  indexes: [[], ['status'], ['destination_id', 'status'], ['settlement_id']],
+  partial: { settlement_id: 'p.settlement_id IS NOT NULL' },
+})

@@ -2,7 +2,7 @@ import type { Detail } from 'dateline/runtime'
 import type { TreasuryReportsHandlers } from '../../../generated/canonical/handlers.ts'
 import { invalidState, notFound, validationFailed } from '../../api/errors/errors.ts'
 import type { Context } from '../../api/handler.ts'
-import { readCreated, readPage, showList } from '../../api/lists/list-query.ts'
+import { answerList } from '../../api/lists/list-query.ts'
 import { newId } from '../../platform/ids.ts'
 import { parseInstant, writeInstant } from '../../platform/instants.ts'
 import { countPending, insertReport, listReports, type ReportRow, readReport } from './queries.ts'
@@ -38,11 +38,9 @@ export const treasuryReportsHandlers = {
     return { status: 201, body: showReport(row, caller.space, links.reports) }
   },
 
-  async listTreasuryReports({ caller, db, cursors, links }, { query }) {
-    const page = readPage(query, cursors)
-    const records = await listReports(db, caller.space, { created: readCreated(query) }, page)
-    const show = (row: ReportRow) => showReport(row, caller.space, links.reports)
-    return { status: 200, body: showList(records, page, cursors, show) }
+  async listTreasuryReports(context, { query }) {
+    const { caller, links } = context
+    return answerList(context, query, listReports, (row) => showReport(row, caller.space, links.reports))
   },
 
   async getTreasuryReport({ caller, db, links }, { path }) {

@@ -1,13 +1,6 @@
 import type { components } from '../../../generated/canonical/types.ts'
 import type { Database, Statement } from '../../database/database.ts'
-import {
-  ALL_ROWS,
-  BoundValues,
-  type CreatedRange,
-  type Records,
-  type RequestedPage,
-  readPage,
-} from '../../database/page.ts'
+import { defineList } from '../../database/define-list.ts'
 import { toTimestamp } from '../../database/types.ts'
 import type { ReportFormat } from '../../tenants/addresses/report-links.ts'
 
@@ -87,16 +80,14 @@ export async function readReport(db: Database, tenantId: string, id: string): Pr
   return (await db.query<ReportRow>(READ, [tenantId, id])).rows[0]
 }
 
-const LISTED = { table: 'treasury_reports', alias: 'r', columns: COLUMNS }
-
-export function listReports(
-  db: Database,
-  tenantId: string,
-  { created }: { readonly created: CreatedRange },
-  page: RequestedPage,
-): Promise<Records<ReportRow>> {
-  return readPage<ReportRow>(db, LISTED, new BoundValues(tenantId), [ALL_ROWS], created, page)
-}
+export const listReports = defineList<ReportRow, 'listTreasuryReports'>({
+  operation: 'listTreasuryReports',
+  table: 'treasury_reports',
+  alias: 'r',
+  columns: COLUMNS,
+  filters: {},
+  indexes: [[]],
+})
 
 const COUNT_PENDING: Statement = {
   name: 'treasury_reports_count_pending',

@@ -1,15 +1,6 @@
 import type { components } from '../../../generated/canonical/types.ts'
 import type { Database, Statement } from '../../database/database.ts'
-import {
-  ALL_ROWS,
-  BoundValues,
-  type CreatedRange,
-  combine,
-  type IndexWalk,
-  type Records,
-  type RequestedPage,
-  readPage,
-} from '../../database/page.ts'
+import { defineList } from '../../database/define-list.ts'
 import { inSteps, sendSteps } from '../../database/steps.ts'
 import { toTimestamp } from '../../database/types.ts'
 import { type Interchange, type LineType, type Totals, totalsOf } from './amounts.ts'
@@ -251,51 +242,26 @@ const LINE_COLUMNS = ['id', 'settlement_id', 'type', 'amount', 'source_id', 'led
   .map((column) => `l.${column}`)
   .join(', ')
 
-/** Alternatives for each; absent: whatever. */
-export interface SettlementFilter {
-  readonly created: CreatedRange
-  readonly statuses?: readonly string[]
+export const listSettlements = defineList<SettlementWithLines, 'listSettlements'>({
+  operation: 'listSettlements',
+  table: 'settlements',
+  alias: 's',
+  columns: `${COLUMNS}, first.lines`,
+  join: FIRST_LINES,
+  filters: { status: 's.status' },
+  indexes: [[], ['status']],
+})
+
+interface OfSettlement {
+  readonly settlement_id: readonly [string]
 }
 
-const LISTED = { table: 'settlements', alias: 's', columns: `${COLUMNS}, first.lines`, join: FIRST_LINES }
-
-export async function listSettlements(
-  db: Database,
-  tenantId: string,
-  { statuses, created }: SettlementFilter,
-  page: RequestedPage,
-): Promise<Records<SettlementWithLines>> {
-  const walk: IndexWalk = statuses ? { columns: ['status'], keys: combine(statuses) } : ALL_ROWS
-  return readPage(db, LISTED, new BoundValues(tenantId), [walk], created, page)
-}
-
-/** Lines of one settlement. Alternatives for each; absent: whatever. */
-export interface LineFilter {
-  readonly created: CreatedRange
-  readonly settlementId: string
-  readonly types?: readonly string[]
-  readonly sourceIds?: readonly string[]
-}
-
-const LISTED_LINES = { table: 'settlement_lines', alias: 'l', columns: LINE_COLUMNS }
-
-export async function listLines(
-  db: Database,
-  tenantId: string,
-  { settlementId, types, sourceIds, created }: LineFilter,
-  page: RequestedPage,
-): Promise<Records<LineRow>> {
-  const bindings = new BoundValues(tenantId)
-  const walk = (): IndexWalk => {
-    if (sourceIds) {
-      // A source has few lines.
-      const where = types && `l.type = ANY (${bindings.bind(types)}::text[])`
-      const keys = combine(sourceIds, [settlementId])
-      return { columns: ['source_id', 'settlement_id'], keys, ...(where !== undefined && { where }) }
-    }
-    return types
-      ? { columns: ['type', 'settlement_id'], keys: combine(types, [settlementId]) }
-      : { columns: ['settlement_id'], keys: [[settlementId]] }
-  }
-  return readPage(db, LISTED_LINES, bindings, [walk()], created, page)
-}
+export const listLines = defineList<LineRow, 'listSettlementLines', OfSettlement>({
+  operation: 'listSettlementLines',
+  table: 'settlement_lines',
+  alias: 'l',
+  columns: LINE_COLUMNS,
+  filters: { settlement_id: 'l.settlement_id', type: 'l.type', source_id: 'l.source_id' },
+  // A source has few lines, which are checked for their type.
+  indexes: [['settlement_id'], ['type', 'settlement_id'], ['source_id', 'settlement_id']],
+})

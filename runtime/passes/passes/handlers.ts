@@ -4,12 +4,12 @@ import type { components } from '../../../generated/canonical/types.ts'
 import { ApiError, describeItemError, notFound, validationFailed } from '../../api/errors/errors.ts'
 import type { Context } from '../../api/handler.ts'
 import { prepared, storing } from '../../api/handler.ts'
-import { type CreatedQuery, readCreated, readPage, showList } from '../../api/lists/list-query.ts'
+import { answerList, readCreated } from '../../api/lists/list-query.ts'
 import type { LockedTemplates } from '../templates/queries.ts'
 import { archive, changePasses, type PassRequest, patch, revoke } from './changes.ts'
 import { issuePasses, type PassOrder, shareAhead } from './issuing.ts'
 import { answersWithPasses, signIds } from './links.ts'
-import { countPasses, listPasses, type PassFilter, type PassRow, readPass } from './queries.ts'
+import { countPasses, listPasses, type PassRow, readPass } from './queries.ts'
 import { showingOf, showPass } from './view.ts'
 
 type Schemas = components['schemas']
@@ -36,15 +36,18 @@ export const passesHandlers = {
   ),
 
   async listPasses(context, { query }) {
-    const { caller, request, db, cursors } = context
-    const page = readPage(query, cursors)
-    const records = await listPasses(db, caller.space, readFilter(query), page, request.now)
+    const { now } = context.request
     const showing = showingOf(context)
-    return { status: 200, body: showList(records, page, cursors, (row) => showPass(row, showing)) }
+    return answerList(
+      context,
+      query,
+      (db, space, filter, page) => listPasses(db, space, filter, page, now),
+      (row) => showPass(row, showing),
+    )
   },
 
   async countPasses({ caller, request, db }, { query }) {
-    const count = await countPasses(db, caller.space, readFilter(query), request.now)
+    const count = await countPasses(db, caller.space, { ...query, created: readCreated(query) }, request.now)
     return { status: 200, body: { object: 'count', count } }
   },
 
@@ -142,19 +145,4 @@ function showBatch(
       : { index, status: 'succeeded', pass: showPass(outcome, showingOf(context)) },
   )
   return { status: 200, body: { object: 'batch', results } }
-}
-
-function readFilter(
-  query: CreatedQuery & {
-    readonly status?: readonly string[]
-    readonly template_id?: readonly string[]
-    readonly include_archived?: boolean
-  },
-): PassFilter {
-  return {
-    created: readCreated(query),
-    includeArchived: query.include_archived ?? false,
-    ...(query.status && { statuses: query.status }),
-    ...(query.template_id && { templateIds: query.template_id }),
-  }
 }

@@ -1,7 +1,7 @@
 import type { Database, Statement } from '../../database/database.ts'
+import type { RecordFilter } from '../../database/define-list.ts'
 import {
   BoundValues,
-  type CreatedRange,
   combine,
   countStatement,
   type IndexWalk,
@@ -196,12 +196,7 @@ function storedForm(row: PassRow): Record<string, unknown> {
   }
 }
 
-export interface PassFilter {
-  readonly statuses?: readonly string[]
-  readonly templateIds?: readonly string[]
-  readonly includeArchived: boolean
-  readonly created: CreatedRange
-}
+export type PassFilter = RecordFilter<'listPasses', { readonly include_archived?: boolean }>
 
 const LISTED = { table: 'passes', alias: 'p', columns: COLUMNS, join: TEMPLATE }
 
@@ -235,7 +230,7 @@ const ARCHIVED = 'p.archived_at IS NOT NULL'
 
 /** Where the passes of a filter stand in the indexes. */
 function walksOf(bindings: BoundValues, filter: PassFilter, now: number): IndexWalk[] {
-  const { statuses, templateIds, includeArchived } = filter
+  const { status: statuses, template_id: templateIds, include_archived: includeArchived } = filter
   const columns = templateIds ? ['template_id', 'status'] : ['status']
   const along = (where: string, each: readonly string[]): IndexWalk => ({
     columns,
@@ -267,7 +262,7 @@ function walksOf(bindings: BoundValues, filter: PassFilter, now: number): IndexW
 /** Live passes whose time is over: those that no look has written down yet. */
 function overdue(
   bindings: BoundValues,
-  { templateIds, includeArchived }: PassFilter,
+  { template_id: templateIds, include_archived: includeArchived }: PassFilter,
   statuses: readonly string[],
   now: number,
 ): IndexWalk[] {

@@ -1,7 +1,7 @@
 import type { ScansHandlers, TestPassesHandlers } from '../../../generated/canonical/handlers.ts'
 import { notFound, validationFailed } from '../../api/errors/errors.ts'
 import type { Context } from '../../api/handler.ts'
-import { readCreated, readPage, showList } from '../../api/lists/list-query.ts'
+import { answerList } from '../../api/lists/list-query.ts'
 import { listScans, readScan } from './queries.ts'
 import { recordScan, type ScanReading, showScan } from './recording.ts'
 
@@ -11,16 +11,7 @@ export const scansHandlers = {
     return { status: 201, body: await recordScan(context, body) }
   },
 
-  async listScans({ caller, db, cursors }, { query }) {
-    const page = readPage(query, cursors)
-    const filter = {
-      created: readCreated(query),
-      ...(query.pass_id && { passIds: query.pass_id }),
-      ...(query.result && { results: query.result }),
-    }
-    const records = await listScans(db, caller.space, filter, page)
-    return { status: 200, body: showList(records, page, cursors, showScan) }
-  },
+  listScans: (context, { query }) => answerList(context, query, listScans, showScan),
 
   async getScan({ caller, db }, { path }) {
     const row = await readScan(db, caller.space, path.scan_id)

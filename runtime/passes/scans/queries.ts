@@ -1,17 +1,8 @@
 import type { components } from '../../../generated/canonical/types.ts'
 import type { Database, Statement } from '../../database/database.ts'
-import {
-  ALL_ROWS,
-  BoundValues,
-  type CreatedRange,
-  combine,
-  type IndexWalk,
-  type Records,
-  type RequestedPage,
-  readPage,
-} from '../../database/page.ts'
+import { defineList } from '../../database/define-list.ts'
 import { toTimestamp } from '../../database/types.ts'
-import { SCAN_RESULTS, type ScanResult } from './result.ts'
+import type { ScanResult } from './result.ts'
 
 /** A scan as stored; degrees, and milliseconds since the epoch. */
 export interface ScanRow {
@@ -49,26 +40,11 @@ export async function readScan(db: Database, tenantId: string, id: string): Prom
   return (await db.query<ScanRow>(READ, [tenantId, id])).rows[0]
 }
 
-/** Alternatives for each; absent: whatever. */
-export interface ScanFilter {
-  readonly created: CreatedRange
-  readonly passIds?: readonly string[]
-  readonly results?: readonly string[]
-}
-
-const LISTED = { table: 'scans', alias: 's', columns: COLUMNS }
-
-export async function listScans(
-  db: Database,
-  tenantId: string,
-  { passIds, results, created }: ScanFilter,
-  page: RequestedPage,
-): Promise<Records<ScanRow>> {
-  const walk: IndexWalk = passIds
-    ? { columns: ['pass_id', 'result'], keys: combine(passIds, results ?? SCAN_RESULTS) }
-    : results
-      ? { columns: ['result'], keys: combine(results) }
-      : ALL_ROWS
-  const bindings = new BoundValues(tenantId)
-  return readPage<ScanRow>(db, LISTED, bindings, [walk], created, page)
-}
+export const listScans = defineList<ScanRow, 'listScans'>({
+  operation: 'listScans',
+  table: 'scans',
+  alias: 's',
+  columns: COLUMNS,
+  filters: { pass_id: 's.pass_id', result: 's.result' },
+  indexes: [[], ['result'], ['pass_id', 'result']],
+})

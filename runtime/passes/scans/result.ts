@@ -4,16 +4,7 @@ import { changeNow } from '../passes/changed.ts'
 import type { PassRow } from '../passes/queries.ts'
 import { statusAt } from '../passes/status.ts'
 
-export const SCAN_RESULTS = [
-  'accepted',
-  'already_redeemed',
-  'not_redeemable',
-  'expired',
-  'revoked',
-  'unknown',
-] as const satisfies readonly components['schemas']['ScanResult'][]
-
-export type ScanResult = (typeof SCAN_RESULTS)[number]
+export type ScanResult = components['schemas']['ScanResult']
 
 /** Kinds of passes that are used up. */
 const REDEEMABLE: ReadonlySet<PassRow['template_kind']> = new Set(['coupon', 'event_ticket'])

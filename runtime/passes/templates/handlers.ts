@@ -4,7 +4,7 @@ import type { components } from '../../../generated/canonical/types.ts'
 import { invalidState, notFound, validationFailed } from '../../api/errors/errors.ts'
 import type { Context } from '../../api/handler.ts'
 import { mergePatch } from '../../api/json/merge-patch.ts'
-import { readCreated, readPage, showList } from '../../api/lists/list-query.ts'
+import { answerList } from '../../api/lists/list-query.ts'
 import { pipelined } from '../../database/pipelined.ts'
 import { emit } from '../../events/emit/emit.ts'
 import { newId } from '../../platform/ids.ts'
@@ -32,16 +32,7 @@ export const passTemplatesHandlers = {
     return { status: 201, body: await addTemplate(context, kind, content) }
   },
 
-  async listPassTemplates({ caller, db, cursors }, { query }) {
-    const page = readPage(query, cursors)
-    const filter = {
-      created: readCreated(query),
-      ...(query.kind && { kinds: query.kind }),
-      ...(query.status && { statuses: query.status }),
-    }
-    const records = await listTemplates(db, caller.space, filter, page)
-    return { status: 200, body: showList(records, page, cursors, showTemplate) }
-  },
+  listPassTemplates: (context, { query }) => answerList(context, query, listTemplates, showTemplate),
 
   async getPassTemplate({ caller, db }, { path }) {
     const row = await readTemplate(db, caller.space, path.template_id)

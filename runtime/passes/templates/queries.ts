@@ -1,23 +1,13 @@
+import type { components } from '../../../generated/canonical/types.ts'
 import type { Database, Statement } from '../../database/database.ts'
-import {
-  ALL_ROWS,
-  BoundValues,
-  type CreatedRange,
-  combine,
-  type IndexWalk,
-  type Records,
-  type RequestedPage,
-  readPage,
-} from '../../database/page.ts'
+import { defineList } from '../../database/define-list.ts'
 import { toTimestamp } from '../../database/types.ts'
 import type { BarcodeFormat } from '../wallets/render/pass-state.ts'
 import type { TemplateField } from './fields.ts'
 
-const KINDS = ['loyalty', 'gift_card', 'coupon', 'event_ticket', 'boarding_pass', 'generic'] as const
-export type TemplateKind = (typeof KINDS)[number]
+export type TemplateKind = components['schemas']['PassTemplateKind']
+export type TemplateStatus = components['schemas']['PassTemplateStatus']
 
-const STATUSES = ['active', 'archived'] as const
-export type TemplateStatus = (typeof STATUSES)[number]
 /** As given: a member that was not given is absent. */
 export interface Brand {
   readonly background_color: string
@@ -208,25 +198,11 @@ export function updateTemplate(db: Database, tenantId: string, row: TemplateRow)
   ])
 }
 
-const LISTED = { table: 'pass_templates', alias: 't', columns: COLUMNS }
-
-export interface TemplateFilter {
-  readonly kinds?: readonly string[]
-  readonly statuses?: readonly string[]
-  readonly created: CreatedRange
-}
-
-export async function listTemplates(
-  db: Database,
-  tenantId: string,
-  filter: TemplateFilter,
-  page: RequestedPage,
-): Promise<Records<TemplateRow>> {
-  const { kinds, statuses, created } = filter
-  const bindings = new BoundValues(tenantId)
-  const walk: IndexWalk =
-    kinds || statuses
-      ? { columns: ['kind', 'status'], keys: combine(kinds ?? KINDS, statuses ?? STATUSES) }
-      : ALL_ROWS
-  return readPage<TemplateRow>(db, LISTED, bindings, [walk], created, page)
-}
+export const listTemplates = defineList<TemplateRow, 'listPassTemplates'>({
+  operation: 'listPassTemplates',
+  table: 'pass_templates',
+  alias: 't',
+  columns: COLUMNS,
+  filters: { kind: 't.kind', status: 't.status' },
+  indexes: [[], ['kind', 'status']],
+})

@@ -1,9 +1,9 @@
 import type { Database, Statement } from '../../database/database.ts'
+import type { RecordFilter } from '../../database/define-list.ts'
 import { codeOf, NOT_NULL_VIOLATION, tableOf } from '../../database/errors.ts'
 import {
   ALL_ROWS,
   BoundValues,
-  type CreatedRange,
   combine,
   cutPage,
   type IndexWalk,
@@ -123,14 +123,6 @@ export function appendAuditIn(
   return db.query(APPEND_IN[environment], valuesOf(tenantId, entry, null))
 }
 
-/** Alternatives for each; absent: whatever. */
-export interface AuditFilter {
-  readonly created: CreatedRange
-  readonly actorIds?: readonly string[]
-  readonly actions?: readonly string[]
-  readonly targetIds?: readonly string[]
-}
-
 const COLUMNS = `a.sequence, a.id, a.environment, a.actor_type, a.actor_id, a.action, a.target_id, a.outcome, a.request_id,
   a.ip, a.version, encode(a.hash, 'hex') AS hash, encode(a.previous_hash, 'hex') AS previous_hash, a.created`
 
@@ -139,15 +131,13 @@ const LISTED = { table: 'audit_log', alias: 'a', columns: COLUMNS }
 export async function listAudit(
   db: Database,
   tenantId: string,
-  { created, actorIds, actions, targetIds }: AuditFilter,
+  { created, target_id, action, actor_id }: RecordFilter<'listAuditEntries'>,
   page: RequestedPage,
 ): Promise<Records<AuditRow>> {
   const bindings = new BoundValues(tenantId)
-  const filters = [
-    { column: 'target_id', values: targetIds },
-    { column: 'action', values: actions },
-    { column: 'actor_id', values: actorIds },
-  ].flatMap(({ column, values }) => (values ? [{ column, values }] : []))
+  const filters = Object.entries({ target_id, action, actor_id }).flatMap(([column, values]) =>
+    values ? [{ column, values }] : [],
+  )
   const [only] = filters
   if (filters.length <= 1) {
     const walk: IndexWalk = only ? { columns: [only.column], keys: combine(only.values) } : ALL_ROWS

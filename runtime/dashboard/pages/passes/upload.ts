@@ -169,8 +169,7 @@ function writeOutcomes(visit: DashboardVisit, { columns }: PassTable, outcomes: 
       },
       {
         title: 'Result',
-        show: ({ passId, fault }, link) =>
-          passId ? link(`passes/${passId}`, code(passId)) : (fault ?? 'Not sent yet'),
+        show: ({ passId, fault }, link) => (passId ? link.to(passId) : (fault ?? 'Not sent yet')),
       },
     ],
     outcomes,

@@ -1,4 +1,5 @@
 /** What went from the sandbox to live, and what would: a plan of each, which can be carried out. */
+import type { ListOperation } from '../../../../generated/canonical/records.ts'
 import type { components } from '../../../../generated/canonical/types.ts'
 import { type Html, html } from '../../../platform/html.ts'
 import { keyField } from '../../engine/form-page.ts'
@@ -14,7 +15,7 @@ export type PromotedType = Promotion['resource_type']
 
 /** What can be promoted: its name, the operation that lists it, and its pages. */
 export const PROMOTABLE: Readonly<
-  Record<string, { readonly title: string; readonly list: string; readonly path: string }>
+  Record<string, { readonly title: string; readonly list: ListOperation; readonly path: string }>
 > = {
   pass_template: { title: 'Pass templates', list: 'listPassTemplates', path: 'pass-templates' },
   card_program: { title: 'Card programs', list: 'listCardPrograms', path: 'card-programs' },

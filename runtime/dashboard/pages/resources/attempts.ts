@@ -10,7 +10,7 @@ import { type DashboardVisit, mayAct, roleFor } from '../../engine/visit.ts'
 import { facts, notice } from '../../html/components.ts'
 import type { DeliveryAttempt } from './webhook-endpoints.ts'
 
-const RETRY = { operation: 'retryDeliveryAttempt', button: 'Try again', fields: [] }
+const RETRY = { operation: 'retryDeliveryAttempt', button: 'Try again', fields: [] } as const
 
 export function attemptRoutes(send: SendFramed): DashboardRoute[] {
   return ENVIRONMENTS.flatMap((environment) => {
@@ -61,7 +61,7 @@ ${fault !== undefined && notice('bad', fault)}
 ${facts([
   ['Identifier', code(attempt.id)],
   ['State', state(attempt.status)],
-  ['Event', link(`events/${attempt.event_id}`, code(attempt.event_id))],
+  ['Event', link.to(attempt.event_id)],
   ['Sent because of', words(attempt.trigger)],
   ['Planned', when(attempt.scheduled_at)],
   ['Sent', when(attempt.attempted_at)],

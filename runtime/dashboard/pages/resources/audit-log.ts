@@ -34,11 +34,7 @@ export const AUDIT_LOG = resource<ShownEntry>({
       { title: 'From', show: ({ ip }) => orDash(ip) },
       { title: 'When', show: ({ created }) => when(created) },
     ],
-    filters: [
-      { name: 'action', label: 'Action' },
-      { name: 'actor_id', label: 'Who' },
-      { name: 'target_id', label: 'What' },
-    ],
+    filters: { action: 'Action', actor_id: 'Who', target_id: 'What' },
     empty: 'Nothing has been done yet.',
     above: (visit) => {
       const address = verifyAddress(visit)

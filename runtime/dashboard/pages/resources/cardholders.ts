@@ -68,10 +68,7 @@ export const CARDHOLDERS = resource<Cardholder>({
       { title: 'Sanctions', show: ({ sanctions }) => state(sanctions.status) },
       { title: 'Created', show: ({ created }) => when(created) },
     ],
-    filters: [
-      { name: 'status', label: 'State', options: ['pending', 'active', 'inactive', 'blocked'] },
-      { name: 'type', label: 'Type', options: ['individual', 'company'] },
-    ],
+    filters: { status: 'State', type: 'Type' },
     empty: 'No cardholder yet. Add the first one: every card is issued to somebody.',
   },
   create: {
@@ -161,16 +158,13 @@ export const SANCTIONS_ALERTS = resource<Alert>({
       { title: 'Alert', show: ({ id }) => code(id) },
       {
         title: 'Of',
-        show: ({ cardholder_id }, link) => link(`cardholders/${cardholder_id}`, code(cardholder_id)),
+        show: ({ cardholder_id }, link) => link.to(cardholder_id),
       },
       { title: 'Alike', show: ({ score }) => percent(score) },
       { title: 'State', show: ({ status }) => state(status) },
       { title: 'Found', show: ({ created }) => when(created) },
     ],
-    filters: [
-      { name: 'status', label: 'State', options: ['open', 'false_positive', 'confirmed'] },
-      { name: 'cardholder_id', label: 'Cardholder' },
-    ],
+    filters: { status: 'State', cardholder_id: 'Cardholder' },
     empty: 'No alert. Every cardholder is looked for when it is added and whenever a list changes.',
   },
   detail: {
@@ -178,7 +172,7 @@ export const SANCTIONS_ALERTS = resource<Alert>({
     parameter: 'sanctions_alert_id',
     name: ({ id }) => id,
     facts: (alert, link) => [
-      ['Cardholder', link(`cardholders/${alert.cardholder_id}`, code(alert.cardholder_id))],
+      ['Cardholder', link.to(alert.cardholder_id)],
       ['State', state(alert.status)],
       ['Because of', words(alert.kind)],
       ['List', alert.list],

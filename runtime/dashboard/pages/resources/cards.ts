@@ -63,14 +63,11 @@ export const CARDS = resource<Card>({
       { title: 'State', show: ({ status, frozen }) => state(frozen ? 'frozen' : status) },
       {
         title: 'Cardholder',
-        show: ({ cardholder_id }, link) => link(`cardholders/${cardholder_id}`, code(cardholder_id)),
+        show: ({ cardholder_id }, link) => link.to(cardholder_id),
       },
       { title: 'Created', show: ({ created }) => when(created) },
     ],
-    filters: [
-      { name: 'status', label: 'State', options: ['inactive', 'active', 'canceled'] },
-      { name: 'cardholder_id', label: 'Cardholder' },
-    ],
+    filters: { status: 'State', cardholder_id: 'Cardholder' },
     empty: 'No card yet. Add a cardholder, then issue the first card to them.',
   },
   create: {
@@ -105,13 +102,8 @@ export const CARDS = resource<Card>({
       ['Identifier', code(card.id)],
       ['Type', words(card.type)],
       ['State', state(card.frozen ? 'frozen' : card.status)],
-      ['Cardholder', link(`cardholders/${card.cardholder_id}`, code(card.cardholder_id))],
-      [
-        'Program',
-        card.card_program_id === null
-          ? '–'
-          : link(`card-programs/${card.card_program_id}`, code(card.card_program_id)),
-      ],
+      ['Cardholder', link.to(card.cardholder_id)],
+      ['Program', link.to(card.card_program_id)],
       ['Good until', `${String(card.exp_month).padStart(2, '0')}/${card.exp_year}`],
       ...controlFacts(card.spending_controls),
       ...shippingFacts(card),
@@ -184,17 +176,10 @@ export const CARD_TRANSACTIONS = resource<Transaction>({
       { title: 'Merchant', show: ({ merchant }) => merchant.name },
       { title: 'Amount', show: ({ amounts, currency }) => money(amounts.requested, currency) },
       { title: 'State', show: ({ status }) => state(status) },
-      { title: 'Card', show: ({ card_id }, link) => link(`cards/${card_id}`, code(card_id)) },
+      { title: 'Card', show: ({ card_id }, link) => link.to(card_id) },
       { title: 'When', show: ({ created }) => when(created) },
     ],
-    filters: [
-      {
-        name: 'status',
-        label: 'State',
-        options: ['authorized', 'declined', 'reversed', 'expired', 'cleared'],
-      },
-      { name: 'card_id', label: 'Card' },
-    ],
+    filters: { status: 'State', card_id: 'Card' },
     empty: 'No transaction yet. In the sandbox the simulator makes one: an authorization of any amount.',
   },
   detail: {
@@ -203,7 +188,7 @@ export const CARD_TRANSACTIONS = resource<Transaction>({
     name: ({ merchant }) => merchant.name,
     facts: ({ id, card_id, status, type, amounts, currency, merchant, decline_reason, created }, link) => [
       ['Identifier', code(id)],
-      ['Card', link(`cards/${card_id}`, code(card_id))],
+      ['Card', link.to(card_id)],
       ['State', state(status)],
       ['Type', words(type)],
       ['Requested', money(amounts.requested, currency)],

@@ -1,6 +1,6 @@
 import { extname } from 'node:path'
+import { filters } from '../../../../generated/canonical/records.ts'
 import type { components } from '../../../../generated/canonical/types.ts'
-import { REASONS } from '../../../cards/disputes/queries.ts'
 import { type Html, html } from '../../../platform/html.ts'
 import { readCents, writeCents } from '../../engine/bodies.ts'
 import { writeTable } from '../../engine/list-page.ts'
@@ -15,7 +15,7 @@ const REASON: FormField = {
   name: 'reason',
   label: 'Reason',
   kind: 'choice',
-  options: REASONS.map((reason) => [reason, words(reason)] as const),
+  options: filters.listDisputes.reason.map((reason) => [reason, words(reason)] as const),
 }
 
 const FILES = ['file1', 'file2', 'file3', 'file4', 'file5'] as const
@@ -71,13 +71,7 @@ export const DISPUTES = resource<Dispute>({
       { title: 'State', show: ({ status }) => state(status) },
       { title: 'Due', show: ({ submission_deadline }) => when(submission_deadline) },
     ],
-    filters: [
-      {
-        name: 'status',
-        label: 'State',
-        options: ['unsubmitted', 'submitted', 'under_review', 'won', 'lost', 'withdrawn', 'expired'],
-      },
-    ],
+    filters: { status: 'State' },
     empty: 'No dispute. A transaction that has cleared can be disputed here.',
   },
   create: {
@@ -112,10 +106,7 @@ export const DISPUTES = resource<Dispute>({
     parameter: 'dispute_id',
     name: ({ id }) => id,
     facts: (dispute, link) => [
-      [
-        'Transaction',
-        link(`card-transactions/${dispute.card_transaction_id}`, code(dispute.card_transaction_id)),
-      ],
+      ['Transaction', link.to(dispute.card_transaction_id)],
       ['State', state(dispute.status)],
       ['Amount', money(dispute.amount, dispute.currency)],
       ['Reason', words(dispute.reason)],

@@ -23,7 +23,7 @@ export const EVENTS = resource<EventObject>({
   list: {
     operation: 'listEvents',
     columns: [{ title: 'Event', show: ({ type }) => type }, ...EVENT_COLUMNS.slice(1)],
-    filters: [{ name: 'type', label: 'Type' }],
+    filters: { type: 'Type' },
     isLive: true,
     empty: 'Nothing has happened yet. Issue a pass or make a card, and its events appear here.',
   },

@@ -1,6 +1,5 @@
 import type { components } from '../../../../generated/canonical/types.ts'
 import { countDevices } from '../../../passes/passes/registration-queries.ts'
-import { PASS_KINDS } from '../../../passes/wallets/render/pass-state.ts'
 import { type Html, html, trusted } from '../../../platform/html.ts'
 import { linkIn, writeTable } from '../../engine/list-page.ts'
 import { type ApiPage, type ListColumn, resource } from '../../engine/shapes.ts'
@@ -35,10 +34,7 @@ export const PASS_TEMPLATES = resource<Template>({
       { title: 'State', show: ({ status }) => state(status) },
       { title: 'Created', show: ({ created }) => when(created) },
     ],
-    filters: [
-      { name: 'kind', label: 'Kind', options: PASS_KINDS },
-      { name: 'status', label: 'State', options: ['active', 'archived'] },
-    ],
+    filters: { kind: 'Kind', status: 'State' },
     empty: 'No template yet. Make one first: every pass is issued from a template.',
   },
   create: { operation: 'createPassTemplate', title: 'Make a template' },
@@ -109,14 +105,7 @@ export const PASSES = resource<Pass>({
       { title: 'State', show: ({ status }) => state(status) },
       { title: 'Created', show: ({ created }) => when(created) },
     ],
-    filters: [
-      {
-        name: 'status',
-        label: 'State',
-        options: ['issued', 'installed', 'active', 'redeemed', 'revoked', 'expired'],
-      },
-      { name: 'template_id', label: 'Template' },
-    ],
+    filters: { status: 'State', template_id: 'Template' },
     empty: 'No pass yet. Make a template, issue a pass from it, and open its page on your telephone.',
   },
   create: { operation: 'createPass', title: 'Issue a pass' },
@@ -125,7 +114,7 @@ export const PASSES = resource<Pass>({
     parameter: 'pass_id',
     name: ({ id }) => id,
     facts: (pass, link) => [
-      ['Template', link(`pass-templates/${pass.template_id}`, code(pass.template_id))],
+      ['Template', link.to(pass.template_id)],
       ['State', state(pass.status)],
       ['Holder', orDash(pass.holder.name)],
       ['E-mail', orDash(pass.holder.email)],
@@ -214,17 +203,10 @@ export const SCANS = resource<Scan>({
       ...SCAN_COLUMNS,
       {
         title: 'Pass',
-        show: ({ pass_id }, link) => (pass_id === null ? '–' : link(`passes/${pass_id}`, code(pass_id))),
+        show: ({ pass_id }, link) => link.to(pass_id),
       },
     ],
-    filters: [
-      {
-        name: 'result',
-        label: 'Result',
-        options: ['accepted', 'already_redeemed', 'not_redeemable', 'expired', 'revoked', 'unknown'],
-      },
-      { name: 'pass_id', label: 'Pass' },
-    ],
+    filters: { result: 'Result', pass_id: 'Pass' },
     empty: 'No scan yet. Whatever your scanners read is shown here.',
   },
 })

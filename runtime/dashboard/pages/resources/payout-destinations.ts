@@ -5,8 +5,6 @@ import { code, orDash, state, when, words } from '../../engine/values.ts'
 
 type PayoutDestination = components['schemas']['PayoutDestination']
 
-const TYPES = ['usdc_address', 'bank_account'] as const
-
 /** Each type has another way of saying where. */
 function readDestination({ type, where, holder_name, default: isDefault }: FormValues): object {
   return {
@@ -34,14 +32,7 @@ export const PAYOUT_DESTINATIONS = resource<PayoutDestination>({
       { title: 'State', show: ({ status }) => state(status) },
       { title: 'Default', show: ({ default: isDefault }) => (isDefault ? 'Yes' : 'No') },
     ],
-    filters: [
-      {
-        name: 'status',
-        label: 'State',
-        options: ['pending_verification', 'inactive', 'active', 'disabled', 'denied'],
-      },
-      { name: 'type', label: 'Type', options: TYPES },
-    ],
+    filters: { status: 'State', type: 'Type' },
     empty: 'No destination yet. Add one: a payout has to go somewhere.',
   },
   create: {

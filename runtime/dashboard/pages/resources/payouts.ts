@@ -23,13 +23,7 @@ export const PAYOUTS = resource<Payout>({
       { title: 'Arrives', show: ({ arrival_date }) => orDash(arrival_date) },
       { title: 'Created', show: ({ created }) => when(created) },
     ],
-    filters: [
-      {
-        name: 'status',
-        label: 'State',
-        options: ['pending', 'in_transit', 'paid', 'failed', 'canceled', 'returned'],
-      },
-    ],
+    filters: { status: 'State' },
     empty: 'No payout yet. Add a destination, then ask for the first one.',
   },
   create: {
@@ -62,13 +56,8 @@ export const PAYOUTS = resource<Payout>({
     facts: (payout, link) => [
       ['State', state(payout.status)],
       ['Amount', money(payout.amount, payout.currency)],
-      ['Destination', link(`payout-destinations/${payout.destination_id}`, code(payout.destination_id))],
-      [
-        'Settlement',
-        payout.settlement_id === null
-          ? '–'
-          : link(`settlements/${payout.settlement_id}`, code(payout.settlement_id)),
-      ],
+      ['Destination', link.to(payout.destination_id)],
+      ['Settlement', link.to(payout.settlement_id)],
       ['Chain', orDash(payout.chain?.id)],
       ['Transaction', payout.chain?.transaction_hash ? code(payout.chain.transaction_hash) : '–'],
       ['Confirmations', payout.chain === null ? '–' : String(payout.chain.confirmations)],

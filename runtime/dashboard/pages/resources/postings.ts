@@ -11,7 +11,6 @@ import type { LinkTo } from '../../engine/shapes.ts'
 import { code, money, when, words } from '../../engine/values.ts'
 import { ApiRefused, type DashboardVisit, roleFor } from '../../engine/visit.ts'
 import { facts } from '../../html/components.ts'
-import { linkTo } from './settlement-lines.ts'
 
 const CURRENCY = 'usd'
 
@@ -63,7 +62,7 @@ async function showEntry(visit: DashboardVisit, id: string, send: SendFramed): P
   const { cause, created, entries } = transaction
   const content = html`${facts([
     ['Identifier', code(id)],
-    ['Because of', linkTo(cause.split('/')[0]!, link)],
+    ['Because of', link.to(cause.split('/')[0]!)],
     ['Cause', code(cause)],
     ['When', when(created)],
   ])}

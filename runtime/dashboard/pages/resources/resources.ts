@@ -15,18 +15,11 @@ import { REPORTS } from './reports.ts'
 import { SETTLEMENTS } from './settlements.ts'
 import { WEBHOOK_ENDPOINTS } from './webhook-endpoints.ts'
 
-export interface ResourceGroup {
-  readonly group: string
-  readonly resources: readonly DashboardResource<Identified>[]
+/** By group of the menu. */
+export const RESOURCES: Readonly<Record<string, readonly DashboardResource<Identified>[]>> = {
+  Passes: [PASS_TEMPLATES, PASSES, SCANS],
+  Cards: [CARDHOLDERS, SANCTIONS_ALERTS, CARD_PROGRAMS, CARDS, CARD_TRANSACTIONS, DISPUTES],
+  Money: [SETTLEMENTS, PAYOUT_DESTINATIONS, PAYOUTS, REPORTS],
+  Developers: [EVENTS, WEBHOOK_ENDPOINTS],
+  Account: [PROMOTIONS, AUDIT_LOG],
 }
-
-export const RESOURCES: readonly ResourceGroup[] = [
-  { group: 'Passes', resources: [PASS_TEMPLATES, PASSES, SCANS] },
-  {
-    group: 'Cards',
-    resources: [CARDHOLDERS, SANCTIONS_ALERTS, CARD_PROGRAMS, CARDS, CARD_TRANSACTIONS, DISPUTES],
-  },
-  { group: 'Money', resources: [SETTLEMENTS, PAYOUT_DESTINATIONS, PAYOUTS, REPORTS] },
-  { group: 'Developers', resources: [EVENTS, WEBHOOK_ENDPOINTS] },
-  { group: 'Account', resources: [PROMOTIONS, AUDIT_LOG] },
-]

@@ -23,9 +23,7 @@ export const SETTLEMENTS = resource<Settlement>({
       { title: 'Lines', show: ({ lines_count }) => String(lines_count) },
       { title: 'Ends', show: ({ period_end }) => when(period_end) },
     ],
-    filters: [
-      { name: 'status', label: 'State', options: ['open', 'pending', 'processing', 'settled', 'failed'] },
-    ],
+    filters: { status: 'State' },
     empty: 'No settlement yet. The first one begins with the first transaction that clears.',
   },
   detail: {
@@ -41,12 +39,7 @@ export const SETTLEMENTS = resource<Settlement>({
       ['Interchange', money(settlement.interchange_amount, settlement.currency)],
       ['Fees', money(settlement.fees_amount, settlement.currency)],
       ['Net', money(settlement.net_amount, settlement.currency)],
-      [
-        'Payout',
-        settlement.payout_id === null
-          ? '–'
-          : link(`payouts/${settlement.payout_id}`, code(settlement.payout_id)),
-      ],
+      ['Payout', link.to(settlement.payout_id)],
     ],
     sections: [
       { title: 'Lines', write: writeFirstLines },

@@ -23,7 +23,7 @@ export const ATTEMPT_COLUMNS: readonly ListColumn<DeliveryAttempt>[] = [
       link(`webhook-endpoints/${webhook_endpoint_id}/attempts/${id}`, `No. ${attempt}`),
   },
   { title: 'State', show: ({ status }) => state(status) },
-  { title: 'Event', show: ({ event_id }, link) => link(`events/${event_id}`, code(event_id)) },
+  { title: 'Event', show: ({ event_id }, link) => link.to(event_id) },
   { title: 'Answer', show: ({ response_status, error }) => String(response_status ?? orDash(error)) },
   { title: 'When', show: ({ attempted_at, scheduled_at }) => when(attempted_at ?? scheduled_at) },
 ]
@@ -59,7 +59,7 @@ export const WEBHOOK_ENDPOINTS = resource<EndpointObject>({
       { title: 'Description', show: ({ description }) => orDash(description) },
       { title: 'Created', show: ({ created }) => when(created) },
     ],
-    filters: [{ name: 'status', label: 'State', options: ['enabled', 'disabled'] }],
+    filters: { status: 'State' },
     empty: 'No endpoint yet. Add one, and events reach you within seconds of what happened.',
   },
   create: {

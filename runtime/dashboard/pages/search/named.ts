@@ -1,6 +1,8 @@
 /** What the tenant itself has called so. */
 
+import { type RecordPrefix, records } from '../../../../generated/canonical/records.ts'
 import type { ApiPage } from '../../engine/shapes.ts'
+import { words } from '../../engine/values.ts'
 import type { DashboardVisit } from '../../engine/visit.ts'
 import { findNamed, NAMED_LIMIT, type NamedRow } from './name-queries.ts'
 
@@ -12,15 +14,6 @@ interface FoundEndpoint {
 
 /** More than an environment can have. */
 const ENDPOINTS = '100'
-
-/** What is found by name, by the prefix of its identifiers. */
-const KINDS = {
-  tpl: 'Pass template',
-  pass: 'Pass',
-  chd: 'Cardholder',
-  cprg: 'Card program',
-  whe: 'Webhook endpoint',
-} as const
 
 export interface Hit {
   readonly id: string
@@ -44,13 +37,19 @@ export async function findHits(
   const endpoints: NamedRow[] = data
     .filter(({ url, description }) => `${url}\n${description ?? ''}`.toLowerCase().includes(asked))
     .map(({ id, url }) => ({ id, name: url }))
-  const byKind = Map.groupBy([...named, ...endpoints], ({ id }) => id.split('_')[0] as keyof typeof KINDS)
-  const hits = [...byKind].flatMap(([prefix, found]) =>
-    found.slice(0, NAMED_LIMIT).map(({ id, name, email }) => ({
+  const byKind = Map.groupBy([...named, ...endpoints], ({ id }) => prefixOf(id))
+  const hits = [...byKind].flatMap(([prefix, found]) => {
+    const kind = words(records[prefix].object)
+    return found.slice(0, NAMED_LIMIT).map(({ id, name, email }) => ({
       id,
       name,
-      about: email === undefined ? KINDS[prefix] : `${KINDS[prefix]}, ${email}`,
-    })),
-  )
+      about: email === undefined ? kind : `${kind}, ${email}`,
+    }))
+  })
   return { hits, isCut: [...byKind.values()].some((found) => found.length >= NAMED_LIMIT) }
+}
+
+/** Of a record that has a name. */
+function prefixOf(id: string): RecordPrefix {
+  return id.slice(0, id.indexOf('_')) as RecordPrefix
 }

@@ -1,39 +1,10 @@
-/** Where the pages of the dashboard are, for whoever knows an identifier or what a page is called. */
+/** Finds pages of the dashboard by an identifier, or by words of their titles. */
+import { records } from '../../../../generated/canonical/records.ts'
 import type { Environment } from '../../../platform/environment.ts'
 import { type IdPrefix, isId, PREFIXES } from '../../../platform/ids.ts'
 import type { MenuEntry } from '../../engine/frame.ts'
-
-/** What has a page of its own, by the prefix of its identifiers. */
-const OF_ID: Readonly<Partial<Record<IdPrefix, string>>> = {
-  tpl: 'pass-templates',
-  pass: 'passes',
-  whe: 'webhook-endpoints',
-  evt: 'events',
-  chd: 'cardholders',
-  sal: 'sanctions-alerts',
-  card: 'cards',
-  cprg: 'card-programs',
-  ctx: 'card-transactions',
-  dsp: 'disputes',
-  stl: 'settlements',
-  po: 'payouts',
-  pod: 'payout-destinations',
-  trp: 'reports',
-  len: 'ledger-entries',
-  req: 'requests',
-  prm: 'promotions',
-}
-
-/** What stands in a list alone. */
-const LISTED: Readonly<Partial<Record<IdPrefix, string>>> = {
-  key: 'keys',
-  scan: 'scans',
-  aud: 'audit-log',
-  mem: 'members',
-}
-
-/** Whose pages are in one environment only. */
-const ONLY_IN: Readonly<Partial<Record<IdPrefix, Environment>>> = { prm: 'live' }
+import { RESOURCES } from '../resources/resources.ts'
+import { REQUESTS_PATH } from '../watch/requests.ts'
 
 export interface FoundPlace {
   /** Below the environment. */
@@ -42,14 +13,39 @@ export interface FoundPlace {
   readonly environment?: Environment
 }
 
-/** @returns the page that shows what an identifier names; undefined where it is none, or has no page of its own. */
+/** Pages of one kind of record: of each, or a list alone. */
+interface RecordPages extends FoundPlace {
+  readonly hasDetail: boolean
+}
+
+/** Records whose pages no resource describes. */
+const OTHERS: Readonly<Partial<Record<IdPrefix, RecordPages>>> = {
+  len: { path: 'ledger-entries', hasDetail: true },
+  req: { path: REQUESTS_PATH, hasDetail: true },
+  key: { path: 'keys', hasDetail: false },
+  mem: { path: 'members', hasDetail: false },
+}
+
+const DESCRIBED: Readonly<Record<string, RecordPages>> = Object.fromEntries(
+  Object.values(RESOURCES)
+    .flat()
+    .flatMap(({ path, list, detail, environment }) =>
+      Object.entries(records)
+        .filter(([, record]) => 'list' in record && record.list === list.operation)
+        .map(([prefix]) => [
+          prefix,
+          { path, hasDetail: detail !== undefined, ...(environment && { environment }) },
+        ]),
+    ),
+)
+
+/** @returns the page that shows what an identifier names, or its list; undefined for any other text. */
 export function findById(text: string): FoundPlace | undefined {
   const prefix = PREFIXES.find((each) => isId(each, text))
-  if (prefix === undefined) return undefined
-  const page = OF_ID[prefix]
-  const path = page === undefined ? LISTED[prefix] : `${page}/${text}`
-  const environment = ONLY_IN[prefix]
-  return path === undefined ? undefined : { path, ...(environment && { environment }) }
+  const found = prefix && (DESCRIBED[prefix] ?? OTHERS[prefix])
+  if (!found) return undefined
+  const { path, hasDetail, environment } = found
+  return { path: hasDetail ? `${path}/${text}` : path, ...(environment && { environment }) }
 }
 
 /** @returns the pages whose title, with its group, has every word of the text in it. */

@@ -1,0 +1,54 @@
+/** Records that callers know by an identifier, and the values of equality filters: a service needs no such tables of its own. */
+import { enumMembers } from '../../ir/members.ts'
+import type { Api, ApiOperation, OutputFile } from '../../ir/model.ts'
+import { recordsOf } from '../../ir/records.ts'
+import { createFile } from '../../print/file.ts'
+import { literal, propertyKey } from '../../print/literal.ts'
+
+/** @returns nothing for a document without such records and without equality filters. */
+export function emitRecords(newest: Api): OutputFile[] {
+  const records = recordsOf(newest).map(({ prefix, object, tag, read, list }): [string, unknown] => [
+    prefix,
+    { object, ...(tag && { tag }), ...(read && { read: read.id }), ...(list && { list: list.id }) },
+  ])
+  const filters = newest.operations
+    .map((operation) => [operation.id, filtersOf(newest, operation)] as const)
+    .filter(([, all]) => Object.keys(all).length > 0)
+  if (records.length === 0 && filters.length === 0) return []
+  const file = createFile(['records', 'filters', 'RecordPrefix', 'ListOperation', 'FilterName'])
+  file.print(
+    '/** Records that callers know by an identifier, by its prefix, and the operations that answer one and a page of them. */',
+    ...printTable('records', records),
+    '',
+    '/** Equality filters of operations: the values that there are, or null if the document lists none. */',
+    ...printTable('filters', filters),
+    TYPES,
+  )
+  return [{ path: 'canonical/records.ts', text: file.text() }]
+}
+
+const TYPES = `
+/** Prefix of the identifiers of a record. */
+export type RecordPrefix = keyof typeof records
+
+/** An operation that answers pages of records. */
+export type ListOperation = Extract<(typeof records)[RecordPrefix], { readonly list: string }>['list']
+
+/** Name of an equality filter of an operation. */
+export type FilterName<Operation> = Operation extends keyof typeof filters ? keyof (typeof filters)[Operation] & string : never`
+
+function printTable(name: string, rows: readonly (readonly [string, unknown])[]): string[] {
+  const lines = rows.map(([key, value]) => `  ${propertyKey(key)}: ${literal(value)},`)
+  return [`export const ${name} = {`, ...lines, '} as const']
+}
+
+function filtersOf(api: Api, { parameters }: ApiOperation): Record<string, unknown> {
+  return Object.fromEntries(
+    parameters
+      .filter(({ extensions }) => extensions['x-filter'] === 'equality')
+      .map(({ name, schema }) => {
+        const values = enumMembers(api, schema).map(({ value }) => value)
+        return [name, values.length > 0 ? values : null]
+      }),
+  )
+}

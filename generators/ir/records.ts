@@ -1,0 +1,78 @@
+/** Records that callers know by an identifier, as `^card_…` in its pattern tells, and the operations that answer them. */
+import { isJson } from './media-type.ts'
+import { partsOf, propertiesNamed } from './members.ts'
+import type { Api, ApiOperation, Schema } from './model.ts'
+import { successOf } from './operations.ts'
+
+export interface ApiRecord {
+  /** Of its identifiers: `card`. */
+  readonly prefix: string
+  /** What its records say in `object`; the prefix if they say nothing. */
+  readonly object: string
+  /** Tag of the operation that reads or lists it; undefined if none does. */
+  readonly tag: string | undefined
+  /** The operation that answers one of them, by its identifier. */
+  readonly read: ApiOperation | undefined
+  /** The operation that answers pages of them. */
+  readonly list: ApiOperation | undefined
+}
+
+/** @returns each kind of record once, in the order in which the document describes its first schema. */
+export function recordsOf(api: Api): readonly ApiRecord[] {
+  const gets = api.operations.filter(({ method }) => method === 'GET')
+  const read = firstOf(gets, (operation) =>
+    /\}$/.test(operation.path) ? recordPrefix(api, answerOf(operation)) : undefined,
+  )
+  const list = firstOf(gets, (operation) => recordPrefix(api, itemOf(api, answerOf(operation))))
+  const schemas = firstOf([...api.schemas.values()], (schema) => recordPrefix(api, schema))
+  return [...schemas].map(([prefix, schema]) => {
+    const shown = answerOf(read.get(prefix)) ?? itemOf(api, answerOf(list.get(prefix))) ?? schema
+    return {
+      prefix,
+      object: objectName(api, shown) ?? prefix,
+      tag: (read.get(prefix) ?? list.get(prefix))?.tag,
+      read: read.get(prefix),
+      list: list.get(prefix),
+    }
+  })
+}
+
+/** `tpl` if the pattern of the record's `id` is `^tpl_…`. */
+export function recordPrefix(api: Api, schema: Schema | undefined): string | undefined {
+  const id = schema && propertyOf(api, schema, 'id')
+  return id?.kind === 'string' ? /^\^([a-z]+)_/.exec(id.pattern ?? '')?.[1] : undefined
+}
+
+function firstOf<Item>(
+  items: readonly Item[],
+  keyOf: (item: Item) => string | undefined,
+): ReadonlyMap<string, Item> {
+  const found = new Map<string, Item>()
+  for (const item of items) {
+    const key = keyOf(item)
+    if (key !== undefined && !found.has(key)) found.set(key, item)
+  }
+  return found
+}
+
+function answerOf(operation: ApiOperation | undefined): Schema | undefined {
+  return operation && successOf(operation)?.contents.find(({ mediaType }) => isJson(mediaType))?.schema
+}
+
+/** What the array `data` of a page holds. */
+function itemOf(api: Api, page: Schema | undefined): Schema | undefined {
+  const data = page && propertyOf(api, page, 'data')
+  return data?.kind === 'array' ? data.items : undefined
+}
+
+/** What records of the schema say in `object`. */
+export function objectName(api: Api, schema: Schema): string | undefined {
+  const object = propertyOf(api, schema, 'object')
+  return object?.kind === 'enum' ? String(object.values[0]) : undefined
+}
+
+/** The schema of a property; of a union, that of its first member. */
+function propertyOf(api: Api, schema: Schema, name: string): Schema | undefined {
+  const [property] = propertiesNamed(api, schema, name)
+  return property && partsOf(api, property.schema)[0]
+}
