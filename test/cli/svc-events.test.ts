@@ -3,7 +3,7 @@ import { pino } from 'pino'
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import { unwrap as unwrapOld } from '../../generated/client/src/2025-06-01/index.ts'
 import { unwrap, type WebhookEvent } from '../../generated/client/src/2026-05-19/index.ts'
-import { startStandInJob } from '../../runtime/cards/provisioning/stand-in-job.ts'
+import { payloadWorker } from '../../runtime/cards/provisioning/stand-in-job.ts'
 import { deriveSecret } from '../../runtime/cli/svc-listen.ts'
 import { runSvc } from '../../runtime/cli/svc-run.ts'
 import { RECIPES } from '../../runtime/cli/trigger-recipes.ts'
@@ -23,8 +23,10 @@ beforeAll(async () => {
   service = await startTestService({ env: { SVC_WEBHOOK_ALLOW: '127.0.0.0/8' } })
   const parts = { ...service, log: strictLog, wakeUpChannel: { publish: service.wakeUps.notify } }
   const log = pino({ level: 'silent' })
+  const phones = payloadWorker(parts)
+  phones.start()
   jobs = [
-    startStandInJob(parts),
+    phones,
     startReportJob({ ...parts, links: openReportLinks(service.database.pepper, service.urls) }, log),
     runPeriodically(payEverybody, { pauseMs: 500, failed: (error) => failures.push(error) }),
   ]

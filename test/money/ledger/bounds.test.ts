@@ -1,7 +1,7 @@
 /** Sums at and beyond the documents' bound of 10^15 cents: refused where they are asked for, never an error of a worker. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { makeReports } from '../../../runtime/money/reports/job.ts'
-import { settleDue } from '../../../runtime/money/settlements/job.ts'
+import { settlementWorker } from '../../../runtime/money/settlements/job.ts'
 import { verifyLedger } from '../../../runtime/operator/ledger.ts'
 import { openReportLinks } from '../../../runtime/tenants/addresses/report-links.ts'
 import { firstFault } from '../../api/fixtures.ts'
@@ -36,13 +36,13 @@ async function openCard() {
 }
 
 const settle = () =>
-  settleDue({
+  settlementWorker({
     database: service.database,
     clock: service.clock,
     log: strictLog,
     wakeUpChannel: { publish: () => {} },
     sanctions: service.sanctions,
-  })
+  }).runOnce()
 
 const refusal = (field: string, issue: RegExp) => [
   ...[422, 'validation_failed', { field, issue: expect.stringMatching(issue) }],
