@@ -3,7 +3,7 @@
 import { wipeWorker } from '../account/account/wipe-job.ts'
 import { createCardKeys } from '../cards/card-keys/card-keys.ts'
 import { startResealJob } from '../cards/card-keys/rotation.ts'
-import { startScreeningJob } from '../cards/cardholders/screening-job.ts'
+import { cardholderScreeningWorker } from '../cards/cardholders/screening-job.ts'
 import { abandonedDecisionWorker } from '../cards/decisions/abandoned-job.ts'
 import { disputeExpiryWorker } from '../cards/disputes/expiry-job.ts'
 import { payloadWorker } from '../cards/provisioning/stand-in-job.ts'
@@ -12,9 +12,9 @@ import { type Delivery, openDelivery } from '../events/delivery/open-delivery.ts
 import { startRetentionJob } from '../events/delivery/retention-job.ts'
 import { activationWorker } from '../money/destinations/activation-job.ts'
 import { destinationScreeningWorker } from '../money/destinations/screening-job.ts'
-import { startBankJob } from '../money/payouts/bank-job.ts'
+import { bankWorker } from '../money/payouts/bank-job.ts'
 import { openTransferListener } from '../money/payouts/transfer-listener.ts'
-import { startReportJob } from '../money/reports/job.ts'
+import { reportExpiryWorker, reportWorker } from '../money/reports/job.ts'
 import { settlementWorker } from '../money/settlements/job.ts'
 import type { WalletSources } from '../operator/metrics/wallet-metrics.ts'
 import { passExpiryWorker } from '../passes/passes/expiry-job.ts'
@@ -41,6 +41,7 @@ export function startWork(parts: Foundation): Work {
   const { urls } = google
   const pushes = openPushes({ ...parts, passTokens })
   const followers = urls && openFollowers({ ...parts, passTokens, tenantNames, google: { ...google, urls } })
+  const reporting = { ...parts, links: openReportLinks(database.pepper, parts.baseUrls) }
   const queue: readonly DeclaredWorker[] = [
     passExpiryWorker({ ...parts, passTokens }),
     holdExpiryWorker(parts),
@@ -50,6 +51,10 @@ export function startWork(parts: Foundation): Work {
     settlementWorker(parts),
     payloadWorker(parts),
     abandonedDecisionWorker(parts),
+    cardholderScreeningWorker(parts),
+    ...(bank ? [bankWorker({ ...parts, bank, seals: createSeals(database.pepper) })] : []),
+    reportWorker(reporting),
+    reportExpiryWorker(reporting),
     wipeWorker({ database, clock, log }),
   ]
   for (const worker of queue) worker.start()
@@ -63,7 +68,6 @@ export function startWork(parts: Foundation): Work {
       clock,
       log,
     }),
-    bank && startBankJob({ ...parts, bank, seals: createSeals(database.pepper) }),
     startRetentionJob({
       control: database.control,
       clock,
@@ -71,8 +75,6 @@ export function startWork(parts: Foundation): Work {
       days: settings.eventDays,
       scanDays: settings.scanDays,
     }),
-    startReportJob({ ...parts, links: openReportLinks(database.pepper, parts.baseUrls) }, log),
-    startScreeningJob(parts),
     parts.chains.start({
       ...parts,
       control: database.control,

@@ -51,7 +51,7 @@ export interface SetAside {
 export interface SetAsideParts {
   readonly control: Database
   readonly clock: Pick<Clock, 'machine'>
-  readonly log: Logger
+  readonly log: Pick<Logger, 'error'>
 }
 
 /** @param work the name under which rows are set aside; one for each worker. */

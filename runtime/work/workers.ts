@@ -10,7 +10,7 @@ import { createSetAside } from './set-aside.ts'
 export interface WorkerParts {
   readonly database: Readonly<Record<'control' | Environment, Database>>
   readonly clock: Pick<Clock, 'machine'>
-  readonly log: Logger
+  readonly log: Pick<Logger, 'error' | 'warn' | 'info'>
 }
 
 export interface WorkerDeclaration<Row> extends WorkerTask<Row> {

@@ -7,7 +7,7 @@
 import { parseArgs } from 'node:util'
 import { acquireServer } from '../../runtime/database/embedded/server.ts'
 import { type OpenDatabase, openDatabase } from '../../runtime/database/open/open-database.ts'
-import { makeReports } from '../../runtime/money/reports/job.ts'
+import { reportWorker } from '../../runtime/money/reports/job.ts'
 import { insertReport, type ReportType, readReport } from '../../runtime/money/reports/queries.ts'
 import { settlementWorker } from '../../runtime/money/settlements/job.ts'
 import { firstIdAt } from '../../runtime/platform/ids.ts'
@@ -136,7 +136,7 @@ await withScratch(async ({ directory, atEnd }) => {
       } as const
       await insertReport(database.sandbox, tenantId, report)
       const { seconds, base, peak } = await watch(() =>
-        makeReports({ database, clock, wakeUpChannel, links }),
+        reportWorker({ database, clock, log: strictLog, wakeUpChannel, links }).runOnce(),
       )
       const made = await readReport(database.sandbox, tenantId, report.id)
       if (made?.status !== 'succeeded') throw new Error(`${type}: ${made?.failure_code}`)

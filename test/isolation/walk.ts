@@ -11,7 +11,7 @@ import { readAnswer } from '../../runtime/api/idempotency.ts'
 import { addRequests, readRequest } from '../../runtime/api/request-log-queries.ts'
 import { createCardKeys } from '../../runtime/cards/card-keys/card-keys.ts'
 import { reseal } from '../../runtime/cards/card-keys/rotation.ts'
-import { screenAll } from '../../runtime/cards/cardholders/screening-job.ts'
+import { cardholderScreeningWorker } from '../../runtime/cards/cardholders/screening-job.ts'
 import { lockCardsOf } from '../../runtime/cards/cards/queries.ts'
 import { abandonedDecisionWorker } from '../../runtime/cards/decisions/abandoned-job.ts'
 import { forgetRequest } from '../../runtime/cards/decisions/queries.ts'
@@ -30,11 +30,11 @@ import { holdUpTransfer, readTransfer } from '../../runtime/money/chain/transfer
 import { USDC_CHAINS } from '../../runtime/money/chain/usdc-chains.ts'
 import { activationWorker } from '../../runtime/money/destinations/activation-job.ts'
 import { destinationScreeningWorker } from '../../runtime/money/destinations/screening-job.ts'
-import { visitBank } from '../../runtime/money/payouts/bank-job.ts'
+import { bankWorker } from '../../runtime/money/payouts/bank-job.ts'
 import { holdUpBankTransfer } from '../../runtime/money/payouts/bank-queries.ts'
 import { payOutSettlement } from '../../runtime/money/payouts/settled.ts'
 import { openTransferListener } from '../../runtime/money/payouts/transfer-listener.ts'
-import { makeReports } from '../../runtime/money/reports/job.ts'
+import { reportExpiryWorker, reportWorker } from '../../runtime/money/reports/job.ts'
 import { failReport } from '../../runtime/money/reports/work-queries.ts'
 import { writeLines } from '../../runtime/money/settlement-lines/lines.ts'
 import { settlementWorker } from '../../runtime/money/settlements/job.ts'
@@ -344,15 +344,15 @@ async function payDollars({ service, recorder }: Walker, send: Send, space: stri
   expect((await send('/v1/payouts', { body: order })).status).toBe(201)
   const payment = { id: 'pay_1', status: 'settled', failure_code: 'rejected' } as const
   const answer = async () => ({ outcome: 'payment', payment }) as const
-  await visitBank({
-    log: { error: () => {}, warn: () => {} },
+  await bankWorker({
+    log: strictLog,
     database: recorder.database,
     clock: service.clock,
     wakeUpChannel: { publish: () => {} },
     seals: createSeals(service.database.pepper),
     bank: { pay: answer, find: answer },
     sanctions: service.sanctions,
-  })
+  }).runOnce()
 }
 
 /** A settlement pays out, and the chain tells what becomes of that. */
@@ -400,17 +400,18 @@ async function makeEveryReport(
     database: recorder.database,
     clock: { machine: () => clock.now, service: () => clock.now },
     wakeUpChannel: { publish: () => {} },
+    log: strictLog,
     links: openReportLinks(database.pepper, urls),
   }
   // Each round makes the oldest of the tenant.
   const newest = async () => (await send(`/v1/treasury_reports?limit=${REPORT_TYPES.length}`)).body.data
-  while ((await newest())[0].status === 'pending') await makeReports(parts)
+  while ((await newest())[0].status === 'pending') await reportWorker(parts).runOnce()
   for (const { status, result } of await newest()) {
     expect([environment, status]).toEqual([environment, 'succeeded'])
     expect((await fetch(result.files[0].url)).status).toBe(200)
   }
   clock.now += 8 * 86_400_000
-  await makeReports(parts)
+  await reportExpiryWorker(parts).runOnce()
   clock.now -= 8 * 86_400_000
 }
 
@@ -561,13 +562,13 @@ async function screenAgain({ service }: Walker): Promise<void> {
   const list = { ...sanctions.list(), number: sanctions.list().number + 1 }
   const text = `INSERT INTO control.sanctions_lists (number, version, since) VALUES ($1, 'walk', now())`
   await database.control.query({ text }, [list.number])
-  await screenAll({
+  await cardholderScreeningWorker({
     database,
     clock,
     sanctions: { list: () => list },
     log: strictLog,
     wakeUpChannel: { publish: () => {} },
-  })
+  }).runOnce()
 }
 
 /** Longer than a first attempt stays unseen. */

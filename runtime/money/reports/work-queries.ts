@@ -6,19 +6,20 @@ import type { ReportRow } from './queries.ts'
 
 const FIND: Statement = {
   name: 'treasury_reports_find',
-  text: `SELECT DISTINCT ON (r.tenant_id) r.tenant_id, r.id, coalesce(r.leased_until > $1, false) AS is_leased
-           FROM treasury_reports r WHERE r.status = 'pending' AND r.tenant_id > $2
-          ORDER BY r.tenant_id, r.created, r.id LIMIT $3`,
+  text: `SELECT f.tenant_id, f.id
+           FROM (SELECT DISTINCT ON (r.tenant_id) r.tenant_id, r.id, r.leased_until
+                   FROM treasury_reports r WHERE r.status = 'pending' AND r.tenant_id > $2
+                  ORDER BY r.tenant_id, r.created, r.id) AS f
+          WHERE coalesce(f.leased_until <= $1, true)
+          ORDER BY f.tenant_id LIMIT $3`,
 }
 
 export interface PendingReport {
   readonly tenant_id: string
   readonly id: string
-  /** Somebody is at it. */
-  readonly is_leased: boolean
 }
 
-/** The oldest report of each tenant that is still to be made. @param now machine time. */
+/** The oldest pending report of each tenant behind `afterTenant`, unless a worker has it. @param now machine time. */
 export async function findPending(
   db: Database,
   now: number,
