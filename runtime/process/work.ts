@@ -30,6 +30,7 @@ import type { Foundation } from './foundation.ts'
 
 export interface Work extends Delivery {
   readonly wallets: WalletSources
+  readonly queue: readonly DeclaredWorker[]
 }
 
 /** What a worker does beside answering: it delivers, ends passes, holds and disputes in time, and deletes what has been kept long enough. */
@@ -88,5 +89,5 @@ export function startWork(parts: Foundation): Work {
     await Promise.all(jobs.map((job) => job?.stop()))
   }
   const wallets = { apple: pushes.apple, google: followers?.google ?? {} }
-  return { workers: delivery.workers, wallets, stop }
+  return { workers: delivery.workers, wallets, queue, stop }
 }

@@ -37,7 +37,7 @@ export interface WorkerTask<Row> {
   readonly name: string
   /** Finds some of the rows that are due, of all tenants. A row whose work was done is not found again. */
   readonly find: (search: WorkSearch<Row>, environment: Environment) => Promise<readonly Row[]>
-  /** Rows found at a time. Default: 100. */
+  /** Rows found at a time, and performed in one turn at most. Default: 100. */
   readonly batch?: number
   readonly itemOf: (row: Row) => WorkItem
   /** Rows of one group are performed together and never in two turns at once. Default: each row is a group. */
@@ -76,7 +76,7 @@ export interface QueueWorker<Row> {
   start(): void
   /** Performs everything that is due, without polling. Throws the first failure that does not lie in a row. */
   runOnce(): Promise<void>
-  /** Gives the row a turn at once, even if no search finds it. Without a row: searches at once. */
+  /** Gives the row a turn soon, even if no search finds it, unless it is set aside. Without a row: searches at once. */
   wake(row?: Row): void
   stats(): QueueWorkerStats
   /** Begins no turn any more. Resolves after the turns that are running. */
@@ -166,7 +166,9 @@ export function createQueueWorker<Row>(options: QueueWorkerOptions<Row>): QueueW
       if (stopping || failure || turns.size >= atOnce) return
       const group = groupOrKey(row)
       if (turns.has(group)) continue
-      const rows = groupOf ? [...agenda.values()].filter((each) => groupOf(each) === group) : [row]
+      const rows = groupOf
+        ? [...agenda.values()].filter((each) => groupOf(each) === group).slice(0, batch)
+        : [row]
       for (const each of rows) agenda.delete(keyOf(each))
       const running = performTurn(rows)
         .catch(fail)
@@ -191,13 +193,15 @@ export function createQueueWorker<Row>(options: QueueWorkerOptions<Row>): QueueW
     if (failing && !failure) log.info({ work: name, environment }, 'work is done again')
     failing = failure !== undefined
     renew()
-    findAt = began + pollMs
+    const next = began + pollMs
+    findAt = next
     if (began - compared >= CLOCK_EVERY_MS) {
       await leaseClock.refresh()
       compared = began
     }
     if (agenda.size < batch) await findPage()
-    findAt = began + Math.max(pollMs, (performance.now() - began) / FIND_SHARE)
+    // Unless `wake` has asked for a search meanwhile.
+    if (findAt === next) findAt = began + Math.max(pollMs, (performance.now() - began) / FIND_SHARE)
   }
 
   const needsPage = () => isFull && agenda.size === 0 && turns.size < atOnce
@@ -232,7 +236,7 @@ export function createQueueWorker<Row>(options: QueueWorkerOptions<Row>): QueueW
     },
     wake(row) {
       if (row === undefined) findAt = Number.NEGATIVE_INFINITY
-      else agenda.set(keyOf(row), row)
+      else if (!setAside.isHeld(itemOf(row))) agenda.set(keyOf(row), row)
       wakeUp.notify()
     },
     stats: () => ({ turns: { ...counts }, running: turns.size, waiting: agenda.size, failing }),
