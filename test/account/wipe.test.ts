@@ -451,9 +451,7 @@ describe('workers', () => {
     for (let made = 0; made < 5; made += 1) await issuePass(send, templateId)
     await wipe()
     const stopped = wiper()
-    const looking = stopped.runOnce()
-    stopped.stop()
-    await looking
+    await Promise.all([stopped.runOnce(), stopped.stop()])
     expect((await rowsIn(tenantId)).passes).toBe(6)
     await issueMany(templateId, 400)
     const { database, clock } = service

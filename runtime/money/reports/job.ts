@@ -14,6 +14,7 @@ import { readPin } from '../../tenants/admin/pins.ts'
 import { systemEntry } from '../../tenants/audit/entry.ts'
 import { appendAudit, isSpaceWiped } from '../../tenants/audit/queries.ts'
 import type { Clock } from '../../tenants/clock/clock.ts'
+import type { Lease } from '../../work/leases.ts'
 import type { TurnOutcome, WorkTurn } from '../../work/queue-worker.ts'
 import { type DeclaredWorker, defineWorker, type WorkerParts } from '../../work/workers.ts'
 import { readCheckpoint } from '../ledger/checkpoints.ts'
@@ -26,16 +27,14 @@ import { showReport } from './view.ts'
 import {
   addPiece,
   type ClaimedReport,
-  claimReport,
   endReport,
   failReport,
   findExpired,
   findPending,
   forgetFiles,
-  type Lease,
   type PendingReport,
+  REPORT_LEASES,
   removePieces,
-  renewLease,
 } from './work-queries.ts'
 
 export interface TreasuryReportParts extends WorkerParts {
@@ -98,7 +97,7 @@ interface Making {
   readonly turn: WorkTurn
   readonly space: string
   readonly report: ClaimedReport
-  readonly worker: string
+  readonly token: string
 }
 
 /** Another worker has taken the report, or the tenant's sandbox was wiped. */
@@ -112,10 +111,10 @@ async function make(
   { tenant_id: space, id }: PendingReport,
 ): Promise<TurnOutcome> {
   const pool = poolOf(parts, turn.environment, space)
-  const worker = randomUUID()
-  const report = await claimReport(pool, space, id, leaseOf(turn, worker))
+  const token = randomUUID()
+  const report = await REPORT_LEASES.acquire(pool, [space, id], leaseOf(turn, token))
   if (!report) return 'idle'
-  const making: Making = { parts, turn, space, report, worker }
+  const making: Making = { parts, turn, space, report, token }
   try {
     if (report.tries > MAX_TRIES) {
       await end(making, { status: 'failed', failure_code: 'processing_error' })
@@ -163,9 +162,9 @@ async function failUnread(
   })
 }
 
-function leaseOf(turn: WorkTurn, worker: string): Lease {
+function leaseOf(turn: WorkTurn, token: string): Lease {
   const now = turn.now()
-  return { worker, now, until: now + LEASE_MS }
+  return { token, now, until: now + LEASE_MS }
 }
 
 /** Undefined where the process is to stop meanwhile. */
@@ -216,11 +215,11 @@ async function save(making: Making, pieces: readonly (Piece | undefined)[]): Pro
 
 /** While nobody else can take the report. Throws `LeaseLost` where somebody has. */
 function inTransaction<T>(
-  { parts, turn, space, report, worker }: Making,
+  { parts, turn, space, report, token }: Making,
   work: (db: Database) => Promise<T>,
 ): Promise<T> {
   return poolOf(parts, turn.environment, space).transaction(async (db) => {
-    if (!(await renewLease(db, space, report.id, leaseOf(turn, worker)))) throw new LeaseLost()
+    if (!(await REPORT_LEASES.renew(db, [space, report.id], leaseOf(turn, token)))) throw new LeaseLost()
     return work(db)
   })
 }

@@ -95,7 +95,7 @@ export function createVisitor(options: VisitorOptions) {
     const { now } = turn
     const began = now()
     const leaseUntil = began + leaseMs
-    const visit = await claimSpace(pool, space, { now: began, leaseUntil, token: randomUUID() })
+    const visit = await claimSpace(pool, space, { now: began, until: leaseUntil, token: randomUUID() })
     if (!visit) return 'busy'
     const page = await readNews(pool, space, visit.sequence, EVENTS, CONCERNED_TYPES)
     const isWhole = page.news.length < EVENTS
