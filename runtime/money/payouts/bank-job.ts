@@ -59,7 +59,7 @@ interface Leased {
 const AT_ONCE = 20
 
 /**
- * Asks the bank about every transfer that is due. A transfer that fails is held up in its own row, which `admin payouts held-up`
+ * Asks the bank about every transfer that is due. A transfer that fails is held up in its own row, which `admin payout held-up`
  * shows with those that the bank gives no usable answer for; it is not set aside.
  */
 export function bankWorker(parts: BankJobParts): DeclaredWorker {
