@@ -114,6 +114,7 @@ export async function startService(settings: Settings, log: Logger): Promise<Run
       usage,
       deliveries: () => work?.workers ?? {},
       wallets: () => work?.wallets ?? { apple: {}, google: {} },
+      work: () => work?.queue ?? [],
     })
     stops.push(() => observability.stop())
 

@@ -1,34 +1,36 @@
 /** What a worker does beside answering. */
 
-import { startWipeJob } from '../account/account/wipe-job.ts'
+import { wipeWorker } from '../account/account/wipe-job.ts'
 import { createCardKeys } from '../cards/card-keys/card-keys.ts'
 import { startResealJob } from '../cards/card-keys/rotation.ts'
-import { startScreeningJob } from '../cards/cardholders/screening-job.ts'
-import { startAbandonedJob } from '../cards/decisions/abandoned-job.ts'
-import { startDisputeExpiryJob } from '../cards/disputes/expiry-job.ts'
-import { startStandInJob } from '../cards/provisioning/stand-in-job.ts'
-import { startHoldExpiryJob } from '../cards/transactions/expiry-job.ts'
+import { cardholderScreeningWorker } from '../cards/cardholders/screening-job.ts'
+import { abandonedDecisionWorker } from '../cards/decisions/abandoned-job.ts'
+import { disputeExpiryWorker } from '../cards/disputes/expiry-job.ts'
+import { payloadWorker } from '../cards/provisioning/stand-in-job.ts'
+import { holdExpiryWorker } from '../cards/transactions/expiry-job.ts'
 import { type Delivery, openDelivery } from '../events/delivery/open-delivery.ts'
 import { startRetentionJob } from '../events/delivery/retention-job.ts'
-import { startActivationJob } from '../money/destinations/activation-job.ts'
-import { startDestinationScreeningJob } from '../money/destinations/screening-job.ts'
-import { startBankJob } from '../money/payouts/bank-job.ts'
+import { activationWorker } from '../money/destinations/activation-job.ts'
+import { destinationScreeningWorker } from '../money/destinations/screening-job.ts'
+import { bankWorker } from '../money/payouts/bank-job.ts'
 import { openTransferListener } from '../money/payouts/transfer-listener.ts'
-import { startReportJob } from '../money/reports/job.ts'
-import { startSettlementJob } from '../money/settlements/job.ts'
+import { reportExpiryWorker, reportWorker } from '../money/reports/job.ts'
+import { settlementWorker } from '../money/settlements/job.ts'
 import type { WalletSources } from '../operator/metrics/wallet-metrics.ts'
-import { startExpiryJob } from '../passes/passes/expiry-job.ts'
+import { passExpiryWorker } from '../passes/passes/expiry-job.ts'
 import { openPassTokens } from '../passes/wallets/render/pass-tokens.ts'
 import { openPushes } from '../passes/wallets/sync/apple/open-pushes.ts'
 import { openFollowers } from '../passes/wallets/sync/google/open-followers.ts'
 import { createSeals } from '../platform/secrets.ts'
 import { openReportLinks } from '../tenants/addresses/report-links.ts'
 import { createTenantNames } from '../tenants/keys/tenant-names.ts'
+import type { DeclaredWorker } from '../work/workers.ts'
 import { startCleanupJob } from './cleanup-job.ts'
 import type { Foundation } from './foundation.ts'
 
 export interface Work extends Delivery {
   readonly wallets: WalletSources
+  readonly queue: readonly DeclaredWorker[]
 }
 
 /** What a worker does beside answering: it delivers, ends passes, holds and disputes in time, and deletes what has been kept long enough. */
@@ -40,7 +42,25 @@ export function startWork(parts: Foundation): Work {
   const { urls } = google
   const pushes = openPushes({ ...parts, passTokens })
   const followers = urls && openFollowers({ ...parts, passTokens, tenantNames, google: { ...google, urls } })
+  const reporting = { ...parts, links: openReportLinks(database.pepper, parts.baseUrls) }
+  const queue: readonly DeclaredWorker[] = [
+    passExpiryWorker({ ...parts, passTokens }),
+    holdExpiryWorker(parts),
+    disputeExpiryWorker(parts),
+    activationWorker(parts),
+    destinationScreeningWorker(parts),
+    settlementWorker(parts),
+    payloadWorker(parts),
+    abandonedDecisionWorker(parts),
+    cardholderScreeningWorker(parts),
+    ...(bank ? [bankWorker({ ...parts, bank, seals: createSeals(database.pepper) })] : []),
+    reportWorker(reporting),
+    reportExpiryWorker(reporting),
+    wipeWorker({ database, clock, log }),
+  ]
+  for (const worker of queue) worker.start()
   const jobs = [
+    ...queue,
     delivery,
     startCleanupJob(database, clock, log),
     startResealJob({
@@ -49,14 +69,6 @@ export function startWork(parts: Foundation): Work {
       clock,
       log,
     }),
-    startExpiryJob({ ...parts, passTokens }),
-    startHoldExpiryJob(parts),
-    startDisputeExpiryJob(parts),
-    startActivationJob(parts),
-    startDestinationScreeningJob(parts),
-    bank && startBankJob({ ...parts, bank, seals: createSeals(database.pepper) }),
-    startSettlementJob(parts),
-    startStandInJob(parts),
     startRetentionJob({
       control: database.control,
       clock,
@@ -64,10 +76,6 @@ export function startWork(parts: Foundation): Work {
       days: settings.eventDays,
       scanDays: settings.scanDays,
     }),
-    startWipeJob({ database, clock, log }),
-    startReportJob({ ...parts, links: openReportLinks(database.pepper, parts.baseUrls) }, log),
-    startScreeningJob(parts),
-    startAbandonedJob(parts),
     parts.chains.start({
       ...parts,
       control: database.control,
@@ -81,5 +89,5 @@ export function startWork(parts: Foundation): Work {
     await Promise.all(jobs.map((job) => job?.stop()))
   }
   const wallets = { apple: pushes.apple, google: followers?.google ?? {} }
-  return { workers: delivery.workers, wallets, stop }
+  return { workers: delivery.workers, wallets, queue, stop }
 }

@@ -13,44 +13,31 @@ export interface WorkItem {
   readonly id: string
 }
 
-/** What is done for rows of one kind. */
-export interface RowWork<Row> {
-  /** Finds some of the rows that are due. A row whose work was done is not found again. */
-  readonly find: (limit: number) => Promise<readonly Row[]>
-  /** Rows found at a time. */
-  readonly batch: number
-  readonly itemOf: (row: Row) => WorkItem
-  /** Splits what was found into the groups that are performed together. Default: everything together. */
-  readonly groupsOf?: (rows: readonly Row[]) => Iterable<readonly Row[]>
-  /** Does the work for the rows of a group: for all of them or for none. */
-  readonly perform: (rows: readonly Row[]) => Promise<void>
-}
-
 /**
  * Sets rows aside. A row that is set aside is logged, shown by `doctor` and `/metrics`, and tried again, alone, after a pause
  * that doubles from a minute up to six hours, or when an operator asks for it (`admin set-aside retry`).
  */
 export interface SetAside {
   /**
-   * Does the work for all rows that are due. If a group fails because of a row, halves the group until the row fails alone, and
-   * sets that row aside. The other rows continue.
+   * Does the work for a group. If the work fails because of a row, halves the group until the row fails alone, and isolates that
+   * row. The other rows continue.
    *
-   * Throws a failure that lies in the database and not in a row: the next look finds the same rows again.
-   */
-  performAll<Row>(work: RowWork<Row>): Promise<void>
-  /**
-   * Does the work for a group, and for its halves if it fails because of a row, as `performAll` does.
+   * Throws a failure that lies in the database and not in a row: the next search finds the same rows again.
    *
+   * @param isolate what happens to an item that fails alone. Default: `take`.
    * @returns what the work gave for each part that succeeded.
    */
   performGroup<Item extends WorkItem, Given>(
     items: readonly Item[],
     perform: (items: readonly Item[]) => Promise<Given>,
+    isolate?: (item: Item, error: unknown) => Promise<void>,
   ): Promise<readonly Given[]>
   /** Sets an item aside that failed. Throws the error if it does not lie in the row. */
   take(item: WorkItem, error: unknown): Promise<void>
   /** The work for the item succeeded. Costs nothing unless the item is set aside. */
   succeeded(item: WorkItem): Promise<void>
+  /** Whether the item failed before and has not succeeded since, as last read or written by this process. */
+  isKnown(item: WorkItem): boolean
   /** Whether the item waits for its next attempt, as last read or written by this process. */
   isHeld(item: WorkItem): boolean
   /** The items of a space that wait for their next attempt, as last read or written by this process. */
@@ -64,7 +51,7 @@ export interface SetAside {
 export interface SetAsideParts {
   readonly control: Database
   readonly clock: Pick<Clock, 'machine'>
-  readonly log: Logger
+  readonly log: Pick<Logger, 'error'>
 }
 
 /** @param work the name under which rows are set aside; one for each worker. */
@@ -106,6 +93,7 @@ export function createSetAside(
   const performGroup = async <Item extends WorkItem, Given>(
     items: readonly Item[],
     perform: (items: readonly Item[]) => Promise<Given>,
+    isolate: (item: Item, error: unknown) => Promise<void> = take,
   ): Promise<Given[]> => {
     if (items.length === 0) return []
     let given: Given
@@ -115,13 +103,13 @@ export function createSetAside(
       if (isSpaceWiped(error)) return [] // the next look does not find its rows
       if (!liesInRows(error)) throw error
       if (items.length === 1) {
-        await take(items[0]!, error)
+        await isolate(items[0]!, error)
         return []
       }
       const half = Math.ceil(items.length / 2)
       return [
-        ...(await performGroup(items.slice(0, half), perform)),
-        ...(await performGroup(items.slice(half), perform)),
+        ...(await performGroup(items.slice(0, half), perform, isolate)),
+        ...(await performGroup(items.slice(half), perform, isolate)),
       ]
     }
     for (const item of items) await succeeded(item)
@@ -129,31 +117,10 @@ export function createSetAside(
   }
 
   return {
-    async performAll({ find, batch, itemOf, groupsOf = (rows) => [rows], perform }) {
-      const performRows = (items: readonly (WorkItem & { row: Parameters<typeof itemOf>[0] })[]) =>
-        perform(items.map(({ row }) => row))
-      let limit = batch
-      for (;;) {
-        const found = await find(limit)
-        if (found.length === 0) return
-        await read()
-        const free = found.filter((row) => !isHeld(itemOf(row)))
-        for (const rows of groupsOf(free)) {
-          const items = rows.map((row) => ({ ...itemOf(row), row }))
-          const { again = [], first = [] } = Object.groupBy(items, (item) =>
-            retries.has(keyOf(item)) ? 'again' : 'first',
-          )
-          await performGroup(first, performRows)
-          for (const item of again) await performGroup([item], performRows)
-        }
-        if (found.length < limit) return
-        // A tenant that is set aside may be found once for each of its rows.
-        limit = free.length === 0 ? 2 * limit : batch + retries.size
-      }
-    },
     performGroup,
     take,
     succeeded,
+    isKnown: (item) => retries.has(keyOf(item)),
     isHeld,
     heldOf: (space) =>
       [...retries.keys()].flatMap((key) => {

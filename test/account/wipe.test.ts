@@ -5,14 +5,14 @@ import { setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { records } from '../../generated/canonical/records.ts'
 import { createAccountChanges } from '../../runtime/account/account/changes.ts'
-import { createWiper, startWipeJob } from '../../runtime/account/account/wipe-job.ts'
+import { wipeWorker } from '../../runtime/account/account/wipe-job.ts'
 import { emptySpace, WIPED_TABLES, wipeSpace } from '../../runtime/account/account/wipe-queries.ts'
 import type { Database } from '../../runtime/database/database.ts'
 import type { Pool } from '../../runtime/database/pool/pool.ts'
 import { readRevision } from '../../runtime/database/revision.ts'
 import { findDue } from '../../runtime/events/delivery/queries/due.ts'
 import { claimAttempts } from '../../runtime/events/delivery/queries/visits.ts'
-import { expirePasses } from '../../runtime/passes/passes/expiry-job.ts'
+import { passExpiryWorker } from '../../runtime/passes/passes/expiry-job.ts'
 import { openPassTokens } from '../../runtime/passes/wallets/render/pass-tokens.ts'
 import { verifyAudit } from '../../runtime/tenants/admin/audit.ts'
 import { issuePass, makeTemplate } from '../api/fixtures.ts'
@@ -101,7 +101,7 @@ async function issueMany(templateId: string, count: number): Promise<void> {
 }
 
 const wiper = (graceMs = 0) =>
-  createWiper({ database: service.database, clock: service.clock, log: strictLog, batch: 2, graceMs })
+  wipeWorker({ database: service.database, clock: service.clock, log: strictLog, batch: 2, graceMs })
 
 /** Records of the card family, which make events of their own. */
 async function fillCards() {
@@ -224,7 +224,7 @@ describe('from the commit on', () => {
     for (const path of lists) expect([path, (await send(path)).body.data]).toEqual([path, []])
     const balance = (await send('/v1/balance')).body
     expect([balance.available, balance.held, balance.payable]).toEqual([0, 0, 0])
-    await wiper().look()
+    await wiper().runOnce()
     expect(await rowsIn(tenantId)).toEqual({})
     expect(filled).toEqual(expect.arrayContaining(MONEY_TABLES))
     await verifyAudit(service.operator, tenantId, 'sandbox')
@@ -359,7 +359,7 @@ describe('from the commit on', () => {
     const wakeUpChannel = { publish: () => {} }
     const passTokens = openPassTokens(database.pepper)
     const baseUrls = { ...service.urls, console: '' }
-    await expirePasses({ database, clock, baseUrls, passTokens, wakeUpChannel, log: strictLog })
+    await passExpiryWorker({ database, clock, baseUrls, passTokens, wakeUpChannel, log: strictLog }).runOnce()
     const { rows } = await database.control.query(
       { text: `SELECT 1 FROM sandbox.audit_log WHERE tenant_id = $1 AND action = 'pass.expired'` },
       [tenantId],
@@ -379,7 +379,7 @@ describe('workers', () => {
     await wipe()
     const made = await fill()
     const present = await rowsIn(`${tenantId}.1`)
-    await wiper().look()
+    await wiper().runOnce()
     expect(await rowsIn(tenantId)).toEqual({})
     expect(await rowsIn(`${tenantId}.1`)).toEqual(present)
     expect(await rowsIn(stranger)).toEqual(kept)
@@ -400,10 +400,10 @@ describe('workers', () => {
     expect(left).not.toEqual({ wiped_spaces: 1 })
     await service.database.sandbox.transaction(async (tx) => {
       await tx.query({ text: 'SELECT FROM wiped_spaces WHERE tenant_id = $1 FOR UPDATE' }, [tenantId])
-      await wiper().look()
+      await wiper().runOnce()
       expect(await rowsIn(tenantId)).toEqual(left)
     })
-    await wiper().look()
+    await wiper().runOnce()
     expect(await rowsIn(tenantId)).toEqual({})
   })
 
@@ -452,18 +452,17 @@ describe('workers', () => {
     for (let made = 0; made < 5; made += 1) await issuePass(send, templateId)
     await wipe()
     const stopped = wiper()
-    const looking = stopped.look()
-    stopped.stop()
-    await looking
+    await Promise.all([stopped.runOnce(), stopped.stop()])
     expect((await rowsIn(tenantId)).passes).toBe(6)
     await issueMany(templateId, 400)
     const { database, clock } = service
-    const worker = startWipeJob({ database, clock, log: strictLog, batch: 1, graceMs: 0 })
+    const worker = wipeWorker({ database, clock, log: strictLog, batch: 1, graceMs: 0 })
+    worker.start()
     await until('some to be deleted', async () => ((await rowsIn(tenantId)).passes ?? 0) < 406)
     await worker.stop()
     const { passes } = await rowsIn(tenantId)
     expect(passes).toBeGreaterThan(0)
-    await wiper().look()
+    await wiper().runOnce()
     expect(await rowsIn(tenantId)).toEqual({})
   })
 
@@ -473,7 +472,7 @@ describe('workers', () => {
     await wipe()
     await until('the node to tell', async () => (await readRevision(control)) === before + 1)
     const worker = wiper(60_000)
-    for (let look = 0; look < 3; look += 1) await worker.look()
+    for (let look = 0; look < 3; look += 1) await worker.runOnce()
     expect(await readRevision(control)).toBe(before + 2)
   })
 
@@ -490,7 +489,7 @@ describe('workers', () => {
     const sandbox = { query: spaces, transaction } as unknown as Pool
     const began = performance.now()
     const database = { control: { query } as Database, sandbox }
-    await createWiper({ database, clock: service.clock, log: strictLog }).look()
+    await wipeWorker({ database, clock: service.clock, log: strictLog }).runOnce()
     expect(steps).toBe(WIPED_TABLES.length)
     // Timers may be early by a millisecond.
     expect(performance.now() - began).toBeGreaterThan(steps * 2 * (STEP_MS - 1))
@@ -502,13 +501,13 @@ describe('workers', () => {
     await wipe()
     await fill()
     expect((await wipe(1)).body.deleted.pass).toBe(1)
-    for (let look = 0; look < 2; look += 1) await wiper(60_000).look()
+    for (let look = 0; look < 2; look += 1) await wiper(60_000).runOnce()
     expect([await rowsIn(tenantId), await rowsIn(`${tenantId}.1`)]).toEqual([
       { webhook_attempts: 2, webhook_ready: 2, wiped_spaces: 1 },
       { wiped_spaces: 1 },
     ])
     machine.now += 60_000
-    await wiper(60_000).look()
+    await wiper(60_000).runOnce()
     expect([await rowsIn(tenantId), await rowsIn(`${tenantId}.1`)]).toEqual([{}, {}])
   })
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { screenAll } from '../../runtime/cards/cardholders/screening-job.ts'
+import { cardholderScreeningWorker } from '../../runtime/cards/cardholders/screening-job.ts'
 import { listSetAside, retrySetAside } from '../../runtime/operator/set-aside.ts'
 import { verifyTenant } from '../../runtime/tenants/admin/tenants.ts'
 import { makeTenant, type Send, startTestService, type TestService } from '../support/service.ts'
@@ -96,13 +96,17 @@ test('a cardholder that cannot be screened stays behind, and the others are scre
     return list.match(subject)
   }
   const log = pino({ level: 'silent' })
-  await screenAll({ ...parts(), log, sanctions: { list: () => ({ ...list, match }) } })
+  await cardholderScreeningWorker({
+    ...parts(),
+    log,
+    sanctions: { list: () => ({ ...list, match }) },
+  }).runOnce()
   const { set_aside } = await listSetAside(service.operator, { work: 'cardholder_screening' })
   expect(set_aside).toMatchObject([{ subject_id: poison.id, reason: 'a broken row' }])
   expect((await read(other.id)).sanctions.status).toBe('potential_match')
   expect((await read(poison.id)).sanctions.list_version).not.toBe(list.version)
   await retrySetAside(service.operator, { id: poison.id })
-  await screenAll(parts())
+  await cardholderScreeningWorker(parts()).runOnce()
   expect((await read(poison.id)).sanctions).toMatchObject({ status: 'clear', list_version: list.version })
   expect(await listSetAside(service.operator, {})).toEqual({ set_aside: [] })
 })
@@ -270,7 +274,7 @@ describe('another list', () => {
     const off = await create({ name: 'Ivan Petrov' })
     await patch(off.id, { status: 'inactive' })
     await useList([...LIST, [4, 'PETROV, Ivan']])
-    await screenAll(parts())
+    await cardholderScreeningWorker(parts()).runOnce()
     expect(await read(one.id)).toMatchObject({ ...MATCHED, status: 'active' })
     expect((await alertsOn(one.id)).map(({ kind, list }) => [kind, list])).toEqual([
       ['new_match', 'OFAC SDN 4'],
@@ -291,10 +295,10 @@ describe('another list', () => {
   test('says of an open alert that its entry has changed, or is gone', async () => {
     const { id } = await create({ name: 'Mohammed Al-Rashidi' })
     await useList([[2, 'AL-RASHIDI, Mohammed', '02 Jul 1970']])
-    await screenAll(parts())
+    await cardholderScreeningWorker(parts()).runOnce()
     expect((await alertsOn(id))[0]).toMatchObject({ kind: 'updated_match', status: 'open' })
     await useList([[1, 'SOMEBODY, Else']])
-    await screenAll(parts())
+    await cardholderScreeningWorker(parts()).runOnce()
     expect((await alertsOn(id))[0]).toMatchObject({ kind: 'cleared', status: 'open' })
     expect((await read(id)).status).toBe('pending')
   })
@@ -303,10 +307,10 @@ describe('another list', () => {
     const { id } = await create({ name: 'Mohammed Al-Rashidi' })
     await resolve((await alertsOn(id))[0]!.id, 'false_positive')
     await useList(LIST)
-    await screenAll(parts())
+    await cardholderScreeningWorker(parts()).runOnce()
     expect(await alertsOn(id)).toHaveLength(1)
     await useList([[2, 'AL-RASHIDI, Mohammed', '02 Jul 1970']])
-    await screenAll(parts())
+    await cardholderScreeningWorker(parts()).runOnce()
     expect((await alertsOn(id)).map(({ kind, status }) => [kind, status])).toEqual([
       ['new_match', 'false_positive'],
       ['updated_match', 'open'],
@@ -319,8 +323,11 @@ describe('another list', () => {
     )
     await Promise.all(names.map((name) => create({ name })))
     await useList([[4, 'PETROV, Ivan']])
-    await Promise.all([screenAll({ ...parts(), batch: 2 }), screenAll({ ...parts(), batch: 3 })])
-    await screenAll(parts())
+    await Promise.all([
+      cardholderScreeningWorker({ ...parts(), batch: 2 }).runOnce(),
+      cardholderScreeningWorker({ ...parts(), batch: 3 }).runOnce(),
+    ])
+    await cardholderScreeningWorker(parts()).runOnce()
     const { version } = service.sanctions.list()
     const { data } = (await send('/v1/cardholders?limit=100')).body
     expect(data.map((each: { sanctions: { list_version: string } }) => each.sanctions.list_version)).toEqual(
@@ -334,9 +341,9 @@ describe('another list', () => {
     const made = await create({})
     const before = service.sanctions.list()
     await useList([[4, 'MOREAU, Ada']])
-    await screenAll({ ...parts(), sanctions: { list: () => before } })
+    await cardholderScreeningWorker({ ...parts(), sanctions: { list: () => before } }).runOnce()
     expect(await read(made.id)).toEqual(made)
-    await screenAll(parts())
+    await cardholderScreeningWorker(parts()).runOnce()
     expect(await read(made.id)).toMatchObject(MATCHED)
   })
 })

@@ -1,6 +1,6 @@
 /** How many cardholders a second a worker holds against a list, its database included. */
 import { pino } from 'pino'
-import { screenAll } from '../../runtime/cards/cardholders/screening-job.ts'
+import { cardholderScreeningWorker } from '../../runtime/cards/cardholders/screening-job.ts'
 import type { Matcher, Subject } from '../../runtime/cards/sanctions/matcher.ts'
 import { acquireServer } from '../../runtime/database/embedded/server.ts'
 import { type OpenDatabase, openDatabase } from '../../runtime/database/open/open-database.ts'
@@ -52,13 +52,13 @@ export async function runWorker<T>(
     await fill(database, cardholders)
     const list = { name: 'Bench', version: 'bench', number: 1, ...matcher }
     return await measure(() =>
-      screenAll({
+      cardholderScreeningWorker({
         database,
         clock: { machine: Date.now, service: Date.now },
         sanctions: { list: () => list },
         log: pino({ level: 'warn' }, pino.destination(2)),
         wakeUpChannel: { publish: () => {} },
-      }),
+      }).runOnce(),
     )
   } finally {
     await database.close()

@@ -7,9 +7,9 @@
 import { parseArgs } from 'node:util'
 import { acquireServer } from '../../runtime/database/embedded/server.ts'
 import { type OpenDatabase, openDatabase } from '../../runtime/database/open/open-database.ts'
-import { makeReports } from '../../runtime/money/reports/job.ts'
+import { reportWorker } from '../../runtime/money/reports/job.ts'
 import { insertReport, type ReportType, readReport } from '../../runtime/money/reports/queries.ts'
-import { settleDue } from '../../runtime/money/settlements/job.ts'
+import { settlementWorker } from '../../runtime/money/settlements/job.ts'
 import { firstIdAt } from '../../runtime/platform/ids.ts'
 import { openReportLinks } from '../../runtime/tenants/addresses/report-links.ts'
 import { watchOver } from '../support/server.ts'
@@ -110,9 +110,9 @@ await withScratch(async ({ directory, atEnd }) => {
     )
     now = DAY + DAY_MS
     const parts = { database, clock, wakeUpChannel, sanctions, log: strictLog }
-    const closing = await watch(() => settleDue(parts))
+    const closing = await watch(() => settlementWorker(parts).runOnce())
     now += 3 * HOUR_MS
-    const settling = await watch(() => settleDue(parts))
+    const settling = await watch(() => settlementWorker(parts).runOnce())
     const ms = ({ seconds }: { seconds: number }) => `${(seconds * 1000).toFixed(1)} ms`.padStart(12)
     console.log(String(sizes[index]).padEnd(8), ms(closing), ms(settling))
   }
@@ -136,7 +136,7 @@ await withScratch(async ({ directory, atEnd }) => {
       } as const
       await insertReport(database.sandbox, tenantId, report)
       const { seconds, base, peak } = await watch(() =>
-        makeReports({ database, clock, wakeUpChannel, links }),
+        reportWorker({ database, clock, log: strictLog, wakeUpChannel, links }).runOnce(),
       )
       const made = await readReport(database.sandbox, tenantId, report.id)
       if (made?.status !== 'succeeded') throw new Error(`${type}: ${made?.failure_code}`)

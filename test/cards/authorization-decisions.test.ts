@@ -3,7 +3,7 @@ import { createHmac, randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { endAbandoned } from '../../runtime/cards/decisions/abandoned-job.ts'
+import { abandonedDecisionWorker } from '../../runtime/cards/decisions/abandoned-job.ts'
 import { verifyLedger } from '../../runtime/operator/ledger.ts'
 import { refusal } from '../api/fixtures.ts'
 import { checkEvent } from '../support/contract.ts'
@@ -393,9 +393,12 @@ describe('the same request again', () => {
         log: strictLog,
         wakeUpChannel: { publish: () => undefined },
       })
-      await endAbandoned(at(0))
+      await abandonedDecisionWorker(at(0)).runOnce()
       expect((await tenant.send('/v1/card_transactions')).body.data).toEqual([])
-      await Promise.all([endAbandoned(at(60_000)), endAbandoned(at(60_000))])
+      await Promise.all([
+        abandonedDecisionWorker(at(60_000)).runOnce(),
+        abandonedDecisionWorker(at(60_000)).runOnce(),
+      ])
       const status = default_action === 'approve' ? 'authorized' : 'declined'
       const transactions = (await tenant.send('/v1/card_transactions')).body.data
       expect(transactions).toMatchObject([

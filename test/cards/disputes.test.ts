@@ -1,6 +1,6 @@
 /** Disputes: their states, their time, their documents, and what they do to the ledger. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { expireDisputes } from '../../runtime/cards/disputes/expiry-job.ts'
+import { disputeExpiryWorker } from '../../runtime/cards/disputes/expiry-job.ts'
 import { readAccount } from '../../runtime/money/ledger/accounts.ts'
 import { verifyLedger } from '../../runtime/operator/ledger.ts'
 import { firstFault, refusal, speakFor } from '../api/fixtures.ts'
@@ -151,7 +151,7 @@ test('has 60 days to be submitted, by the service clock; then a worker ends it, 
     log: strictLog,
     wakeUpChannel: { publish: () => {} },
   }
-  await Promise.all([expireDisputes(parts), expireDisputes(parts)])
+  await Promise.all([disputeExpiryWorker(parts).runOnce(), disputeExpiryWorker(parts).runOnce()])
   expect((await send(`/v1/disputes/${late.id}`)).body).toMatchObject({
     status: 'expired',
     closed_at: late.submission_deadline,

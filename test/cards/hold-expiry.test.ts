@@ -1,6 +1,6 @@
 /** Holds expire when their time is over, and that is told once. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { expireHolds } from '../../runtime/cards/transactions/expiry-job.ts'
+import { holdExpiryWorker } from '../../runtime/cards/transactions/expiry-job.ts'
 import { verifyLedger } from '../../runtime/operator/ledger.ts'
 import { speakFor } from '../api/fixtures.ts'
 import { checkEvent } from '../support/contract.ts'
@@ -17,12 +17,12 @@ afterAll(() => service.stop())
 const DAY = 86_400_000
 
 const expire = () =>
-  expireHolds({
+  holdExpiryWorker({
     database: service.database,
     clock: service.clock,
     log: strictLog,
     wakeUpChannel: { publish: () => {} },
-  })
+  }).runOnce()
 
 test('after 7 days, or 31 for travel, and not before; once however many look', async () => {
   const tenantId = await makeTenant(service)

@@ -1,7 +1,7 @@
 /** Ways in which the settlement clock of an account can come to the same time, and what is there then. */
-import { expireHolds } from '../../runtime/cards/transactions/expiry-job.ts'
-import { activateDestinations } from '../../runtime/money/destinations/activation-job.ts'
-import { settleDue } from '../../runtime/money/settlements/job.ts'
+import { holdExpiryWorker } from '../../runtime/cards/transactions/expiry-job.ts'
+import { activationWorker } from '../../runtime/money/destinations/activation-job.ts'
+import { settlementWorker } from '../../runtime/money/settlements/job.ts'
 import { strictLog } from '../support/strict-log.ts'
 import type { Account, Answered } from './money-account.ts'
 
@@ -34,9 +34,9 @@ export async function walkByWorkers({ service: { database, sanctions, clock } }:
       ...{ database, sanctions, log: strictLog, wakeUpChannel: { publish: () => {} } },
       clock: { machine: clock.machine, service: () => now },
     }
-    await settleDue(parts)
-    await activateDestinations(parts)
-    await expireHolds(parts)
+    await settlementWorker(parts).runOnce()
+    await activationWorker(parts).runOnce()
+    await holdExpiryWorker(parts).runOnce()
   }
 }
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Overtaken } from '../../runtime/database/errors.ts'
 import { writeLines } from '../../runtime/money/settlement-lines/lines.ts'
 import { readOpenSettlement } from '../../runtime/money/settlement-lines/queries.ts'
-import { settleDue } from '../../runtime/money/settlements/job.ts'
+import { settlementWorker } from '../../runtime/money/settlements/job.ts'
 import { verifyLedger } from '../../runtime/operator/ledger.ts'
 import { showSettlement } from '../../runtime/operator/settlements.ts'
 import { checkEvent } from '../support/contract.ts'
@@ -109,13 +109,13 @@ const DAY = 86_400_000
 const HOUR = 3_600_000
 
 const settle = () =>
-  settleDue({
+  settlementWorker({
     database: service.database,
     clock: service.clock,
     log: strictLog,
     wakeUpChannel: { publish: () => {} },
     sanctions: service.sanctions,
-  })
+  }).runOnce()
 
 async function openTenant() {
   const tenantId = await makeTenant(service)

@@ -1,6 +1,6 @@
 /** Authorizations of nothing, by which merchants find out whether a card is good: they hold nothing, and end all the same. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { expireHolds } from '../../runtime/cards/transactions/expiry-job.ts'
+import { holdExpiryWorker } from '../../runtime/cards/transactions/expiry-job.ts'
 import { verifyLedger } from '../../runtime/operator/ledger.ts'
 import { firstFault, refusal } from '../api/fixtures.ts'
 import { checkEvent } from '../support/contract.ts'
@@ -60,12 +60,12 @@ async function told(): Promise<string[]> {
 }
 
 const expire = () =>
-  expireHolds({
+  holdExpiryWorker({
     database: service.database,
     clock: service.clock,
     log: strictLog,
     wakeUpChannel: { publish: () => {} },
-  })
+  }).runOnce()
 
 test('a good card is approved, and nothing is held', async () => {
   const made = await verify((await makeCard(send)).id)

@@ -1,6 +1,6 @@
 /** Cards on phones: how wallet tokens come to be, change, and follow their card. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { usePayloads } from '../../runtime/cards/provisioning/stand-in-job.ts'
+import { payloadWorker } from '../../runtime/cards/provisioning/stand-in-job.ts'
 import { refusal, speakFor } from '../api/fixtures.ts'
 import {
   makeKey,
@@ -33,7 +33,8 @@ beforeEach(async () => {
 
 const GOOGLE = { wallet: 'google_pay', client_device_id: 'dev-1', client_wallet_account_id: 'wal-1' }
 const payloadsOf = (cardId: string) => `/v1/cards/${cardId}/provisioning_payloads`
-const phones = () => usePayloads({ ...service, log: strictLog, wakeUpChannel: { publish: () => {} } })
+const phones = () =>
+  payloadWorker({ ...service, log: strictLog, wakeUpChannel: { publish: () => {} } }).runOnce()
 
 /** A card with a token of a phone. */
 async function makeToken(content: object = {}) {

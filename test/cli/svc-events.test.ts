@@ -1,14 +1,13 @@
 /** `svc` against the service itself: what it causes, what it shows, and what arrives. */
-import { pino } from 'pino'
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import { unwrap as unwrapOld } from '../../generated/client/src/2025-06-01/index.ts'
 import { unwrap, type WebhookEvent } from '../../generated/client/src/2026-05-19/index.ts'
-import { startStandInJob } from '../../runtime/cards/provisioning/stand-in-job.ts'
+import { payloadWorker } from '../../runtime/cards/provisioning/stand-in-job.ts'
 import { deriveSecret } from '../../runtime/cli/svc-listen.ts'
 import { runSvc } from '../../runtime/cli/svc-run.ts'
 import { RECIPES } from '../../runtime/cli/trigger-recipes.ts'
 import { openTransferListener } from '../../runtime/money/payouts/transfer-listener.ts'
-import { startReportJob } from '../../runtime/money/reports/job.ts'
+import { reportWorker } from '../../runtime/money/reports/job.ts'
 import { type PeriodicJob, runPeriodically } from '../../runtime/platform/periodic.ts'
 import { openReportLinks } from '../../runtime/tenants/addresses/report-links.ts'
 import { type Ending, endPrograms, type Program, startProgram, until } from '../support/programs.ts'
@@ -22,10 +21,12 @@ const failures: unknown[] = []
 beforeAll(async () => {
   service = await startTestService({ env: { SVC_WEBHOOK_ALLOW: '127.0.0.0/8' } })
   const parts = { ...service, log: strictLog, wakeUpChannel: { publish: service.wakeUps.notify } }
-  const log = pino({ level: 'silent' })
+  const phones = payloadWorker(parts)
+  const reports = reportWorker({ ...parts, links: openReportLinks(service.database.pepper, service.urls) })
+  for (const worker of [phones, reports]) worker.start()
   jobs = [
-    startStandInJob(parts),
-    startReportJob({ ...parts, links: openReportLinks(service.database.pepper, service.urls) }, log),
+    phones,
+    reports,
     runPeriodically(payEverybody, { pauseMs: 500, failed: (error) => failures.push(error) }),
   ]
 })

@@ -4,11 +4,12 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { current, versions } from '../../generated/versions.ts'
 import { HELPERS } from '../../runtime/dashboard/pages/simulator/forms.ts'
 import { USDC_CHAINS } from '../../runtime/money/chain/usdc-chains.ts'
-import { makeReports } from '../../runtime/money/reports/job.ts'
+import { reportWorker } from '../../runtime/money/reports/job.ts'
 import { openReportLinks } from '../../runtime/tenants/addresses/report-links.ts'
 import { makeTemplate } from '../api/fixtures.ts'
 import { make } from '../cards/fixtures.ts'
 import { makeKey, type Send, speak } from '../support/service.ts'
+import { strictLog } from '../support/strict-log.ts'
 import { Browser, hiddenFields, makeTenant, startDashboard, type TestDashboard } from './support/dashboard.ts'
 
 let dashboard: TestDashboard
@@ -45,6 +46,7 @@ function reporting() {
     database,
     clock: { machine: now, service: now },
     wakeUpChannel: { publish: wakeUps.notify },
+    log: strictLog,
     links: openReportLinks(database.pepper, urls),
   }
 }
@@ -256,7 +258,7 @@ test('money is followed from a clearing to the ledger, to its payout and into a 
     interval_end: day(0),
   })
   expect(await page(report)).toContain('Not made yet')
-  await makeReports(reporting())
+  await reportWorker(reporting()).runOnce()
   const made = await page(report)
   const files = [...made.matchAll(/<a href="(http[^"]+)"[^>]*>(\w+)<\/a> <span class="quiet">SHA-256 (\w+)/g)]
   expect(files.map(([, , format]) => format).toSorted()).toEqual(['CSV', 'JSON'])

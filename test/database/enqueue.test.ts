@@ -5,7 +5,7 @@ import { createAccountChanges } from '../../runtime/account/account/changes.ts'
 import { DatabaseUnavailable } from '../../runtime/database/errors.ts'
 import { failed, report } from '../../runtime/money/chain/report.ts'
 import { USDC_CHAINS } from '../../runtime/money/chain/usdc-chains.ts'
-import { visitBank } from '../../runtime/money/payouts/bank-job.ts'
+import { bankWorker } from '../../runtime/money/payouts/bank-job.ts'
 import { openTransferListener } from '../../runtime/money/payouts/transfer-listener.ts'
 import { createSeals } from '../../runtime/platform/secrets.ts'
 import { verifyTenant } from '../../runtime/tenants/admin/tenants.ts'
@@ -90,13 +90,13 @@ async function answerOfBank(): Promise<() => Promise<unknown>> {
     seals: createSeals(database.pepper),
   }
   return () =>
-    visitBank({
+    bankWorker({
       ...parts,
       log: pino({ level: 'silent' }),
       database,
       clock,
       bank: { pay: refuse, find: refuse },
-    })
+    }).runOnce()
 }
 
 const changeOf = (change: 'changeBilling' | 'rotateKeys') => async (): Promise<() => Promise<unknown>> => {

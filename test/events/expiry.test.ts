@@ -1,6 +1,6 @@
 /** Passes expire when their time is over, and that is told once. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { expirePasses } from '../../runtime/passes/passes/expiry-job.ts'
+import { passExpiryWorker } from '../../runtime/passes/passes/expiry-job.ts'
 import { openPassTokens } from '../../runtime/passes/wallets/render/pass-tokens.ts'
 import { verifyAudit } from '../../runtime/tenants/admin/audit.ts'
 import { issuePass, makeTemplate, speakFor } from '../api/fixtures.ts'
@@ -15,14 +15,14 @@ beforeAll(async () => {
 afterAll(() => service.stop())
 
 const expire = () =>
-  expirePasses({
+  passExpiryWorker({
     database: service.database,
     clock: service.clock,
     baseUrls: { ...service.urls, console: '' },
     passTokens: openPassTokens(service.database.pepper),
     log: strictLog,
     wakeUpChannel: { publish: () => {} },
-  })
+  }).runOnce()
 
 async function tenant(version = '2026-05-19') {
   const id = await makeTenant(service, 'enterprise', version)

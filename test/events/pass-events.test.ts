@@ -1,7 +1,7 @@
 /** Every event of templates, passes and scans is what a real call makes, in each version that has its type. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { events as views } from '../../generated/events.ts'
-import { expirePasses } from '../../runtime/passes/passes/expiry-job.ts'
+import { passExpiryWorker } from '../../runtime/passes/passes/expiry-job.ts'
 import { openPassTokens } from '../../runtime/passes/wallets/render/pass-tokens.ts'
 import { issuePass, makeTemplate, speakFor, VERSIONS } from '../api/fixtures.ts'
 import { checkEvent } from '../support/contract.ts'
@@ -87,14 +87,14 @@ const STORIES: Readonly<Record<string, Story>> = {
     const expires_at = new Date(service.clock.now + 1000).toISOString()
     const id = await newPass(send, { expires_at })
     service.clock.now += 1000
-    await expirePasses({
+    await passExpiryWorker({
       database: service.database,
       clock: service.clock,
       baseUrls: { ...service.urls, console: '' },
       passTokens: openPassTokens(service.database.pepper),
       log: strictLog,
       wakeUpChannel: { publish: () => {} },
-    })
+    }).runOnce()
     return pass(send, id)
   },
   'pass.archived': async (send) => {

@@ -1,13 +1,13 @@
 /** A row that a worker cannot handle is set aside: the other rows are done, and it is done as soon as it can be. */
 import { type Logger, pino } from 'pino'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { expireDisputes } from '../../runtime/cards/disputes/expiry-job.ts'
-import { usePayloads } from '../../runtime/cards/provisioning/stand-in-job.ts'
-import { expireHolds } from '../../runtime/cards/transactions/expiry-job.ts'
+import { disputeExpiryWorker } from '../../runtime/cards/disputes/expiry-job.ts'
+import { payloadWorker } from '../../runtime/cards/provisioning/stand-in-job.ts'
+import { holdExpiryWorker } from '../../runtime/cards/transactions/expiry-job.ts'
 import type { DueParts } from '../../runtime/events/due-work.ts'
-import { activateDestinations } from '../../runtime/money/destinations/activation-job.ts'
-import { settleDue } from '../../runtime/money/settlements/job.ts'
-import { expirePasses } from '../../runtime/passes/passes/expiry-job.ts'
+import { activationWorker } from '../../runtime/money/destinations/activation-job.ts'
+import { settlementWorker } from '../../runtime/money/settlements/job.ts'
+import { passExpiryWorker } from '../../runtime/passes/passes/expiry-job.ts'
 import { openPassTokens } from '../../runtime/passes/wallets/render/pass-tokens.ts'
 import { issuePass, makeTemplate, speakFor } from '../api/fixtures.ts'
 import { make, makeCard } from '../cards/fixtures.ts'
@@ -92,11 +92,11 @@ const WORKERS: readonly Worker[] = [
     work: 'pass_expiry',
     table: 'passes',
     run: (parts) =>
-      expirePasses({
+      passExpiryWorker({
         ...parts,
         baseUrls: { ...service.urls, console: '' },
         passTokens: openPassTokens(service.database.pepper),
-      }),
+      }).runOnce(),
     async prepare(send) {
       const expires_at = new Date(service.clock.now + MINUTE).toISOString()
       return (await issuePass(send, await makeTemplate(send), { expires_at })).id
@@ -111,7 +111,7 @@ const WORKERS: readonly Worker[] = [
   {
     work: 'hold_expiry',
     table: 'card_transactions',
-    run: expireHolds,
+    run: (parts) => holdExpiryWorker(parts).runOnce(),
     prepare: authorize,
     after: 7 * DAY,
     isDone: async (send, id) => (await statusOf(send, `/v1/card_transactions/${id}`)) === 'expired',
@@ -119,7 +119,7 @@ const WORKERS: readonly Worker[] = [
   {
     work: 'dispute_expiry',
     table: 'disputes',
-    run: expireDisputes,
+    run: (parts) => disputeExpiryWorker(parts).runOnce(),
     prepare: async (send) =>
       (await make(send, '/v1/disputes', { card_transaction_id: await clear(send), reason: 'other' })).id,
     after: 61 * DAY,
@@ -129,7 +129,7 @@ const WORKERS: readonly Worker[] = [
     work: 'settlements',
     table: 'settlements',
     column: 'tenant_id',
-    run: (parts) => settleDue({ ...parts, sanctions: service.sanctions }),
+    run: (parts) => settlementWorker({ ...parts, sanctions: service.sanctions }).runOnce(),
     async prepare(send, space) {
       await clear(send)
       return space
@@ -141,7 +141,7 @@ const WORKERS: readonly Worker[] = [
     work: 'destination_activation',
     table: 'payout_destinations',
     column: 'tenant_id',
-    run: (parts) => activateDestinations({ ...parts, sanctions: service.sanctions }),
+    run: (parts) => activationWorker({ ...parts, sanctions: service.sanctions }).runOnce(),
     async prepare(send, space) {
       addresses += 1
       const address = `eip155:31337:0x${addresses.toString().padStart(40, '0')}`
@@ -154,7 +154,7 @@ const WORKERS: readonly Worker[] = [
   {
     work: 'provisioning_payloads',
     table: 'provisioning_payloads',
-    run: usePayloads,
+    run: (parts) => payloadWorker(parts).runOnce(),
     async prepare(send) {
       const { id } = await makeCard(send)
       const device = { client_device_id: 'dev-1', client_wallet_account_id: 'wal-1' }

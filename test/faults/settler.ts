@@ -2,7 +2,7 @@
 
 import { openSanctions } from '../../runtime/cards/sanctions/list-in-use.ts'
 import { openDatabase } from '../../runtime/database/open/open-database.ts'
-import { settleDue } from '../../runtime/money/settlements/job.ts'
+import { settlementWorker } from '../../runtime/money/settlements/job.ts'
 import { strictLog } from '../support/strict-log.ts'
 
 const { TEST_DATABASE = '', TEST_PEPPER = '', TEST_NOW = '' } = process.env
@@ -13,7 +13,13 @@ const database = await openDatabase({
 const sanctions = await openSanctions(database.control, undefined, Date.now)
 process.once('SIGUSR2', async () => {
   const clock = { machine: Date.now, service: () => Number(TEST_NOW) }
-  await settleDue({ database, sanctions, clock, log: strictLog, wakeUpChannel: { publish: () => {} } })
+  await settlementWorker({
+    database,
+    sanctions,
+    clock,
+    log: strictLog,
+    wakeUpChannel: { publish: () => {} },
+  }).runOnce()
   process.stdout.write('{"done":true}\n')
 })
 process.stdout.write('{"ready":true}\n')

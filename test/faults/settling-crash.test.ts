@@ -3,7 +3,7 @@
  * and settled, and its payout is made: all of it has happened or nothing, and whoever comes next does it once.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { settleDue } from '../../runtime/money/settlements/job.ts'
+import { settlementWorker } from '../../runtime/money/settlements/job.ts'
 import { verifyAudit } from '../../runtime/tenants/admin/audit.ts'
 import { type Account, openAccount, perform } from '../cards/money-account.ts'
 import type { Operation } from '../cards/money-model.ts'
@@ -86,7 +86,7 @@ test('a settlement that is settled while workers are killed is settled once', {
   timeout: 300_000,
 }, async () => {
   const settle = () =>
-    settleDue({
+    settlementWorker({
       ...{
         database: service.database,
         sanctions: service.sanctions,
@@ -94,7 +94,7 @@ test('a settlement that is settled while workers are killed is settled once', {
         wakeUpChannel: { publish: () => {} },
       },
       clock: { machine: Date.now, service: () => service.clock.now + THEN_MS },
-    })
+    }).runOnce()
   const all = transactionPoints()
   const next = () => startSettler(all.next().value!)
   let killed = 0

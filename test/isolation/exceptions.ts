@@ -25,7 +25,10 @@ export const LOCATORS: Table = [
     'SELECT c.tenant_id, c.id, c.problem FROM chain_transfers c WHERE',
     'and transfers of USDC that are to be signed',
   ],
-  ['SELECT DISTINCT ON (r.tenant_id) r.tenant_id', 'reports are made whoever asked for them'],
+  [
+    'SELECT f.tenant_id, f.id FROM (SELECT DISTINCT ON (r.tenant_id)',
+    'reports are made whoever asked for them',
+  ],
   [
     'SELECT r.tenant_id, r.id FROM treasury_reports r WHERE r.has_files',
     'and their files go when their time is over',
@@ -134,7 +137,10 @@ export const SPREAD: Table = [
     'SELECT c.tenant_id, c.id, c.problem FROM chain_transfers c WHERE',
     'and transfers of USDC that are to be signed',
   ],
-  ['SELECT DISTINCT ON (r.tenant_id) r.tenant_id', 'reports are made whoever asked for them'],
+  [
+    'SELECT f.tenant_id, f.id FROM (SELECT DISTINCT ON (r.tenant_id)',
+    'reports are made whoever asked for them',
+  ],
   [
     'SELECT r.tenant_id, r.id FROM treasury_reports r WHERE r.has_files',
     'and their files go when their time is over',

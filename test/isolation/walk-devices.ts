@@ -59,6 +59,7 @@ async function push(
   const answers: Pushed[] = [{ kind: 'failed', reason: 'busy' }]
   const log = pino({ level: 'silent' })
   const worker = createUpdateWorker({
+    environment,
     platform: 'apple',
     pool,
     leaseClock: createLeaseClock(pool, clock.machine),

@@ -5,19 +5,19 @@ import { TOTP } from 'otpauth'
 import { pino } from 'pino'
 import { expect } from 'vitest'
 import { current, versions } from '../../generated/versions.ts'
-import { createWiper } from '../../runtime/account/account/wipe-job.ts'
+import { wipeWorker } from '../../runtime/account/account/wipe-job.ts'
 import { createUser } from '../../runtime/account/members/users.ts'
 import { readAnswer } from '../../runtime/api/idempotency.ts'
 import { addRequests, readRequest } from '../../runtime/api/request-log-queries.ts'
 import { createCardKeys } from '../../runtime/cards/card-keys/card-keys.ts'
 import { reseal } from '../../runtime/cards/card-keys/rotation.ts'
-import { screenAll } from '../../runtime/cards/cardholders/screening-job.ts'
+import { cardholderScreeningWorker } from '../../runtime/cards/cardholders/screening-job.ts'
 import { lockCardsOf } from '../../runtime/cards/cards/queries.ts'
-import { endAbandoned } from '../../runtime/cards/decisions/abandoned-job.ts'
+import { abandonedDecisionWorker } from '../../runtime/cards/decisions/abandoned-job.ts'
 import { forgetRequest } from '../../runtime/cards/decisions/queries.ts'
-import { expireDisputes } from '../../runtime/cards/disputes/expiry-job.ts'
-import { usePayloads } from '../../runtime/cards/provisioning/stand-in-job.ts'
-import { expireHolds } from '../../runtime/cards/transactions/expiry-job.ts'
+import { disputeExpiryWorker } from '../../runtime/cards/disputes/expiry-job.ts'
+import { payloadWorker } from '../../runtime/cards/provisioning/stand-in-job.ts'
+import { holdExpiryWorker } from '../../runtime/cards/transactions/expiry-job.ts'
 import { insertWalletToken } from '../../runtime/cards/wallet-tokens/queries.ts'
 import { findNamed } from '../../runtime/dashboard/pages/search/name-queries.ts'
 import type { Database } from '../../runtime/database/database.ts'
@@ -28,18 +28,18 @@ import { readStoredEvent } from '../../runtime/events/emit/queries.ts'
 import { connectWakeUpChannel, createWakeUps } from '../../runtime/events/emit/wake-ups.ts'
 import { holdUpTransfer, readTransfer } from '../../runtime/money/chain/transfer-queries.ts'
 import { USDC_CHAINS } from '../../runtime/money/chain/usdc-chains.ts'
-import { activateDestinations } from '../../runtime/money/destinations/activation-job.ts'
-import { screenDestinations } from '../../runtime/money/destinations/screening-job.ts'
-import { visitBank } from '../../runtime/money/payouts/bank-job.ts'
+import { activationWorker } from '../../runtime/money/destinations/activation-job.ts'
+import { destinationScreeningWorker } from '../../runtime/money/destinations/screening-job.ts'
+import { bankWorker } from '../../runtime/money/payouts/bank-job.ts'
 import { holdUpBankTransfer } from '../../runtime/money/payouts/bank-queries.ts'
 import { payOutSettlement } from '../../runtime/money/payouts/settled.ts'
 import { openTransferListener } from '../../runtime/money/payouts/transfer-listener.ts'
-import { makeReports } from '../../runtime/money/reports/job.ts'
+import { reportExpiryWorker, reportWorker } from '../../runtime/money/reports/job.ts'
 import { failReport } from '../../runtime/money/reports/work-queries.ts'
 import { writeLines } from '../../runtime/money/settlement-lines/lines.ts'
-import { settleDue } from '../../runtime/money/settlements/job.ts'
+import { settlementWorker } from '../../runtime/money/settlements/job.ts'
 import { rotateCardKey } from '../../runtime/operator/card-keys.ts'
-import { expirePasses } from '../../runtime/passes/passes/expiry-job.ts'
+import { passExpiryWorker } from '../../runtime/passes/passes/expiry-job.ts'
 import { claimCallback } from '../../runtime/passes/passes/google-callbacks.ts'
 import { readChanged, readPassState } from '../../runtime/passes/passes/state.ts'
 import { resendTemplate } from '../../runtime/passes/templates/wallet-queue.ts'
@@ -344,15 +344,15 @@ async function payDollars({ service, recorder }: Walker, send: Send, space: stri
   expect((await send('/v1/payouts', { body: order })).status).toBe(201)
   const payment = { id: 'pay_1', status: 'settled', failure_code: 'rejected' } as const
   const answer = async () => ({ outcome: 'payment', payment }) as const
-  await visitBank({
-    log: { error: () => {}, warn: () => {} },
+  await bankWorker({
+    log: strictLog,
     database: recorder.database,
     clock: service.clock,
     wakeUpChannel: { publish: () => {} },
     seals: createSeals(service.database.pepper),
     bank: { pay: answer, find: answer },
     sanctions: service.sanctions,
-  })
+  }).runOnce()
 }
 
 /** A settlement pays out, and the chain tells what becomes of that. */
@@ -400,17 +400,18 @@ async function makeEveryReport(
     database: recorder.database,
     clock: { machine: () => clock.now, service: () => clock.now },
     wakeUpChannel: { publish: () => {} },
+    log: strictLog,
     links: openReportLinks(database.pepper, urls),
   }
   // Each round makes the oldest of the tenant.
   const newest = async () => (await send(`/v1/treasury_reports?limit=${REPORT_TYPES.length}`)).body.data
-  while ((await newest())[0].status === 'pending') await makeReports(parts)
+  while ((await newest())[0].status === 'pending') await reportWorker(parts).runOnce()
   for (const { status, result } of await newest()) {
     expect([environment, status]).toEqual([environment, 'succeeded'])
     expect((await fetch(result.files[0].url)).status).toBe(200)
   }
   clock.now += 8 * 86_400_000
-  await makeReports(parts)
+  await reportExpiryWorker(parts).runOnce()
   clock.now -= 8 * 86_400_000
 }
 
@@ -461,55 +462,60 @@ export async function runBackground({ service, recorder }: Walker): Promise<void
   await meter.flush()
   await logRequests(database)
   await sweep(database, clock)
-  await createWiper({ database, clock, log: strictLog, batch: 2, graceMs: 0 }).look()
+  await wipeWorker({ database, clock, log: strictLog, batch: 2, graceMs: 0 }).runOnce()
   clock.now += 3_600_000
-  await expirePasses({
+  await passExpiryWorker({
     database,
     clock,
     baseUrls: { ...service.urls, console: '' },
     passTokens: openPassTokens(database.pepper),
     log: strictLog,
     wakeUpChannel: { publish: () => {} },
-  })
+  }).runOnce()
   clock.now -= 3_600_000
   clock.now += 8 * 86_400_000
-  await endAbandoned({
+  await abandonedDecisionWorker({
     database,
     clock: { ...clock, machine: () => Date.now() + 60_000 },
     log: strictLog,
     wakeUpChannel: { publish: () => {} },
-  })
-  await expireHolds({ database, clock, log: strictLog, wakeUpChannel: { publish: () => {} } })
-  await activateDestinations({
+  }).runOnce()
+  await holdExpiryWorker({ database, clock, log: strictLog, wakeUpChannel: { publish: () => {} } }).runOnce()
+  await activationWorker({
     database,
     clock,
     sanctions: service.sanctions,
     log: strictLog,
     wakeUpChannel: { publish: () => {} },
-  })
-  await screenDestinations({
+  }).runOnce()
+  await destinationScreeningWorker({
     database,
     clock,
     sanctions: service.sanctions,
     log: strictLog,
     wakeUpChannel: { publish: () => {} },
-  })
-  await settleDue({
+  }).runOnce()
+  await settlementWorker({
     database,
     clock,
     sanctions: service.sanctions,
     log: strictLog,
     wakeUpChannel: { publish: () => {} },
-  })
+  }).runOnce()
   clock.now += 52 * 86_400_000
-  await expireDisputes({ database, clock, log: strictLog, wakeUpChannel: { publish: () => {} } })
+  await disputeExpiryWorker({
+    database,
+    clock,
+    log: strictLog,
+    wakeUpChannel: { publish: () => {} },
+  }).runOnce()
   clock.now -= 60 * 86_400_000
   await screenAgain({ service, recorder })
   await createClock().refresh(database.control)
   await readRevision(database.control)
   connectWakeUpChannel(database.control, createWakeUps()).publish('sandbox', 'ten_1')
   await until('a notice', () => recorder.recorded.some(({ statement }) => statement.name === 'events_notify'))
-  await usePayloads({ database, clock, log: strictLog, wakeUpChannel: { publish: () => {} } })
+  await payloadWorker({ database, clock, log: strictLog, wakeUpChannel: { publish: () => {} } }).runOnce()
   await rotateCardKey({ ...service.operator, control: database.control }, strictLog)
   const silent = pino({ level: 'silent' })
   const setAside = createSetAside({ control: database.control, clock, log: silent }, 'walk', 'sandbox')
@@ -556,13 +562,13 @@ async function screenAgain({ service }: Walker): Promise<void> {
   const list = { ...sanctions.list(), number: sanctions.list().number + 1 }
   const text = `INSERT INTO control.sanctions_lists (number, version, since) VALUES ($1, 'walk', now())`
   await database.control.query({ text }, [list.number])
-  await screenAll({
+  await cardholderScreeningWorker({
     database,
     clock,
     sanctions: { list: () => list },
     log: strictLog,
     wakeUpChannel: { publish: () => {} },
-  })
+  }).runOnce()
 }
 
 /** Longer than a first attempt stays unseen. */

@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createOutbound } from '../../runtime/events/outbound/outbound.ts'
 import { createBank } from '../../runtime/money/payouts/bank-client.ts'
-import { visitBank } from '../../runtime/money/payouts/bank-job.ts'
+import { bankWorker } from '../../runtime/money/payouts/bank-job.ts'
 import { type BankStandIn, startBankStandIn } from '../../runtime/money/payouts/fake-bank.ts'
 import { decidePayout, retryPayout } from '../../runtime/operator/held-up-payouts.ts'
 import { verifyLedger } from '../../runtime/operator/ledger.ts'
@@ -55,15 +55,15 @@ afterEach(() => standIn.close())
 
 /** What one worker does at a look, so much later than now. */
 const look = (laterMs = 0, token = TOKEN) =>
-  visitBank({
+  bankWorker({
     database: service.database,
     clock: { ...service.clock, machine: () => Date.now() + laterMs },
     wakeUpChannel: { publish: () => {} },
     seals: createSeals(service.database.pepper),
     bank: createBank({ url: standIn.url, token, outbound }),
-    log: { error: (...line: unknown[]) => logged.push(line), warn: () => {} },
+    log: { error: (...line: unknown[]) => logged.push(line), warn: () => {}, info: () => {} },
     sanctions: service.sanctions,
-  })
+  }).runOnce()
 const logged: unknown[] = []
 const order = () => ({ amount: 1000, currency: 'usd', destination_id: destination })
 const pay = () => make(send, '/v1/payouts', order())

@@ -2,8 +2,8 @@
 import { getAddress } from 'viem/utils'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { USDC_CHAINS } from '../../runtime/money/chain/usdc-chains.ts'
-import { activateDestinations } from '../../runtime/money/destinations/activation-job.ts'
-import { screenDestinations } from '../../runtime/money/destinations/screening-job.ts'
+import { activationWorker } from '../../runtime/money/destinations/activation-job.ts'
+import { destinationScreeningWorker } from '../../runtime/money/destinations/screening-job.ts'
 import { verifyTenant } from '../../runtime/tenants/admin/tenants.ts'
 import { firstFault, refusal, speakFor } from '../api/fixtures.ts'
 import { CARD_VERSIONS, eventsOf, make, patch } from '../cards/fixtures.ts'
@@ -31,7 +31,7 @@ const DESTINATION = { type: 'usdc_address', address: on(ADDRESS), holder_name: '
 const add = (content: object = {}) => make(send, '/v1/payout_destinations', { ...DESTINATION, ...content })
 const get = async (id: string) => (await send(`/v1/payout_destinations/${id}`)).body
 const activate = () =>
-  activateDestinations({ ...service, log: strictLog, wakeUpChannel: { publish: () => {} } })
+  activationWorker({ ...service, log: strictLog, wakeUpChannel: { publish: () => {} } }).runOnce()
 const defaults = async () =>
   (await send('/v1/payout_destinations?order=asc')).body.data.map(
     (each: { default: boolean }) => each.default,
@@ -179,12 +179,12 @@ test('a holder on the sanctions list is denied, at once or at the end of the hol
   const { id } = await add()
   service.clock.now += 24 * HOUR
   const list = { match: () => [{}] } as never
-  await activateDestinations({
+  await activationWorker({
     ...service,
     log: strictLog,
     wakeUpChannel: { publish: () => {} },
     sanctions: { list: () => list },
-  })
+  }).runOnce()
   expect(await get(id)).toMatchObject({ status: 'denied', default: false, active_at: null })
   const { data } = (await send('/v1/events?type=payout_destination.denied')).body
   expect([data.length, data.flatMap(checkEvent)]).toEqual([2, []])
@@ -203,12 +203,12 @@ test('a listed address is denied, at once or at the end of the hold', async () =
     ...service.sanctions.list(),
     findWallet: (account: string) => account === on(ADDRESS) && {},
   }
-  await activateDestinations({
+  await activationWorker({
     ...service,
     log: strictLog,
     wakeUpChannel: { publish: () => {} },
     sanctions: { list: () => later as never },
-  })
+  }).runOnce()
   expect(await get(id)).toMatchObject({ status: 'denied', default: false, active_at: null })
 })
 
@@ -217,12 +217,12 @@ test('an address that comes on the list later is denied', async () => {
   const { id } = await add()
   service.clock.now += 24 * HOUR
   await activate()
-  await screenDestinations(parts)
+  await destinationScreeningWorker(parts).runOnce()
   const number = service.sanctions.list().number + 1
   const text = `INSERT INTO control.sanctions_lists (number, version, since) VALUES ($1, 'wallets', now())`
   await service.database.control.query({ text }, [number])
   const later = { ...service.sanctions.list(), number, findWallet: () => ({}) }
-  await screenDestinations({ ...parts, sanctions: { list: () => later as never } })
+  await destinationScreeningWorker({ ...parts, sanctions: { list: () => later as never } }).runOnce()
   expect(await get(id)).toMatchObject({ status: 'denied', default: false, active_at: null })
   await service.database.control.query({ text: 'DELETE FROM control.sanctions_lists WHERE number = $1' }, [
     number,
@@ -234,16 +234,16 @@ test('a holder who comes on the list later is denied, once however many look', a
   const [listed, other] = [await add(), await add({ holder_name: 'Ada Moreau' })]
   service.clock.now += 24 * HOUR
   await activate()
-  await screenDestinations(parts)
+  await destinationScreeningWorker(parts).runOnce()
   expect((await get(listed.id)).status).toBe('active')
   const number = service.sanctions.list().number + 1
   const text = `INSERT INTO control.sanctions_lists (number, version, since) VALUES ($1, 'later', now())`
   const match = ({ name }: { name: string }) => (name === listed.holder_name ? [{}] : [])
   const later = { list: () => ({ ...service.sanctions.list(), number, match }) as never }
   await service.database.control.query({ text }, [number])
-  await screenDestinations(parts) // of a node that has the list of before
+  await destinationScreeningWorker(parts).runOnce() // of a node that has the list of before
   expect((await get(listed.id)).status).toBe('active')
-  await Promise.all([1, 2].map(() => screenDestinations({ ...parts, sanctions: later })))
+  await Promise.all([1, 2].map(() => destinationScreeningWorker({ ...parts, sanctions: later }).runOnce()))
   expect(await get(listed.id)).toMatchObject({ status: 'denied', default: false, active_at: null })
   expect(await get(other.id)).toMatchObject({ status: 'active' })
   const { data } = (await send('/v1/events?type=payout_destination.denied')).body

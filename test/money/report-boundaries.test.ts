@@ -1,7 +1,7 @@
 /** Treasury reports while others write: consecutive reports join, and each entry and each line is in one of them. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { post } from '../../runtime/money/ledger/post.ts'
-import { makeReports, type TreasuryReportParts } from '../../runtime/money/reports/job.ts'
+import { reportWorker, type TreasuryReportParts } from '../../runtime/money/reports/job.ts'
 import { verifyLedger } from '../../runtime/operator/ledger.ts'
 import { openReportLinks } from '../../runtime/tenants/addresses/report-links.ts'
 import { firstFault } from '../api/fixtures.ts'
@@ -14,6 +14,7 @@ import {
   startTestService,
   type TestService,
 } from '../support/service.ts'
+import { strictLog } from '../support/strict-log.ts'
 
 let service: TestService
 let tenantId: string
@@ -32,6 +33,7 @@ const parts = (): TreasuryReportParts => ({
   database: service.database,
   clock: { machine: () => Date.now(), service: () => service.clock.now },
   wakeUpChannel: { publish: service.wakeUps.notify },
+  log: strictLog,
   links: openReportLinks(service.database.pepper, service.urls),
 })
 
@@ -86,7 +88,7 @@ async function read(asked: Awaited<ReturnType<typeof ask>>): Promise<Record<Repo
 
 async function report(start: number, end: number): Promise<Record<ReportType, Made>> {
   const asked = await ask(start, end)
-  for (const _ of TYPES) await makeReports(parts()) // one of a tenant at a time
+  for (const _ of TYPES) await reportWorker(parts()).runOnce() // one of a tenant at a time
   return read(asked)
 }
 
@@ -268,7 +270,7 @@ test('reports that workers make at once for the same end are the same', async ()
   service.clock.now += 5
   const asked = [await ask(start, service.clock.now), await ask(start, service.clock.now)]
   const workers = async () => {
-    for (let count = 0; count < 4 * TYPES.length; count += 1) await makeReports(parts())
+    for (let count = 0; count < 4 * TYPES.length; count += 1) await reportWorker(parts()).runOnce()
   }
   await Promise.all([workers(), workers(), workers()])
   await workers() // what a worker left to another that had begun

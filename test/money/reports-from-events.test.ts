@@ -9,7 +9,7 @@
  */
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { makeReports } from '../../runtime/money/reports/job.ts'
+import { reportWorker } from '../../runtime/money/reports/job.ts'
 import { openReportLinks } from '../../runtime/tenants/addresses/report-links.ts'
 import { CARD_VERSIONS, type CardVersion } from '../cards/fixtures.ts'
 import { type Account, type Answered, openAccount, perform } from '../cards/money-account.ts'
@@ -17,6 +17,7 @@ import type { Operation } from '../cards/money-model.ts'
 import { operations } from '../cards/money-operations.ts'
 import { walkAtOnce } from '../cards/money-walks.ts'
 import { startTestService, type TestService } from '../support/service.ts'
+import { strictLog } from '../support/strict-log.ts'
 import {
   balanceSummary,
   type Event,
@@ -94,9 +95,10 @@ async function makeAll({ secret }: Account, version: CardVersion): Promise<Repor
   const parts = {
     ...{ database: service.database, wakeUpChannel: { publish: () => {} } },
     clock: { machine: () => service.clock.now, service: () => service.clock.now },
+    log: strictLog,
     links: openReportLinks(service.database.pepper, service.urls),
   }
-  for (const _ of TYPES) await makeReports(parts) // one of a tenant at a time
+  for (const _ of TYPES) await reportWorker(parts).runOnce() // one of a tenant at a time
   const made = await Promise.all(
     asked.map(async ({ id, type }): Promise<[string, Report]> => {
       const { result, status } = await ask(`/v1/treasury_reports/${id}`)

@@ -2,13 +2,18 @@
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { writeCell } from '../../runtime/money/reports/files.ts'
-import { makeReports, type TreasuryReportParts } from '../../runtime/money/reports/job.ts'
-import { claimReport } from '../../runtime/money/reports/work-queries.ts'
+import {
+  reportExpiryWorker,
+  reportWorker,
+  type TreasuryReportParts,
+} from '../../runtime/money/reports/job.ts'
+import { REPORT_LEASES } from '../../runtime/money/reports/work-queries.ts'
 import { openReportLinks } from '../../runtime/tenants/addresses/report-links.ts'
 import { firstFault, refusal, speakFor } from '../api/fixtures.ts'
 import { type CardVersion, eventsOf, make, makeCard, speakAll } from '../cards/fixtures.ts'
 import { makePayable } from '../support/payable.ts'
 import { makeTenant, type Send, startTestService, type TestService } from '../support/service.ts'
+import { strictLog } from '../support/strict-log.ts'
 
 let service: TestService
 let tenantId: string
@@ -28,6 +33,7 @@ const parts = (): TreasuryReportParts => ({
   database: service.database,
   clock: { machine: () => service.clock.now, service: () => service.clock.now },
   wakeUpChannel: { publish: service.wakeUps.notify },
+  log: strictLog,
   links: openReportLinks(service.database.pepper, service.urls),
 })
 const at = (ms: number) => new Date(ms).toISOString()
@@ -56,7 +62,7 @@ type Row = Readonly<Record<string, string | number | null>> & { readonly amount:
 async function report(content: object, by = send): Promise<{ report: Report; rows: Row[]; csv: string }> {
   const asked = await ask(content, by)
   expect([asked.status, asked.body.status, asked.body.result]).toEqual([201, 'pending', null])
-  await makeReports(parts())
+  await reportWorker(parts()).runOnce()
   const made: Report = await get(asked.body.id)
   expect(made.status).toBe('succeeded')
   const texts = await Promise.all(
@@ -195,7 +201,7 @@ describe('the files', () => {
     expect((await fetch(url.replace(service.urls.sandbox, service.urls.live))).status).toBe(404)
     service.clock.now = Date.parse(made.result.expires_at)
     expect((await fetch(url)).status).toBe(404)
-    await makeReports(parts())
+    await reportExpiryWorker(parts()).runOnce()
     const pieces = 'SELECT FROM treasury_report_pieces WHERE tenant_id = $1'
     expect((await service.database.sandbox.query({ text: pieces }, [tenantId])).count).toBe(0)
     expect((await get(made.id)).result.row_count).toBe(made.result.row_count)
@@ -224,8 +230,8 @@ describe('the work', () => {
     const { body } = await ask({ type: 'ledger_entries' })
     const pool = service.database.sandbox
     const now = service.clock.now
-    const lease = { worker: crypto.randomUUID(), now, until: now + 30_000 }
-    expect(await claimReport(pool, tenantId, body.id, lease)).toBeDefined()
+    const lease = { token: crypto.randomUUID(), now, until: now + 30_000 }
+    expect(await REPORT_LEASES.acquire(pool, [tenantId, body.id], lease)).toBeDefined()
     await pool.query(
       {
         text: `INSERT INTO treasury_report_pieces (tenant_id, report_id, format, position, content)
@@ -233,10 +239,10 @@ describe('the work', () => {
       },
       [tenantId, body.id],
     )
-    await makeReports(parts())
+    await reportWorker(parts()).runOnce()
     expect((await get(body.id)).status).toBe('pending')
     service.clock.now += 30_000
-    await Promise.all([makeReports(parts()), makeReports(parts())])
+    await Promise.all([reportWorker(parts()).runOnce(), reportWorker(parts()).runOnce()])
     const made: Report = await get(body.id)
     expect(made.status).toBe('succeeded')
     const csv = await (await fetch(made.result.files[0]!.url)).text()
@@ -252,14 +258,14 @@ describe('the work', () => {
       WHERE tenant_id = $1 AND account_id = 'program_funds' AND version = 2`
     await service.database.control.query({ text: wrong }, [tenantId])
     const broken = await ask({ type: 'balance_summary' })
-    await makeReports(parts())
+    await reportWorker(parts()).runOnce()
     expect(await get(broken.body.id)).toMatchObject({
       ...{ status: 'failed', failure_code: 'inconsistent_records', result: null },
     })
     const { body } = await ask({ type: 'ledger_entries' })
     const text = 'UPDATE sandbox.treasury_reports SET tries = 5 WHERE tenant_id = $1 AND id = $2'
     await service.database.control.query({ text }, [tenantId, body.id])
-    await makeReports(parts())
+    await reportWorker(parts()).runOnce()
     expect(await get(body.id)).toMatchObject({ status: 'failed', failure_code: 'processing_error' })
     expect(await eventsOf(send)).toContain('treasury_report.failed')
   })
@@ -284,7 +290,7 @@ describe('asked for wrongly', () => {
     for (let count = 0; count < 20; count += 1)
       expect((await ask({ type: 'balance_summary' })).status).toBe(201)
     expect(refusal(await ask({ type: 'balance_summary' }))).toEqual([409, 'conflict', 'invalid_state'])
-    await makeReports(parts())
+    await reportWorker(parts()).runOnce()
     expect((await ask({ type: 'balance_summary' })).status).toBe(201)
   })
 

@@ -99,6 +99,7 @@ export async function startTestService(options: ServiceOptions = {}): Promise<Te
     limiter: undefined,
     deliveries: () => ({}),
     wallets: () => ({ apple: {}, google: {} }),
+    work: () => [],
     isLeaving: () => false,
   }
   const observability = options.watched ? createObservability(watching) : undefined

@@ -4,9 +4,9 @@ import type { Logger } from 'pino'
 import type { Database } from '../../database/database.ts'
 import type { Pool } from '../../database/pool/pool.ts'
 import { bumpRevision } from '../../database/revision.ts'
-import { type PeriodicJob, runPeriodically } from '../../platform/periodic.ts'
 import type { Clock } from '../../tenants/clock/clock.ts'
-import { createSetAside } from '../../work/set-aside.ts'
+import type { WorkTurn } from '../../work/queue-worker.ts'
+import { type DeclaredWorker, defineWorker } from '../../work/workers.ts'
 import { emptySpace, forgetDevices, forgetSpace, listWipedSpaces, type RetiredSpace } from './wipe-queries.ts'
 
 export interface WiperOptions {
@@ -19,13 +19,6 @@ export interface WiperOptions {
   readonly graceMs?: number
 }
 
-export interface Wiper {
-  /** Empties what there is to empty. */
-  look(): Promise<void>
-  /** Ends a look under way after the transaction that it is at. */
-  stop(): void
-}
-
 /** Whoever commits meanwhile waits until what a step has written is on the disk too. */
 const BATCH = 500
 
@@ -36,58 +29,38 @@ const GRACE_MS = 60_000
  * Deletes what stands in wiped spaces, in transactions of a bounded size with a rest as long as each has taken in between, so
  * that whoever else works on the database gets at least half of it. Any number of workers may.
  */
-export function createWiper(options: WiperOptions): Wiper {
-  const { database, clock, log, batch = BATCH, graceMs = GRACE_MS } = options
-  const setAside = createSetAside({ control: database.control, clock, log }, 'wipes', 'sandbox')
+export function wipeWorker(options: WiperOptions): DeclaredWorker {
+  const { database, clock, batch = BATCH, graceMs = GRACE_MS } = options
   const told = new Set<string>()
-  let stopping = false
 
-  const empty = async ({ space, wipedAt }: RetiredSpace) => {
+  const empty = async ({ space, wipedAt }: RetiredSpace, { isStopping }: WorkTurn) => {
     const isOver = clock.machine() - wipedAt >= graceMs
-    // Where the process that wiped was killed before it told the other nodes, they hear of it here.
+    // If the process that wiped was killed before it notified the other nodes, this notifies them.
     if (!told.has(space)) await bumpRevision(database.control)
     told.add(space)
     let began = performance.now()
     const rest = async () => {
       await wait(performance.now() - began)
       began = performance.now()
-      return !stopping
+      return !isStopping()
     }
     if (!(await emptySpace(database.sandbox, space, batch, isOver, rest))) return
     while (!(await forgetDevices(database.control, space, batch))) if (!(await rest())) return
     await forgetSpace(database.sandbox, space)
     told.delete(space)
   }
-  return {
-    async look() {
-      const spaces = await listWipedSpaces(database.sandbox)
-      await setAside.performAll({
-        batch: Number.POSITIVE_INFINITY,
-        find: async () => spaces,
-        itemOf: ({ space }) => ({ space, id: space }),
-        groupsOf: (found) => found.map((each) => [each]),
-        perform: ([each]) => empty(each!),
-      })
+  return defineWorker<RetiredSpace>(
+    { ...options, database: { ...database, live: database.sandbox } },
+    {
+      name: 'wipes',
+      environments: ['sandbox'],
+      batch: Number.POSITIVE_INFINITY,
+      find: () => listWipedSpaces(database.sandbox),
+      itemOf: ({ space }) => ({ space, id: space }),
+      async perform([retired], turn) {
+        await empty(retired!, turn)
+        return 'idle'
+      },
     },
-    stop() {
-      stopping = true
-    },
-  }
-}
-
-const PAUSE_MS = 1000
-
-/** Looks every second. */
-export function startWipeJob(options: WiperOptions): PeriodicJob {
-  const wiper = createWiper(options)
-  const job = runPeriodically(wiper.look, {
-    pauseMs: PAUSE_MS,
-    failed: (err) => options.log.warn({ err }, 'a wiped space could not be emptied; the next look goes on'),
-  })
-  return {
-    stop: () => {
-      wiper.stop()
-      return job.stop()
-    },
-  }
+  )
 }

@@ -5,7 +5,7 @@ import type { Pool } from '../../database/pool/pool.ts'
 import { ENVIRONMENTS, type Environment } from '../../platform/environment.ts'
 import { type PeriodicJob, runPeriodically } from '../../platform/periodic.ts'
 import type { Clock } from '../../tenants/clock/clock.ts'
-import { createSetAside } from '../../work/set-aside.ts'
+import { defineWorker } from '../../work/workers.ts'
 import { type CardKeys, RETIRED_AFTER_S, type Sealer } from './card-keys.ts'
 import { findRetirable, findSealedBefore, resealNumber, retireKey, type SealedNumberRow } from './queries.ts'
 
@@ -39,23 +39,24 @@ export async function reseal(options: ResealOptions): Promise<Resealed> {
   const retirable = await findRetirable(owner, graceS)
   const sealer = await keys.sealer()
   let resealed = 0
-  for (const environment of ENVIRONMENTS) {
-    await createSetAside(
-      { ...options, control: owner },
-      'card_numbers',
-      environment,
-    ).performAll<SealedNumberRow>({
+  const database = { control: owner, sandbox: owner, live: owner }
+  await defineWorker<SealedNumberRow>(
+    { ...options, database },
+    {
+      name: 'card_numbers',
       batch: STEP,
-      find: (limit) => findSealedBefore(owner, environment, sealer.version, limit),
+      find: ({ limit }, environment) => findSealedBefore(owner, environment, sealer.version, limit),
       itemOf: ({ tenant_id: space, card_id: id }) => ({ space, id }),
-      async perform(rows) {
+      groupOf: () => 'one step',
+      async perform(rows, { environment }) {
         const done = await owner.transaction((tx) =>
           Promise.all(rows.map((row) => resealOne(tx, keys, sealer, environment, row))),
         )
         resealed += done.filter((changed) => changed).length
+        return 'done'
       },
-    })
-  }
+    },
+  ).runOnce()
   const left = await oldestInUse(owner, sealer.version)
   const retired: number[] = []
   for (const version of retirable) {

@@ -1,5 +1,4 @@
 /** Holds everybody's cardholders against a list that came into use. */
-import type { Logger } from 'pino'
 import type { Database } from '../../database/database.ts'
 import { liesInRows } from '../../database/errors.ts'
 import { pipelined } from '../../database/pipelined.ts'
@@ -7,35 +6,31 @@ import type { Pool } from '../../database/pool/pool.ts'
 import { readSpace } from '../../database/space.ts'
 import { collectEvents } from '../../events/emit/emit.ts'
 import type { WakeUpChannel } from '../../events/emit/wake-ups.ts'
-import { ENVIRONMENTS, type Environment } from '../../platform/environment.ts'
+import type { Environment } from '../../platform/environment.ts'
 import { letOthersIn, PAUSE_AFTER } from '../../platform/fairness/pauses.ts'
-import { type PeriodicJob, runPeriodically } from '../../platform/periodic.ts'
 import { readPin } from '../../tenants/admin/pins.ts'
 import { systemEntry } from '../../tenants/audit/entry.ts'
 import { appendAudit, isSpaceWiped } from '../../tenants/audit/queries.ts'
 import type { Clock } from '../../tenants/clock/clock.ts'
-import { createSetAside, type SetAside } from '../../work/set-aside.ts'
+import type { WorkTurn } from '../../work/queue-worker.ts'
+import { type DeclaredWorker, defineWorker, type WorkerParts } from '../../work/workers.ts'
 import { type ListInUse, readLatestNumber, type Sanctions } from '../sanctions/list-in-use.ts'
 import { type Screened, screen, tellOfAlerts, writeAlerts } from './screening.ts'
 import { endScreening, findSpaces, lockBehind, markScreened, type WalkPosition } from './screening-queries.ts'
 
-export interface ScreeningParts {
+export interface ScreeningParts extends WorkerParts {
   readonly database: Readonly<Record<Environment, Pool>> & { readonly control: Database }
   readonly clock: Clock
   readonly sanctions: Pick<Sanctions, 'list'>
   readonly wakeUpChannel: WakeUpChannel
-  readonly log: Logger
   /** Cardholders screened in one transaction. */
   readonly batch?: number
-  /** Nothing more is begun. */
-  readonly isStopping?: () => boolean
 }
+
+const POLL_MS = 5000
 
 /** Their rows stay locked for about a tenth of a second. */
 const BATCH = 200
-
-/** Spaces found at once. */
-const SPACES = 100
 
 /** How late those are found whom a node with an older list has screened. */
 const LOOK_AGAIN_MS = 3_600_000
@@ -45,39 +40,34 @@ const LOOK_AGAIN_MS = 3_600_000
  * nodes may: rows that one has locked are passed over by the others, and a step that is cut off is undone as a whole. A node
  * whose list is not the one that came into use last leaves it to those that have it.
  */
-export async function screenAll(parts: ScreeningParts): Promise<void> {
-  const list = parts.sanctions.list()
-  const { control } = parts.database
-  if ((await readLatestNumber(control)) !== list.number) return
-  for (const environment of ENVIRONMENTS) {
-    const setAside = createSetAside({ ...parts, control }, 'cardholder_screening', environment)
-    await setAside.refresh()
-    for (let after = ''; ; ) {
-      const now = parts.clock.machine()
-      const spaces = await findSpaces(parts.database[environment], list.number, now, after, SPACES)
-      for (const space of spaces) {
-        if (setAside.isHeld({ space, id: space })) continue
-        await setAside.performGroup([{ space, id: space }], () =>
-          screenSpace({ parts, environment, space, list, setAside }),
-        )
-        if (parts.isStopping?.()) return
-      }
-      if (spaces.length < SPACES) break
-      after = spaces.at(-1)!
-    }
-  }
+export function cardholderScreeningWorker(parts: ScreeningParts): DeclaredWorker {
+  const { database, sanctions } = parts
+  return defineWorker<string>(parts, {
+    name: 'cardholder_screening',
+    pollMs: POLL_MS,
+    async find({ limit, after = '', now }, environment) {
+      const { number } = sanctions.list()
+      if ((await readLatestNumber(database.control)) !== number) return []
+      return findSpaces(database[environment], number, now, after, limit)
+    },
+    itemOf: (space) => ({ space, id: space }),
+    async perform([space], turn) {
+      await screenSpace({ parts, turn, space: space!, list: sanctions.list() })
+      return 'idle'
+    },
+  })
 }
 
 interface Screening {
   readonly parts: ScreeningParts
-  readonly environment: Environment
+  readonly turn: WorkTurn
   readonly space: string
   readonly list: ListInUse
-  readonly setAside: SetAside
 }
 
 async function screenSpace(screening: Screening): Promise<void> {
-  const { parts, environment, space, list, setAside } = screening
+  const { parts, turn, space, list } = screening
+  const { environment, setAside } = turn
   const { batch = BATCH } = parts
   let after: WalkPosition | undefined = { listNumber: -1, id: '' }
   let size = batch
@@ -92,15 +82,15 @@ async function screenSpace(screening: Screening): Promise<void> {
       if (size === 1) await leaveOut(screening, from, error)
       else size = Math.ceil(size / 2)
     }
-    if (parts.isStopping?.()) return
+    if (turn.isStopping()) return
   }
   for (const id of setAside.heldOf(space)) if (id !== space) return // it is still to be screened
-  await endScreening(parts.database[environment], space, list.number, parts.clock.machine() + LOOK_AGAIN_MS)
+  await endScreening(parts.database[environment], space, list.number, turn.now() + LOOK_AGAIN_MS)
 }
 
 /** Sets the next cardholder of the walk aside, whose screening failed. */
 async function leaveOut(
-  { parts, environment, space, list, setAside }: Screening,
+  { parts, turn: { environment, setAside }, space, list }: Screening,
   after: WalkPosition,
   error: unknown,
 ): Promise<void> {
@@ -111,7 +101,7 @@ async function leaveOut(
 
 /** Gives where the walk goes on; undefined at its end. */
 async function screenStep(
-  { parts, environment, space, list, setAside }: Screening,
+  { parts, turn: { environment, setAside }, space, list }: Screening,
   after: WalkPosition,
   batch: number,
 ): Promise<WalkPosition | undefined> {
@@ -153,21 +143,4 @@ async function screenStep(
   if (isDue) wakeUpChannel.publish(environment, tenantId)
   for (const id of screenedIds) await setAside.succeeded({ space, id })
   return last
-}
-
-const PAUSE_MS = 5000
-
-/** Looks every five seconds. */
-export function startScreeningJob(parts: ScreeningParts): PeriodicJob {
-  let stopping = false
-  const job = runPeriodically(() => screenAll({ ...parts, isStopping: () => stopping }), {
-    pauseMs: PAUSE_MS,
-    failed: (err) => parts.log.warn({ err }, 'cardholders could not be screened; the next look goes on'),
-  })
-  return {
-    stop: () => {
-      stopping = true
-      return job.stop()
-    },
-  }
 }

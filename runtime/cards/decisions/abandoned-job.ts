@@ -1,14 +1,14 @@
 /** Ends the authorization decisions whose process stopped before the answer came: they take the default action. */
 
-import { type Done, type DueParts, type DuePlace, doDue } from '../../events/due-work.ts'
-import { type PeriodicJob, runPeriodically } from '../../platform/periodic.ts'
+import { type Done, type DueParts, type DuePlace, dueWorker } from '../../events/due-work.ts'
+import type { DeclaredWorker } from '../../work/workers.ts'
 import { lockFacts } from '../transactions/authorizing.ts'
 import { conclude } from './concluding.ts'
 import { findOverdueQuestions, readDecision } from './queries.ts'
 
 /** Ends the decisions that no process is waiting for any more. Each locks its card, so each has a transaction of its own. */
-export function endAbandoned(parts: DueParts): Promise<void> {
-  return doDue(parts, {
+export function abandonedDecisionWorker(parts: DueParts): DeclaredWorker {
+  return dueWorker(parts, {
     name: 'authorization_decisions',
     finds: [(db, _, limit) => findOverdueQuestions(db, parts.clock.machine(), limit)],
     isSingle: true,
@@ -22,15 +22,4 @@ async function endOne({ db, space, events, now }: DuePlace, id: string): Promise
   if (!facts) return [] // wiped
   const row = await conclude({ db, space, events, now }, { id, answer: undefined }, facts)
   return [{ id: row.decision_id!, action: 'authorization_decision.timed_out' }]
-}
-
-const PAUSE_MS = 1000
-
-/** Looks every second. */
-export function startAbandonedJob(parts: DueParts): PeriodicJob {
-  return runPeriodically(() => endAbandoned(parts), {
-    pauseMs: PAUSE_MS,
-    failed: (err) =>
-      parts.log.warn({ err }, 'abandoned questions could not be ended; the next look finds them'),
-  })
 }

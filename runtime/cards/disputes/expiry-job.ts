@@ -1,15 +1,15 @@
 /** Disputes that were not submitted in time: they end, and that is told. */
 
-import { type Done, type DueParts, type DuePlace, doDue } from '../../events/due-work.ts'
-import { type PeriodicJob, runPeriodically } from '../../platform/periodic.ts'
+import { type Done, type DueParts, type DuePlace, dueWorker } from '../../events/due-work.ts'
+import type { DeclaredWorker } from '../../work/workers.ts'
 import { lockCardTransactions } from '../transactions/queries.ts'
 import { writeChange } from './changes.ts'
 import { findOverdueDisputes, lockDispute } from './queries.ts'
 import { close } from './states.ts'
 
 /** Ends the disputes whose deadline has come by the service clock. */
-export function expireDisputes(parts: DueParts): Promise<void> {
-  return doDue(parts, {
+export function disputeExpiryWorker(parts: DueParts): DeclaredWorker {
+  return dueWorker(parts, {
     name: 'dispute_expiry',
     finds: [findOverdueDisputes],
     async act(place, found) {
@@ -34,14 +34,4 @@ async function expire(place: DuePlace, id: string): Promise<readonly Done[]> {
   const at = Math.max(dispute.updated, dispute.submission_deadline)
   await writeChange(place, dispute, close(dispute, 'expired', at))
   return [{ id, action: 'dispute.expired' }]
-}
-
-const PAUSE_MS = 1000
-
-/** Looks every second. */
-export function startDisputeExpiryJob(parts: DueParts): PeriodicJob {
-  return runPeriodically(() => expireDisputes(parts), {
-    pauseMs: PAUSE_MS,
-    failed: (err) => parts.log.warn({ err }, 'disputes could not be ended; the next look finds them'),
-  })
 }

@@ -1,10 +1,10 @@
 /** In the sandbox, does what phones do: uses provisioning payloads, so that cards get onto devices. */
 
 import { pipelined } from '../../database/pipelined.ts'
-import { type Done, type DueParts, type DuePlace, doDue } from '../../events/due-work.ts'
+import { type Done, type DueParts, type DuePlace, dueWorker } from '../../events/due-work.ts'
 import { emit } from '../../events/emit/emit.ts'
 import { newId } from '../../platform/ids.ts'
-import { type PeriodicJob, runPeriodically } from '../../platform/periodic.ts'
+import type { DeclaredWorker } from '../../work/workers.ts'
 import { lockCard } from '../cards/queries.ts'
 import { eligibilityOf } from '../cards/view.ts'
 import { showWalletToken } from '../wallet-tokens/changes.ts'
@@ -12,8 +12,8 @@ import { insertWalletToken, type WalletTokenRow } from '../wallet-tokens/queries
 import { type AwaitingPayload, findAwaiting, lockAwaiting, settlePayload } from './queries.ts'
 
 /** Uses the sandbox's payloads that no wallet has used. Each locks its card, so each has a transaction of its own. */
-export function usePayloads(parts: DueParts): Promise<void> {
-  return doDue(parts, {
+export function payloadWorker(parts: DueParts): DeclaredWorker {
+  return dueWorker(parts, {
     name: 'provisioning_payloads',
     finds: [(db, _, limit) => findAwaiting(db, limit)],
     isSingle: true,
@@ -47,14 +47,4 @@ async function usePayload(
   pipelined(settlePayload(db, space, id, { tokenId: token.id, at: now }))
   emit(events, { type: 'card.wallet_token.created', data: { wallet_token: showWalletToken(token) } })
   return [{ id: token.id, action: 'wallet_token.created' }]
-}
-
-const PAUSE_MS = 1000
-
-/** Looks every second. */
-export function startStandInJob(parts: DueParts): PeriodicJob {
-  return runPeriodically(() => usePayloads(parts), {
-    pauseMs: PAUSE_MS,
-    failed: (err) => parts.log.warn({ err }, 'payloads could not be used; the next look finds them'),
-  })
 }

@@ -1,8 +1,8 @@
 /** Authorizations that hold for too long: what is held is given back, and told. */
 
-import { type Done, type DueParts, type DuePlace, doDue } from '../../events/due-work.ts'
+import { type Done, type DueParts, type DuePlace, dueWorker } from '../../events/due-work.ts'
 import { readClockOffset } from '../../money/settlement-lines/clock.ts'
-import { type PeriodicJob, runPeriodically } from '../../platform/periodic.ts'
+import type { DeclaredWorker } from '../../work/workers.ts'
 import { type TransactionPlace, writeChange } from './changes.ts'
 import {
   type CardTransactionRow,
@@ -17,8 +17,8 @@ import { giveUp } from './states.ts'
 const AHEAD = 10
 
 /** Expires the holds whose time has come by the settlement clock. */
-export function expireHolds(parts: DueParts): Promise<void> {
-  return doDue(parts, {
+export function holdExpiryWorker(parts: DueParts): DeclaredWorker {
+  return dueWorker(parts, {
     name: 'hold_expiry',
     finds: [findOverdueHolds, findOverdueAhead],
     act: (place, found) =>
@@ -58,14 +58,4 @@ async function expireOf(place: DuePlace, ids: readonly string[]): Promise<readon
 export async function expire(place: TransactionPlace, row: CardTransactionRow, now: number): Promise<void> {
   const at = Math.min(now, Math.max(row.updated, row.expires_at!))
   await writeChange(place, row, giveUp(row, 'expiry', row.held, at), 'card.transaction.expired')
-}
-
-const PAUSE_MS = 1000
-
-/** Looks every second. */
-export function startHoldExpiryJob(parts: DueParts): PeriodicJob {
-  return runPeriodically(() => expireHolds(parts), {
-    pauseMs: PAUSE_MS,
-    failed: (err) => parts.log.warn({ err }, 'holds could not be expired; the next look finds them'),
-  })
 }

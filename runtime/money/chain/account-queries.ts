@@ -2,6 +2,7 @@
 import type { Database, Statement } from '../../database/database.ts'
 import type { Pool } from '../../database/pool/pool.ts'
 import { toTimestamp } from '../../database/types.ts'
+import { createLeases, type Lease } from '../../work/leases.ts'
 
 /** An account on a chain. */
 export interface ChainAccount {
@@ -14,42 +15,35 @@ export class LostLease extends Error {
   override name = 'LostLease'
 }
 
-const OPEN_ACCOUNT: Statement = {
-  text: `INSERT INTO control.chain_signers (chain_id, address, next_nonce) VALUES ($1, $2, 0)
-         ON CONFLICT (chain_id, address) DO NOTHING`,
-}
-const ACQUIRE: Statement = {
-  text: `UPDATE control.chain_signers SET token = $3, lease_until = $5
-          WHERE chain_id = $1 AND address = $2 AND (token = $3 OR token IS NULL OR lease_until < $4)
-         RETURNING next_nonce`,
-}
-const RELEASE: Statement = {
-  text: `UPDATE control.chain_signers SET token = NULL, lease_until = '-infinity'
-          WHERE chain_id = $1 AND address = $2 AND token = $3`,
-}
+/** A worker has an account as long as it has payments of it to follow or to send. */
+const LEASES = createLeases<{ readonly next_nonce: number }>({
+  name: 'chain_signers',
+  table: 'control.chain_signers',
+  key: ['chain_id', 'address'],
+  token: 'token',
+  until: 'lease_until',
+  returning: 'next_nonce',
+  open: {
+    text: `INSERT INTO control.chain_signers (chain_id, address, next_nonce) VALUES ($1, $2, 0)
+           ON CONFLICT (chain_id, address) DO NOTHING`,
+  },
+})
 
-/**
- * Takes the account, or goes on having it. Gives the nonce of its next transaction; undefined while another worker has it.
- *
- * @param now machine time of the database, in milliseconds, as is `until`.
- */
+/** Takes the account, or renews the lease. Gives the nonce of its next transaction; undefined while another worker has it. */
 export async function acquireAccount(
   control: Database,
   { chainId, address }: ChainAccount,
-  lease: { readonly token: string; readonly now: number; readonly until: number },
+  lease: Lease,
 ): Promise<number | undefined> {
-  const times = [toTimestamp(lease.now), toTimestamp(lease.until)]
-  const values = [chainId, address, lease.token, ...times]
-  const acquire = async () =>
-    (await control.query<{ next_nonce: number }>(ACQUIRE, values)).rows[0]?.next_nonce
-  const known = await acquire()
-  if (known !== undefined) return known
-  if ((await control.query(OPEN_ACCOUNT, [chainId, address])).count === 0) return undefined
-  return acquire()
+  return (await LEASES.acquire(control, [chainId, address], lease))?.next_nonce
 }
 
-export async function releaseAccount(control: Database, account: ChainAccount, token: string): Promise<void> {
-  await control.query(RELEASE, [account.chainId, account.address, token])
+export function releaseAccount(
+  control: Database,
+  { chainId, address }: ChainAccount,
+  token: string,
+): Promise<void> {
+  return LEASES.release(control, [chainId, address], token)
 }
 
 const HELD: Statement = {

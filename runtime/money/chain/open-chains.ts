@@ -4,7 +4,7 @@ import type { Logger } from 'pino'
 import type { Pool } from '../../database/pool/pool.ts'
 import type { ChainSettings, SignerSettings } from '../../platform/chain-settings.ts'
 import { ENVIRONMENTS, type Environment } from '../../platform/environment.ts'
-import type { PeriodicJob } from '../../platform/periodic.ts'
+import type { DeclaredWorker } from '../../work/workers.ts'
 import { findChainOfToken, rememberChain } from './chain-queries.ts'
 import {
   type Danger,
@@ -40,7 +40,9 @@ export interface Chains {
   /** What pages and the ready line say where the operator has allowed test chains and publicly known keys; a sentence each. */
   readonly warnings: readonly string[]
   /** Starts a worker for each chain. */
-  start(parts: TransferReportParts & { readonly control: Pool; readonly log: Logger }): PeriodicJob
+  start(
+    parts: TransferReportParts & { readonly control: Pool; readonly log: Logger },
+  ): Pick<DeclaredWorker, 'stop'>
 }
 
 const OWN: ChainInfo = { id: TEST_CHAIN_ID, name: caip2(TEST_CHAIN_ID), token: TEST_USDC, isOwn: true }
@@ -106,7 +108,11 @@ interface Start {
   readonly parts: TransferReportParts & { readonly control: Pool; readonly log: Logger }
 }
 
-function startFor(chain: ChainInfo, of: Chains['of'], { settings, limits, parts }: Start): PeriodicJob {
+function startFor(
+  chain: ChainInfo,
+  of: Chains['of'],
+  { settings, limits, parts }: Start,
+): Pick<DeclaredWorker, 'stop'> {
   let signer: ReturnType<typeof import('./open-signer.ts').openSigner> | undefined
   return startChainWorker({
     ...parts,

@@ -1,26 +1,26 @@
 /** Dollars on their way: a bank is asked for them under a lease, between two transactions. */
-import type { Logger } from 'pino'
 import type { Sanctions } from '../../cards/sanctions/list-in-use.ts'
 import type { Database } from '../../database/database.ts'
-import { liesInRows, reasonOf } from '../../database/errors.ts'
+import { reasonOf } from '../../database/errors.ts'
 import { pipelined } from '../../database/pipelined.ts'
 import type { Pool } from '../../database/pool/pool.ts'
 import { readSpace } from '../../database/space.ts'
 import { requireExact } from '../../database/types.ts'
 import { collectEvents } from '../../events/emit/emit.ts'
 import type { WakeUpChannel } from '../../events/emit/wake-ups.ts'
-import { ENVIRONMENTS, type Environment } from '../../platform/environment.ts'
-import { type PeriodicJob, runPeriodically } from '../../platform/periodic.ts'
+import type { Environment } from '../../platform/environment.ts'
 import type { Seals } from '../../platform/secrets.ts'
 import { readPin } from '../../tenants/admin/pins.ts'
 import { systemEntry } from '../../tenants/audit/entry.ts'
-import { appendAudit, isSpaceWiped } from '../../tenants/audit/queries.ts'
+import { appendAudit } from '../../tenants/audit/queries.ts'
 import type { Clock } from '../../tenants/clock/clock.ts'
+import { type DeclaredWorker, defineWorker, type WorkerParts } from '../../work/workers.ts'
 import { type BankAccount, openAccount } from '../destinations/account.ts'
 import { readAccount } from '../destinations/queries.ts'
 import type { Bank, BankAnswer } from './bank-client.ts'
 import {
   type BankTransferRow,
+  type DueBankTransfer,
   findDueTransfers,
   holdUpBankTransfer,
   lockBankTransfer,
@@ -31,13 +31,12 @@ import { writeChange } from './changes.ts'
 import { lockPayout, type PayoutRow } from './queries.ts'
 import { isSignable } from './transfer-listener.ts'
 
-export interface BankJobParts {
+export interface BankJobParts extends WorkerParts {
   readonly database: Readonly<Record<Environment, Pool>> & { readonly control: Database }
   readonly clock: Clock
   readonly wakeUpChannel: WakeUpChannel
   readonly seals: Seals
   readonly bank: Bank
-  readonly log: Pick<Logger, 'error' | 'warn'>
   readonly sanctions: Pick<Sanctions, 'list'>
 }
 
@@ -46,6 +45,8 @@ interface BankTransferKey {
   readonly environment: Environment
   readonly space: string
   readonly id: string
+  /** Machine time by the database's clock. */
+  readonly now: () => number
 }
 
 /** What a worker is to ask, under its lease. */
@@ -54,47 +55,38 @@ interface Leased {
   readonly ask: (bank: Bank) => Promise<BankAnswer>
 }
 
-/** Transfers under way at a time. */
-const BATCH = 20
+/** Transfers that a process asks about at once in an environment. */
+const AT_ONCE = 20
 
-/** Looks once at every transfer that is due, of all tenants. One that fails stops no other. */
-export async function visitBank(parts: BankJobParts): Promise<void> {
-  const looks = await Promise.allSettled(ENVIRONMENTS.map((environment) => visitAll(parts, environment)))
-  for (const look of looks) if (look.status === 'rejected') throw look.reason
-}
-
-async function visitAll(parts: BankJobParts, environment: Environment): Promise<void> {
-  const seen = new Set<string>()
-  for (;;) {
-    const due = await findDueTransfers(parts.database[environment], parts.clock.machine(), BATCH)
-    const fresh = due.filter(({ tenant_id, id }) => !seen.has(`${tenant_id} ${id}`))
-    for (const { tenant_id, id } of fresh) seen.add(`${tenant_id} ${id}`)
-    const visits = fresh.map(({ tenant_id: space, id, problem }) =>
-      visit(parts, { environment, space, id }, problem),
-    )
-    for (const each of await Promise.allSettled(visits)) if (each.status === 'rejected') throw each.reason
-    if (due.length < BATCH || fresh.length === 0) return
-  }
-}
-
-/** @param known why it was held up before. */
-async function visit(parts: BankJobParts, place: BankTransferKey, known: string | null): Promise<void> {
-  try {
-    const leased = await lease(parts, place)
-    if (leased) await record(parts, place, leased.token, await leased.ask(parts.bank))
-  } catch (error) {
-    if (isSpaceWiped(error)) return // the next look does not find it
-    if (!liesInRows(error)) throw error
-    const { environment, space, id } = place
-    const problem = reasonOf(error)
-    if (problem !== known) parts.log.error({ payout_id: id }, `a payout is held up: ${problem}`)
-    await holdUpBankTransfer(parts.database[environment], space, id, { problem, now: parts.clock.machine() })
-  }
+/**
+ * Asks the bank about every transfer that is due. A transfer that fails is held up in its own row, which `admin payout held-up`
+ * shows with those that the bank gives no usable answer for; it is not set aside.
+ */
+export function bankWorker(parts: BankJobParts): DeclaredWorker {
+  const { database, bank, log } = parts
+  return defineWorker<DueBankTransfer>(parts, {
+    name: 'bank_transfers',
+    atOnce: AT_ONCE,
+    find: ({ limit, now }, environment) => findDueTransfers(database[environment], now, limit),
+    itemOf: ({ tenant_id: space, id }) => ({ space, id }),
+    async perform([due], { environment, now }) {
+      const place = { environment, now, space: due!.tenant_id, id: due!.id }
+      const leased = await lease(parts, place)
+      if (!leased) return 'idle'
+      await record(parts, place, leased.token, await leased.ask(bank))
+      return 'done'
+    },
+    async isolate({ tenant_id: space, id, problem: known }, error, { environment, now }) {
+      const problem = reasonOf(error)
+      if (problem !== known) log.error({ payout_id: id }, `a payout is held up: ${problem}`)
+      await holdUpBankTransfer(database[environment], space, id, { problem, now: now() })
+    },
+  })
 }
 
 /** Takes a transfer for this worker alone; undefined where another one has it, or nothing is to be asked any more. */
 function lease(parts: BankJobParts, place: BankTransferKey): Promise<Leased | undefined> {
-  const now = parts.clock.machine()
+  const now = place.now()
   return change(parts, place, async (db, payout, transfer) => {
     if (transfer.due === null || transfer.due > now) return undefined
     requireExact(payout.amount, 'its amount')
@@ -132,7 +124,7 @@ function record(
 ): Promise<unknown> {
   return change(parts, place, async (_, payout, transfer) => {
     if (transfer.token !== token) return undefined
-    const times = { now: parts.clock.machine(), service: serviceTime(parts, place) }
+    const times = { now: place.now(), service: serviceTime(parts, place) }
     return { ...visitAfter(transfer, payout, answer, times), result: undefined }
   })
 }
@@ -171,14 +163,4 @@ async function change<Result>(
   })
   if (isDue) wakeUpChannel.publish(environment, space)
   return result
-}
-
-const PAUSE_MS = 1000
-
-/** Looks every second. */
-export function startBankJob(parts: BankJobParts): PeriodicJob {
-  return runPeriodically(() => visitBank(parts), {
-    pauseMs: PAUSE_MS,
-    failed: (err) => parts.log.warn({ err }, 'the bank could not be asked; the next look asks again'),
-  })
 }

@@ -1,24 +1,26 @@
 /** What workers ask and write: which report is to be made, who makes it, and its files piece by piece. */
 import type { Database, Statement } from '../../database/database.ts'
 import { toTimestamp } from '../../database/types.ts'
+import { createLeases } from '../../work/leases.ts'
 import type { Piece } from './files.ts'
 import type { ReportRow } from './queries.ts'
 
 const FIND: Statement = {
   name: 'treasury_reports_find',
-  text: `SELECT DISTINCT ON (r.tenant_id) r.tenant_id, r.id, coalesce(r.leased_until > $1, false) AS is_leased
-           FROM treasury_reports r WHERE r.status = 'pending' AND r.tenant_id > $2
-          ORDER BY r.tenant_id, r.created, r.id LIMIT $3`,
+  text: `SELECT f.tenant_id, f.id
+           FROM (SELECT DISTINCT ON (r.tenant_id) r.tenant_id, r.id, r.leased_until
+                   FROM treasury_reports r WHERE r.status = 'pending' AND r.tenant_id > $2
+                  ORDER BY r.tenant_id, r.created, r.id) AS f
+          WHERE coalesce(f.leased_until <= $1, true)
+          ORDER BY f.tenant_id LIMIT $3`,
 }
 
 export interface PendingReport {
   readonly tenant_id: string
   readonly id: string
-  /** Somebody is at it. */
-  readonly is_leased: boolean
 }
 
-/** The oldest report of each tenant that is still to be made. @param now machine time. */
+/** The oldest pending report of each tenant behind `afterTenant`, unless a worker has it. @param now machine time. */
 export async function findPending(
   db: Database,
   now: number,
@@ -28,47 +30,23 @@ export async function findPending(
   return (await db.query<PendingReport>(FIND, [toTimestamp(now), afterTenant, limit])).rows
 }
 
-const CLAIM: Statement = {
-  name: 'treasury_reports_claim',
-  text: `UPDATE treasury_reports r SET worker = $3, leased_until = $4, tries = r.tries + 1
-          WHERE r.tenant_id = $1 AND r.id = $2 AND r.status = 'pending' AND coalesce(r.leased_until <= $5, true)
-      RETURNING r.id, r.type, r.interval_start, r.interval_end, r.currency, r.version, r.status, r.result, r.expires_at,
-                r.failure_code, r.created, r.updated, r.tries`,
-}
-
-/** Who writes a report; times are machine time. */
-export interface Lease {
-  readonly worker: string
-  readonly now: number
-  readonly until: number
-}
-
 export interface ClaimedReport extends ReportRow {
-  /** How often somebody began, this time included. */
+  /** How often a worker began, this time included. */
   readonly tries: number
 }
 
-/** Undefined where somebody else is at it, or has ended it. */
-export async function claimReport(
-  db: Database,
-  space: string,
-  id: string,
-  { worker, now, until }: Lease,
-): Promise<ClaimedReport | undefined> {
-  const values = [space, id, worker, toTimestamp(until), toTimestamp(now)]
-  return (await db.query<ClaimedReport>(CLAIM, values)).rows[0]
-}
-
-const RENEW: Statement = {
-  name: 'treasury_reports_renew',
-  text: `UPDATE treasury_reports SET leased_until = $4
-          WHERE tenant_id = $1 AND id = $2 AND worker = $3 AND status = 'pending'`,
-}
-
-/** Gives whether the report is this worker's still; if so, nobody else takes it before the end of the transaction. */
-export async function renewLease(db: Database, space: string, id: string, lease: Lease): Promise<boolean> {
-  return (await db.query(RENEW, [space, id, lease.worker, toTimestamp(lease.until)])).count === 1
-}
+/** Leases on pending reports, by tenant and report. */
+export const REPORT_LEASES = createLeases<ClaimedReport>({
+  name: 'treasury_reports',
+  table: 'treasury_reports',
+  key: ['tenant_id', 'id'],
+  token: 'worker',
+  until: 'leased_until',
+  where: `status = 'pending'`,
+  also: 'tries = tries + 1',
+  returning: `id, type, interval_start, interval_end, currency, version, status, result, expires_at, failure_code, created,
+              updated, tries`,
+})
 
 const ADD_PIECE: Statement = {
   name: 'treasury_report_pieces_add',

@@ -1,8 +1,8 @@
 /** Settlements that move on because their time has come. */
 
 import type { Sanctions } from '../../cards/sanctions/list-in-use.ts'
-import { type Done, type DueParts, type DuePlace, doDue } from '../../events/due-work.ts'
-import { type PeriodicJob, runPeriodically } from '../../platform/periodic.ts'
+import { type Done, type DueParts, type DuePlace, dueWorker } from '../../events/due-work.ts'
+import type { DeclaredWorker } from '../../work/workers.ts'
 import { endHolds } from '../destinations/activation.ts'
 import { lockClock } from '../settlement-lines/clock.ts'
 import { findDueTenants, findDueTenantsAhead } from '../settlement-lines/queries.ts'
@@ -13,8 +13,8 @@ export interface SettlementParts extends DueParts {
 }
 
 /** Moves the settlements on whose time has come, those of one tenant in a transaction. */
-export function settleDue({ sanctions, ...parts }: SettlementParts): Promise<void> {
-  return doDue(parts, {
+export function settlementWorker({ sanctions, ...parts }: SettlementParts): DeclaredWorker {
+  return dueWorker(parts, {
     name: 'settlements',
     finds: [findDueTenants, findDueTenantsAhead],
     act: (place) => settleOf(place, sanctions),
@@ -30,14 +30,4 @@ async function settleOf(place: DuePlace, sanctions: SettlementParts['sanctions']
   }
   const moved = [...(await moveSettlements(() => place, until, now, sanctions.list(), follow)).values()]
   return [...moved.map(({ id, status }) => ({ id, action: `settlement.${status}` })), ...ended]
-}
-
-const PAUSE_MS = 1000
-
-/** Looks every second. */
-export function startSettlementJob(parts: SettlementParts): PeriodicJob {
-  return runPeriodically(() => settleDue(parts), {
-    pauseMs: PAUSE_MS,
-    failed: (err) => parts.log.warn({ err }, 'settlements could not be moved on; the next look finds them'),
-  })
 }

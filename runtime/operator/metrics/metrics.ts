@@ -9,6 +9,7 @@ import type { Load } from './load.ts'
 import { addPayouts, type HeldUpSource } from './payout-metrics.ts'
 import { addCounter, addGauge, addQueriedGauge, tally } from './series.ts'
 import { addWallets, type WalletSources } from './wallet-metrics.ts'
+import { addWork, type WorkSource } from './work-metrics.ts'
 
 export type NotedRequests = Pick<RequestLog, 'dropped' | 'waitingBytes'>
 
@@ -22,6 +23,7 @@ export interface MetricSources {
   readonly unreadable: () => ReadonlyMap<string, number>
   readonly deliveries: DeliverySources
   readonly wallets: () => WalletSources
+  readonly work: WorkSource
   /** Pauses that this process began after too many wrong codes. */
   readonly pausedMembers: () => number
   /** What notes requests for their tenants to look at. */
@@ -45,6 +47,7 @@ export function createMetrics(sources: MetricSources): Registry {
   addLoad(registry, sources)
   addDeliveries(registry, sources.deliveries)
   addWallets(registry, sources.wallets)
+  addWork(registry, sources.work)
   addPayouts(registry, sources.heldUpPayouts)
   addQueriedGauge(
     registry,

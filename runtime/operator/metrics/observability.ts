@@ -18,6 +18,7 @@ import { createObservabilityPages } from './pages.ts'
 import { databasesAnswer } from './readiness.ts'
 import { watchStorage } from './storage.ts'
 import type { WalletSources } from './wallet-metrics.ts'
+import type { WorkSource } from './work-metrics.ts'
 
 export interface ObservabilityParts {
   readonly settings: Pick<Settings, 'load' | 'timeouts' | 'requestLog'>
@@ -27,6 +28,7 @@ export interface ObservabilityParts {
   readonly limiter: (() => LimiterState) | undefined
   readonly deliveries: DeliverySources
   readonly wallets: () => WalletSources
+  readonly work: WorkSource
   /** Absent: nothing of it is counted. */
   readonly usage?: Pick<UsageMeter, 'droppedTouches'> | undefined
   /** The process is about to stop. */
@@ -48,7 +50,7 @@ export interface Observability {
 }
 
 export function createObservability(parts: ObservabilityParts): Observability {
-  const { settings, database, log, limiter, deliveries, wallets, usage, isLeaving } = parts
+  const { settings, database, log, limiter, deliveries, wallets, work, usage, isLeaving } = parts
   const { control, sandbox, live } = database
   const pools = { control: control.load, sandbox: sandbox.load, live: live.load }
   const load = watchLoad({ limits: settings.load })
@@ -74,6 +76,7 @@ export function createObservability(parts: ObservabilityParts): Observability {
     unreadable: unreadableRequests,
     deliveries,
     wallets,
+    work,
     setAside: () => countSetAside(control).catch(notCounted('rows that are set aside')),
     heldUpPayouts: () => listHeldUp(control).catch(notCounted('payouts that are held up')),
   })

@@ -1,11 +1,11 @@
 /** Expires passes in the database. Callers see a pass as expired from its `expires_at` on, before a worker writes it down. */
 
 import { pipelined } from '../../database/pipelined.ts'
-import { type Done, type DueParts, type DuePlace, doDue } from '../../events/due-work.ts'
+import { type Done, type DueParts, type DuePlace, dueWorker } from '../../events/due-work.ts'
 import { emit } from '../../events/emit/emit.ts'
 import type { Environment } from '../../platform/environment.ts'
-import { type PeriodicJob, runPeriodically } from '../../platform/periodic.ts'
 import type { BaseUrls } from '../../tenants/addresses/base-urls.ts'
+import type { DeclaredWorker } from '../../work/workers.ts'
 import type { PassTokens } from '../wallets/render/pass-tokens.ts'
 import { changeAtExpiry } from './changed.ts'
 import { findOverduePasses, lockPasses, updatePasses } from './queries.ts'
@@ -22,8 +22,8 @@ export interface ExpiryParts extends DueParts {
 const BATCH = 500
 
 /** Expires the passes whose time has come by the service clock. */
-export function expirePasses(parts: ExpiryParts): Promise<void> {
-  return doDue(parts, {
+export function passExpiryWorker(parts: ExpiryParts): DeclaredWorker {
+  return dueWorker(parts, {
     name: 'pass_expiry',
     finds: [findOverduePasses],
     batch: BATCH,
@@ -62,14 +62,4 @@ async function expireOf(
   tellWallets(db, space, expired, clock.machine())
   for (const pass of shown) emit(events, { type: 'pass.expired', data: { pass } })
   return expired.map(({ id }) => ({ id, action: 'pass.expired' }))
-}
-
-const PAUSE_MS = 1000
-
-/** Looks every second. */
-export function startExpiryJob(parts: ExpiryParts): PeriodicJob {
-  return runPeriodically(() => expirePasses(parts), {
-    pauseMs: PAUSE_MS,
-    failed: (err) => parts.log.warn({ err }, 'passes could not be expired; the next look finds them'),
-  })
 }

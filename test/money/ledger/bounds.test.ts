@@ -1,7 +1,7 @@
 /** Sums at and beyond the documents' bound of 10^15 cents: refused where they are asked for, never an error of a worker. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { makeReports } from '../../../runtime/money/reports/job.ts'
-import { settleDue } from '../../../runtime/money/settlements/job.ts'
+import { reportWorker } from '../../../runtime/money/reports/job.ts'
+import { settlementWorker } from '../../../runtime/money/settlements/job.ts'
 import { verifyLedger } from '../../../runtime/operator/ledger.ts'
 import { openReportLinks } from '../../../runtime/tenants/addresses/report-links.ts'
 import { firstFault } from '../../api/fixtures.ts'
@@ -36,13 +36,13 @@ async function openCard() {
 }
 
 const settle = () =>
-  settleDue({
+  settlementWorker({
     database: service.database,
     clock: service.clock,
     log: strictLog,
     wakeUpChannel: { publish: () => {} },
     sanctions: service.sanctions,
-  })
+  }).runOnce()
 
 const refusal = (field: string, issue: RegExp) => [
   ...[422, 'validation_failed', { field, issue: expect.stringMatching(issue) }],
@@ -118,12 +118,13 @@ test('sums of days beyond the exact numbers are reported to the cent, and nothin
   }
   for (const type of ['ledger_entries', 'balance_summary', 'settlement_reconciliation']) {
     const { id } = await make(send, '/v1/treasury_reports', { type, ...interval })
-    await makeReports({
+    await reportWorker({
       database: service.database,
       clock: { machine: () => service.clock.now, service: () => service.clock.now },
       wakeUpChannel: { publish: () => {} },
+      log: strictLog,
       links: openReportLinks(service.database.pepper, service.urls),
-    })
+    }).runOnce()
     const { status, result } = (await send(`/v1/treasury_reports/${id}`)).body
     expect([type, status]).toEqual([type, 'succeeded'])
     const [csv = '', json = ''] = await Promise.all(

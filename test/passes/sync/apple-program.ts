@@ -35,6 +35,7 @@ const devices = createDevices({
   passTokens: openPassTokens(database.pepper),
 })
 createUpdateWorker({
+  environment: 'sandbox',
   platform: 'apple',
   pool,
   leaseClock: createLeaseClock(pool, clock.machine),

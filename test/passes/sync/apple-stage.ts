@@ -98,6 +98,7 @@ export async function openWalletStage(environment: Environment = 'sandbox'): Pro
   const work = (options: Partial<UpdateWorkerOptions> = {}) => {
     const apns = createApns({ url: push.url, topic: TOPIC, auth, now: clock.machine, timeoutMs: 1000 })
     const worker = createUpdateWorker({
+      environment,
       platform: 'apple',
       pool,
       leaseClock: createLeaseClock(pool, clock.machine),

@@ -100,6 +100,8 @@ test('template and pass, PATCH, revoke, and a callback', { timeout: 120_000 }, a
     'svc_wallet_pushes_total{environment="sandbox",outcome="lost"} 0',
     'svc_wallet_push_age_seconds{environment="live"} 0',
     'svc_wallet_queue_failing{environment="sandbox"} 0',
+    'svc_work_failing{environment="live",work="pass_expiry"} 0',
+    'svc_work_turns_total{environment="sandbox",work="hold_expiry",outcome="failed"} 0',
   ]) {
     expect(metrics).toContain(`${line}\n`)
   }

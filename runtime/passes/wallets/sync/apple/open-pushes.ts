@@ -38,6 +38,7 @@ export function openPushes(parts: PushParts): Pushes {
     if (!apns) return undefined
     const devices = createDevices({ ...parts, environment, pool, control: database.control })
     const worker = createUpdateWorker({
+      environment,
       platform: 'apple',
       pool,
       leaseClock: createLeaseClock(pool, clock.machine),

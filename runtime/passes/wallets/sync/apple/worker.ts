@@ -2,11 +2,12 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { Pool } from '../../../../database/pool/pool.ts'
+import type { Environment } from '../../../../platform/environment.ts'
 import { createBatches } from '../../../../work/batches.ts'
 import type { LeaseClock } from '../../../../work/lease-clock.ts'
+import { createQueueWorker } from '../../../../work/queue-worker.ts'
 import type { SetAside } from '../../../../work/set-aside.ts'
 import { createSlots } from '../../../../work/slots.ts'
-import { createWakeUp } from '../../../../work/wake-up.ts'
 import {
   claimUpdates,
   findWork,
@@ -26,6 +27,7 @@ export interface UpdateSender {
 }
 
 export interface UpdateWorkerOptions {
+  readonly environment: Environment
   readonly platform: WalletPlatform
   /** Of the environment. */
   readonly pool: Pool
@@ -77,7 +79,6 @@ const MAX_RETRY_MS = 30 * 60_000
 /** While nothing can be sent, one is tried after a pause that grows up to this. */
 const MAX_PAUSE_MS = 60_000
 
-const CLOCK_EVERY_MS = 60_000
 const SETTLED_AT_ONCE = 200
 const SETTLING = 4
 
@@ -86,18 +87,14 @@ const SETTLING = 4
  * has its share of what is under way (work/slots.ts), and what is taken is under a lease. Begins at once.
  */
 export function createUpdateWorker(options: UpdateWorkerOptions): UpdateWorker {
-  const { platform, pool, leaseClock, sender, setAside, fanOut, log } = options
+  const { environment, platform, pool, leaseClock, sender, setAside, fanOut, log } = options
   const { concurrency = 400, leaseMs = 60_000, pollMs = 500, retryMs = RETRY_MS, drainMs = 12_000 } = options
   const slots = createSlots(concurrency)
-  const wakeUp = createWakeUp()
-  /** Tenants in turn. */
-  const agenda = new Set<string>()
-  const visited = new Set<string>()
   /** Tenants for whom there was no slot. */
   const blocked = new Set<string>()
   const underWay = new Set<Promise<void>>()
   const outcomes = { done: 0, failed: 0, stopped: 0, lost: 0 }
-  let [failing, stopping, pauseMs, pausedUntil] = [false, false, 0, Number.NEGATIVE_INFINITY]
+  let [pauseMs, pausedUntil] = [0, Number.NEGATIVE_INFINITY]
   let [tenants, oldest] = [0, Number.POSITIVE_INFINITY]
 
   const settling = createBatches<UpdateEnd, void>({
@@ -148,8 +145,7 @@ export function createUpdateWorker(options: UpdateWorkerOptions): UpdateWorker {
         slots.give(space)
         underWay.delete(ending)
         // A slot is free: for the tenant whose it was, and for whom there was none longest.
-        for (const next of [space, ...blocked.values().take(1)]) if (blocked.delete(next)) agenda.add(next)
-        if (agenda.size > 0) wakeUp.notify()
+        for (const next of [space, ...blocked.values().take(1)]) if (blocked.delete(next)) queue.wake(next)
       })
     underWay.add(ending)
   }
@@ -195,79 +191,33 @@ export function createUpdateWorker(options: UpdateWorkerOptions): UpdateWorker {
     return updates.length === limit && pauseMs === 0
   }
 
-  const visit = async (space: string): Promise<void> => {
-    if (setAside.isHeld({ space, id: space })) return
-    visited.add(space)
-    try {
-      await setAside.performGroup([{ space, id: space }], async () => {
-        const more = [await fanOut(space), await claim(space)]
-        if (more.includes(true)) agenda.add(space)
-      })
-    } finally {
-      visited.delete(space)
-    }
-  }
-
-  let findAt = Number.NEGATIVE_INFINITY
-  let compared = Number.NEGATIVE_INFINITY
-  const find = async () => {
-    if (performance.now() < findAt) return
-    if (performance.now() - compared >= CLOCK_EVERY_MS) {
-      await leaseClock.refresh()
-      compared = performance.now()
-    }
-    if (!setAside.isEmpty) await setAside.refresh()
-    const found = await findWork(pool, platform, leaseClock.now())
-    tenants = found.length
-    if (slots.free > 0) blocked.clear() // nobody may be left under way who would wake them
-    for (const space of found) if (!blocked.has(space)) agenda.add(space)
-    findAt = performance.now() + pollMs
-  }
-
-  const visitAll = async () => {
-    while (!stopping && performance.now() < findAt) {
-      const space = agenda.values().find((each) => !visited.has(each))
-      if (space === undefined) return
-      agenda.delete(space)
-      await visit(space)
-    }
-  }
-
-  const look = async () => {
-    try {
-      await find()
-      const visits = await Promise.allSettled(Array.from({ length: VISITS }, visitAll))
-      const failed = visits.find((each) => each.status === 'rejected')
-      if (failed) throw failed.reason
-      failing = false
-    } catch (err) {
-      if (!failing) log.warn({ err, platform }, 'the queue of wallets cannot be read; it is tried again')
-      failing = true
-      agenda.clear() // the next look finds it again
-      findAt = performance.now() + pollMs
-      wakeUp.clear()
-    }
-  }
-
-  const run = async () => {
-    while (!stopping) {
-      await look()
-      await wakeUp.wait(Math.max(0, findAt - performance.now()))
-    }
-  }
-  const running = run()
+  const queue = createQueueWorker<string>({
+    ...{ name: 'apple_pushes', environment, setAside, leaseClock, log, pollMs },
+    batch: Number.POSITIVE_INFINITY,
+    atOnce: VISITS,
+    async find({ now }) {
+      const found = await findWork(pool, platform, now)
+      tenants = found.length
+      if (slots.free > 0) blocked.clear() // perhaps no update is left whose end would wake them
+      return found.filter((space) => !blocked.has(space))
+    },
+    itemOf: (space) => ({ space, id: space }),
+    async perform([space]) {
+      const more = [await fanOut(space!), await claim(space!)]
+      return more.includes(true) ? 'more' : 'idle'
+    },
+  })
+  queue.start()
   return {
     stats: () => ({
       underWay: slots.taken,
       outcomes: { ...outcomes },
       tenants,
       waitedMs: tenants > 0 && Number.isFinite(oldest) ? Math.max(0, leaseClock.now() - oldest) : 0,
-      failing,
+      failing: queue.stats().failing,
     }),
     stop: async () => {
-      stopping = true
-      wakeUp.notify()
-      const ended = running.then(() => Promise.all(underWay))
+      const ended = queue.stop().then(() => Promise.all(underWay))
       const over = new AbortController()
       await Promise.race([ended, wait(drainMs, undefined, { signal: over.signal }).catch(() => {})]) // aborted: in time
       over.abort()

@@ -4,6 +4,7 @@ import { pipelined } from '../../../../database/pipelined.ts'
 import { byIndex } from '../../../../database/pool/by-index.ts'
 import type { Pool } from '../../../../database/pool/pool.ts'
 import { toTimestamp } from '../../../../database/types.ts'
+import { createLeases, type Lease } from '../../../../work/leases.ts'
 
 /** A walk through passes that are sent again because their template has changed; through all where no template is named. */
 export interface ResendWalk {
@@ -62,29 +63,25 @@ export interface SpaceVisit {
   readonly failures: number
 }
 
-// A space has a row from its first visit on: a tenant that nobody ever visits, because Google is not in use, has none.
-const CLAIM: Statement = {
-  name: 'google_cursors_claim',
-  text: `INSERT INTO google_cursors AS c (tenant_id, sequence, ready_at, token)
-         SELECT h.tenant_id, 0, $3::timestamptz, $4::uuid FROM event_heads h WHERE h.tenant_id = $1
-         ON CONFLICT (tenant_id) DO UPDATE SET ready_at = excluded.ready_at, token = excluded.token
-          WHERE c.ready_at <= $2
-         RETURNING sequence, walks, failures`,
-}
+const LEASES = createLeases<Omit<SpaceVisit, 'space' | 'token'>>({
+  name: 'google_cursors',
+  table: 'google_cursors',
+  key: ['tenant_id'],
+  token: 'token',
+  until: 'ready_at',
+  returning: 'sequence, walks, failures',
+  // A space has a row from its first visit on: a tenant that is never visited, because Google is not in use, has none.
+  open: {
+    name: 'google_cursors_open',
+    text: `INSERT INTO google_cursors (tenant_id, sequence) SELECT h.tenant_id, 0 FROM event_heads h WHERE h.tenant_id = $1
+           ON CONFLICT (tenant_id) DO NOTHING`,
+  },
+})
 
-/** Takes the lease; undefined where another worker has it, or the space has to wait. Machine times. */
-export async function claimSpace(
-  db: Database,
-  space: string,
-  { now, leaseUntil, token }: { now: number; leaseUntil: number; token: string },
-): Promise<SpaceVisit | undefined> {
-  const { rows } = await db.query<Omit<SpaceVisit, 'space' | 'token'>>(CLAIM, [
-    space,
-    toTimestamp(now),
-    toTimestamp(leaseUntil),
-    token,
-  ])
-  return rows[0] && { space, token, ...rows[0] }
+/** Takes the lease; undefined where another worker has it, or the space has to wait. */
+export async function claimSpace(db: Database, space: string, lease: Lease): Promise<SpaceVisit | undefined> {
+  const claimed = await LEASES.acquire(db, [space], lease)
+  return claimed && { space, token: lease.token, ...claimed }
 }
 
 /** An event, and the template or pass that it tells of; null for what concerns no wallet. */

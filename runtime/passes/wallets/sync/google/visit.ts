@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { messageOf } from '../../../../database/errors.ts'
 import type { Pool } from '../../../../database/pool/pool.ts'
-import type { SetAside } from '../../../../work/set-aside.ts'
+import type { WorkTurn } from '../../../../work/queue-worker.ts'
 import type { SyncOutcome } from './client.ts'
 import {
   CONCERNED_TYPES,
@@ -18,13 +18,8 @@ import type { Sync, Target } from './sync.ts'
 export interface VisitorOptions {
   readonly pool: Pool
   readonly sync: Sync
-  readonly setAside: SetAside
-  /** Machine time by the database's clock. */
-  readonly now: () => number
   /** How long a lease is, in milliseconds; less than a wiped space is left alone for. */
   readonly leaseMs?: number
-  /** Nothing new is begun. */
-  readonly isStopping: () => boolean
 }
 
 /** `more`: there is something left to send at once. `busy`: another worker is there, or the space has to wait. */
@@ -44,10 +39,10 @@ const AT_ONCE = 4
 
 /** Visits a space: sends what its events and walks ask for, and records how far that came. */
 export function createVisitor(options: VisitorOptions) {
-  const { pool, sync, setAside, now, leaseMs = LEASE_MS, isStopping } = options
+  const { pool, sync, leaseMs = LEASE_MS } = options
 
   /** A class or object that cannot be made counts as refused, so that it does not hold up what comes after it. */
-  const syncOrRefuse = async (target: Target): Promise<SyncOutcome> => {
+  const syncOrRefuse = async (target: Target, { setAside }: WorkTurn): Promise<SyncOutcome> => {
     try {
       const sent = await sync(target)
       await setAside.succeeded(target)
@@ -62,12 +57,13 @@ export function createVisitor(options: VisitorOptions) {
     targets: readonly Target[],
     results: Map<string, SyncOutcome>,
     isOver: () => boolean,
+    turn: WorkTurn,
   ) => {
     const queue = targets.filter(({ id }) => !results.has(id)).values()
     const send = async () => {
       for (const target of queue) {
         if (isOver()) return
-        results.set(target.id, await syncOrRefuse(target))
+        results.set(target.id, await syncOrRefuse(target, turn))
       }
     }
     await Promise.all(Array.from({ length: AT_ONCE }, send))
@@ -81,29 +77,30 @@ export function createVisitor(options: VisitorOptions) {
     return { walk, passes, isEnd: passes.length < PASSES }
   }
 
-  const send = async (visit: SpaceVisit, { fromEvents }: VisitPlan, until: number) => {
+  const send = async (visit: SpaceVisit, { fromEvents }: VisitPlan, until: number, turn: WorkTurn) => {
     const results = new Map<string, SyncOutcome>()
     // Where one target cannot be sent now, the others hardly can. It shows which one is at fault when they are tried after all.
     const isOver = () =>
-      isStopping() || now() > until || (visit.failures < MAX_FAILURES && hasFailed(results))
-    await sendAll(fromEvents.filter(isTemplate), results, isOver)
-    await sendAll(fromEvents, results, isOver)
+      turn.isStopping() || turn.now() > until || (visit.failures < MAX_FAILURES && hasFailed(results))
+    await sendAll(fromEvents.filter(isTemplate), results, isOver, turn)
+    await sendAll(fromEvents, results, isOver, turn)
     const step = isOver() ? undefined : await readStep(visit)
     const toTarget = ({ id }: { readonly id: string }) => ({ space: visit.space, id, isNew: false })
-    if (step?.walk.class) await sendAll([toTarget({ id: step.walk.template! })], results, isOver)
-    await sendAll((step?.passes ?? []).map(toTarget), results, isOver)
+    if (step?.walk.class) await sendAll([toTarget({ id: step.walk.template! })], results, isOver, turn)
+    await sendAll((step?.passes ?? []).map(toTarget), results, isOver, turn)
     return { results, step }
   }
 
-  return async (space: string): Promise<VisitOutcome> => {
+  return async (space: string, turn: WorkTurn): Promise<VisitOutcome> => {
+    const { now } = turn
     const began = now()
     const leaseUntil = began + leaseMs
-    const visit = await claimSpace(pool, space, { now: began, leaseUntil, token: randomUUID() })
+    const visit = await claimSpace(pool, space, { now: began, until: leaseUntil, token: randomUUID() })
     if (!visit) return 'busy'
     const page = await readNews(pool, space, visit.sequence, EVENTS, CONCERNED_TYPES)
     const isWhole = page.news.length < EVENTS
     const plan = planVisit(visit, page, isWhole)
-    const { results, step } = await send(visit, plan, leaseUntil - Math.min(LAST_MS, leaseMs / 2))
+    const { results, step } = await send(visit, plan, leaseUntil - Math.min(LAST_MS, leaseMs / 2), turn)
     const end = concludeVisit(visit, plan, step, results, now())
     if (!(await endVisit(pool, visit, end, now()))) return 'busy'
     if (end.failures > 0) return 'waits'

@@ -1,0 +1,250 @@
+/** The loop of every worker: it finds rows that are due, performs them in turns, isolates rows that fail, and drains at shutdown. */
+import type { Logger } from 'pino'
+import type { Environment } from '../platform/environment.ts'
+import type { LeaseClock } from './lease-clock.ts'
+import type { SetAside, WorkItem } from './set-aside.ts'
+import { createWakeUp } from './wake-up.ts'
+
+/**
+ * How a turn ended. `done`: the rows are found again only if more is due for them. `more`: the rows take another turn, after the
+ * rows that wait. `idle`: nothing was done, because another worker has the rows or they must wait: no turn before the next poll.
+ */
+export type TurnOutcome = 'done' | 'more' | 'idle'
+
+/** One page of a search for rows that are due. */
+export interface WorkSearch<Row> {
+  /** If fewer rows are found, there are no others. */
+  readonly limit: number
+  /** The last row of the page before. Undefined: the search starts at the beginning. A search by due time needs no start. */
+  readonly after: Row | undefined
+  /** Machine time by the database's clock. */
+  readonly now: number
+}
+
+/** What a turn may use. */
+export interface WorkTurn {
+  readonly environment: Environment
+  /** Machine time by the database's clock. */
+  readonly now: () => number
+  /** Whether the process stops: the turn begins nothing more. */
+  readonly isStopping: () => boolean
+  readonly setAside: SetAside
+}
+
+/** What a worker does in each environment. */
+export interface WorkerTask<Row> {
+  /** The name in logs and metrics, and under which rows that fail are set aside. */
+  readonly name: string
+  /** Finds some of the rows that are due, of all tenants. A row whose work was done is not found again. */
+  readonly find: (search: WorkSearch<Row>, environment: Environment) => Promise<readonly Row[]>
+  /** Rows found at a time, and performed in one turn at most. Default: 100. */
+  readonly batch?: number
+  readonly itemOf: (row: Row) => WorkItem
+  /** Rows of one group are performed together and never in two turns at once. Default: each row is a group. */
+  readonly groupOf?: (row: Row) => string
+  /** Does the work for the rows of a group: for all of them or for none. */
+  readonly perform: (rows: readonly Row[], turn: WorkTurn) => Promise<TurnOutcome>
+  /** Records the failure of a row that fails alone, by an error that may lie in the row. Default: the row is set aside. */
+  readonly isolate?: (row: Row, error: unknown, turn: WorkTurn) => Promise<void>
+  /** Turns at once. Default: 1. */
+  readonly atOnce?: number
+  /** How late a due row is found for which no wake-up arrives, in milliseconds. Default: one second. */
+  readonly pollMs?: number
+}
+
+export interface QueueWorkerOptions<Row> extends WorkerTask<Row> {
+  readonly environment: Environment
+  readonly setAside: SetAside
+  readonly leaseClock: LeaseClock
+  readonly log: Pick<Logger, 'warn' | 'info'>
+}
+
+export interface QueueWorkerStats {
+  /** Turns by how they ended, and rows that failed alone. */
+  readonly turns: Readonly<Record<TurnOutcome | 'failed', number>>
+  /** Turns that are running. */
+  readonly running: number
+  /** Rows that wait for a turn. */
+  readonly waiting: number
+  /** Whether the last poll, or a turn after it, could not use the database. */
+  readonly failing: boolean
+}
+
+/** A worker of one environment, next to any number of workers in other processes. */
+export interface QueueWorker<Row> {
+  /** Polls until `stop`. */
+  start(): void
+  /** Performs everything that is due, without polling. Throws the first failure that does not lie in a row. */
+  runOnce(): Promise<void>
+  /** Gives the row a turn soon, even if no search finds it, unless it is set aside. Without a row: searches at once. */
+  wake(row?: Row): void
+  stats(): QueueWorkerStats
+  /** Begins no turn any more. Resolves after the turns that are running. */
+  stop(): Promise<void>
+}
+
+const BATCH = 100
+const POLL_MS = 1000
+
+/** Searches take at most this share of the time, however many rows there are. */
+const FIND_SHARE = 0.2
+
+const CLOCK_EVERY_MS = 60_000
+
+export function createQueueWorker<Row>(options: QueueWorkerOptions<Row>): QueueWorker<Row> {
+  const { name, environment, find, itemOf, groupOf, perform, isolate, setAside, leaseClock, log } = options
+  const { batch = BATCH, atOnce = 1, pollMs = POLL_MS } = options
+  const keyOf = (row: Row) => `${itemOf(row).space} ${itemOf(row).id}`
+  const groupOrKey = groupOf ?? keyOf
+  const wakeUp = createWakeUp()
+  /** Rows that wait for a turn, in order. */
+  const agenda = new Map<string, Row>()
+  /** Turns that are running, by group. */
+  const turns = new Map<string, Promise<void>>()
+  /** Rows that get no turn before the next poll, unless they are woken. */
+  const idle = new Set<string>()
+  const counts = { done: 0, more: 0, idle: 0, failed: 0 }
+  let [stopping, failing] = [false, false]
+  /** The failure since the last poll. Until the next poll no turn begins. */
+  let failure: { readonly error: unknown } | undefined
+  const turn: WorkTurn = { environment, setAside, now: leaseClock.now, isStopping: () => stopping }
+
+  let after: Row | undefined
+  let limit = batch
+  /** Whether the last page was full, so that the next page may have rows. */
+  let isFull = false
+  const findPage = async (): Promise<void> => {
+    const found = await find({ limit, after, now: leaseClock.now() }, environment)
+    if (found.length > 0 && !isolate) await setAside.refresh()
+    let skipped = 0
+    for (const row of found) {
+      const key = keyOf(row)
+      if (idle.has(key) || turns.has(groupOrKey(row)) || setAside.isHeld(itemOf(row))) skipped += 1
+      else agenda.set(key, row)
+    }
+    isFull = found.length >= limit
+    after = isFull ? found.at(-1) : undefined
+    // Rows that were skipped are found again, and must not hide the others.
+    limit = isFull ? batch + skipped : batch
+  }
+
+  const performTurn = async (rows: readonly Row[]): Promise<void> => {
+    type TurnItem = WorkItem & { readonly row: Row }
+    const items = rows.map((row): TurnItem => ({ ...itemOf(row), row }))
+    const { again = [], first = [] } = Object.groupBy(items, (item) =>
+      setAside.isKnown(item) ? 'again' : 'first',
+    )
+    const performSome = async (some: readonly TurnItem[]) => {
+      const outcome = await perform(
+        some.map(({ row }) => row),
+        turn,
+      )
+      counts[outcome] += 1
+      if (outcome === 'more') for (const { row } of some) agenda.set(keyOf(row), row)
+      if (outcome === 'idle') for (const { row } of some) idle.add(keyOf(row))
+    }
+    const isolateOne = async ({ row, ...item }: TurnItem, error: unknown) => {
+      await (isolate ? isolate(row, error, turn) : setAside.take(item, error))
+      counts.failed += 1
+      idle.add(keyOf(row))
+    }
+    for (const some of [first, ...again.map((each) => [each])])
+      await setAside.performGroup(some, performSome, isolateOne)
+  }
+
+  const fail = (error: unknown) => {
+    if (!failing)
+      log.warn({ err: error, work: name, environment }, 'work cannot be done now; it is tried again')
+    failing = true
+    failure = { error }
+    isFull = false
+    agenda.clear() // the next poll finds the rows again
+  }
+
+  const beginTurns = () => {
+    for (const row of agenda.values()) {
+      if (stopping || failure || turns.size >= atOnce) return
+      const group = groupOrKey(row)
+      if (turns.has(group)) continue
+      const rows = groupOf
+        ? [...agenda.values()].filter((each) => groupOf(each) === group).slice(0, batch)
+        : [row]
+      for (const each of rows) agenda.delete(keyOf(each))
+      const running = performTurn(rows)
+        .catch(fail)
+        .finally(() => {
+          turns.delete(group)
+          wakeUp.notify()
+        })
+      turns.set(group, running)
+    }
+  }
+
+  /** Lets rows take turns again that were idle, or that waited because of a failure. */
+  const renew = () => {
+    idle.clear()
+    failure = undefined
+  }
+
+  let compared = Number.NEGATIVE_INFINITY
+  let findAt = Number.NEGATIVE_INFINITY
+  const poll = async () => {
+    const began = performance.now()
+    if (failing && !failure) log.info({ work: name, environment }, 'work is done again')
+    failing = failure !== undefined
+    renew()
+    const next = began + pollMs
+    findAt = next
+    if (began - compared >= CLOCK_EVERY_MS) {
+      await leaseClock.refresh()
+      compared = began
+    }
+    if (agenda.size < batch) await findPage()
+    // Unless `wake` has asked for a search meanwhile.
+    if (findAt === next) findAt = began + Math.max(pollMs, (performance.now() - began) / FIND_SHARE)
+  }
+
+  const needsPage = () => isFull && agenda.size === 0 && turns.size < atOnce
+  const run = async () => {
+    while (!stopping) {
+      try {
+        if (performance.now() >= findAt) await poll()
+        else if (needsPage()) await findPage()
+      } catch (error) {
+        fail(error)
+      }
+      beginTurns()
+      if (!needsPage()) await wakeUp.wait(Math.max(0, findAt - performance.now()))
+    }
+  }
+  let running: Promise<void> | undefined
+  return {
+    start() {
+      running ??= run()
+    },
+    async runOnce() {
+      renew()
+      do {
+        await findPage()
+        while ((agenda.size > 0 || turns.size > 0) && !stopping && !failure) {
+          beginTurns()
+          await Promise.race(turns.values())
+        }
+        await Promise.all(turns.values())
+        if (failure) throw failure.error
+      } while (isFull && !stopping)
+    },
+    wake(row) {
+      if (row === undefined) findAt = Number.NEGATIVE_INFINITY
+      else if (!setAside.isHeld(itemOf(row))) agenda.set(keyOf(row), row)
+      wakeUp.notify()
+    },
+    stats: () => ({ turns: { ...counts }, running: turns.size, waiting: agenda.size, failing }),
+    async stop() {
+      stopping = true
+      wakeUp.notify()
+      await running
+      await Promise.all(turns.values())
+    },
+  }
+}

@@ -1,0 +1,64 @@
+/** Workers as they are declared: one declaration, one worker in each environment. */
+import type { Logger } from 'pino'
+import type { Database } from '../database/database.ts'
+import { ENVIRONMENTS, type Environment } from '../platform/environment.ts'
+import type { Clock } from '../tenants/clock/clock.ts'
+import { createLeaseClock } from './lease-clock.ts'
+import { createQueueWorker, type QueueWorkerStats, type WorkerTask } from './queue-worker.ts'
+import { createSetAside } from './set-aside.ts'
+
+export interface WorkerParts {
+  readonly database: Readonly<Record<'control' | Environment, Database>>
+  readonly clock: Pick<Clock, 'machine'>
+  readonly log: Pick<Logger, 'error' | 'warn' | 'info'>
+}
+
+export interface WorkerDeclaration<Row> extends WorkerTask<Row> {
+  /** Default: both. */
+  readonly environments?: readonly Environment[]
+}
+
+/** A declared worker, in all of its environments. */
+export interface DeclaredWorker {
+  readonly name: string
+  /** Polls until `stop`. */
+  start(): void
+  /** Performs everything that is due, without polling. Throws the first failure that does not lie in a row, after all environments. */
+  runOnce(): Promise<void>
+  /** What the workers did since they started. */
+  stats(): Readonly<Partial<Record<Environment, QueueWorkerStats>>>
+  /** Begins no turn any more. Resolves after the turns that are running. */
+  stop(): Promise<void>
+}
+
+/** Declares a worker. Nothing runs before `start` or `runOnce`. */
+export function defineWorker<Row>(
+  { database, clock, log }: WorkerParts,
+  { environments = ENVIRONMENTS, ...task }: WorkerDeclaration<Row>,
+): DeclaredWorker {
+  const { control } = database
+  const workers = environments.map((environment) =>
+    createQueueWorker<Row>({
+      ...task,
+      environment,
+      log,
+      leaseClock: createLeaseClock(database[environment], clock.machine),
+      setAside: createSetAside({ control, clock, log }, task.name, environment),
+    }),
+  )
+  return {
+    name: task.name,
+    start() {
+      for (const worker of workers) worker.start()
+    },
+    async runOnce() {
+      const failures: unknown[] = []
+      for (const worker of workers) await worker.runOnce().catch((error: unknown) => failures.push(error))
+      if (failures.length > 0) throw failures[0]
+    },
+    stats: () => Object.fromEntries(environments.map((each, at) => [each, workers[at]!.stats()])),
+    async stop() {
+      await Promise.all(workers.map((worker) => worker.stop()))
+    },
+  }
+}
