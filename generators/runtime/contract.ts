@@ -12,17 +12,47 @@ export type Validate = (value: unknown) => boolean
 // biome-ignore lint/suspicious/noExplicitAny: the generated functions have precise types of their own
 export type Translate = (value: any) => any
 
+/** What the text of a parameter or of a form field is converted to. */
+export type ScalarType = 'string' | 'integer' | 'number' | 'boolean'
+
 /** How a parameter is spelt on the wire, checked and handed to the handler. */
 export interface Parameter {
   /** As on the wire: `limit`, `created[gte]`, `Idempotency-Key`. */
   readonly name: string
-  readonly type: 'string' | 'integer' | 'number' | 'boolean'
+  readonly type: ScalarType
+  /** Absent if the parameter is one scalar of `type` in the usual style of its place. */
+  readonly encoding?: ParameterEncoding
   readonly required: boolean
   /** An equality filter: the canonical version receives a list of values, any of which may match (`x-filter: equality`). */
   readonly set: boolean
   readonly validate: Validate
   /** Where its schema stands in the document, as a JSON pointer: `explain` reads it after a refusal. */
   readonly pointer: string
+}
+
+/** How a parameter that is not one plain scalar is written (OpenAPI 3.1, "Style Values"), and what its text may be. */
+export interface ParameterEncoding {
+  /** `json`: one JSON text. `none`: no style can write the parameter, so every value is refused. */
+  readonly style:
+    | 'simple'
+    | 'label'
+    | 'matrix'
+    | 'form'
+    | 'spaceDelimited'
+    | 'pipeDelimited'
+    | 'deepObject'
+    | 'json'
+    | 'none'
+  readonly explode?: boolean
+  /** Types to try in turn if it may be a scalar. */
+  readonly scalar?: readonly ScalarType[]
+  /** The same for the items if it may be a list. */
+  readonly list?: readonly ScalarType[]
+  /** The same for the members if it may be an object; `others` are members that are not listed. */
+  readonly object?: {
+    readonly members: Readonly<Record<string, readonly ScalarType[]>>
+    readonly others?: readonly ScalarType[]
+  }
 }
 
 /** A value that must fit the schema at `pointer` of the version's document. */

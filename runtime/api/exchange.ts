@@ -100,7 +100,7 @@ export interface Exchange {
   /** In which an answer is worded: the current version until another is resolved. */
   readonly answerVersion: VersionTable
   readonly route: ApiRoute | undefined
-  /** Values of the path's parameters, decoded, in the order of the path. */
+  /** Values of the path's parameters, undecoded, in the order of the path. */
   readonly pathValues: readonly string[] | undefined
   /** What was taken from a bucket; undefined before anything was. */
   readonly allowance: Allowance | undefined

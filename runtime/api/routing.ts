@@ -1,6 +1,7 @@
 /** What is asked for: versions with their operations, and the one that a request names. */
 
 import type { Parameter } from 'dateline/runtime'
+import { createQueryTable } from 'dateline/runtime/parameters'
 import { changes } from '../../generated/changelog.ts'
 import { events } from '../../generated/events.ts'
 import type { Environment } from '../platform/environment.ts'
@@ -41,8 +42,7 @@ export function createRoute(operation: ServiceOperation, handler: Handler | unde
     pathNames: splitPath(operation.path)
       .filter((segment) => segment.startsWith('{'))
       .map((segment) => segment.slice(1, -1)),
-    query: new Map(operation.query.map((parameter) => [parameter.name, parameter])),
-    requiredQuery: operation.query.filter((parameter) => parameter.required),
+    query: createQueryTable(operation.query),
     idempotency: key && operation.method === 'POST' ? idempotency : 'none',
   }
 }
