@@ -3,7 +3,7 @@
  * Types only. Generated code imports this as `dateline/runtime`; a service reads the tables through these shapes.
  */
 
-export type Method = 'GET' | 'PUT' | 'POST' | 'DELETE' | 'PATCH'
+export type Method = 'GET' | 'PUT' | 'POST' | 'DELETE' | 'OPTIONS' | 'HEAD' | 'PATCH' | 'TRACE'
 
 /** Checks one value against a schema. Never coerces, never changes the value, never throws. */
 export type Validate = (value: unknown) => boolean
@@ -70,6 +70,34 @@ export interface Body extends SchemaCheck {
   readonly each?: SchemaCheck & { readonly property: string; readonly up?: Translate }
 }
 
+/** A request body that is a form. Its check sees text of the same length where a file is. */
+export interface FormBody extends SchemaCheck {
+  readonly media: 'multipart/form-data' | 'application/x-www-form-urlencoded'
+  readonly required: boolean
+  /** The fields that are not one text each. */
+  readonly fields: readonly FormField[]
+}
+
+/** How a field of a form is read. */
+export interface FormField {
+  readonly name: string
+  /** What its text is tried as, in turn. `bytes` is a file, which handlers get as a Blob. */
+  readonly as: readonly (ScalarType | 'json' | 'bytes')[]
+  /** It may be repeated: its value is a list. */
+  readonly list?: true
+  /** Media types that a file may have, `image/*` for example. Absent: any. */
+  readonly types?: readonly string[]
+  /** Style of a field of `application/x-www-form-urlencoded`, if the document names one. */
+  readonly encoding?: ParameterEncoding
+}
+
+/** A form as handlers get it: its named fields are files. */
+export type FormWithFiles<Form, Names extends string> = {
+  [Name in keyof Form]: Name extends Names ? FormFile<Form[Name]> : Form[Name]
+}
+
+type FormFile<Value> = Value extends readonly unknown[] ? Blob[] : Value extends string ? Blob : Value
+
 /** One fault of a value: where, as `fields[0].key`, and what, as prose. */
 export interface Detail {
   readonly field: string
@@ -99,7 +127,10 @@ export interface Operation<Extensions = unknown> {
   readonly pathParameters: readonly Parameter[]
   readonly query: readonly Parameter[]
   readonly headers: readonly Parameter[]
+  /** Its body as JSON. */
   readonly body?: Body
+  /** Its body as a form, by media type. */
+  readonly forms?: readonly FormBody[]
   /** From the caller's version to the canonical version; absent where nothing on the way touches it. Headers by name in small letters. */
   readonly upPath?: Translate
   readonly upQuery?: Translate

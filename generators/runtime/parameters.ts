@@ -275,7 +275,7 @@ function refuseForm(field: string, types: readonly ScalarType[]): never {
   throw new ParameterError('format', field, `must be ${inWords(types)}`)
 }
 
-const inWords = (types: readonly ScalarType[]): string => types.map((type) => NEEDS[type]).join(' or ')
+export const inWords = (types: readonly ScalarType[]): string => types.map((type) => NEEDS[type]).join(' or ')
 
 const NEEDS: Readonly<Record<ScalarType, string>> = {
   string: 'text',

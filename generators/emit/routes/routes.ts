@@ -11,6 +11,7 @@ import { literal, propertyKey, stringLiteral } from '../../print/literal.ts'
 import { CONTRACT } from '../../print/runtime.ts'
 import type { BoundFunction, TranslationBindings } from '../translations/translations.ts'
 import { validatedOf } from '../validators/names.ts'
+import { formContents, formFields } from '../wire/forms.ts'
 import { findUnwritten, parameterEncoding, scalarTypes } from '../wire/parameters.ts'
 import { EXTENSIONS_FILE, extensionKey, printExtensionTypes } from './extensions.ts'
 import { createOperationExtensions } from './operation-extensions.ts'
@@ -121,6 +122,7 @@ function printOperation(table: RouteTable, operation: ApiOperation): string {
     ['query', printParameters(table, operation, 'query')],
     ['headers', printParameters(table, operation, 'header')],
     ['body', printBody(table, operation)],
+    ['forms', printForms(table, operation)],
     ['upPath', useTranslation(table, table.bindings?.upPath(operation))],
     ['upQuery', useTranslation(table, table.bindings?.upQuery(operation))],
     ['upHeaders', useTranslation(table, table.bindings?.upHeaders(operation))],
@@ -259,4 +261,19 @@ function printBody(table: RouteTable, operation: ApiOperation): string | undefin
     members.push(`each: { ${[...checked, ...(up ? [`up: ${up}`] : [])].join(', ')} }`)
   }
   return `{ ${members.join(', ')} }`
+}
+
+function printForms({ api, file }: RouteTable, operation: ApiOperation): string | undefined {
+  const forms = formContents(operation).map(({ media, content }) => {
+    const check = file.use(validatedOf(api).form(content, operation), './validators.js')
+    const members = [
+      `media: ${stringLiteral(media)}`,
+      `required: ${operation.body!.required}`,
+      `validate: ${check}`,
+      `pointer: ${stringLiteral(`${content.place.pointer}/schema`)}`,
+      `fields: ${literal(formFields(api, content))}`,
+    ]
+    return `{ ${members.join(', ')} }`
+  })
+  return forms.length > 0 ? `[${forms.join(', ')}]` : undefined
 }
