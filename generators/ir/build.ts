@@ -133,7 +133,7 @@ function noteBodies(operations: readonly ApiOperation[], root: Source): void {
     severity: root.reader.strict ? 'error' : 'warning',
     place: first.place,
     message: `neither validator nor translation is made for ${first.mediaType} (${contents.length} such bodies in this document)`,
-    hint: 'describe the body as JSON, or validate it where it is read',
+    hint: 'describe the body as JSON or as a form, or validate it where it is read',
   })
 }
 

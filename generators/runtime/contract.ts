@@ -75,11 +75,11 @@ export interface FormBody extends SchemaCheck {
   readonly media: 'multipart/form-data' | 'application/x-www-form-urlencoded'
   readonly required: boolean
   /** The fields that are not one text each. */
-  readonly fields: readonly FormField[]
+  readonly fields: readonly FormFieldRow[]
 }
 
 /** How a field of a form is read. */
-export interface FormField {
+export interface FormFieldRow {
   readonly name: string
   /** What its text is tried as, in turn. `bytes` is a file, which handlers get as a Blob. */
   readonly as: readonly (ScalarType | 'json' | 'bytes')[]

@@ -2,7 +2,7 @@
  * Reads request bodies that are forms: `application/x-www-form-urlencoded` as a query, and `multipart/form-data` (RFC 7578) with
  * the parser of fetch. What a part is follows from the document: `client-runtime/request-body.ts` writes forms the same way.
  */
-import type { Detail, FormBody, FormField, Parameter } from './contract.ts'
+import type { Detail, FormBody, FormFieldRow, Parameter } from './contract.ts'
 import { findForbidden, joinField } from './forbidden.ts'
 import { convert, createQueryTable, inWords, ParameterError, readQuery } from './parameters.ts'
 
@@ -82,7 +82,7 @@ function countUpTo(most: number, bytes: Uint8Array, separator: string): number {
   return count
 }
 
-type Fields = ReadonlyMap<string, FormField>
+type Fields = ReadonlyMap<string, FormFieldRow>
 
 /** Name of the parameter that takes the fields that no row names; no field of a form has it. */
 const REST = '\0'
@@ -153,19 +153,19 @@ async function parseMultipart(contentType: string, bytes: Uint8Array): Promise<F
   }
 }
 
-const textField = (name: string): FormField => ({ name, as: ['string'] })
+const textField = (name: string): FormFieldRow => ({ name, as: ['string'] })
 
 const invalid = (field: string, issue: string) => new FormError('invalid', [{ field, issue }])
 
 /** @returns the value of a field, from all parts of its name. */
-function readParts(field: FormField, parts: readonly (string | File)[]): unknown {
+function readParts(field: FormFieldRow, parts: readonly (string | File)[]): unknown {
   const { name, list } = field
   if (list) return parts.map((part, index) => readPart(field, part, `${name}[${index}]`))
   if (parts.length > 1) throw invalid(name, 'stands more than once')
   return readPart(field, parts[0]!, name)
 }
 
-function readPart({ as, types }: FormField, part: string | File, at: string): unknown {
+function readPart({ as, types }: FormFieldRow, part: string | File, at: string): unknown {
   if (typeof part !== 'string') return checkFile(part, types, at)
   if (part.includes('\0')) throw invalid(at, 'must not contain U+0000')
   for (const type of as) {
@@ -180,7 +180,7 @@ function readPart({ as, types }: FormField, part: string | File, at: string): un
   )
 }
 
-function checkFile(file: File, types: FormField['types'], at: string): File {
+function checkFile(file: File, types: FormFieldRow['types'], at: string): File {
   const essence = essenceOf(file.type)
   const fits = (type: string) =>
     type === '*/*' || type === essence || (type.endsWith('/*') && essence.startsWith(type.slice(0, -1)))

@@ -31,7 +31,8 @@ import type {
 /** @throws where the documents say less of the operation than the pipeline needs. */
 export function createRoute(operation: ServiceOperation, handler: Handler | undefined): ApiRoute {
   const { rateLimit } = operation.extensions
-  if (operation.forms) throw new Error(`${operation.id}: this service reads no forms; describe the body as JSON`)
+  if (operation.forms)
+    throw new Error(`${operation.id}: this service reads no forms; describe the body as JSON`)
   if (!isBucket(rateLimit)) throw new Error(`${operation.id}: there is no rate bucket ${rateLimit}`)
   const key = operation.headers.find((header) => header.name === 'Idempotency-Key')
   const idempotency = key?.required ? 'required' : 'optional'

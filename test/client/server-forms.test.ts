@@ -70,6 +70,8 @@ const PATHS = {
   }),
 }
 
+const OPTIONS = { options: { operationId: 'preflight', responses: { 200: { description: 'OK' } } } }
+
 let made: GeneratedClient
 let version: Version
 beforeAll(async () => {
@@ -77,7 +79,7 @@ beforeAll(async () => {
     {
       openapi: '3.1.0',
       info: { title: 'Forms', version: '2030-01-01' },
-      paths: PATHS,
+      paths: { ...PATHS, '/preflight': OPTIONS },
       components: { schemas: { Both: object({ id: text }, { required: ['id'] }) } },
     },
     ['types', 'validators', 'routes', 'handlers'],
@@ -206,12 +208,13 @@ test('an open form takes fields that it does not name, and inherits none', async
   expect([Object.keys(read), Object.hasOwn(read, 'toString')]).toEqual([['constructor', 'b'], false])
 })
 
-test('handlers get files as Blobs, and one type for JSON and a form that are described alike', () => {
+test('generated code compiles: files are Blobs, JSON and a form that are described alike are one type', () => {
   expect(made.read('canonical/handlers.ts')).toContain(
     "both(context: Context, input: { body: Schemas['Both'] })",
   )
   const program = `
 import type { Handlers } from './canonical/handlers.ts'
+export { version } from './2030-01-01/routes.ts'
 type Parts = Parameters<Handlers<object>['parts']>[1]['body']
 export const read = (body: Parts): [Blob | undefined, Blob[] | undefined, number | undefined] => [body.file, body.files, body.count]
 export const wrong = (body: Parts): string | undefined => body.file // wrong

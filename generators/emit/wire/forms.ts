@@ -3,7 +3,7 @@ import { essenceOf, isJson } from '../../ir/media-type.ts'
 import { partsOf, propertiesNamed } from '../../ir/members.ts'
 import type { Api, ApiContent, ApiOperation, ApiParameter, Schema, Serialization } from '../../ir/model.ts'
 import { isObject } from '../../ir/source.ts'
-import type { FormBody, FormField } from '../../runtime/contract.ts'
+import type { FormBody, FormFieldRow } from '../../runtime/contract.ts'
 import { parameterEncoding, scalarTypes } from './parameters.ts'
 
 export const FORM: FormBody['media'] = 'application/x-www-form-urlencoded'
@@ -18,7 +18,7 @@ export function formContents({ body }: ApiOperation): { media: FormBody['media']
 }
 
 /** @returns how the fields are read that are not one text each, in the order of the document. */
-export function formFields(api: Api, content: ApiContent): FormField[] {
+export function formFields(api: Api, content: ApiContent): FormFieldRow[] {
   const properties = partsOf(api, content.schema).flatMap((part) =>
     part.kind === 'object' ? part.properties : [],
   )
@@ -27,7 +27,7 @@ export function formFields(api: Api, content: ApiContent): FormField[] {
     .filter(({ as, list, encoding }) => as.join() !== 'string' || list || encoding)
 }
 
-function readField(api: Api, content: ApiContent, name: string): FormField {
+function readField(api: Api, content: ApiContent, name: string): FormFieldRow {
   const schemas = propertiesNamed(api, content.schema, name).map((each) => each.schema)
   const given = content.encoding[name]
   const own = isObject(given) ? given : {}
@@ -52,10 +52,22 @@ function readField(api: Api, content: ApiContent, name: string): FormField {
 }
 
 /** In the order in which a text is tried: every text is a string, and text in a file's place is a file. */
-const ORDER: readonly FormField['as'][number][] = ['json', 'boolean', 'integer', 'number', 'string', 'bytes']
+const ORDER: readonly FormFieldRow['as'][number][] = [
+  'json',
+  'boolean',
+  'integer',
+  'number',
+  'string',
+  'bytes',
+]
 
 /** Default media types of parts (Encoding Object, `contentType`). */
-function kindsOf(api: Api, schema: Schema, isMultipart: boolean, type: string | undefined): FormField['as'] {
+function kindsOf(
+  api: Api,
+  schema: Schema,
+  isMultipart: boolean,
+  type: string | undefined,
+): FormFieldRow['as'] {
   const parts = partsOf(api, schema)
   if (parts.some(({ kind }) => kind === 'object' || kind === 'array')) return ['json']
   if (!isMultipart) return scalarTypes(api, schema)
