@@ -2,7 +2,7 @@
 import type { Report } from '../diagnostics/diagnostic.ts'
 import type { LoadedDocument } from '../document/load.ts'
 import { indexReferences } from '../runtime/explain/references.ts'
-import { isJson } from './media-type.ts'
+import { isForm, isJson } from './media-type.ts'
 import type {
   Api,
   ApiBody,
@@ -124,7 +124,7 @@ function noteIgnored(root: Source): void {
 /** Says once for a document which bodies no validator is made for. */
 function noteBodies(operations: readonly ApiOperation[], root: Source): void {
   const contents = operations.flatMap(
-    ({ body }) => body?.contents.filter((each) => !isJson(each.mediaType)) ?? [],
+    ({ body }) => body?.contents.filter(({ mediaType }) => !isJson(mediaType) && !isForm(mediaType)) ?? [],
   )
   const [first] = contents
   if (!first) return
@@ -133,7 +133,7 @@ function noteBodies(operations: readonly ApiOperation[], root: Source): void {
     severity: root.reader.strict ? 'error' : 'warning',
     place: first.place,
     message: `neither validator nor translation is made for ${first.mediaType} (${contents.length} such bodies in this document)`,
-    hint: 'describe the body as JSON, or validate it where it is read',
+    hint: 'describe the body as JSON or as a form, or validate it where it is read',
   })
 }
 

@@ -9,3 +9,7 @@ export function essenceOf(mediaType: string): string {
 export function isJson(mediaType: string): boolean {
   return /^[^/]+\/(?:[^/]+\+)?json$/.test(essenceOf(mediaType))
 }
+
+/** Whether a body is a form, as HTML has them. */
+export const isForm = (mediaType: string): boolean =>
+  ['multipart/form-data', 'application/x-www-form-urlencoded'].includes(essenceOf(mediaType))

@@ -13,9 +13,19 @@ import type { Api } from './model.ts'
 export function servedApi(api: Api, document: LoadedDocument): Api {
   const json = splitAccess(document.json, false)
   if (json === document.json) return api
-  const place = (pointer: string) => ({
-    ...document.place(originalPointer(document.json, pointer)),
-    pointer,
-  })
+  // The line is looked for only if a finding asks for it.
+  const place = (pointer: string) => {
+    const written = document.place(originalPointer(document.json, pointer))
+    return {
+      file: written.file,
+      get line() {
+        return written.line
+      },
+      get column() {
+        return written.column
+      },
+      pointer,
+    }
+  }
   return { ...buildApi({ ...document, json, place }, createReport(), false), version: api.version }
 }

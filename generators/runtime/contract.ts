@@ -3,7 +3,7 @@
  * Types only. Generated code imports this as `dateline/runtime`; a service reads the tables through these shapes.
  */
 
-export type Method = 'GET' | 'PUT' | 'POST' | 'DELETE' | 'PATCH'
+export type Method = 'GET' | 'PUT' | 'POST' | 'DELETE' | 'OPTIONS' | 'HEAD' | 'PATCH' | 'TRACE'
 
 /** Checks one value against a schema. Never coerces, never changes the value, never throws. */
 export type Validate = (value: unknown) => boolean
@@ -12,17 +12,47 @@ export type Validate = (value: unknown) => boolean
 // biome-ignore lint/suspicious/noExplicitAny: the generated functions have precise types of their own
 export type Translate = (value: any) => any
 
+/** What the text of a parameter or of a form field is converted to. */
+export type ScalarType = 'string' | 'integer' | 'number' | 'boolean'
+
 /** How a parameter is spelt on the wire, checked and handed to the handler. */
 export interface Parameter {
   /** As on the wire: `limit`, `created[gte]`, `Idempotency-Key`. */
   readonly name: string
-  readonly type: 'string' | 'integer' | 'number' | 'boolean'
+  readonly type: ScalarType
+  /** Absent if the parameter is one scalar of `type` in the usual style of its place. */
+  readonly encoding?: ParameterEncoding
   readonly required: boolean
   /** An equality filter: the canonical version receives a list of values, any of which may match (`x-filter: equality`). */
   readonly set: boolean
   readonly validate: Validate
   /** Where its schema stands in the document, as a JSON pointer: `explain` reads it after a refusal. */
   readonly pointer: string
+}
+
+/** How a parameter that is not one plain scalar is written (OpenAPI 3.1, "Style Values"), and what its text may be. */
+export interface ParameterEncoding {
+  /** `json`: one JSON text. `none`: no style can write the parameter, so every value is refused. */
+  readonly style:
+    | 'simple'
+    | 'label'
+    | 'matrix'
+    | 'form'
+    | 'spaceDelimited'
+    | 'pipeDelimited'
+    | 'deepObject'
+    | 'json'
+    | 'none'
+  readonly explode?: boolean
+  /** Types to try in turn if it may be a scalar. */
+  readonly scalar?: readonly ScalarType[]
+  /** The same for the items if it may be a list. */
+  readonly list?: readonly ScalarType[]
+  /** The same for the members if it may be an object; `others` are members that are not listed. */
+  readonly object?: {
+    readonly members: Readonly<Record<string, readonly ScalarType[]>>
+    readonly others?: readonly ScalarType[]
+  }
 }
 
 /** A value that must fit the schema at `pointer` of the version's document. */
@@ -39,6 +69,34 @@ export interface Body extends SchemaCheck {
    */
   readonly each?: SchemaCheck & { readonly property: string; readonly up?: Translate }
 }
+
+/** A request body that is a form. Its check sees text of the same length where a file is. */
+export interface FormBody extends SchemaCheck {
+  readonly media: 'multipart/form-data' | 'application/x-www-form-urlencoded'
+  readonly required: boolean
+  /** The fields that are not one text each. */
+  readonly fields: readonly FormFieldRow[]
+}
+
+/** How a field of a form is read. */
+export interface FormFieldRow {
+  readonly name: string
+  /** What its text is tried as, in turn. `bytes` is a file, which handlers get as a Blob. */
+  readonly as: readonly (ScalarType | 'json' | 'bytes')[]
+  /** It may be repeated: its value is a list. */
+  readonly list?: true
+  /** Media types that a file may have, `image/*` for example. Absent: any. */
+  readonly types?: readonly string[]
+  /** Style of a field of `application/x-www-form-urlencoded`, if the document names one. */
+  readonly encoding?: ParameterEncoding
+}
+
+/** A form as handlers get it: its named fields are files. */
+export type FormWithFiles<Form, Names extends string> = {
+  [Name in keyof Form]: Name extends Names ? FormFile<Form[Name]> : Form[Name]
+}
+
+type FormFile<Value> = Value extends readonly unknown[] ? Blob[] : Value extends string ? Blob : Value
 
 /** One fault of a value: where, as `fields[0].key`, and what, as prose. */
 export interface Detail {
@@ -69,7 +127,10 @@ export interface Operation<Extensions = unknown> {
   readonly pathParameters: readonly Parameter[]
   readonly query: readonly Parameter[]
   readonly headers: readonly Parameter[]
+  /** Its body as JSON. */
   readonly body?: Body
+  /** Its body as a form, by media type. */
+  readonly forms?: readonly FormBody[]
   /** From the caller's version to the canonical version; absent where nothing on the way touches it. Headers by name in small letters. */
   readonly upPath?: Translate
   readonly upQuery?: Translate

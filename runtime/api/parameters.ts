@@ -1,5 +1,13 @@
 import type { Parameter } from 'dateline/runtime'
 import { findNearest } from 'dateline/runtime/nearest'
+import {
+  joinField,
+  ParameterError,
+  type ParameterFault,
+  type QueryTable,
+  readQuery,
+  readSegment,
+} from 'dateline/runtime/parameters'
 import { type ApiError, type ErrorCode, invalidParameter, notFound } from './errors/errors.ts'
 import type { ReceivedRequest, RequestParameters } from './exchange.ts'
 import { didYouMean, explainFirst } from './explanation.ts'
@@ -15,41 +23,53 @@ export function readParameters(
   route: ApiRoute,
   pathValues: readonly string[],
 ): RequestParameters {
-  const query = readQuery(received, version, route)
+  const query = readSearch(received, version, route)
   const idempotencyKey = readIdempotencyKey(received, version, route)
   return { pathParameters: readPath(route, pathValues), query, idempotencyKey }
 }
 
-type DecodedParameters = Record<string, unknown>
-
 /** A malformed identifier names nothing. */
-function readPath(route: ApiRoute, pathValues: readonly string[]): DecodedParameters {
-  const values: DecodedParameters = {}
-  for (const [index, name] of route.pathNames.entries()) values[name] = pathValues[index]
-  for (const { name, type, validate } of route.operation.pathParameters) {
-    const value = readValue(type, values[name] as string)
-    if (value === undefined || !validate(value)) throw notFound()
-    values[name] = value
+function readPath(route: ApiRoute, pathValues: readonly string[]): Record<string, unknown> {
+  const values: Record<string, unknown> = {}
+  for (const parameter of route.operation.pathParameters) {
+    const raw = pathValues[route.pathNames.indexOf(parameter.name)] as string
+    try {
+      values[parameter.name] = readSegment(parameter, raw)
+    } catch (error) {
+      throw error instanceof ParameterError ? notFound() : error
+    }
   }
   return values
 }
 
-function readQuery({ search }: ReceivedRequest, version: VersionTable, route: ApiRoute): DecodedParameters {
-  const values: DecodedParameters = {}
-  if (search !== '') {
-    for (const [name, text] of splitQuery(search)) {
-      const parameter = route.query.get(name)
-      if (!parameter) throw unknownParameter(name, route.query)
-      if (Object.hasOwn(values, name)) {
-        throw invalidParameter('repeated_parameter', name, `${name} stands more than once.`)
-      }
-      values[name] = decodeValue(version, parameter, text)
-    }
+function readSearch(
+  { search }: ReceivedRequest,
+  version: VersionTable,
+  route: ApiRoute,
+): Record<string, unknown> {
+  try {
+    return readQuery(route.query, search)
+  } catch (error) {
+    throw error instanceof ParameterError ? refuseParameter(error, version, route.query) : error
   }
-  for (const { name } of route.requiredQuery) {
-    if (!Object.hasOwn(values, name)) throw invalidParameter('missing_field', name, `${name} is required.`)
-  }
-  return values
+}
+
+const CODES: Readonly<Record<Exclude<ParameterFault, 'unknown'>, ErrorCode>> = {
+  repeated: 'repeated_parameter',
+  missing: 'missing_field',
+  encoding: 'invalid_format',
+  format: 'invalid_format',
+  invalid: 'invalid_format',
+}
+
+function refuseParameter(
+  { fault, field, issue, refused }: ParameterError,
+  version: VersionTable,
+  { named }: QueryTable,
+): ApiError {
+  if (refused) return refuseValue(version, refused.parameter, refused.value)
+  if (fault === 'unknown') return unknownParameter(field, named)
+  return invalidParameter(CODES[fault], field, `${field} ${issue}.`)
 }
 
 /** Names the one that was probably meant, or else all that there are. */
@@ -64,72 +84,10 @@ function unknownParameter(name: string, known: ReadonlyMap<string, unknown>): Ap
   )
 }
 
-const SHOWN_NAME = 100
-
-/** Splits a query string; throws on what percent-encoding or UTF-8 do not allow. A plus is a space. */
-function* splitQuery(search: string): Generator<readonly [string, string]> {
-  for (const part of search.split('&')) {
-    if (part === '') continue
-    const equals = part.indexOf('=')
-    const rawName = equals < 0 ? part : part.slice(0, equals)
-    const name = decode(rawName, rawName.slice(0, SHOWN_NAME))
-    yield [
-      name.slice(0, SHOWN_NAME),
-      equals < 0 ? '' : decode(part.slice(equals + 1), name.slice(0, SHOWN_NAME)),
-    ]
-  }
-}
-
-function decode(raw: string, param: string): string {
-  const spaced = raw.includes('+') ? raw.replaceAll('+', ' ') : raw
-  try {
-    const text = spaced.includes('%') ? decodeURIComponent(spaced) : spaced
-    if (!text.includes('\0')) return text
-  } catch (error) {
-    if (!(error instanceof URIError)) throw error
-  }
-  throw invalidParameter('invalid_format', param, `${param} is not percent-encoded UTF-8 text.`)
-}
-
-const INTEGER = /^(0|-?[1-9]\d*)$/
-const NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?$/
-
-function decodeValue(version: VersionTable, parameter: Parameter, text: string): unknown {
-  const value = readValue(parameter.type, text)
-  if (value === undefined) {
-    throw invalidParameter(
-      'invalid_format',
-      parameter.name,
-      `${parameter.name} must be ${NEEDS[parameter.type]}.`,
-    )
-  }
-  if (!parameter.validate(value)) throw refuseValue(version, parameter, value)
-  return parameter.set ? [value] : value
-}
-
-const NEEDS = {
-  string: 'text',
-  integer: 'a whole number',
-  number: 'a number',
-  boolean: 'true or false',
-} as const
-
-function readValue(type: Parameter['type'], text: string): unknown {
-  switch (type) {
-    case 'string':
-      return text
-    case 'integer':
-      return INTEGER.test(text) ? Number(text) : undefined
-    case 'number':
-      return NUMBER.test(text) ? Number(text) : undefined
-    case 'boolean':
-      return text === 'true' ? true : text === 'false' ? false : undefined
-  }
-}
-
-function refuseValue(version: VersionTable, { name, pointer, type }: Parameter, value: unknown) {
-  const { issue } = explainFirst({ version, pointer }, value)
-  return invalidParameter(faultCode(name, type), name, `${name} ${issue}.`)
+function refuseValue(version: VersionTable, { name, pointer, type }: Parameter, value: unknown): ApiError {
+  const { field, issue } = explainFirst({ version, pointer }, value)
+  const at = joinField(name, field)
+  return invalidParameter(faultCode(name, type), at, `${at} ${issue}.`)
 }
 
 function faultCode(name: string, type: Parameter['type']): ErrorCode {

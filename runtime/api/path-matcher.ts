@@ -10,7 +10,7 @@ interface PathNode<Route> {
 /** A path that the version has, whatever the method. */
 export interface PathMatch<Route> {
   readonly routes: ReadonlyMap<string, Route>
-  /** Values of the parameters, decoded, in the order of the path. */
+  /** Values of the parameters, undecoded, in the order of the path. */
   readonly values: readonly string[]
 }
 
@@ -33,10 +33,11 @@ export function createMatcher<Route extends Routable>(routes: readonly Route[]):
   }
   return {
     match(path) {
-      const segments = decodeSegments(path)
+      const raw = splitPath(path)
+      const segments = path.includes('%') ? decodeSegments(raw) : raw
       if (!segments) return undefined
       const values: string[] = []
-      const node = find(root, segments, 0, values)
+      const node = find(root, { raw, segments }, 0, values)
       return node && { routes: node.routes, values }
     },
   }
@@ -60,9 +61,7 @@ export function splitPath(path: string): string[] {
   return path.slice(1).split('/')
 }
 
-function decodeSegments(path: string): string[] | undefined {
-  const segments = splitPath(path)
-  if (!path.includes('%')) return segments
+function decodeSegments(segments: readonly string[]): string[] | undefined {
   try {
     return segments.map(decodeURIComponent)
   } catch (error) {
@@ -71,20 +70,26 @@ function decodeSegments(path: string): string[] | undefined {
   }
 }
 
+/** A path by segments: as sent, and decoded. */
+interface SplitPath {
+  readonly raw: readonly string[]
+  readonly segments: readonly string[]
+}
+
 function find<Route>(
   node: PathNode<Route>,
-  segments: readonly string[],
+  path: SplitPath,
   at: number,
   values: string[],
 ): PathNode<Route> | undefined {
-  if (at === segments.length) return node.routes.size > 0 ? node : undefined
-  const segment = segments[at]!
+  if (at === path.segments.length) return node.routes.size > 0 ? node : undefined
+  const segment = path.segments[at]!
   const word = node.words.get(segment)
-  const byWord = word && find(word, segments, at + 1, values)
+  const byWord = word && find(word, path, at + 1, values)
   if (byWord) return byWord
   if (!node.parameter || segment === '') return undefined
-  values.push(segment)
-  const byParameter = find(node.parameter, segments, at + 1, values)
+  values.push(path.raw[at]!)
+  const byParameter = find(node.parameter, path, at + 1, values)
   if (!byParameter) values.pop()
   return byParameter
 }

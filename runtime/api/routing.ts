@@ -1,6 +1,7 @@
 /** What is asked for: versions with their operations, and the one that a request names. */
 
 import type { Parameter } from 'dateline/runtime'
+import { createQueryTable } from 'dateline/runtime/parameters'
 import { changes } from '../../generated/changelog.ts'
 import { events } from '../../generated/events.ts'
 import type { Environment } from '../platform/environment.ts'
@@ -24,6 +25,8 @@ import type {
 /** @throws where the documents say less of the operation than the pipeline needs. */
 export function createRoute(operation: ServiceOperation, handler: Handler | undefined): ApiRoute {
   const { rateLimit } = operation.extensions
+  if (operation.forms)
+    throw new Error(`${operation.id}: this service reads no forms; describe the body as JSON`)
   if (!isBucket(rateLimit)) throw new Error(`${operation.id}: there is no rate bucket ${rateLimit}`)
   const key = operation.headers.find((header) => header.name === 'Idempotency-Key')
   const idempotency = key?.required ? 'required' : 'optional'
@@ -35,8 +38,7 @@ export function createRoute(operation: ServiceOperation, handler: Handler | unde
     pathNames: splitPath(operation.path)
       .filter((segment) => segment.startsWith('{'))
       .map((segment) => segment.slice(1, -1)),
-    query: new Map(operation.query.map((parameter) => [parameter.name, parameter])),
-    requiredQuery: operation.query.filter((parameter) => parameter.required),
+    query: createQueryTable(operation.query),
     idempotency: key && operation.method === 'POST' ? idempotency : 'none',
   }
 }

@@ -1,6 +1,7 @@
 /** The operations of a version, as the pipeline looks them up. */
 
-import type { Operation as AnyOperation, Version as AnyVersion, Parameter } from 'dateline/runtime'
+import type { Operation as AnyOperation, Version as AnyVersion } from 'dateline/runtime'
+import type { QueryTable } from 'dateline/runtime/parameters'
 import type { OperationExtensions, VersionExtensions } from '../../generated/extensions.ts'
 import type { Bucket } from '../tenants/limits/limiter.ts'
 import type { ApiDocument } from './explanation.ts'
@@ -23,8 +24,7 @@ export interface ApiRoute {
   readonly write: WriteRules | undefined
   /** Names of the path's parameters, in the order of the path. */
   readonly pathNames: readonly string[]
-  readonly query: ReadonlyMap<string, Parameter>
-  readonly requiredQuery: readonly Parameter[]
+  readonly query: QueryTable
   readonly idempotency: 'required' | 'optional' | 'none'
 }
 

@@ -5,6 +5,7 @@ import ts from 'typescript'
 import { main } from '../../generators/cli.ts'
 import type { ClientOptions } from '../../generators/client-runtime/connect.ts'
 import type { Diagnostic } from '../../generators/diagnostics/diagnostic.ts'
+import type { EmitterName } from '../../generators/generate/config.ts'
 
 /** Loose on purpose: the types are compiled with `program`. */
 export type AnyClient = Readonly<
@@ -12,6 +13,8 @@ export type AnyClient = Readonly<
 >
 
 export interface GeneratedClient {
+  /** The folder of the output. */
+  readonly out: string
   readonly findings: readonly Diagnostic[]
   readonly createClient: (options: ClientOptions) => AnyClient
   /** Text of a file of the output. */
@@ -21,8 +24,11 @@ export interface GeneratedClient {
   remove(): void
 }
 
-/** @param document OpenAPI as an object, of version 2030-01-01. */
-export async function generateClient(document: object): Promise<GeneratedClient> {
+/** @param document OpenAPI as an object, of version 2030-01-01. @param further what is emitted beside the client. */
+export async function generateClient(
+  document: object,
+  further: readonly EmitterName[] = [],
+): Promise<GeneratedClient> {
   const folder = mkdtempSync(resolve('test/client/.generated-'))
   writeFileSync(join(folder, '2030-01-01.json'), JSON.stringify(document))
   writeFileSync(
@@ -30,7 +36,7 @@ export async function generateClient(document: object): Promise<GeneratedClient>
     JSON.stringify({
       documents: ['./2030-01-01.json'],
       out: './out',
-      emit: ['client'],
+      emit: ['client', ...further],
       client: { package: { name: 'made', version: '1.0.0' } },
       strict: false,
     }),
@@ -42,6 +48,7 @@ export async function generateClient(document: object): Promise<GeneratedClient>
   if (code !== 0) throw new Error(lines.join('\n'))
   const index = join(folder, 'out/client/src/2030-01-01/index.ts')
   return {
+    out: join(folder, 'out'),
     findings,
     createClient: (await import(index)).createClient,
     read: (path) => readFileSync(join(folder, 'out', path), 'utf8'),

@@ -160,8 +160,8 @@ const operation = (responses: Json, requestBody?: Json) => ({
 test.each([
   [false, 'warning'],
   [true, 'error'],
-] as const)('a body that is not JSON is said to have no validator (strict: %s)', (strict, severity) => {
-  const content = { 'application/x-www-form-urlencoded': { schema: {} }, 'application/json': { schema: {} } }
+] as const)('a body that is neither JSON nor a form is said to have no validator (strict: %s)', (strict, severity) => {
+  const content = { 'application/xml': { schema: {} }, 'application/json': { schema: {} } }
   const { diagnostics } = build({}, { paths: operation({}, { content }), strict })
   expect(diagnostics).toMatchObject([{ code: 'body-not-validated', severity, place: { line: 1 } }])
 })

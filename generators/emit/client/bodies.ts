@@ -3,7 +3,8 @@ import type { OperationRow, PartRow } from '../../client-runtime/service.ts'
 import type { SourceLocation } from '../../diagnostics/place.ts'
 import { essenceOf, isJson } from '../../ir/media-type.ts'
 import { partsOf, propertiesNamed } from '../../ir/members.ts'
-import type { Api, ApiContent, ApiOperation, ApiParameter } from '../../ir/model.ts'
+import type { Api, ApiContent, ApiOperation } from '../../ir/model.ts'
+import { FORM, isStyled, MULTIPART, serializationOf, styledField } from '../wire/forms.ts'
 import { findUnwritten } from '../wire/parameters.ts'
 
 /** A function of `client-runtime/request-body.ts`. */
@@ -23,8 +24,6 @@ export interface UnwrittenBody {
   readonly hint: string
 }
 
-const FORM = 'application/x-www-form-urlencoded'
-const MULTIPART = 'multipart/form-data'
 const isAnything = (mediaType: string): boolean => ['*/*', 'application/*'].includes(essenceOf(mediaType))
 
 /** In order of preference; `client-runtime/types.ts` types the body in the same order. */
@@ -112,9 +111,6 @@ function partsWithin(api: Api, content: ApiContent): WrittenPart[] {
   })
 }
 
-const isStyled = (encoding: Readonly<Record<string, unknown>>): boolean =>
-  ['style', 'explode', 'allowReserved'].some((member) => encoding[member] !== undefined)
-
 /** A part that its style writes, as it would a parameter of the query. */
 function styledPart(
   api: Api,
@@ -122,17 +118,10 @@ function styledPart(
   name: string,
   encoding: Readonly<Record<string, unknown>>,
 ): WrittenPart {
-  const style = String(encoding.style ?? 'form')
-  const explode = encoding.explode === undefined ? style === 'form' : encoding.explode === true
-  const reserved = encoding.allowReserved === true
-  const [property] = propertiesNamed(api, content.schema, name)
-  const parameter: ApiParameter | undefined = property && {
-    ...property.schema,
-    ...{ name, in: 'query', required: property.required, schema: property.schema, place: property.place },
-    serialization: { style, explode, allowReserved: reserved, allowEmptyValue: false },
-  }
+  const parameter = styledField(api, content, name, encoding)
   const found = parameter && findUnwritten(api, parameter)
   if (found) return unwritten(content, name, found.message)
+  const { style, explode, allowReserved: reserved } = serializationOf(encoding)
   const row = {
     style: style as NonNullable<PartRow['style']>,
     ...(explode && { explode }),

@@ -10,6 +10,7 @@ import { successOf, successStatus } from '../../ir/operations.ts'
 import { createFile, type TypeScriptFile } from '../../print/file.ts'
 import { docComment, propertyKey, stringLiteral } from '../../print/literal.ts'
 import { CONTRACT } from '../../print/runtime.ts'
+import { formContents, formFields } from '../wire/forms.ts'
 
 /** Name of the interface of a tag: `book_lists` → `BookListsHandlers`. */
 export const handlersInterface = (tag: string): string => identifier(`${pascalCase(tag)}Handlers`)
@@ -85,8 +86,13 @@ function inputOf(operation: ApiOperation, printing: Printing): string | undefine
     const checked = file.use('CheckedItem', CONTRACT, { type: true })
     const item = nameOf(each.items) ?? itemType(bodyType(operation, body, printing), each.property)
     members.push(`items: readonly ${checked}<${item}>[]`)
-  } else if (body) {
-    members.push(`body${operation.body?.required ? '' : '?'}: ${bodyType(operation, body, printing)}`)
+  } else {
+    const types = [
+      ...(body ? [bodyType(operation, body, printing)] : []),
+      ...formContents(operation).map(({ content }) => formType(operation, content, printing)),
+    ]
+    const all = [...new Set(types)].join(' | ')
+    if (all !== '') members.push(`body${operation.body?.required ? '' : '?'}: ${all}`)
   }
   return members.length === 0 ? undefined : `{ ${members.join('; ')} }`
 }
@@ -109,6 +115,17 @@ function bodyType(
   return nameOf(schema) ?? declare(types, operation, 'Body', `${whole}['content']${index(mediaType)}`)
 }
 
+/** Documents describe files as strings; handlers get them as Blobs. */
+function formType(operation: ApiOperation, content: ApiContent, printing: Printing): string {
+  const { api, file, types } = printing
+  const files = formFields(api, content).filter(({ as }) => as.includes('bytes'))
+  const type = bodyType(operation, content, printing)
+  if (files.length === 0) return type
+  const withFiles = file.use('FormWithFiles', CONTRACT, { type: true })
+  const names = files.map(({ name }) => stringLiteral(name)).join(' | ')
+  return declare(types, operation, 'Form', `${withFiles}<${type}, ${names}>`)
+}
+
 function answerType(
   operation: ApiOperation,
   status: string,
@@ -125,7 +142,7 @@ function answerType(
 function declare(
   types: Printing['types'],
   { id }: ApiOperation,
-  what: 'Body' | 'Answer',
+  what: 'Body' | 'Form' | 'Answer',
   type: string,
 ): string {
   const wanted = identifier(`${pascalCase(id)}${what}`)

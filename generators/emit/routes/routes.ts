@@ -3,7 +3,7 @@ import type { Report } from '../../diagnostics/diagnostic.ts'
 import { escapePointer } from '../../document/escape-pointer.ts'
 import { isStream, jsonBody, validatedArray } from '../../ir/bodies.ts'
 import type { ExtensionRules } from '../../ir/extension-rules.ts'
-import type { Api, ApiOperation, ApiParameter, Extensions, OutputFile, Schema } from '../../ir/model.ts'
+import type { Api, ApiOperation, ApiParameter, Extensions, OutputFile } from '../../ir/model.ts'
 import { identifier } from '../../ir/naming.ts'
 import { successOf, successStatus } from '../../ir/operations.ts'
 import { createFile, type TypeScriptFile } from '../../print/file.ts'
@@ -11,6 +11,8 @@ import { literal, propertyKey, stringLiteral } from '../../print/literal.ts'
 import { CONTRACT } from '../../print/runtime.ts'
 import type { BoundFunction, TranslationBindings } from '../translations/translations.ts'
 import { validatedOf } from '../validators/names.ts'
+import { formContents, formFields } from '../wire/forms.ts'
+import { findUnwritten, parameterEncoding, scalarTypes } from '../wire/parameters.ts'
 import { EXTENSIONS_FILE, extensionKey, printExtensionTypes } from './extensions.ts'
 import { createOperationExtensions } from './operation-extensions.ts'
 
@@ -65,6 +67,8 @@ interface RouteTable {
   readonly extensionsOf: (operation: ApiOperation, canonicalId: string) => Extensions
   /** Rows of parameters that several operations share, by constant name. */
   readonly shared: Map<string, string>
+  /** Pointers of the parameters that no style can write. */
+  readonly unwritten: Set<string>
   /** Names of the constants for what is done with answers other than success's own, by their text. */
   readonly answers: Map<string, string>
 }
@@ -83,6 +87,7 @@ function printRoutes(
     bindings,
     extensionsOf,
     shared: new Map(),
+    unwritten: new Set(),
     answers: new Map(),
   }
   const rows = api.operations.map((operation) => printOperation(table, operation))
@@ -117,6 +122,7 @@ function printOperation(table: RouteTable, operation: ApiOperation): string {
     ['query', printParameters(table, operation, 'query')],
     ['headers', printParameters(table, operation, 'header')],
     ['body', printBody(table, operation)],
+    ['forms', printForms(table, operation)],
     ['upPath', useTranslation(table, table.bindings?.upPath(operation))],
     ['upQuery', useTranslation(table, table.bindings?.upQuery(operation))],
     ['upHeaders', useTranslation(table, table.bindings?.upHeaders(operation))],
@@ -181,6 +187,7 @@ function printParameters(table: RouteTable, operation: ApiOperation, where: ApiP
     .filter((parameter) => parameter.in === where)
     .map((parameter) => {
       const row = printParameter(table, operation, parameter)
+      noteUnwritten(table, parameter)
       const component = /^\/components\/parameters\/([^/]+)$/.exec(parameter.place.pointer)?.[1]
       if (!component) return row
       const wanted = identifier(`parameter${component}`)
@@ -193,48 +200,39 @@ function printParameters(table: RouteTable, operation: ApiOperation, where: ApiP
 }
 
 function printParameter(table: RouteTable, operation: ApiOperation, parameter: ApiParameter): string {
-  const type = scalarType(table.api, parameter.schema)
-  if (!type) {
-    table.report.add({
-      code: 'parameter-not-scalar',
-      severity: 'error',
-      place: parameter.place,
-      message: `the parameter ${parameter.name} of ${operation.id} is no string, number, integer or boolean`,
-      hint: 'describe it as a scalar, or as several parameters',
-    })
-  }
-  const check = table.file.use(validatedOf(table.api).parameter(parameter, operation), './validators.js')
+  const { api, file } = table
+  const check = file.use(validatedOf(api).parameter(parameter, operation), './validators.js')
+  const encoding = parameterEncoding(api, parameter)
   const members = [
     `name: ${stringLiteral(parameter.name)}`,
-    `type: ${stringLiteral(type ?? 'string')}`,
+    `type: ${stringLiteral(scalarTypes(api, parameter.schema)[0]!)}`,
+    ...(encoding ? [`encoding: ${literal(encoding)}`] : []),
     `required: ${parameter.required}`,
     `set: ${parameter.extensions['x-filter'] === 'equality'}`,
     `validate: ${check}`,
-    `pointer: ${stringLiteral(`${parameter.place.pointer}/schema`)}`,
+    `pointer: ${stringLiteral(schemaPointer(parameter))}`,
   ]
   return `{ ${members.join(', ')} }`
 }
 
-function scalarType(api: Api, schema: Schema): 'string' | 'integer' | 'number' | 'boolean' | undefined {
-  switch (schema.kind) {
-    case 'ref': {
-      const target = api.schemas.get(schema.name)
-      return target && scalarType(api, target)
-    }
-    case 'string':
-    case 'boolean':
-      return schema.kind
-    case 'number':
-      return schema.integer ? 'integer' : 'number'
-    case 'enum':
-      return schema.values.every((value) => typeof value === 'string') ? 'string' : undefined
-    case 'union': {
-      const types = new Set(schema.members.map((each) => scalarType(api, each)))
-      return types.size === 1 ? [...types][0] : undefined
-    }
-    default:
-      return undefined
-  }
+/** Operations that share a parameter say it once. */
+function noteUnwritten({ api, report, unwritten }: RouteTable, parameter: ApiParameter): void {
+  const found = findUnwritten(api, parameter)
+  if (!found || unwritten.has(parameter.place.pointer)) return
+  unwritten.add(parameter.place.pointer)
+  report.add({
+    code: 'server-parameter',
+    severity: 'warning',
+    place: parameter.place,
+    message: `the server refuses every value of the parameter ${parameter.name} of the ${parameter.in}: it ${found.message}`,
+    hint: found.hint,
+  })
+}
+
+/** Where the schema of a parameter stands: under its media type if it has one. */
+function schemaPointer({ place, serialization: { mediaType } }: ApiParameter): string {
+  const content = mediaType === undefined ? '' : `/content/${escapePointer(mediaType)}`
+  return `${place.pointer}${content}/schema`
 }
 
 function printBody(table: RouteTable, operation: ApiOperation): string | undefined {
@@ -263,4 +261,19 @@ function printBody(table: RouteTable, operation: ApiOperation): string | undefin
     members.push(`each: { ${[...checked, ...(up ? [`up: ${up}`] : [])].join(', ')} }`)
   }
   return `{ ${members.join(', ')} }`
+}
+
+function printForms({ api, file }: RouteTable, operation: ApiOperation): string | undefined {
+  const forms = formContents(operation).map(({ media, content }) => {
+    const check = file.use(validatedOf(api).form(content, operation), './validators.js')
+    const members = [
+      `media: ${stringLiteral(media)}`,
+      `required: ${operation.body!.required}`,
+      `validate: ${check}`,
+      `pointer: ${stringLiteral(`${content.place.pointer}/schema`)}`,
+      `fields: ${literal(formFields(api, content))}`,
+    ]
+    return `{ ${members.join(', ')} }`
+  })
+  return forms.length > 0 ? `[${forms.join(', ')}]` : undefined
 }

@@ -1,8 +1,9 @@
 /** Names of validators: what a version calls the function that validates a component, a parameter, a body, an item. */
 
 import { jsonBody, validatedArray } from '../../ir/bodies.ts'
-import type { Api, ApiOperation, ApiParameter, Schema } from '../../ir/model.ts'
+import type { Api, ApiContent, ApiOperation, ApiParameter, Schema } from '../../ir/model.ts'
 import { identifier } from '../../ir/naming.ts'
+import { formContents } from '../wire/forms.ts'
 
 /** What a version validates. */
 export interface ValidatedSchemas {
@@ -12,6 +13,7 @@ export interface ValidatedSchemas {
   component(name: string): string
   parameter(parameter: ApiParameter, operation: ApiOperation): string
   body(schema: Schema, operation: ApiOperation): string
+  form(content: ApiContent, operation: ApiOperation): string
   item(schema: Schema, operation: ApiOperation): string
 }
 
@@ -53,11 +55,14 @@ function collect(api: Api): ValidatedSchemas {
       )
     },
     body: (schema, operation) => of(schema, `body ${operation.id}`, `${operation.id}_body`),
+    form: ({ schema, mediaType }, operation) =>
+      of(schema, `form ${operation.id} ${mediaType}`, `${operation.id}_form`),
     item: (schema, operation) => of(schema, `item ${operation.id}`, `${operation.id}_item`),
   }
   for (const [name, schema] of api.schemas) add(`component ${name}`, name, schema)
   for (const operation of api.operations) {
     for (const parameter of operation.parameters) validated.parameter(parameter, operation)
+    for (const { content } of formContents(operation)) validated.form(content, operation)
     const body = jsonBody(operation)?.schema
     if (!body) continue
     validated.body(body, operation)

@@ -1,8 +1,9 @@
-/** How clients write the parameters of a document: what a row says of one, and which of them no client can write. */
+/** How clients write the parameters of a document and servers read them, and which of them no style can write. */
 import type { ParameterRow, ParameterStyle } from '../../client-runtime/service.ts'
 import { essenceOf, isJson } from '../../ir/media-type.ts'
 import { partsOf } from '../../ir/members.ts'
-import type { Api, ApiParameter, Schema } from '../../ir/model.ts'
+import type { Api, ApiParameter, ObjectSchema, Scalar, Schema } from '../../ir/model.ts'
+import type { ParameterEncoding, ScalarType } from '../../runtime/contract.ts'
 
 /** The styles of each place (Parameter Object, "Style Values"). */
 const STYLES: Readonly<Record<ApiParameter['in'], readonly ParameterStyle[]>> = {
@@ -32,6 +33,110 @@ export function parameterRow(api: Api, parameter: ApiParameter): ParameterRow {
     ...(allowReserved && where === 'query' && { reserved: true }),
     ...(isJsonContent && { json: true }),
   }
+}
+
+/** @returns how a server reads the parameter: undefined if it is one scalar in the usual style of its place. */
+export function parameterEncoding(api: Api, parameter: ApiParameter): ParameterEncoding | undefined {
+  const { in: where, schema, serialization } = parameter
+  const { style, explode = false, json } = parameterRow(api, parameter)
+  if (json) return { style: 'json' }
+  if (style === 'none') return { style }
+  const parts = partsOf(api, schema)
+  const shapes = shapesOf(api, schema)
+  const isAny = shapes.includes('any') || serialization.mediaType !== undefined
+  const scalar = isAny || shapes.includes('scalar') ? scalarTypes(api, schema) : undefined
+  const list = shapes.includes('array')
+    ? mergeTypes(
+        parts
+          .flatMap((part) => (part.kind === 'array' ? [part.items, ...part.prefix] : []))
+          .map((each) => scalarTypes(api, each)),
+      )
+    : shapes.includes('any')
+      ? ['string' as const]
+      : undefined
+  const objects = parts.filter((part) => part.kind === 'object')
+  const object =
+    objects.length > 0 ? membersOf(api, objects) : style === 'deepObject' ? OPEN_OBJECT : undefined
+  const isUsual = style === STYLES[where][0] && !list && !object
+  if (isUsual && scalar?.length === 1) return undefined
+  return {
+    style,
+    ...((explode || style === 'deepObject') && { explode: true }),
+    ...(scalar && { scalar }),
+    ...(list && { list }),
+    ...(object && { object }),
+  }
+}
+
+const OPEN_OBJECT: NonNullable<ParameterEncoding['object']> = { members: {}, others: ['string'] }
+
+/** The members of the objects that a parameter may be. */
+function membersOf(api: Api, objects: readonly ObjectSchema[]): NonNullable<ParameterEncoding['object']> {
+  const names = [...new Set(objects.flatMap(({ properties }) => properties.map(({ name }) => name)))]
+  const members = names.map((name) => {
+    const all = objects.flatMap(({ properties }) => properties.filter((each) => each.name === name))
+    return [name, mergeTypes(all.map((each) => scalarTypes(api, each.schema)))] as const
+  })
+  const others = objects.flatMap(({ additional, patterns }) => [
+    ...(additional === 'open'
+      ? [['string'] as const]
+      : additional === 'closed'
+        ? []
+        : [scalarTypes(api, additional)]),
+    ...patterns.map((each) => scalarTypes(api, each.schema)),
+  ])
+  return { members: Object.fromEntries(members), ...(others.length > 0 && { others: mergeTypes(others) }) }
+}
+
+/** In the order in which texts are tried: every text is a string. */
+const SCALAR_TYPES: readonly ScalarType[] = ['boolean', 'integer', 'number', 'string']
+
+const mergeTypes = (types: readonly (readonly ScalarType[])[]): ScalarType[] =>
+  SCALAR_TYPES.filter((type) => types.some((each) => each.includes(type)))
+
+/** @returns the types that a text may be converted to: those of the schema, or text where it names none. */
+export function scalarTypes(api: Api, schema: Schema): ScalarType[] {
+  const types = mergeTypes(typesWithin(api, schema, new Set()) ?? [])
+  return types.length > 0 ? types : ['string']
+}
+
+/** @returns undefined if the schema leaves the type open. */
+function typesWithin(api: Api, schema: Schema, seen: ReadonlySet<string>): ScalarType[][] | undefined {
+  if (schema.untyped) return undefined
+  switch (schema.kind) {
+    case 'ref': {
+      const target = api.schemas.get(schema.name)
+      if (!target || seen.has(schema.name)) return undefined
+      return typesWithin(api, target, new Set([...seen, schema.name]))
+    }
+    case 'number':
+      return [[schema.integer ? 'integer' : 'number']]
+    case 'string':
+    case 'boolean':
+      return [[schema.kind]]
+    case 'enum':
+      return [schema.values.map(typeOfMember)]
+    case 'union':
+      return schema.members.flatMap((each) => typesWithin(api, each, seen) ?? [['string']])
+    case 'intersection': {
+      const [first] = schema.members.flatMap((each) => {
+        const found = typesWithin(api, each, seen)
+        return found ? [found] : []
+      })
+      return first
+    }
+    case 'array':
+    case 'object':
+    case 'null':
+      return []
+    default:
+      return undefined
+  }
+}
+
+function typeOfMember(value: Scalar): ScalarType {
+  if (typeof value === 'number') return Number.isInteger(value) ? 'integer' : 'number'
+  return typeof value === 'boolean' ? 'boolean' : 'string'
 }
 
 /** @returns whether openapi-fetch writes the parameter as the document says, without a row. */

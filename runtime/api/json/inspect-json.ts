@@ -1,4 +1,5 @@
 import type { Detail } from 'dateline/runtime'
+import { joinField } from 'dateline/runtime/parameters'
 import { malformedJson } from '../errors/errors.ts'
 
 /** Objects and arrays inside each other. */
@@ -54,10 +55,6 @@ function findInMembers(
     else if (found) first = { field: joinField(name, found.field), issue: found.issue }
   }
   return first
-}
-
-function joinField(outer: string, inner: string): string {
-  return inner === '' || inner.startsWith('[') ? outer + inner : `${outer}.${inner}`
 }
 
 function inspectText(text: string, tally: Tally): string | undefined {

@@ -7,6 +7,7 @@ export declare const Problem: (value: unknown) => boolean
 export declare const Ship: (value: unknown) => boolean
 export declare const ShipForm: (value: unknown) => boolean
 export declare const Tug: (value: unknown) => boolean
+export declare const addPapers_form: (value: unknown) => boolean
 export declare const delete_berth_id: (value: unknown) => boolean
 export declare const getBerth_berth_id: (value: unknown) => boolean
 export declare const getBerth_expand: (value: unknown) => boolean

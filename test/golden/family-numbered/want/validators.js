@@ -9,6 +9,7 @@ const Ship$properties = new Set(['kind', 'name', 'flag'])
 const ShipForm$properties = new Set(['name', 'crew', 'url'])
 const ShipForm$url_format = format('uri')
 const Tug$properties = new Set(['pull'])
+const addPapers_form$properties = new Set(['file', 'notes'])
 const getBerth_filter$properties = new Set(['gte', 'lte'])
 const parameter_ShipId$pattern = new RegExp('^ship_[0-9]+$', 'u')
 
@@ -178,6 +179,21 @@ function Tug$(v) {
   return true
 }
 
+function addPapers_form$(v) {
+  if (!isObject(v)) return false
+  const v1 = v.file
+  if (!(typeof v1 === 'string')) return false
+  const v2 = v.notes
+  if (v2 !== undefined) {
+    if (!Array.isArray(v2)) return false
+    for (let i4 = 0; i4 < v2.length; i4++) {
+      const v3 = v2[i4]
+      if (!(typeof v3 === 'string')) return false
+    }
+  }
+  return true
+}
+
 function delete_berth_id$(v) {
   return (Number.isInteger(v) && v > 0)
 }
@@ -238,6 +254,7 @@ export const Problem = Problem$
 export const Ship = Ship$
 export const ShipForm = ShipForm$
 export const Tug = Tug$
+export const addPapers_form = addPapers_form$
 export const delete_berth_id = delete_berth_id$
 export const getBerth_berth_id = getBerth_berth_id$
 export const getBerth_expand = getBerth_expand$

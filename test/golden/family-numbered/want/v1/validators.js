@@ -7,6 +7,7 @@ export {
   Ship,
   ShipForm,
   Tug,
+  addPapers_form,
   delete_berth_id,
   getBerth_berth_id,
   getBerth_expand,
