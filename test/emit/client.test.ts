@@ -74,10 +74,9 @@ test.each([
     ],
   },
   {
-    // Without an id in the document there is no entry in `operations`.
     given: `/plain/{id}: { get: { parameters: [{ name: id, in: path, required: true, schema: { type: string } }], ${ok} } }`,
     want: [
-      "getPlainId(input: Input<paths['/plain/{id}']['get'], Managed>): Result<paths['/plain/{id}']['get']>",
+      "getPlainId(input: Input<operations['getPlainId'], Managed>): Result<operations['getPlainId']>",
       "getPlainId: { method: 'GET', path: '/plain/{id}' },",
     ],
   },

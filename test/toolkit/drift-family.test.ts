@@ -53,7 +53,7 @@ describe('an edit of', () => {
     ['validators.d.ts', 'const AddressInput:', NEW, schema('AddressInput')],
     ['client/src/2025-11-01/index.ts', '* List payouts', '2025-11-01', '/paths/~1v1~1payouts/get'],
     [`client/src/${NEW}/index.ts`, '* `GET /v1/payouts`', NEW, '/paths/~1v1~1payouts/get'],
-    [`client/src/${NEW}/types.ts`, '"/v1/payouts": {', NEW, '/paths/~1v1~1payouts/'],
+    [`client/src/${NEW}/types.ts`, 'listPayouts: {', NEW, '/paths/~1v1~1payouts/get'],
     [
       `client/src/${NEW}/types.ts`,
       'billing_email?: string',

@@ -1,7 +1,6 @@
 /** One version of the client: an interface that types its operations, and the table that binds them. */
 import type { OperationRow, Service, Wire } from '../../client-runtime/service.ts'
 import type { Api, ApiOperation, ApiParameter } from '../../ir/model.ts'
-import { isNamed } from '../../ir/operations.ts'
 import { createFile, type TypeScriptFile } from '../../print/file.ts'
 import { docComment, literal, propertyKey } from '../../print/literal.ts'
 import { createPage, type ReferencePage } from '../reference/page.ts'
@@ -73,7 +72,7 @@ function printExports(file: TypeScriptFile, components: string, sends: boolean):
   file.print(
     ...printCommonExports('..'),
     ...(sends ? [printWebhookExports('..')] : []),
-    "export type { components, operations, paths, webhooks } from './types.ts'",
+    "export type { components, operations, webhooks } from './types.ts'",
     '',
     '/** The types of the documented schemas, by name. */',
     `export type Schemas = ${components}['schemas']`,
@@ -120,7 +119,7 @@ function printMethod(
 ): string[] {
   const use = (name: string, from: string) => file.use(name, `../runtime/${from}.ts`, { type: true })
   const { wire } = page
-  const types = operationTypes(file, page.api, operation)
+  const types = `${file.use('operations', './types.ts', { type: true })}[${literal(operation.id)}]`
   const key = row.keyed ? ` & ${use('KeyOption', 'types')}` : ''
   const optional = needsInput(operation, wire) ? '' : '?'
   const result = row.listed
@@ -132,15 +131,6 @@ function printMethod(
       .split('\n'),
     `  ${propertyKey(operation.id)}(input${optional}: ${use('Input', 'types')}<${types}, Managed>${key}): ${result}`,
   ]
-}
-
-/** openapi-typescript lists an operation by its id where the document gives it one; by path and method always. */
-function operationTypes(file: TypeScriptFile, api: Api, operation: ApiOperation): string {
-  const { id, path, method } = operation
-  if (isNamed(api, operation)) {
-    return `${file.use('operations', './types.ts', { type: true })}[${literal(id)}]`
-  }
-  return `${file.use('paths', './types.ts', { type: true })}[${literal(path)}][${literal(method.toLowerCase())}]`
 }
 
 function describe(

@@ -24,7 +24,7 @@ export { ClientError, ConnectionError, type ErrorDetail, ResponseError, TimeoutE
 export type { Attempt } from '../runtime/transport.ts'
 export type { Known } from '../runtime/types.ts'
 export { type UnlistedType, type WebhookBody, WebhookError, type WebhookErrorCode, type WebhookHeaders, type WebhookSecret } from '../runtime/webhooks.ts'
-export type { components, operations, paths, webhooks } from './types.ts'
+export type { components, operations, webhooks } from './types.ts'
 
 /** The types of the documented schemas, by name. */
 export type Schemas = components['schemas']
