@@ -4,7 +4,7 @@
  */
 import ts from 'typescript'
 import { pascalCase } from '../../ir/naming.ts'
-import { createTypeNames, schemaTypes } from './type-names.ts'
+import { claimAll, createTypeNames } from './type-names.ts'
 
 /** An operation of the document, under the id that generated code knows it by. */
 export interface TypedOperation {
@@ -36,7 +36,7 @@ export function flatten(nodes: readonly ts.Node[], operations: readonly TypedOpe
 
   const schemas = membersOf(find(['components', 'schemas'])?.node)
   const names = createTypeNames()
-  const nameOfSchema = schemaTypes(schemas.keys(), names)
+  const nameOfSchema = claimAll(schemas.keys(), names)
   const aliases: ts.Node[] = []
   const aliasOfReference = new Map<string, string>()
   const refusals = new Map<string, string>()

@@ -23,13 +23,14 @@ export function createTypeNames(): TypeNames {
   }
 }
 
-/** @returns the type of each component schema, by the name of the component; those that are identifiers keep their names. */
-export function schemaTypes(
-  components: Iterable<string>,
-  names: TypeNames = createTypeNames(),
-): ReadonlyMap<string, string> {
-  const all = [...components]
+/** @returns a name for each text; those that are identifiers keep theirs. */
+export function claimAll(texts: Iterable<string>, names: TypeNames): ReadonlyMap<string, string> {
+  const all = [...texts]
   const [exact, odd] = [true, false].map((is) => all.filter((each) => (identifier(each) === each) === is))
-  const claimed = new Map([...exact!, ...odd!].map((component) => [component, names.claim(component)]))
-  return new Map(all.map((component) => [component, claimed.get(component)!]))
+  const claimed = new Map([...exact!, ...odd!].map((text) => [text, names.claim(text)]))
+  return new Map(all.map((text) => [text, claimed.get(text)!]))
 }
+
+/** @returns the type of each component schema, by the name of the component. */
+export const schemaTypes = (components: Iterable<string>): ReadonlyMap<string, string> =>
+  claimAll(components, createTypeNames())
