@@ -5,5 +5,3 @@ import type { Closed } from 'dateline/runtime'
 
 export type components = Closed<client.components>
 export type operations = Closed<client.operations>
-export type paths = Closed<client.paths>
-export type webhooks = Closed<client.webhooks>

@@ -1,12 +1,12 @@
-/** Binds a version's table of operations to the wire. */
+/** From an operation and its input to the wire, and back. */
 import createFetchClient from 'openapi-fetch'
-import { type Answer, Call, ListCall } from './call.ts'
+import { type Answer, type AskPage, Call, ListCall, type PageWire } from './call.ts'
 import { type RetryClock, systemClock } from './clock.ts'
 import { type CredentialOptions, credentialsOf } from './credentials.ts'
 import { type Deprecation, readDeprecation } from './deprecation.ts'
 import { ClientError, UnexpectedAnswerError } from './errors.ts'
 import { refusalOf, wishOf } from './refusal.ts'
-import type { OperationRow, Service } from './service.ts'
+import type { NamedValues, OperationRow, Service } from './service.ts'
 import { type Attempt, send } from './transport.ts'
 import type { CallOptions, KeyOption } from './types.ts'
 
@@ -29,11 +29,12 @@ export interface ClientOptions extends CredentialOptions {
   readonly clock?: RetryClock
 }
 
-interface AnyInput extends CallOptions, KeyOption {
-  readonly path?: Readonly<Record<string, unknown>>
-  readonly query?: Readonly<Record<string, unknown>>
-  readonly header?: Readonly<Record<string, unknown>>
-  readonly cookie?: Readonly<Record<string, unknown>>
+/** The argument of any operation. */
+export interface AnyInput extends CallOptions, KeyOption {
+  readonly path?: NamedValues
+  readonly query?: NamedValues
+  readonly header?: NamedValues
+  readonly cookie?: NamedValues
   readonly body?: unknown
 }
 
@@ -47,21 +48,56 @@ type Exchange = (
 const TIMEOUT_MS = 30_000
 const MAX_RETRIES = 3
 
-/** @returns one method for each operation of the service, typed by `Client`. */
-export function connect<Client>(service: Service, options: ClientOptions): Client {
-  const perform = performer(service, options)
-  const methods = Object.entries(service.operations).map(([id, operation]) => [
-    id,
-    (input: AnyInput = {}) =>
-      operation.listed
-        ? new ListCall(
-            (query) => perform(operation, { ...input, query }),
-            input.query ?? {},
-            service.wire.page,
-          )
-        : new Call(perform(operation, input)),
+/** The way to one version of a service, under one set of settings. */
+export interface ServiceConnection {
+  /** @throws ClientError of the class that says why there is no success. */
+  readonly perform: (operation: OperationRow, input: AnyInput) => Promise<Answer<unknown>>
+  readonly page: PageWire
+}
+
+export function connect(service: Service, options: ClientOptions): ServiceConnection {
+  return { perform: performer(service, options), page: service.wire.page }
+}
+
+/** Calls an operation. The types of its function say what its body is. */
+export function call<Data>(
+  connection: ServiceConnection,
+  operation: OperationRow,
+  input: AnyInput = {},
+): Call<Data> {
+  return new Call(connection.perform(operation, input) as Promise<Answer<Data>>)
+}
+
+/** Calls an operation whose answers are pages of a list. */
+export function list<Page, Item>(
+  { perform, page }: ServiceConnection,
+  operation: OperationRow,
+  input: AnyInput = {},
+): ListCall<Page, Item> {
+  const ask: AskPage<Page> = (query) => perform(operation, { ...input, query }) as Promise<Answer<Page>>
+  return new ListCall(ask, input.query ?? {}, page)
+}
+
+/** Functions of operations as methods, which take no connection. */
+export type Bound<Functions> = {
+  readonly [Name in keyof Functions]: Functions[Name] extends (
+    connection: ServiceConnection,
+    ...input: infer Input
+  ) => infer Result
+    ? (...input: Input) => Result
+    : never
+}
+
+/** @returns a method for each function, over one connection. */
+export function bind<Functions extends object>(
+  functions: Functions,
+  connection: ServiceConnection,
+): Bound<Functions> {
+  const methods = Object.entries(functions).map(([name, operation]) => [
+    name,
+    (input?: AnyInput) => operation(connection, input),
   ])
-  return Object.fromEntries(methods) as Client
+  return Object.fromEntries(methods)
 }
 
 function performer(service: Service, options: ClientOptions) {

@@ -3,40 +3,26 @@
  * this file only if an operation has a parameter that URLs and headers usually do not have.
  */
 import { ClientError } from './errors.ts'
-import type { OperationRow, ParameterRow } from './service.ts'
-
-type Values = Readonly<Record<string, unknown>>
-
-/** The parameters of a call, by place. */
-export interface ParameterValues {
-  readonly path?: Values | undefined
-  readonly query?: Values | undefined
-  readonly header?: Values | undefined
-  readonly cookie?: Values | undefined
-}
-
-/** The parameters of a call as they are sent. */
-export interface WrittenParameters {
-  /** The operation's path, in which the parameters that have rows are filled in. */
-  readonly path: string
-  readonly header: Values
-  /** Value of the Cookie header; empty without cookies. */
-  readonly cookie: string
-  readonly querySerializer: (query: Values) => string
-}
+import type {
+  NamedValues,
+  OperationRow,
+  ParameterRow,
+  ParameterValues,
+  WrittenParameters,
+} from './service.ts'
 
 /** @throws ClientError if a value cannot be written in the style of its parameter. */
 export function writeParameters(
   { path, parameters = [] }: OperationRow,
   { path: segments = {}, header = {}, cookie = {} }: ParameterValues,
 ): WrittenParameters {
-  const writeAll = (where: ParameterRow['in'], values: Values): [string, string][] =>
+  const writeAll = (where: ParameterRow['in'], values: NamedValues): [string, string][] =>
     Object.entries(values).flatMap(([name, value]) => {
       const row = parameters.find((each) => each.in === where && each.name === name)
       const written = writeParameter(row ?? { name, in: where, ...USUAL[where] }, value)
       return written === undefined ? [] : [[name, written]]
     })
-  const join = (where: ParameterRow['in'], values: Values, separator: string) =>
+  const join = (where: ParameterRow['in'], values: NamedValues, separator: string) =>
     writeAll(where, values)
       .map(([, written]) => written)
       .join(separator)
@@ -58,7 +44,7 @@ const USUAL = {
 } as const
 
 /** A URL resolves dots and an empty segment away, and the request would reach another operation. */
-function writeSegment(row: ParameterRow, values: Values): string {
+function writeSegment(row: ParameterRow, values: NamedValues): string {
   const written = writeParameter(row, values[row.name]) ?? ''
   return ['', '.', '..'].includes(written) ? refuse(row, 'names nothing') : written
 }
@@ -82,7 +68,7 @@ export function writeParameter(row: ParameterRow, given: unknown): string | unde
   }
   const isList = Array.isArray(value)
   const separator = separatorOf(row)
-  const members = Object.entries(value as Values)
+  const members = Object.entries(value as NamedValues)
     .filter(([, each]) => each !== undefined && each !== null)
     .map(([key, each]) => [isList ? name : encode(row, key), encode(row, each, separator)] as const)
   if (members.length === 0) return undefined

@@ -1,7 +1,6 @@
 /** Several versions of a service at once: one set of settings, one receiver. */
-import { type ClientOptions, connect } from './connect.ts'
+import type { ClientOptions } from './connect.ts'
 import { ClientError } from './errors.ts'
-import type { Service } from './service.ts'
 import {
   type UnwrapOptions,
   valuesOf,
@@ -22,19 +21,19 @@ export interface Versioned<Clients> {
   at<Version extends keyof Clients>(version: Version): Clients[Version]
 }
 
-/** @param services of every version, by its name. */
+/** @param creators what makes the client of each version, by its name. */
 export function connectVersions<Clients>(
-  services: { readonly [Version in keyof Clients]: Service },
+  creators: { readonly [Version in keyof Clients]: (options: ClientOptions) => Clients[Version] },
   options: ClientOptions,
 ): Versioned<Clients> {
   const made: { [Version in keyof Clients]?: Clients[Version] } = {}
   return {
     at<Version extends keyof Clients>(version: Version): Clients[Version] {
-      if (!Object.hasOwn(services, version)) {
-        const known = Object.keys(services).join(', ')
+      if (!Object.hasOwn(creators, version)) {
+        const known = Object.keys(creators).join(', ')
         throw new ClientError(`There is no version ${String(version)}; there are ${known}`)
       }
-      made[version] ??= connect<Clients[Version]>(services[version], options)
+      made[version] ??= creators[version](options)
       return made[version] as Clients[Version]
     },
   }

@@ -1,5 +1,5 @@
 /** Reading operations. */
-import type { Api, ApiOperation, Response } from './model.ts'
+import type { ApiOperation, Response } from './model.ts'
 
 /** @returns the first answer of success: under a status of its own if there is one, otherwise `2XX`. */
 export function successOf({ responses }: ApiOperation): Response | undefined {
@@ -11,10 +11,4 @@ export function successOf({ responses }: ApiOperation): Response | undefined {
 export function successStatus(operation: ApiOperation): number {
   const { status } = successOf(operation) ?? {}
   return status === undefined || /XX$/i.test(status) ? 200 : Number(status)
-}
-
-/** @returns whether the document itself names the operation: openapi-typescript lists the others by path and method only. */
-export function isNamed({ document }: Api, { id, path, method }: ApiOperation): boolean {
-  const paths = document.paths as Record<string, Record<string, { operationId?: unknown }>> | undefined
-  return paths?.[path]?.[method.toLowerCase()]?.operationId === id
 }

@@ -1,6 +1,7 @@
 /** What may stand where the cursor is: for `svc completion`. */
 import type { Argument, Command, Option } from 'commander'
-import { service } from '../../generated/client/src/2026-05-19/index.ts'
+import * as functions from '../../generated/client/src/2026-05-19/functions.ts'
+import { type ServiceConnection, service } from '../../generated/client/src/2026-05-19/index.ts'
 import { EVENT_TYPES } from './event-types.ts'
 import { GUIDES } from './guides.ts'
 import { ownProfiles } from './svc-session.ts'
@@ -82,7 +83,7 @@ function argumentsOf(command: Command, typed: string): readonly string[] {
 /** Paths of a method, with what is typed where they have an identifier; up to the next identifier that is not. */
 function pathsFor(method: string, typed: string): readonly string[] {
   const given = typed.split('/')
-  return Object.values(service.operations)
+  return listOperations()
     .filter((operation) => operation.method === method && !operation.streamed)
     .flatMap(({ path }) => {
       const parts = path.split('/')
@@ -92,4 +93,21 @@ function pathsFor(method: string, typed: string): readonly string[] {
       const open = known.findIndex((part) => part.startsWith('{'))
       return open === -1 ? known.join('/') : `${known.slice(0, open).join('/')}/`
     })
+}
+
+type Operation = Parameters<ServiceConnection['perform']>[0]
+
+/** Each function of the client names its operation to the connection that it is given; this connection notes it and sends nothing. */
+function listOperations(): readonly Operation[] {
+  const operations: Operation[] = []
+  const connection: ServiceConnection = {
+    page: { items: '', more: '', next: '', after: '', before: '' },
+    perform(operation) {
+      operations.push(operation)
+      return new Promise(() => undefined)
+    },
+  }
+  for (const each of Object.values<(connection: ServiceConnection) => unknown>(functions as never))
+    each(connection)
+  return operations
 }

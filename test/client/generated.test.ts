@@ -20,11 +20,9 @@ test('every version has its subpath, with a method for each operation', () => {
 })
 
 test.each(versions)('$name shows an example of each call where it is declared', ({ name, operations }) => {
-  const text = readFileSync(`generated/client/src/${name}/index.ts`, 'utf8')
-  const shown = [...text.matchAll(/@example\n {3}\* ```ts\n {3}\* await client\.(\w+)\(/g)].map(
-    ([, id]) => id,
-  )
-  expect(shown).toEqual([...text.matchAll(/^ {2}(\w+)\(\s*input/gm)].map(([, id]) => id))
+  const text = readFileSync(`generated/client/src/${name}/functions.ts`, 'utf8')
+  const shown = [...text.matchAll(/@example\n \* ```ts\n \* await client\.(\w+)\(/g)].map(([, id]) => id)
+  expect(shown).toEqual([...text.matchAll(/^export function (\w+)\(/gm)].map(([, id]) => id))
   expect(shown.toSorted()).toEqual(operations.map(({ id }) => id).toSorted())
 })
 

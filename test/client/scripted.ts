@@ -5,10 +5,18 @@ import type { AddressInfo } from 'node:net'
 import { onTestFinished } from 'vitest'
 import type { Call, ListCall } from '../../generators/client-runtime/call.ts'
 import type { RetryClock } from '../../generators/client-runtime/clock.ts'
-import { type ClientOptions, connect } from '../../generators/client-runtime/connect.ts'
+import {
+  type AnyInput,
+  bind,
+  type ClientOptions,
+  call,
+  connect,
+  list,
+  type ServiceConnection,
+} from '../../generators/client-runtime/connect.ts'
 import { ResponseError } from '../../generators/client-runtime/errors.ts'
 import { encodeForm, encodeMultipart, encodeRaw } from '../../generators/client-runtime/request-body.ts'
-import type { Service } from '../../generators/client-runtime/service.ts'
+import type { OperationRow, Service } from '../../generators/client-runtime/service.ts'
 import { wireOf } from '../../generators/emit/wire/wire.ts'
 
 export interface Received {
@@ -57,23 +65,38 @@ export const service: Service = {
   schemes: { key: { in: 'header', name: 'Authorization', prefix: 'Bearer ' } },
   security: [['key']],
   errors: { not_found: NotFoundError },
-  operations: {
-    getThing: { method: 'GET', path: '/things/{id}' },
-    listThings: { method: 'GET', path: '/things', listed: true },
-    createThing: { method: 'POST', path: '/things', keyed: true },
-    pingThing: { method: 'POST', path: '/things/ping' },
-    updateThing: { method: 'PATCH', path: '/things/{id}' },
-    deleteThing: { method: 'DELETE', path: '/things/{id}' },
-    watchThings: { method: 'GET', path: '/things/watch', streamed: true },
-    sendForm: {
-      method: 'POST',
-      path: '/form',
-      media: 'application/x-www-form-urlencoded',
-      encode: encodeForm,
-    },
-    sendParts: { method: 'POST', path: '/parts', media: 'multipart/form-data', encode: encodeMultipart },
-    sendBytes: { method: 'PUT', path: '/bytes', media: 'application/octet-stream', encode: encodeRaw },
-  },
+}
+
+const operation = (row: OperationRow) => (connection: ServiceConnection, input?: AnyInput) =>
+  call(connection, row, input)
+
+export const functions = {
+  getThing: operation({ method: 'GET', path: '/things/{id}' }),
+  listThings: (connection: ServiceConnection, input?: AnyInput) =>
+    list(connection, { method: 'GET', path: '/things' }, input),
+  createThing: operation({ method: 'POST', path: '/things', keyed: true }),
+  pingThing: operation({ method: 'POST', path: '/things/ping' }),
+  updateThing: operation({ method: 'PATCH', path: '/things/{id}' }),
+  deleteThing: operation({ method: 'DELETE', path: '/things/{id}' }),
+  watchThings: operation({ method: 'GET', path: '/things/watch', streamed: true }),
+  sendForm: operation({
+    method: 'POST',
+    path: '/form',
+    media: 'application/x-www-form-urlencoded',
+    encode: encodeForm,
+  }),
+  sendParts: operation({
+    method: 'POST',
+    path: '/parts',
+    media: 'multipart/form-data',
+    encode: encodeMultipart,
+  }),
+  sendBytes: operation({
+    method: 'PUT',
+    path: '/bytes',
+    media: 'application/octet-stream',
+    encode: encodeRaw,
+  }),
 }
 
 export interface Thing {
@@ -121,5 +144,6 @@ export function notedClock(): NotedClock {
 }
 
 export function clientOf({ baseUrl }: ScriptedServer, options: Partial<ClientOptions> = {}): Client {
-  return connect<Client>(service, { baseUrl, apiKey: 'key_1', clock: notedClock(), ...options })
+  const connection = connect(service, { baseUrl, apiKey: 'key_1', clock: notedClock(), ...options })
+  return bind(functions, connection) as unknown as Client
 }

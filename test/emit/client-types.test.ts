@@ -54,7 +54,8 @@ components:
 
 /** Each line that ends in \`// wrong\` must have an error, and no other line may. */
 const USE = `
-import { type Client, createClient, ResponseError, type Schemas } from './client/src/2030-01-01/index.ts'
+import { type Client, connect, createClient, type ListThingsQuery, ResponseError, type Schemas, type Thing } from './client/src/2030-01-01/index.ts'
+import { createThing, listThings } from './client/src/2030-01-01/functions.ts'
 import type { components } from './2030-01-01/types.ts'
 
 const client: Client = createClient({ baseUrl: 'http://127.0.0.1', apiKey: 'key' })
@@ -64,6 +65,11 @@ createClient({ baseUrl: '', apikey: 'key' }) // wrong
 const made: Schemas['Thing'] = await client.createThing({ body: { name: 'n' } })
 await client.createThing({ body: { name: 'n', size: 1 }, idempotencyKey: 'k', signal: AbortSignal.timeout(1) })
 await client.createThing({ body: { name: 'n' } }).withResponse().then(({ data, response }) => [data.id, response.status])
+const flat: Thing = await createThing(connect({ baseUrl: '' }), { body: { name: 'n' }, idempotencyKey: 'k' })
+const query: ListThingsQuery = { limit: 1, 'created[gte]': flat.id }
+for await (const each of listThings(connect({ baseUrl: '' }), { query })) each.name.trim()
+await createThing({ body: { name: 'n' } }) // wrong
+await createThing(connect({ baseUrl: '' }), { body: {} }) // wrong
 await client.createThing() // wrong
 await client.createThing({}) // wrong
 await client.createThing({ body: {} }) // wrong

@@ -14,14 +14,11 @@ function emit(apis: readonly Api[], config: ClientConfig = CONFIG): ReadonlyMap<
   return new Map(files.map(({ path, text }) => [path, text]))
 }
 
-/** The lines of a version's index that speak of an operation. */
-function linesOf(paths: string, id: string, config?: ClientConfig): string[] {
+/** What a version's file of functions says of its one operation: the type of its input, its signature, its call. */
+function linesOf(paths: string, config?: ClientConfig): string[] {
   const { api } = read(`paths:\n  ${paths}\n`)
-  const index = emit([api], config).get('client/src/2030-01-01/index.ts') ?? ''
-  return index
-    .split('\n')
-    .filter((line) => line.startsWith(`  ${id}`))
-    .map((line) => line.trim())
+  const functions = emit([api], config).get('client/src/2030-01-01/functions.ts') ?? ''
+  return functions.split('\n').filter((line) => /^(?:export| {2}return) /.test(line))
 }
 
 const ok =
@@ -34,63 +31,90 @@ test.each([
   {
     given: `/me: { get: { operationId: getMe, ${ok} } }`,
     want: [
-      "getMe(input?: Input<operations['getMe'], Managed>): Result<operations['getMe']>",
-      "getMe: { method: 'GET', path: '/me' },",
+      "export type GetMeInput = Input<operations['getMe'], Managed>",
+      "export function getMe(connection: ServiceConnection, input?: GetMeInput): Result<operations['getMe']> {",
+      "  return call(connection, { method: 'GET', path: '/me' }, input)",
     ],
   },
   {
     given: `/things: { post: { operationId: createThing, parameters: [${key}, ${version}], ${body}, ${ok} } }`,
     want: [
-      "createThing(input: Input<operations['createThing'], Managed> & KeyOption): Result<operations['createThing']>",
-      "createThing: { method: 'POST', path: '/things', keyed: true },",
+      "export type CreateThingInput = Input<operations['createThing'], Managed> & KeyOption",
+      "export function createThing(connection: ServiceConnection, input: CreateThingInput): Result<operations['createThing']> {",
+      "  return call(connection, { method: 'POST', path: '/things', keyed: true }, input)",
     ],
   },
   {
     given: `/ping: { post: { operationId: ping, parameters: [${key}, ${version}], ${ok} } }`,
     want: [
-      "ping(input?: Input<operations['ping'], Managed> & KeyOption): Result<operations['ping']>",
-      "ping: { method: 'POST', path: '/ping', keyed: true },",
+      "export type PingInput = Input<operations['ping'], Managed> & KeyOption",
+      "export function ping(connection: ServiceConnection, input?: PingInput): Result<operations['ping']> {",
+      "  return call(connection, { method: 'POST', path: '/ping', keyed: true }, input)",
     ],
   },
   {
     given: `/things: { get: { operationId: listThings, x-pagination: cursor, ${ok} } }`,
     want: [
-      "listThings(input?: Input<operations['listThings'], Managed>): ListResult<operations['listThings'], 'data'>",
-      "listThings: { method: 'GET', path: '/things', listed: true },",
+      "export type ListThingsInput = Input<operations['listThings'], Managed>",
+      "export function listThings(connection: ServiceConnection, input?: ListThingsInput): ListResult<operations['listThings'], 'data'> {",
+      "  return list(connection, { method: 'GET', path: '/things' }, input)",
     ],
   },
   {
     given: `/w: { get: { operationId: watch, responses: { '200': { description: OK, content: { text/event-stream: {} } } } } }`,
     want: [
-      "watch(input?: Input<operations['watch'], Managed>): Result<operations['watch']>",
-      "watch: { method: 'GET', path: '/w', streamed: true },",
+      "export type WatchInput = Input<operations['watch'], Managed>",
+      "export function watch(connection: ServiceConnection, input?: WatchInput): Result<operations['watch']> {",
+      "  return call(connection, { method: 'GET', path: '/w', streamed: true }, input)",
     ],
   },
   {
     given: `/f: { put: { operationId: sendForm, requestBody: { content: { application/x-www-form-urlencoded: {} } }, ${ok} } }`,
     want: [
-      "sendForm(input?: Input<operations['sendForm'], Managed>): Result<operations['sendForm']>",
-      "sendForm: { method: 'PUT', path: '/f', media: 'application/x-www-form-urlencoded', encode: encodeForm },",
+      "export type SendFormInput = Input<operations['sendForm'], Managed>",
+      "export function sendForm(connection: ServiceConnection, input?: SendFormInput): Result<operations['sendForm']> {",
+      "  return call(connection, { method: 'PUT', path: '/f', media: 'application/x-www-form-urlencoded', encode: encodeForm }, input)",
     ],
   },
   {
-    // Without an id in the document there is no entry in `operations`.
     given: `/plain/{id}: { get: { parameters: [{ name: id, in: path, required: true, schema: { type: string } }], ${ok} } }`,
     want: [
-      "getPlainId(input: Input<paths['/plain/{id}']['get'], Managed>): Result<paths['/plain/{id}']['get']>",
-      "getPlainId: { method: 'GET', path: '/plain/{id}' },",
+      "export type GetPlainIdInput = Input<operations['getPlainId'], Managed>",
+      "export function getPlainId(connection: ServiceConnection, input: GetPlainIdInput): Result<operations['getPlainId']> {",
+      "  return call(connection, { method: 'GET', path: '/plain/{id}' }, input)",
     ],
   },
   {
     given: `/odd: { get: { operationId: "it's.odd", ${ok} } }`,
     want: [
-      "'it\\'s.odd'(input?: Input<operations['it\\'s.odd'], Managed>): Result<operations['it\\'s.odd']>",
-      "'it\\'s.odd': { method: 'GET', path: '/odd' },",
+      "export type ItSOddInput = Input<operations['it\\'s.odd'], Managed>",
+      "export function it_s_odd(connection: ServiceConnection, input?: ItSOddInput): Result<operations['it\\'s.odd']> {",
+      "  return call(connection, { method: 'GET', path: '/odd' }, input)",
     ],
   },
 ])('$want.1', ({ given, want }) => {
-  const id = want[0]?.slice(0, want[0].indexOf('(')) ?? ''
-  expect(linesOf(given, id)).toEqual(want)
+  expect(linesOf(given)).toEqual(want)
+})
+
+test('a bare reference gives a function the name of the schema, in what it answers and in the items of a list', () => {
+  const { api } = read(`paths:
+  /things: { get: { operationId: listThings, x-pagination: cursor, responses: { '200': { description: OK, content: { application/json: { schema: { $ref: '#/components/schemas/ThingList' } } } } } } }
+  /thing: { get: { operationId: getThing, responses: { '200': { description: OK, content: { application/json: { schema: { $ref: '#/components/schemas/Thing' } } } } } } }
+components:
+  schemas:
+    Thing: { type: object }
+    ThingList: { type: object, properties: { data: { type: array, items: { $ref: '#/components/schemas/Thing' } } } }
+`)
+  const functions = emit([api]).get('client/src/2030-01-01/functions.ts')
+  expect(functions).toContain('input?: ListThingsInput): ListCall<ThingList, Thing> {')
+  expect(functions).toContain('input?: GetThingInput): Call<Thing> {')
+})
+
+test('an operation whose id is no identifier is a method of the client under its id', () => {
+  const { api } = read(`paths:\n  /odd: { get: { operationId: "it's.odd", ${ok} } }\n`)
+  const index = emit([api]).get('client/src/2030-01-01/index.ts')
+  expect(index).toContain("Bound<typeof functions & { 'it\\'s.odd': typeof functions.it_s_odd }>")
+  expect(index).toContain("bind({ ...functions, 'it\\'s.odd': functions.it_s_odd }, connect(options))")
 })
 
 test('nothing of a document ends a comment or a string early', () => {
@@ -98,10 +122,11 @@ test('nothing of a document ends a comment or a string early', () => {
   /x:
     get: { operationId: x, summary: "*/ export const bad = 1 /*", description: "\`\${bad}\`", ${ok} }
 `)
-  const index = emit([api]).get('client/src/2030-01-01/index.ts') ?? ''
-  expect(index).not.toContain('*/ export')
-  const constants = index.split('\n').filter((line) => /^\s*export const/.test(line))
-  expect(constants).toEqual(['export const service: Service = {'])
+  const functions = emit([api]).get('client/src/2030-01-01/functions.ts') ?? ''
+  expect(functions).toContain('bad = 1')
+  expect(functions).not.toContain('*/ export')
+  const constants = functions.split('\n').filter((line) => /^\s*export const/.test(line))
+  expect(constants).toEqual([])
 })
 
 test('lists can be walked from the version on that the configuration names', () => {
@@ -111,7 +136,7 @@ test('lists can be walked from the version on that the configuration names', () 
     (name) => read(list, `openapi: 3.1.0\ninfo: { title: T, version: ${name} }\n`).api,
   )
   const files = emit(apis, { ...CONFIG, walkSince: '2030-01-01' })
-  const walked = versions.map((name) => files.get(`client/src/${name}/index.ts`)?.includes('ListResult<'))
+  const walked = versions.map((name) => files.get(`client/src/${name}/functions.ts`)?.includes('ListResult<'))
   expect(walked).toEqual([false, true, true])
 })
 
@@ -191,6 +216,6 @@ components:
   schemas:
     Refusal: { type: object, properties: { error: { type: object, properties: { type: { enum: [not_found] } } } } }
 `)
-  const index = emit([api]).get('client/src/2030-01-01/index.ts')
-  expect(index).toContain('   * @throws {NotFoundError | ResponseError}\n')
+  const functions = emit([api]).get('client/src/2030-01-01/functions.ts')
+  expect(functions).toContain(' * @throws {NotFoundError | ResponseError}\n')
 })

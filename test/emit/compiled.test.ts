@@ -160,11 +160,14 @@ const operation = (responses: Json, requestBody?: Json) => ({
 test.each([
   [false, 'warning'],
   [true, 'error'],
-] as const)('a body that is neither JSON nor a form is said to have no validator (strict: %s)', (strict, severity) => {
-  const content = { 'application/xml': { schema: {} }, 'application/json': { schema: {} } }
-  const { diagnostics } = build({}, { paths: operation({}, { content }), strict })
-  expect(diagnostics).toMatchObject([{ code: 'body-not-validated', severity, place: { line: 1 } }])
-})
+] as const)(
+  'a body that is neither JSON nor a form is said to have no validator (strict: %s)',
+  (strict, severity) => {
+    const content = { 'application/xml': { schema: {} }, 'application/json': { schema: {} } }
+    const { diagnostics } = build({}, { paths: operation({}, { content }), strict })
+    expect(diagnostics).toMatchObject([{ code: 'body-not-validated', severity, place: { line: 1 } }])
+  },
+)
 
 test('a further answer of success has a translation of its own', () => {
   const answer = (name: string) => ({

@@ -51,9 +51,9 @@ describe('an edit of', () => {
     ['canonical/handlers.ts', 'export interface DisputesHandlers', NEW, '/paths/~1v1~1disputes/post'],
     ['validators.js', 'function AddressInput$', NEW, schema('AddressInput')],
     ['validators.d.ts', 'const AddressInput:', NEW, schema('AddressInput')],
-    ['client/src/2025-11-01/index.ts', '* List payouts', '2025-11-01', '/paths/~1v1~1payouts/get'],
-    [`client/src/${NEW}/index.ts`, '* `GET /v1/payouts`', NEW, '/paths/~1v1~1payouts/get'],
-    [`client/src/${NEW}/types.ts`, '"/v1/payouts": {', NEW, '/paths/~1v1~1payouts/'],
+    ['client/src/2025-11-01/functions.ts', '* List payouts', '2025-11-01', '/paths/~1v1~1payouts/get'],
+    [`client/src/${NEW}/functions.ts`, '* `GET /v1/payouts`', NEW, '/paths/~1v1~1payouts/get'],
+    [`client/src/${NEW}/types.ts`, 'listPayouts: {', NEW, '/paths/~1v1~1payouts/get'],
     [
       `client/src/${NEW}/types.ts`,
       'billing_email?: string',

@@ -3,33 +3,50 @@ import {
   type Client as Client_2025_06_01,
   type Schemas as Schemas_2025_06_01,
   type WebhookEvent as Event_2025_06_01,
-  service as service_2025_06_01
+  createClient as createClient_2025_06_01
 } from './2025-06-01/index.ts'
 import {
   type Client as Client_2025_11_01,
   type Schemas as Schemas_2025_11_01,
   type WebhookEvent as Event_2025_11_01,
-  service as service_2025_11_01
+  createClient as createClient_2025_11_01
 } from './2025-11-01/index.ts'
 import {
   type Client as Client_2026_02_01,
   type Schemas as Schemas_2026_02_01,
   type WebhookEvent as Event_2026_02_01,
-  service as service_2026_02_01
+  createClient as createClient_2026_02_01
 } from './2026-02-01/index.ts'
 import {
   type Client as Client_2026_05_19,
   type Schemas as Schemas_2026_05_19,
   type WebhookEvent as Event_2026_05_19,
-  service as service_2026_05_19
+  createClient as createClient_2026_05_19
 } from './2026-05-19/index.ts'
 import type { ClientOptions } from './runtime/connect.ts'
 import { type SignedVersions, type Versioned, connectVersions, verifyAnyDelivery } from './runtime/versions.ts'
 import type { UnwrapOptions, WebhookBody, WebhookHeaders, WebhookSecret } from './runtime/webhooks.ts'
 
-export * from './errors.ts'
+export {
+  InvalidParameterError,
+  AuthenticationError,
+  PaymentRequiredError,
+  PermissionError,
+  NotFoundError,
+  MethodNotAllowedError,
+  ConflictError,
+  IdempotencyError,
+  VersionSunsetError,
+  BodyTooLargeError,
+  UnsupportedMediaTypeError,
+  InvalidRequestError,
+  RateLimitedError,
+  ApiError,
+  UnavailableError,
+  errorClasses
+} from './errors.ts'
 export type { Answer, Call, ListCall } from './runtime/call.ts'
-export type { ClientOptions } from './runtime/connect.ts'
+export type { ClientOptions, ServiceConnection } from './runtime/connect.ts'
 export type { Deprecation } from './runtime/deprecation.ts'
 export { ClientError, ConnectionError, type ErrorDetail, ResponseError, TimeoutError, UnexpectedAnswerError } from './runtime/errors.ts'
 export type { Attempt } from './runtime/transport.ts'
@@ -51,11 +68,11 @@ export type Schemas<Each extends Version> = Versions[Each]['schemas']
 
 export type Clients = { readonly [Each in Version]: Versions[Each]['client'] }
 
-const services = {
-  '2025-06-01': service_2025_06_01,
-  '2025-11-01': service_2025_11_01,
-  '2026-02-01': service_2026_02_01,
-  '2026-05-19': service_2026_05_19,
+const creators = {
+  '2025-06-01': createClient_2025_06_01,
+  '2025-11-01': createClient_2025_11_01,
+  '2026-02-01': createClient_2026_02_01,
+  '2026-05-19': createClient_2026_05_19,
 }
 
 /**
@@ -65,7 +82,7 @@ const services = {
  * const client = createClient({ baseUrl, apiKey }).at('2026-05-19')
  */
 export function createClient(options: ClientOptions): Versioned<Clients> {
-  return connectVersions<Clients>(services, options)
+  return connectVersions<Clients>(creators, options)
 }
 
 /** What a version sends to webhook endpoints; of every version, told apart by `version` and `type`. */

@@ -9,6 +9,7 @@ import { render } from '../templates/templates.ts'
 import { type WireConfig, wireOf } from '../wire/wire.ts'
 import type { ClientConfig } from './config.ts'
 import { errorClassNames, printErrorClasses } from './error-classes.ts'
+import { printFunctions } from './functions.ts'
 import { readmeOf } from './readme.ts'
 import { printVersion } from './version.ts'
 import { printVersions } from './versions.ts'
@@ -41,7 +42,7 @@ const TSCONFIG = {
 
 /**
  * @param apis oldest first.
- * @param types text of each version's types (openapi-typescript's `paths` and `components`), by version.
+ * @param types text of each version's types (`printTypes` makes them), by version.
  * @returns the files of the package, below `client/`.
  */
 export function emitClient(
@@ -53,10 +54,13 @@ export function emitClient(
   const wire = wireOf(wireConfig)
   const classes = errorClassNames(apis, wire)
   const walkSince = apis.findIndex((api) => api.version === config.walkSince)
-  const versions = apis.map((api, index) => ({
-    path: `src/${api.version}/index.ts`,
-    text: printVersion(api, wire, index >= walkSince, classes),
-  }))
+  const versions = apis.flatMap((api, index) => {
+    const functions = printFunctions(api, wire, index >= walkSince, classes)
+    return [
+      { path: `src/${api.version}/functions.ts`, text: functions.text },
+      { path: `src/${api.version}/index.ts`, text: printVersion(api, functions.renamed, classes) },
+    ]
+  })
   const runtime = listAssets(RUNTIME).map((name) => ({
     path: `src/runtime/${name}`,
     text: readAsset(`${RUNTIME}/${name}`),
@@ -67,7 +71,7 @@ export function emitClient(
     { path: 'README.md', text: render('client-readme', readmeOf(apis, config, wire)) },
     { path: 'src/errors.ts', text: printErrorClasses(apis, wire) },
     { path: 'src/wire.ts', text: printWire(wire) },
-    { path: 'src/index.ts', text: printVersions(apis, wire) },
+    { path: 'src/index.ts', text: printVersions(apis, wire, classes.values()) },
     ...runtime,
     ...versions,
   ].map(({ path, text }) => ({ path: `client/${path}`, text }))
@@ -83,15 +87,18 @@ export function emitClientTypes(apis: readonly Api[], types: ReadonlyMap<string,
 }
 
 function packageOf(apis: readonly Api[], config: ClientConfig): Record<string, unknown> {
-  const entry = (folder: string) => ({ types: `${folder}/index.d.ts`, default: `${folder}/index.js` })
-  const subpaths = apis.map(({ version }) => [`./${version}`, entry(`./dist/${version}`)])
+  const entry = (file: string) => ({ types: `./dist/${file}.d.ts`, default: `./dist/${file}.js` })
+  const subpaths = apis.flatMap(({ version }) => [
+    [`./${version}`, entry(`${version}/index`)],
+    [`./${version}/functions`, entry(`${version}/functions`)],
+  ])
   return {
     ...config.package,
     type: 'module',
     sideEffects: false,
     engines: { node: '>=20.3' },
     files: ['dist'],
-    exports: Object.fromEntries([['.', entry('./dist')], ...subpaths]),
+    exports: Object.fromEntries([['.', entry('index')], ...subpaths]),
     scripts: { build: 'tsc -p tsconfig.json', prepare: 'npm run build' },
     dependencies: { 'openapi-fetch': OPENAPI_FETCH },
     devDependencies: { typescript: TYPESCRIPT },

@@ -1,10 +1,11 @@
 /** What every entry of the package has beside its own. `to` leads from its folder to that of the sources. */
 
-export function printCommonExports(to: '.' | '..'): readonly string[] {
+/** @param classes names of the classes of errors: a type of the document may be called the same. */
+export function printCommonExports(to: '.' | '..', classes: Iterable<string>): readonly string[] {
   return [
-    `export * from '${to}/errors.ts'`,
+    `export { ${[...classes, 'errorClasses'].join(', ')} } from '${to}/errors.ts'`,
     `export type { Answer, Call, ListCall } from '${to}/runtime/call.ts'`,
-    `export type { ClientOptions } from '${to}/runtime/connect.ts'`,
+    `export type { ClientOptions, ServiceConnection } from '${to}/runtime/connect.ts'`,
     `export type { Deprecation } from '${to}/runtime/deprecation.ts'`,
     `export { ClientError, ConnectionError, type ErrorDetail, ResponseError, TimeoutError, UnexpectedAnswerError } from '${to}/runtime/errors.ts'`,
     `export type { Attempt } from '${to}/runtime/transport.ts'`,

@@ -1,4 +1,4 @@
-/** The row of an operation in the table of a version: what its request needs beyond the input. */
+/** The row of an operation: what its request needs beyond the input. */
 import type { OperationRow, Wire } from '../../client-runtime/service.ts'
 import { isJson } from '../../ir/media-type.ts'
 import type { Api, ApiOperation, ApiParameter } from '../../ir/model.ts'
@@ -13,6 +13,8 @@ export interface ClientOperationRow {
   /** Whether the row needs `writeParameters`, and which function for its body. */
   readonly writes: boolean
   readonly encoder: Encoder | undefined
+  /** Whether its answer is a list that can be walked. */
+  readonly listed: boolean
 }
 
 /** @param walked whether lists can be walked with `for await`. @returns the row of each operation of the version. */
@@ -35,14 +37,14 @@ export function createRows(
       method: operation.method,
       path: operation.path,
       ...(operation.parameters.some((each) => isHeader(each, wire.idempotencyHeader)) && { keyed: true }),
-      ...(walked && operation.extensions['x-pagination'] === 'cursor' && { listed: true }),
       ...(contents.length > 0 && !contents.some(({ mediaType }) => isJson(mediaType)) && { streamed: true }),
       ...body?.row,
       ...(JSON.stringify(security) !== usual && { security }),
       ...(parameters.length > 0 && { parameters }),
     }
     const inCookie = security.flat().some((name) => schemes[name]?.in === 'cookie')
-    return { row, writes: parameters.length > 0 || inCookie, encoder: body?.encoder }
+    const listed = walked && operation.extensions['x-pagination'] === 'cursor'
+    return { row, writes: parameters.length > 0 || inCookie, encoder: body?.encoder, listed }
   }
 }
 

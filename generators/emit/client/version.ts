@@ -1,79 +1,70 @@
-/** One version of the client: an interface that types its operations, and the table that binds them. */
-import type { OperationRow, Service, Wire } from '../../client-runtime/service.ts'
-import type { Api, ApiOperation, ApiParameter } from '../../ir/model.ts'
-import { isNamed } from '../../ir/operations.ts'
+/** One version of the client: what it is connected to, and an object of its operations. */
+import type { Service } from '../../client-runtime/service.ts'
+import type { Api } from '../../ir/model.ts'
 import { createFile, type TypeScriptFile } from '../../print/file.ts'
 import { docComment, literal, propertyKey } from '../../print/literal.ts'
-import { createPage, type ReferencePage } from '../reference/page.ts'
-import { callOf } from '../reference/typescript.ts'
-import { refusalTypes } from '../wire/error-catalogue.ts'
 import { schemesOf, usualAlternatives } from '../wire/security.ts'
 import { printCommonExports, printWebhookExports } from './exports.ts'
-import { createRows, isHeader, printRow } from './rows.ts'
 import { printReceiver, signatureHeaderOf } from './webhooks.ts'
 
 const DECLARED = [
   'Client',
-  'Managed',
   'Schemas',
   'WebhookEvent',
   'createClient',
+  'connect',
+  'functions',
   'service',
   'testHeaders',
-  'table',
   'unwrap',
 ]
 
 /**
- * @param walked whether lists can be walked with `for await`.
+ * @param renamed functions of operations whose ids are no identifiers, by id.
  * @param classes names of the classes of errors, by `type`.
  */
 export function printVersion(
   api: Api,
-  wire: Wire,
-  walked: boolean,
+  renamed: ReadonlyMap<string, string>,
   classes: ReadonlyMap<string, string>,
 ): string {
   const file = createFile(DECLARED)
-  const page = createPage(api, wire, '', [])
-  const rowOf = createRows(api, wire, walked)
-  const rows = api.operations.map((operation) => ({ operation, of: rowOf(operation) }))
-  const options = file.use('ClientOptions', '../runtime/connect.ts', { type: true })
-  const connect = file.use('connect', '../runtime/connect.ts')
-  const row = file.use('OperationRow', '../runtime/service.ts', { type: true })
-  const service = file.use('Service', '../runtime/service.ts', { type: true })
-  const components = file.use('components', './types.ts', { type: true })
-  printExports(file, components, api.events.length > 0)
+  const use = (name: string, as?: string) => file.use(name, '../runtime/connect.ts', as ? { as } : {})
+  const useType = (name: string, from: string) => file.use(name, `../runtime/${from}.ts`, { type: true })
+  const options = useType('ClientOptions', 'connect')
+  const odd = [...renamed].map(([id, name]) => [propertyKey(id), `functions.${name}`] as const)
+  const types = odd.map(([id, name]) => `${id}: typeof ${name}`).join('; ')
+  const values = odd.map(([id, name]) => `, ${id}: ${name}`).join('')
+  printExports(file, classes, api.events.length > 0)
   file.print(
-    '/** Header parameters that the client sends by itself. */',
-    `type Managed = ${managedHeaders(api, wire).map(literal).join(' | ') || 'never'}`,
-    '',
     ...docComment(`${api.title}, version ${api.version}.`).trimEnd().split('\n'),
-    'export interface Client {',
-    ...rows.flatMap(({ operation, of }) => printMethod(file, page, operation, of.row, classes)),
+    `export type Client = ${useType('Bound', 'connect')}<typeof functions${types && ` & { ${types} }`}>`,
+    '',
+    `/** What version ${api.version} names things on the wire, and how callers identify themselves. */`,
+    `export const service: ${useType('Service', 'service')} = ${printService(file, api)}`,
+    '',
+    `/** What the functions of this version are called with: \`getThing(connect({ baseUrl, apiKey }), input)\`. */`,
+    `export function connect(options: ${options}): ${useType('ServiceConnection', 'connect')} {`,
+    `  return ${use('connect', 'connectTo')}(service, options)`,
     '}',
     '',
-    'const table = {',
-    ...rows.map(({ operation, of }) => `  ${propertyKey(operation.id)}: ${printRow(file, of)},`),
-    `} satisfies Record<keyof Client, ${row}>`,
-    '',
-    `/** How version ${api.version} is called: its operations, and what things are named on the wire. */`,
-    `export const service: ${service} = ${printService(file, api)}`,
-    '',
-    `/** A client whose every call is answered in version ${api.version}. */`,
+    `/** A client whose every call is answered in version ${api.version}: the functions as its methods. */`,
     `export function createClient(options: ${options}): Client {`,
-    `  return ${connect}<Client>(service, options)`,
+    `  return ${use('bind')}(${values ? `{ ...functions${values} }` : 'functions'}, connect(options))`,
     '}',
   )
   printWebhooks(file, api)
   return file.text()
 }
 
-function printExports(file: TypeScriptFile, components: string, sends: boolean): void {
+function printExports(file: TypeScriptFile, classes: ReadonlyMap<string, string>, sends: boolean): void {
+  const components = file.use('components', './types.ts', { type: true })
   file.print(
-    ...printCommonExports('..'),
+    "import * as functions from './functions.ts'",
+    '',
+    ...printCommonExports('..', classes.values()),
     ...(sends ? [printWebhookExports('..')] : []),
-    "export type { components, operations, paths, webhooks } from './types.ts'",
+    "export type * from './types.ts'",
     '',
     '/** The types of the documented schemas, by name. */',
     `export type Schemas = ${components}['schemas']`,
@@ -105,72 +96,7 @@ function printService(file: TypeScriptFile, api: Api): string {
     ...(Object.keys(schemes).length > 0 && { schemes: literal(schemes) }),
     ...(security.length > 0 && { security: literal(security) }),
     errors,
-    operations: 'table',
   }
   const lines = Object.entries(members).map(([name, value]) => `  ${name}: ${value},\n`)
   return `{\n${lines.join('')}}`
-}
-
-function printMethod(
-  file: TypeScriptFile,
-  page: ReferencePage,
-  operation: ApiOperation,
-  row: OperationRow,
-  classes: ReadonlyMap<string, string>,
-): string[] {
-  const use = (name: string, from: string) => file.use(name, `../runtime/${from}.ts`, { type: true })
-  const { wire } = page
-  const types = operationTypes(file, page.api, operation)
-  const key = row.keyed ? ` & ${use('KeyOption', 'types')}` : ''
-  const optional = needsInput(operation, wire) ? '' : '?'
-  const result = row.listed
-    ? `${use('ListResult', 'types')}<${types}, ${literal(wire.page.items)}>`
-    : `${use('Result', 'types')}<${types}>`
-  return [
-    ...docComment(describe(page, operation, classes), '  ')
-      .trimEnd()
-      .split('\n'),
-    `  ${propertyKey(operation.id)}(input${optional}: ${use('Input', 'types')}<${types}, Managed>${key}): ${result}`,
-  ]
-}
-
-/** openapi-typescript lists an operation by its id where the document gives it one; by path and method always. */
-function operationTypes(file: TypeScriptFile, api: Api, operation: ApiOperation): string {
-  const { id, path, method } = operation
-  if (isNamed(api, operation)) {
-    return `${file.use('operations', './types.ts', { type: true })}[${literal(id)}]`
-  }
-  return `${file.use('paths', './types.ts', { type: true })}[${literal(path)}][${literal(method.toLowerCase())}]`
-}
-
-function describe(
-  page: ReferencePage,
-  operation: ApiOperation,
-  classes: ReadonlyMap<string, string>,
-): string {
-  const { summary, description, method, path, deprecated } = operation
-  const thrown = refusalTypes(operation, page.wire).map((type) => classes.get(type) ?? 'ResponseError')
-  const tags = [
-    ...(thrown.length > 0 ? [`@throws {${thrown.join(' | ')}}`] : []),
-    ...(deprecated ? ['@deprecated'] : []),
-    `@example\n\`\`\`ts\nawait ${callOf(page, operation)}\n\`\`\``,
-  ]
-  return [summary, description, `\`${method} ${path}\``, tags.join('\n')]
-    .filter((part) => part !== undefined)
-    .join('\n\n')
-}
-
-function managedHeaders(api: Api, wire: Wire): string[] {
-  const parameters = api.operations.flatMap((operation) => operation.parameters)
-  const managed = parameters.filter((each) => isManaged(each, wire))
-  return [...new Set(managed.map((each) => each.name))]
-}
-
-function isManaged(parameter: ApiParameter, wire: Wire): boolean {
-  return isHeader(parameter, wire.versionHeader) || isHeader(parameter, wire.idempotencyHeader)
-}
-
-function needsInput(operation: ApiOperation, wire: Wire): boolean {
-  const required = operation.parameters.some((each) => each.required && !isManaged(each, wire))
-  return required || operation.body?.required === true
 }

@@ -13,18 +13,18 @@ const DECLARED = [
   'Versions',
   'WebhookEvent',
   'createClient',
-  'services',
+  'creators',
   'unwrap',
 ]
 
 /** @param apis oldest first. */
-export function printVersions(apis: readonly Api[], wire: Wire): string {
+export function printVersions(apis: readonly Api[], wire: Wire, classes: Iterable<string>): string {
   const file = createFile(DECLARED)
   const options = file.use('ClientOptions', './runtime/connect.ts', { type: true })
   const connect = file.use('connectVersions', './runtime/versions.ts')
   const versioned = file.use('Versioned', './runtime/versions.ts', { type: true })
   const sends = apis.some((api) => signatureHeaderOf(api) !== undefined)
-  file.print(...printCommonExports('.'), ...(sends ? [printWebhookExports('.')] : []), '')
+  file.print(...printCommonExports('.', classes), ...(sends ? [printWebhookExports('.')] : []), '')
   file.print(
     '/** What each version has: its client, the types of its schemas, and what it sends to webhook endpoints. */',
     'export interface Versions {',
@@ -38,10 +38,10 @@ export function printVersions(apis: readonly Api[], wire: Wire): string {
     '',
     "export type Clients = { readonly [Each in Version]: Versions[Each]['client'] }",
     '',
-    'const services = {',
+    'const creators = {',
     ...apis.map(
       (api) =>
-        `  ${propertyKey(api.version)}: ${file.use('service', `./${api.version}/index.ts`, { as: `service_${suffix(api)}` })},`,
+        `  ${propertyKey(api.version)}: ${file.use('createClient', `./${api.version}/index.ts`, { as: `createClient_${suffix(api)}` })},`,
     ),
     '}',
     '',
@@ -52,7 +52,7 @@ export function printVersions(apis: readonly Api[], wire: Wire): string {
     ` * const client = createClient({ baseUrl, apiKey }).at(${literal(apis.at(-1)?.version)})`,
     ' */',
     `export function createClient(options: ${options}): ${versioned}<Clients> {`,
-    `  return ${connect}<Clients>(services, options)`,
+    `  return ${connect}<Clients>(creators, options)`,
     '}',
   )
   if (sends) printAnyUnwrap(file, apis, wire)

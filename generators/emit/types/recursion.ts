@@ -1,64 +1,20 @@
-/**
- * Components that are themselves a list or a union of themselves. As members of an interface, which openapi-typescript
- * makes of them, the compiler refuses such types; as aliases it takes those that go through a list.
- */
-import { identifier } from '../../ir/naming.ts'
-import { isObject, type ObjectValue } from '../../ir/source.ts'
+/** Components that are a union or a combination of themselves: the compiler refuses such types unless they go through a list or an object. */
+import { isObject } from '../../ir/source.ts'
 
 const SCHEMAS = '#/components/schemas/'
-/** Marks a schema that is printed as an alias. */
-const ALIAS = 'x-dateline-alias'
 const DIRECT = ['allOf', 'oneOf', 'anyOf'] as const
 
 type Schemas = Record<string, unknown>
 
-/** A schema without a type is not asked about. */
-const mark = (alias: string) => ({ type: 'object', [ALIAS]: alias })
-
-/** A component that is printed as an alias of its own. */
-export interface Alias {
-  readonly name: string
-  /** Pointer of the component, as a reference has it. */
-  readonly path: string
-  readonly schema: ObjectValue
-}
-
-/** @returns the alias that is to be printed in the place of a schema. */
-export const aliasOf = (schema: object): string | undefined =>
-  isObject(schema) && typeof schema[ALIAS] === 'string' ? schema[ALIAS] : undefined
-
-/**
- * @param document is changed: circles through unions and `allOf` alone are cut where they close, and what is left of
- * circles refers to aliases.
- * @returns the aliases.
- */
-export function cutRecursion(document: object): readonly Alias[] {
+/** @param document is changed: circles through unions and `allOf` alone are cut where they close. */
+export function cutRecursion(document: object): void {
   const { components } = document as { readonly components?: { readonly schemas?: unknown } }
   const schemas = components?.schemas
-  if (!isObject(schemas)) return []
-  const all = schemas as Schemas
+  if (!isObject(schemas)) return
   for (const keywords of [['allOf'], DIRECT])
-    for (const [name, schema] of Object.entries(all)) cutDirect(all, name, schema, keywords)
-  const recursive = Object.keys(all).filter((name) => reaches(all, name, name, refsIn))
-  const taken = new Set<string>()
-  const names = new Map(
-    recursive.map((name) => {
-      const base = `Recursive_${identifier(name)}`
-      let alias = base
-      for (let n = 2; taken.has(alias); n++) alias = `${base}_${n}`
-      taken.add(alias)
-      return [name, alias]
-    }),
-  )
-  return recursive.map((name) => {
-    const schema = withAliases(all[name], names) as ObjectValue
-    const { description } = schema
-    all[name] = { ...mark(names.get(name)!), ...(description !== undefined && { description }) }
-    return { name: names.get(name)!, path: referenceTo(name), schema }
-  })
+    for (const [name, schema] of Object.entries(schemas))
+      cutDirect(schemas as Schemas, name, schema, keywords)
 }
-
-const referenceTo = (name: string): string => `${SCHEMAS}${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
 
 /** The component that a schema refers to and is nothing beside. */
 function targetOf(schema: unknown): string | undefined {
@@ -86,24 +42,15 @@ function directRefsIn(schema: unknown): string[] {
   return target === undefined ? membersOf(schema).flatMap(directRefsIn) : [target]
 }
 
-/** The same, and components that it is a list of. */
-function refsIn(schema: unknown): string[] {
-  const target = targetOf(schema)
-  if (target !== undefined) return [target]
-  if (!isObject(schema)) return []
-  const prefix = Array.isArray(schema.prefixItems) ? schema.prefixItems : []
-  return [...membersOf(schema), ...prefix, schema.items].flatMap(refsIn)
-}
-
 /** Whether one component leads to another by one reference at least. */
-function reaches(schemas: Schemas, from: string, to: string, refsOf: (schema: unknown) => string[]): boolean {
+function reaches(schemas: Schemas, from: string, to: string): boolean {
   const seen = new Set<string>()
-  const waiting = own(schemas, from) ? refsOf(schemas[from]) : []
+  const waiting = own(schemas, from) ? directRefsIn(schemas[from]) : []
   for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
     if (name === to) return true
     if (seen.has(name) || !own(schemas, name)) continue
     seen.add(name)
-    waiting.push(...refsOf(schemas[name]))
+    waiting.push(...directRefsIn(schemas[name]))
   }
   return false
 }
@@ -119,8 +66,7 @@ function cutDirect(schemas: Schemas, name: string, schema: unknown, keywords: re
     const kept = members.flatMap((member) => {
       const target = targetOf(member)
       if (target === undefined) cutDirect(schemas, name, member, keywords)
-      if (target === undefined || (target !== name && !reaches(schemas, target, name, directRefsIn)))
-        return [member]
+      if (target === undefined || (target !== name && !reaches(schemas, target, name))) return [member]
       const rest = target === name ? undefined : withoutUses(schemas, schemas[target], name)
       return rest === undefined ? [] : [rest]
     })
@@ -138,26 +84,10 @@ function withoutUses(schemas: Schemas, schema: unknown, name: string): unknown {
     const members = copy[keyword]
     if (!Array.isArray(members)) continue
     const kept = members.filter((member) =>
-      directRefsIn(member).every(
-        (target) => target !== name && !reaches(schemas, target, name, directRefsIn),
-      ),
+      directRefsIn(member).every((target) => target !== name && !reaches(schemas, target, name)),
     )
     if (kept.length > 0) copy[keyword] = kept
     else delete copy[keyword]
   }
   return Object.keys(copy).some((key) => !/^(description|title|x-.*)$/.test(key)) ? copy : undefined
-}
-
-/** A copy in which the components are named by their aliases, where the compiler looks at once. */
-function withAliases(schema: unknown, names: ReadonlyMap<string, string>): unknown {
-  const target = targetOf(schema)
-  if (target !== undefined) return names.has(target) ? mark(names.get(target)!) : schema
-  if (!isObject(schema)) return schema
-  const copy: Schemas = { ...schema }
-  for (const keyword of [...DIRECT, 'prefixItems']) {
-    const members = copy[keyword]
-    if (Array.isArray(members)) copy[keyword] = members.map((each) => withAliases(each, names))
-  }
-  if (isObject(copy.items)) copy.items = withAliases(copy.items, names)
-  return copy
 }

@@ -39,6 +39,7 @@ test.each(versions.map(({ name }) => name))('one operation of %s weighs at most 
 test('the README says what each import weighs', async () => {
   const { client } = JSON.parse(readFileSync('dateline.config.json', 'utf8'))
   const programs = {
+    '`connect` and one function of one version': `import { connect } from '@dateline/passes/${newest}'; import { getMe } from '@dateline/passes/${newest}/functions'; await getMe(connect({ baseUrl: '' }))`,
     '`createClient` of one version': one(newest),
     '`unwrap` of one version': `import { unwrap } from '@dateline/passes/${newest}'; await unwrap('', {}, '')`,
     '`createClient` of all versions': `import { createClient } from '@dateline/passes'; createClient({ baseUrl: '' }).at('${newest}')`,

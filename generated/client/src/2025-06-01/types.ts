@@ -3,5935 +3,2409 @@
 /** One of the known members, or one that a later day adds: documents mark such enumerations with x-extensible. */
 type Open<Known extends string> = Known | (string & {})
 
-export interface paths {
-    "/v1/me": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Show who is calling
-         * @description The tenant, environment, version and key of this very request.
-         */
-        get: operations["getMe"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
+/** What every answer outside 2xx carries. */
+export type Error = {
+  error: ErrorBody;
+};
+/** What went wrong, for programs (`type`, `code`) and for people (`message`). */
+export type ErrorBody = {
+  type: ErrorType;
+  code: ErrorCode;
+  /** What happened, in a sentence for people. Its wording may change. @example limit must be between 1 and 100. */
+  message: string;
+  /** The parameter or header at fault, as it is spelt on the wire. @example limit */
+  param?: string;
+  /** The faults of a body, at most 50. */
+  details?: ErrorDetail[];
+  /** How long to wait before another try, in milliseconds. @example 1200 */
+  retry_after_ms?: number;
+  /** With `insufficient_scope`: the scope that would do. @example write */
+  required_scope?: string;
+  /**
+   * Format: uri
+   * With `factor_required`: a page on which a member completes the second factor, once and within 10 minutes.
+   * @example http://127.0.0.1:4000/challenges/9fQ2mX7cVb1Zk0Yt
+   */
+  challenge_url?: string;
+  /**
+   * Format: date
+   * With `version_gone`: the version to move to.
+   * @example 2026-02-01
+   */
+  successor_version?: string;
+  /**
+   * Format: uri
+   * With `version_gone`: the guide to that version.
+   * @example http://127.0.0.1:4000/docs
+   */
+  guide_url?: string;
+  request_id: RequestId;
+  /**
+   * Format: uri
+   * A page on this code.
+   * @example http://127.0.0.1:4000/docs/2025-06-01#error-out_of_range
+   */
+  doc_url: string;
+};
+/** One fault of a body. */
+export type ErrorDetail = {
+  /** Where it is, in dots and brackets. @example fields[0].key */
+  field: string;
+  /** What is wrong with it, in words. @example must be lower case letters, digits and underscores */
+  issue: string;
+};
+/**
+ * The family of an error; each goes with one HTTP status, or two.
+ * @example invalid_parameter
+ * @enum {string}
+ */
+export type ErrorType = Open<"invalid_parameter"
+  | "authentication_error"
+  | "payment_required"
+  | "permission_error"
+  | "not_found"
+  | "method_not_allowed"
+  | "conflict"
+  | "idempotency_error"
+  | "version_sunset"
+  | "body_too_large"
+  | "unsupported_media_type"
+  | "invalid_request"
+  | "rate_limited"
+  | "api_error"
+  | "unavailable">;
+/**
+ * What went wrong, exactly. Codes are stable; new ones may join.
+ * @example missing_field
+ * @enum {string}
+ */
+export type ErrorCode = Open<"missing_field"
+  | "invalid_format"
+  | "out_of_range"
+  | "unknown_parameter"
+  | "repeated_parameter"
+  | "conflicting_parameters"
+  | "invalid_cursor"
+  | "unknown_version"
+  | "malformed_json"
+  | "missing_api_key"
+  | "invalid_api_key"
+  | "revoked_api_key"
+  | "environment_mismatch"
+  | "invalid_token"
+  | "expired_token"
+  | "trial_limit_reached"
+  | "trial_expired"
+  | "insufficient_scope"
+  | "ip_not_allowed"
+  | "developer_role_required"
+  | "publishable_key_not_allowed"
+  | "factor_required"
+  | "not_found"
+  | "method_not_allowed"
+  | "invalid_state"
+  | "idempotency_in_progress"
+  | "idempotency_key_reused"
+  | "version_gone"
+  | "body_too_large"
+  | "unsupported_media_type"
+  | "validation_failed"
+  | "tenant_limit"
+  | "internal_error"
+  | "not_implemented"
+  | "unavailable">;
+/** Identifier of a request: `req_` and 26 characters. @example req_01jx3k7q2m4n6p8r0s2t4v6w8x */
+export type RequestId = string;
+/**
+ * Format: date
+ * A version of this interface, named by its date.
+ * @example 2025-06-01
+ */
+export type VersionDate = string;
+/**
+ * Format: date-time
+ * An instant in UTC, ISO 8601 with milliseconds.
+ * @example 2026-06-01T09:30:00.000Z
+ */
+export type Timestamp = string;
+/**
+ * A date, which means its first instant in UTC, or a date and time with its offset, ISO 8601.
+ * @example 2026-06-01
+ * @example 2026-06-01T09:30:00Z
+ */
+export type Instant = string;
+/** A place between two records of a list. Opaque: its content has no meaning to callers. @example AZeQp3Y0c2sKc1oXkq9tVwAB */
+export type Cursor = string;
+/** Whether there are more records in the direction walked. @example true */
+export type HasMore = boolean;
+/**
+ * Where the next page in the direction walked begins; null after the end.
+ * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+ * @example null
+ */
+export type NextCursor = string | null;
+/**
+ * Notes of your own on the object: up to 50 pairs of strings, keys up to 40 and values up to 500 characters. Never shown to holders.
+ * @example {
+ *       "order": "1042"
+ *     }
+ */
+export type Metadata = {
+  [key: string]: string;
+};
+/**
+ * Changes to the notes: a string sets a pair, null removes it; null for the whole removes all.
+ * @example {
+ *       "order": "1043",
+ *       "channel": null
+ *     }
+ */
+export type MetadataPatch = {
+  [key: string]: string | null;
+} | null;
+/** Nothing: the operation takes no fields, so the body is left out or is `{}`. @example {} */
+export type Empty = Record<string, never>;
+/**
+ * A bucket of requests, counted per tenant and environment.
+ * @example read
+ * @enum {string}
+ */
+export type RateLimitBucket = Open<"read"
+  | "passes_write"
+  | "templates_write"
+  | "passes_count"
+  | "webhooks_write"
+  | "account_write"
+  | "concurrent_connections"
+  | "unauthenticated">;
+/**
+ * A wallet platform.
+ * @example apple
+ * @enum {string}
+ */
+export type Platform = Open<"apple" | "google">;
+/**
+ * One of the two isolated environments.
+ * @example sandbox
+ * @enum {string}
+ */
+export type Environment = "sandbox" | "live";
+/** The caller, as the service sees it. */
+export type Me = {
+  /**
+   * Always `me`.
+   * @constant
+   */
+  object: "me";
+  tenant: Tenant;
+  environment: Environment;
+  /** The version in which this request is answered. */
+  version: VersionDate;
+  key: CallingKey;
+};
+/** The account that owns everything the key reaches. */
+export type Tenant = {
+  id: TenantId;
+  /** Name of the account. @example Harbour Coffee */
+  name: string;
+  plan: Plan;
+};
+/** Identifier of an account: `ten_` and 26 characters that sort by the time of creation. @example ten_01jx0000000000000000000001 */
+export type TenantId = string;
+/**
+ * What the account has subscribed to.
+ * @example standard
+ * @enum {string}
+ */
+export type Plan = Open<"trial" | "standard" | "enterprise">;
+/** The key or token that the request was made with. */
+export type CallingKey = {
+  /** Identifier of the key (`key_…`) or of the access token (`tok_…`). @example key_01jx1a2b3c4d5e6f7g8h9j0k1m */
+  id: string;
+  kind: KeyKind;
+  /** What a secret key may do; null for publishable keys. @example write */
+  scope: KeyScope | null;
+};
+/**
+ * What sort of key it is.
+ * @example secret
+ * @enum {string}
+ */
+export type KeyKind = Open<"secret" | "publishable">;
+/**
+ * How much a key may do; each scope includes the ones before it.
+ * @example read
+ * @enum {string}
+ */
+export type KeyScope = Open<"read" | "write" | "admin">;
+/** Identifier of a pass template: `tpl_` and 26 characters that sort by the time of creation. @example tpl_01jx2f8m3q5r7s9t1v3w5x7y9z */
+export type TemplateId = string;
+/** A colour, `#RRGGBB` in hexadecimal. @example #1E3A5F */
+export type HexColor = string;
+/**
+ * A template to be made.
+ * @example {
+ *       "name": "Coffee loyalty",
+ *       "kind": "loyalty",
+ *       "brand": {
+ *         "background_color": "#1E3A5F",
+ *         "foreground_color": "#FFFFFF"
+ *       },
+ *       "fields": [
+ *         {
+ *           "key": "points",
+ *           "label": "Points",
+ *           "value": "0"
+ *         }
+ *       ],
+ *       "barcode": {
+ *         "format": "qr"
+ *       },
+ *       "metadata": {
+ *         "campaign": "summer"
+ *       }
+ *     }
+ */
+export type PassTemplateCreate = {
+  /** Name of the template, shown to you and as the pass’s title. @example Coffee loyalty */
+  name: string;
+  kind: PassTemplateKind;
+  brand: BrandInput;
+  /** The fields of its passes, in the order shown; keys are unique. None when absent. */
+  fields?: TemplateFieldInput[];
+  barcode?: BarcodeInput;
+  metadata?: Metadata;
+};
+/**
+ * Changes to a template, as a merge patch.
+ * @example {
+ *       "name": "Coffee loyalty 2",
+ *       "brand": {
+ *         "label_color": null
+ *       }
+ *     }
+ */
+export type PassTemplateUpdate = {
+  /** Its new name. @example Coffee loyalty 2 */
+  name?: string;
+  brand?: BrandPatch;
+  /** Its new fields, instead of all the old ones. */
+  fields?: TemplateFieldInput[];
+  /** Changes to the barcode; null goes back to the pass’s own scan code as QR. */
+  barcode?: BarcodePatch | null;
+  metadata?: MetadataPatch;
+};
+/** The mould from which passes are issued. */
+export type PassTemplate = {
+  id: TemplateId;
+  /**
+   * Always `pass_template`.
+   * @constant
+   */
+  object: "pass_template";
+  /** Name of the template. @example Coffee loyalty */
+  name: string;
+  kind: PassTemplateKind;
+  status: PassTemplateStatus;
+  brand: Brand;
+  /** The fields of its passes, in the order shown. */
+  fields: TemplateField[];
+  barcode: Barcode;
+  metadata: Metadata;
+  /** When it was created. */
+  created: Timestamp;
+  /** When it last changed. */
+  updated: Timestamp;
+};
+/** One page of templates, in the order asked for. */
+export type PassTemplateList = {
+  /** Up to `limit` templates; empty when nothing matches. */
+  data: PassTemplate[];
+  has_more: HasMore;
+  next_cursor: NextCursor;
+};
+/**
+ * What a template’s passes are for; it decides their layout and what a redeeming scan does.
+ * @example loyalty
+ * @enum {string}
+ */
+export type PassTemplateKind = Open<"loyalty" | "gift_card" | "coupon" | "event_ticket" | "boarding_pass" | "generic">;
+/**
+ * Whether passes can be issued from a template.
+ * @example active
+ * @enum {string}
+ */
+export type PassTemplateStatus = Open<"active" | "archived">;
+/**
+ * How passes look.
+ * @example {
+ *       "background_color": "#1E3A5F",
+ *       "foreground_color": "#FFFFFF",
+ *       "logo_text": "Harbour Coffee"
+ *     }
+ */
+export type BrandInput = {
+  /** Colour of the pass’s ground. @example #1E3A5F */
+  background_color: HexColor;
+  /** Colour of the values. @example #FFFFFF */
+  foreground_color: HexColor;
+  /** Colour of the labels; the foreground colour when absent. @example #B8C7D9 */
+  label_color?: HexColor;
+  /** Text beside the logo. @example Harbour Coffee */
+  logo_text?: string;
+  /**
+   * Icon shown on lock screens as base64 of a PNG, square, 29 to 174 pixels, up to 64 KiB; drawn from the colours when absent.
+   * @example iVBORw0KGgoAAAANSUhEUgAAADoAAAA6AQMAAADbddhrAAAAA1BMVEUeOl9vvyG8AAAADklEQVR42mNgGAWjAAQAAgoAAdudqdMAAAAASUVORK5CYII=
+   */
+  icon?: string;
+  /**
+   * Logo as base64 of a PNG, up to 480 × 150 pixels and 128 KiB.
+   * @example iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==
+   */
+  logo?: string;
+  /**
+   * Picture behind the main fields as base64 of a PNG, up to 1125 × 432 pixels and 512 KiB.
+   * @example iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==
+   */
+  strip?: string;
+};
+/**
+ * Changes to the look of passes, as a merge patch.
+ * @example {
+ *       "background_color": "#0B2239",
+ *       "label_color": null
+ *     }
+ */
+export type BrandPatch = {
+  /** Colour of the pass’s ground. @example #1E3A5F */
+  background_color?: HexColor;
+  /** Colour of the values. @example #FFFFFF */
+  foreground_color?: HexColor;
+  /** Colour of the labels; the foreground colour when absent. null removes it. @example #B8C7D9 */
+  label_color?: HexColor | null;
+  /** Text beside the logo. null removes it. @example Harbour Coffee */
+  logo_text?: string | null;
+  /**
+   * Icon shown on lock screens as base64 of a PNG, square, 29 to 174 pixels, up to 64 KiB; drawn from the colours when absent. null removes it.
+   * @example iVBORw0KGgoAAAANSUhEUgAAADoAAAA6AQMAAADbddhrAAAAA1BMVEUeOl9vvyG8AAAADklEQVR42mNgGAWjAAQAAgoAAdudqdMAAAAASUVORK5CYII=
+   */
+  icon?: string | null;
+  /**
+   * Logo as base64 of a PNG, up to 480 × 150 pixels and 128 KiB. null removes it.
+   * @example iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==
+   */
+  logo?: string | null;
+  /**
+   * Picture behind the main fields as base64 of a PNG, up to 1125 × 432 pixels and 512 KiB. null removes it.
+   * @example iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==
+   */
+  strip?: string | null;
+};
+/** How passes look. */
+export type Brand = {
+  /** Colour of the pass’s ground. @example #1E3A5F */
+  background_color: HexColor;
+  /** Colour of the values. @example #FFFFFF */
+  foreground_color: HexColor;
+  /** Colour of the labels; null means the foreground colour. @example #B8C7D9 */
+  label_color: HexColor | null;
+  /** Text beside the logo. @example Harbour Coffee */
+  logo_text: string | null;
+  /**
+   * The icon as base64 of a PNG; null when it is drawn from the colours.
+   * @example iVBORw0KGgoAAAANSUhEUgAAADoAAAA6AQMAAADbddhrAAAAA1BMVEUeOl9vvyG8AAAADklEQVR42mNgGAWjAAQAAgoAAdudqdMAAAAASUVORK5CYII=
+   */
+  icon: string | null;
+  /** The logo as base64 of a PNG. @example iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg== */
+  logo: string | null;
+  /**
+   * The picture behind the main fields as base64 of a PNG.
+   * @example iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==
+   */
+  strip: string | null;
+};
+/**
+ * One field of a template’s passes.
+ * @example {
+ *       "key": "points",
+ *       "label": "Points",
+ *       "value": "0"
+ *     }
+ */
+export type TemplateFieldInput = {
+  /** Its name for programs: lower case letters, digits and underscores, a letter first; unique in the template. @example points */
+  key: string;
+  /** What holders read beside the value. @example Points */
+  label: string;
+  /** The value of passes that have none of their own. @example 0 */
+  value: string;
+};
+/** One field of a template’s passes. */
+export type TemplateField = {
+  /** Its name for programs. @example points */
+  key: string;
+  /** What holders read beside the value. @example Points */
+  label: string;
+  /** The value of passes that have none of their own. @example 0 */
+  value: string;
+};
+/**
+ * How a scan code is drawn.
+ * @example qr
+ * @enum {string}
+ */
+export type BarcodeFormat = Open<"qr" | "pdf417" | "aztec" | "code128">;
+/**
+ * The barcode of passes.
+ * @example {
+ *       "format": "qr"
+ *     }
+ */
+export type BarcodeInput = {
+  format: BarcodeFormat;
+  /** The same content for every pass; the pass’s own scan code when absent. @example COFFEE-2026 */
+  message?: string;
+};
+/**
+ * Changes to the barcode of passes, as a merge patch.
+ * @example {
+ *       "format": "aztec",
+ *       "message": null
+ *     }
+ */
+export type BarcodePatch = {
+  format?: BarcodeFormat;
+  /** The same content for every pass; null goes back to the pass’s own scan code. @example COFFEE-2026 */
+  message?: string | null;
+};
+/** The barcode of passes. */
+export type Barcode = {
+  format: BarcodeFormat;
+  /** The content; null means the pass’s own scan code. @example COFFEE-2026 */
+  message: string | null;
+};
+/** Identifier of a pass: `pass_` and 26 characters that sort by the time of creation. @example pass_01jx3a9b8c7d6e5f4g3h2j1k0m */
+export type PassId = string;
+/**
+ * A pass to be issued.
+ * @example {
+ *       "template_id": "tpl_01jx2f8m3q5r7s9t1v3w5x7y9z",
+ *       "holder": {
+ *         "email": "ada@example.com",
+ *         "name": "Ada Moreau"
+ *       },
+ *       "fields": {
+ *         "points": "120"
+ *       }
+ *     }
+ */
+export type PassCreate = {
+  /** The template to issue it from; it must be active. */
+  template_id: TemplateId;
+  holder?: HolderInput;
+  /**
+   * Values of its own, by the keys of the template’s fields; the template’s values stand for the others.
+   * @example {
+   *       "points": "120"
+   *     }
+   */
+  fields?: {
+    [key: string]: string;
+  };
+  /** When it expires by itself; it must lie ahead. Never, when absent. @example 2027-01-01T00:00:00Z */
+  expires_at?: Timestamp;
+  metadata?: Metadata;
+};
+/**
+ * Changes to a pass, as a merge patch.
+ * @example {
+ *       "fields": {
+ *         "points": "130"
+ *       }
+ *     }
+ */
+export type PassUpdate = {
+  /** Changes to the holder; null removes name and address. */
+  holder?: HolderPatch | null;
+  /**
+   * Changes to its own values: a string sets one, null goes back to the template’s; null for the whole goes back to all of the template’s.
+   * @example {
+   *       "points": "130"
+   *     }
+   */
+  fields?: {
+    [key: string]: string | null;
+  } | null;
+  /**
+   * Format: date-time
+   * When it expires by itself; it must lie ahead. null means never.
+   * @example 2027-06-01T00:00:00Z
+   */
+  expires_at?: string | null;
+  metadata?: MetadataPatch;
+};
+/** One holder’s copy of a template. */
+export type Pass = {
+  id: PassId;
+  /**
+   * Always `pass`.
+   * @constant
+   */
+  object: "pass";
+  /** The template it was issued from. */
+  template_id: TemplateId;
+  status: PassStatus;
+  holder: Holder;
+  /**
+   * The values shown, by key: its own over the template’s.
+   * @example {
+   *       "points": "120"
+   *     }
+   */
+  fields: {
+    [key: string]: string;
+  };
+  download: PassDownload;
+  /** The platforms on which it is installed now. */
+  platforms: Platform[];
+  /**
+   * Format: date-time
+   * When it expires by itself; null means never.
+   * @example 2027-01-01T00:00:00.000Z
+   */
+  expires_at: string | null;
+  /**
+   * Format: date-time
+   * When it was first added to a wallet.
+   * @example 2026-06-01T10:00:00.000Z
+   */
+  installed_at: string | null;
+  /**
+   * Format: date-time
+   * When it was revoked.
+   * @example null
+   */
+  revoked_at: string | null;
+  /**
+   * Format: date-time
+   * When it was archived.
+   * @example null
+   */
+  archived_at: string | null;
+  metadata: Metadata;
+  /** When it was issued. */
+  created: Timestamp;
+  /** When it last changed. */
+  updated: Timestamp;
+};
+/** One page of passes, in the order asked for. */
+export type PassList = {
+  /** Up to `limit` passes; empty when nothing matches. */
+  data: Pass[];
+  has_more: HasMore;
+  next_cursor: NextCursor;
+};
+/**
+ * Where a pass stands. The last three are final.
+ * @example issued
+ * @enum {string}
+ */
+export type PassStatus = Open<"issued" | "installed" | "active" | "redeemed" | "revoked" | "expired">;
+/**
+ * Whom a pass is for.
+ * @example {
+ *       "email": "ada@example.com",
+ *       "name": "Ada Moreau"
+ *     }
+ */
+export type HolderInput = {
+  /**
+   * Format: email
+   * E-mail address.
+   * @example ada@example.com
+   */
+  email?: string;
+  /** Name as shown on the pass. @example Ada Moreau */
+  name?: string;
+};
+/**
+ * Changes to whom a pass is for, as a merge patch.
+ * @example {
+ *       "name": "Ada M. Moreau"
+ *     }
+ */
+export type HolderPatch = {
+  /**
+   * Format: email
+   * E-mail address; null removes it.
+   * @example ada@example.com
+   */
+  email?: string | null;
+  /** Name as shown on the pass; null removes it. @example Ada M. Moreau */
+  name?: string | null;
+};
+/** Whom a pass is for. */
+export type Holder = {
+  /** E-mail address. @example ada@example.com */
+  email: string | null;
+  /** Name as shown on the pass. @example Ada Moreau */
+  name: string | null;
+};
+/** Where a pass is added to a wallet. Whoever has a link can add the pass. */
+export type PassDownload = {
+  /**
+   * Format: uri
+   * The signed file for Apple Wallet.
+   * @example http://127.0.0.1:4010/p/k3Jd81nQ0vXz.pkpass
+   */
+  apple_url: string;
+  /**
+   * Format: uri
+   * The save link of Google Wallet.
+   * @example https://pay.google.com/gp/v/save/eyJhbGciOiJSUzI1NiJ9.e30.c2ln
+   */
+  google_url: string;
+  /**
+   * Format: uri
+   * A page that offers both, fit to be sent to the holder.
+   * @example http://127.0.0.1:4010/p/k3Jd81nQ0vXz
+   */
+  page_url: string;
+};
+/** A number of passes. */
+export type PassCount = {
+  /**
+   * Always `count`.
+   * @constant
+   */
+  object: "count";
+  /** How many passes match. @example 1204 */
+  count: number;
+};
+/**
+ * Changes to the subscription, as a merge patch.
+ * @example {
+ *       "plan": "standard",
+ *       "billing_email": "billing@example.com"
+ *     }
+ */
+export type BillingUpdate = {
+  /**
+   * The plan to change to.
+   * @example standard
+   * @enum {string}
+   */
+  plan?: "standard" | "enterprise";
+  /**
+   * Format: email
+   * Where invoices go; null removes the address.
+   * @example billing@example.com
+   */
+  billing_email?: string | null;
+};
+/** The successors of all secret keys of an environment. */
+export type CredentialRotation = {
+  /**
+   * Always `credential_rotation`.
+   * @constant
+   */
+  object: "credential_rotation";
+  /** One entry per key that was in use. */
+  keys: RotatedKey[];
+};
+/** Identifier of an API key: `key_` and 26 characters that sort by the time of creation. @example key_01jx1a2b3c4d5e6f7g8h9j0k1m */
+export type KeyId = string;
+/** A new key and the one it replaces. */
+export type RotatedKey = {
+  /** The new key. */
+  id: KeyId;
+  /** The old key, pending revocation. @example key_01jw0a2b3c4d5e6f7g8h9j0k1m */
+  replaces_key_id: KeyId;
+  /** The new key itself. Shown this once. @example svc_sk_sandbox_4Zq8… */
+  secret: string;
+};
+/**
+ * The confirmation that a wipe asks for.
+ * @example {
+ *       "confirm": "wipe"
+ *     }
+ */
+export type WipeCreate = {
+  /**
+   * The word `wipe`, so that nobody wipes by accident.
+   * @constant
+   */
+  confirm: "wipe";
+};
+/** What a wipe has deleted. */
+export type Wipe = {
+  /**
+   * Always `wipe`.
+   * @constant
+   */
+  object: "wipe";
+  /**
+   * How many records of each type were deleted; 1000000 stands for that many or more.
+   * @example {
+   *       "pass_template": 3,
+   *       "pass": 120
+   *     }
+   */
+  deleted: {
+    [key: string]: number;
+  };
+};
+/** Identifier of an entry of the audit log: `aud_` and 26 characters that sort by the time of creation. @example aud_01jx9a9b8c7d6e5f4g3h2j1k0m */
+export type AuditEntryId = string;
+/** One thing that was done, or tried, in the account. */
+export type AuditEntry = {
+  id: AuditEntryId;
+  /**
+   * Always `audit_entry`.
+   * @constant
+   */
+  object: "audit_entry";
+  /** Where it was done; null when it concerns the whole account. @example sandbox */
+  environment: Environment | null;
+  actor: AuditActor;
+  /** What was done: the resource and the verb. @example pass.revoked */
+  action: string;
+  /** Identifier of the object it was done to. @example pass_01jx3a9b8c7d6e5f4g3h2j1k0m */
+  target_id: string | null;
+  outcome: AuditOutcome;
+  /** The request in which it happened; null outside requests. @example req_01jx3k7q2m4n6p8r0s2t4v6w8x */
+  request_id: RequestId | null;
+  /** Address it came from, IPv4 or IPv6. @example 203.0.113.7 */
+  ip: string | null;
+  /** Version of that request; null outside requests. @example 2025-06-01 */
+  version: VersionDate | null;
+  /** SHA-256 in hexadecimal over this entry and `previous_hash`. @example 5f2b6f1c0f9d4f1e8a7b6c5d4e3f2a1b0c9d8e7f6a5b4c3d2e1f0a9b8c7d6e5f */
+  hash: string;
+  /**
+   * `hash` of the entry before it in this account; null for the first. A gap or a change breaks the chain.
+   * @example 0a9b8c7d6e5f4a3b2c1d0e9f8a7b6c5d4e3f2a1b0c9d8e7f6a5b4c3d2e1f0a9b
+   */
+  previous_hash: string | null;
+  /** When it was done. */
+  created: Timestamp;
+};
+/** One page of entries, in the order asked for. */
+export type AuditEntryList = {
+  /** Up to `limit` entries; empty when nothing matches. */
+  data: AuditEntry[];
+  has_more: HasMore;
+  next_cursor: NextCursor;
+};
+/** Who did it. */
+export type AuditActor = {
+  type: AuditActorType;
+  /** Identifier of the key, token or member; null for operator and system. @example key_01jx1a2b3c4d5e6f7g8h9j0k1m */
+  id: string | null;
+};
+/**
+ * What sort of actor it was.
+ * @example key
+ * @enum {string}
+ */
+export type AuditActorType = Open<"key" | "token" | "member" | "operator" | "system">;
+/**
+ * Whether it happened.
+ * @example succeeded
+ * @enum {string}
+ */
+export type AuditOutcome = Open<"succeeded" | "failed">;
+/** Identifier of a promotion: `prm_` and 26 characters that sort by the time of creation. @example prm_01jxa9b8c7d6e5f4g3h2j1k0mn */
+export type PromotionId = string;
+/**
+ * What can be promoted.
+ * @example pass_template
+ * @enum {string}
+ */
+export type PromotableType = Open<"pass_template" | "webhook_endpoint">;
+/**
+ * What to promote.
+ * @example {
+ *       "resource_type": "pass_template",
+ *       "sandbox_ids": [
+ *         "tpl_01jx2f8m3q5r7s9t1v3w5x7y9z"
+ *       ],
+ *       "dry_run": true
+ *     }
+ */
+export type PromotionCreate = {
+  resource_type: PromotableType;
+  /** The objects to promote. */
+  sandbox_ids: string[];
+  /**
+   * Whether to plan only.
+   * @default false
+   * @example true
+   */
+  dry_run?: boolean;
+};
+/** One promotion from sandbox to live. */
+export type Promotion = {
+  id: PromotionId;
+  /**
+   * Always `promotion`.
+   * @constant
+   */
+  object: "promotion";
+  resource_type: PromotableType;
+  /** Whether it only planned. @example false */
+  dry_run: boolean;
+  /** What was to be done with each object, in the order asked for. */
+  plan: PromotionStep[];
+  /** The copies that were made; empty for a dry run. */
+  created: PromotedObject[];
+  /** When it was made. */
+  promoted_at: Timestamp;
+};
+/** One page of promotions, in the order asked for. */
+export type PromotionList = {
+  /** Up to `limit` promotions; empty when nothing matches. */
+  data: Promotion[];
+  has_more: HasMore;
+  next_cursor: NextCursor;
+};
+/** What is to be done with one object. */
+export type PromotionStep = {
+  /** The object in the sandbox. @example tpl_01jx2f8m3q5r7s9t1v3w5x7y9z */
+  sandbox_id: string;
+  /** Its copy in live, when there is one. @example tpl_01jxb28m3q5r7s9t1v3w5x7y9z */
+  live_id: string | null;
+  action: PromotionAction;
+  /** With `differs`: where source and copy no longer agree. */
+  differences: PromotionDifference[];
+  /** With `refused`: the rules of live that it breaks. */
+  problems: ErrorDetail[];
+};
+/**
+ * What a plan does with an object.
+ * @example create
+ * @enum {string}
+ */
+export type PromotionAction = Open<"create" | "unchanged" | "differs" | "refused">;
+/** A property in which source and copy differ. */
+export type PromotionDifference = {
+  /** The property, in dots and brackets. @example fields[0].label */
+  field: string;
+  /** Its value in the sandbox, as JSON. @example "Points" */
+  sandbox: string | null;
+  /** Its value in live, as JSON. @example "Stars" */
+  live: string | null;
+};
+/** A copy and its source. */
+export type PromotedObject = {
+  /** The object in the sandbox. @example tpl_01jx2f8m3q5r7s9t1v3w5x7y9z */
+  sandbox_id: string;
+  /** Its copy in live. @example tpl_01jxb28m3q5r7s9t1v3w5x7y9z */
+  live_id: string;
+};
+/** Identifier of a scan: `scan_` and 26 characters that sort by the time of creation. @example scan_01jx4b9c8d7e6f5g4h3j2k1m0n */
+export type ScanId = string;
+/**
+ * What a scanner read: exactly one of `pass_id` and `barcode_message`.
+ * @example {
+ *       "barcode_message": "c3f1a7e09b5d4c6e8f20",
+ *       "mode": "redeem",
+ *       "scanner": "Entrance 2",
+ *       "location": {
+ *         "latitude": 37.7763,
+ *         "longitude": -122.4231
+ *       }
+ *     }
+ */
+export type ScanCreate = {
+  /** The pass, when it is known. */
+  pass_id?: PassId;
+  /** The content of the barcode as read. @example c3f1a7e09b5d4c6e8f20 */
+  barcode_message?: string;
+  mode: ScanMode;
+  /** Your name for the scanner or the person at it. @example Entrance 2 */
+  scanner?: string;
+  location?: ScanLocationInput;
+};
+/** What happened when a scanner read a pass. */
+export type Scan = {
+  id: ScanId;
+  /**
+   * Always `scan`.
+   * @constant
+   */
+  object: "scan";
+  /** The pass; null when the barcode belongs to none. @example pass_01jx3a9b8c7d6e5f4g3h2j1k0m */
+  pass_id: PassId | null;
+  mode: ScanMode;
+  result: ScanResult;
+  /** Your name for the scanner or the person at it. @example Entrance 2 */
+  scanner: string | null;
+  /** Where it was read. */
+  location: ScanLocation | null;
+  /** When it was read. */
+  scanned_at: Timestamp;
+  /** When it was recorded. */
+  created: Timestamp;
+};
+/** One page of scans, in the order asked for. */
+export type ScanList = {
+  /** Up to `limit` scans; empty when nothing matches. */
+  data: Scan[];
+  has_more: HasMore;
+  next_cursor: NextCursor;
+};
+/**
+ * What the scanner wants.
+ * @example verify
+ * @enum {string}
+ */
+export type ScanMode = Open<"verify" | "redeem">;
+/**
+ * What came of it.
+ * @example accepted
+ * @enum {string}
+ */
+export type ScanResult = Open<"accepted" | "already_redeemed" | "not_redeemable" | "expired" | "revoked" | "unknown">;
+/**
+ * Where the scanner is.
+ * @example {
+ *       "latitude": 37.7763,
+ *       "longitude": -122.4231
+ *     }
+ */
+export type ScanLocationInput = {
+  /** Degrees north. @example 37.7763 */
+  latitude: number;
+  /** Degrees east. @example -122.4231 */
+  longitude: number;
+};
+/** Where the scanner was. */
+export type ScanLocation = {
+  /** Degrees north. @example 37.7763 */
+  latitude: number;
+  /** Degrees east. @example -122.4231 */
+  longitude: number;
+};
+/**
+ * A scan to be simulated.
+ * @example {
+ *       "pass_id": "pass_01jx3a9b8c7d6e5f4g3h2j1k0m",
+ *       "mode": "verify"
+ *     }
+ */
+export type ScanSimulation = {
+  /** The pass to scan. */
+  pass_id: PassId;
+  /** What the scanner wants; `verify` when absent. @default verify */
+  mode?: ScanMode;
+  /** Your name for the scanner or the person at it. @example Entrance 2 */
+  scanner?: string;
+  location?: ScanLocationInput;
+};
+/**
+ * An installation or removal to be simulated.
+ * @example {
+ *       "pass_id": "pass_01jx3a9b8c7d6e5f4g3h2j1k0m",
+ *       "platform": "apple"
+ *     }
+ */
+export type InstallSimulation = {
+  /** The pass. */
+  pass_id: PassId;
+  /** The platform of the simulated device. */
+  platform: Platform;
+};
+/** Identifier of a webhook endpoint: `whe_` and 26 characters that sort by the time of creation. @example whe_01jx5c9d8e7f6g5h4j3k2m1n0p */
+export type WebhookEndpointId = string;
+/**
+ * An endpoint to be registered.
+ * @example {
+ *       "url": "https://example.com/hooks",
+ *       "enabled_events": [
+ *         "pass.installed",
+ *         "pass.redeemed"
+ *       ],
+ *       "description": "Order system"
+ *     }
+ */
+export type WebhookEndpointCreate = {
+  /**
+   * Format: uri
+   * Where events are posted: https in live, http or https in the sandbox. Must not lead into a private network.
+   * @example https://example.com/hooks
+   */
+  url: string;
+  /** The event types to be told about, or `*` alone for all of them. */
+  enabled_events: EnabledEvent[];
+  /** Your own words on it. @example Order system */
+  description?: string;
+  metadata?: Metadata;
+};
+/**
+ * Changes to an endpoint, as a merge patch.
+ * @example {
+ *       "status": "enabled"
+ *     }
+ */
+export type WebhookEndpointUpdate = {
+  /**
+   * Format: uri
+   * Where events are posted: https in live, http or https in the sandbox. Must not lead into a private network.
+   * @example https://example.com/hooks/v2
+   */
+  url?: string;
+  /** The event types to be told about instead, or `*` alone for all of them. */
+  enabled_events?: EnabledEvent[];
+  /** Your own words on it; null removes them. @example Order system */
+  description?: string | null;
+  metadata?: MetadataPatch;
+  /** Switches it on or off. @example enabled */
+  status?: WebhookEndpointStatus;
+};
+/** An address of yours that is told about events. */
+export type WebhookEndpoint = {
+  id: WebhookEndpointId;
+  /**
+   * Always `webhook_endpoint`.
+   * @constant
+   */
+  object: "webhook_endpoint";
+  /** Where events are posted. @example https://example.com/hooks */
+  url: string;
+  /** Your own words on it. @example Order system */
+  description: string | null;
+  /** The event types it is told about, or `*` alone for all of them. */
+  enabled_events: EnabledEvent[];
+  status: WebhookEndpointStatus;
+  /** Why it is disabled; null while it is enabled. @example retry_exhausted */
+  disabled_reason: WebhookDisabledReason | null;
+  /**
+   * The key of its signatures: `whsec_` and base64url of 32 bytes; the whole string is the key. Present at creation and rotation only.
+   * @example whsec_K1rqvY0c2sKc1oXkq9tVwAB3n5Jb7dTz8LmPqRsUvWx
+   */
+  secret?: string;
+  metadata: Metadata;
+  /** When it was registered. */
+  created: Timestamp;
+  /** When it last changed. */
+  updated: Timestamp;
+};
+/** One page of endpoints, in the order asked for. */
+export type WebhookEndpointList = {
+  /** Up to `limit` endpoints; empty when nothing matches. */
+  data: WebhookEndpoint[];
+  has_more: HasMore;
+  next_cursor: NextCursor;
+};
+/**
+ * Whether events are sent.
+ * @example enabled
+ * @enum {string}
+ */
+export type WebhookEndpointStatus = Open<"enabled" | "disabled">;
+/**
+ * Why an endpoint is disabled.
+ * @example retry_exhausted
+ * @enum {string}
+ */
+export type WebhookDisabledReason = Open<"retry_exhausted" | "manual">;
+/** An endpoint that is gone. */
+export type DeletedWebhookEndpoint = {
+  id: WebhookEndpointId;
+  /**
+   * Always `webhook_endpoint`.
+   * @constant
+   */
+  object: "webhook_endpoint";
+  /**
+   * Always `true`.
+   * @constant
+   */
+  deleted: true;
+};
+/** Identifier of a delivery attempt: `wdla_` and 26 characters that sort by the time of creation. @example wdla_01jx6d9e8f7g6h5j4k3m2n1p0q */
+export type WebhookDeliveryAttemptId = string;
+/** One attempt to deliver an event to an endpoint. */
+export type WebhookDeliveryAttempt = {
+  id: WebhookDeliveryAttemptId;
+  /**
+   * Always `webhook_delivery_attempt`.
+   * @constant
+   */
+  object: "webhook_delivery_attempt";
+  /** The endpoint. */
+  webhook_endpoint_id: WebhookEndpointId;
+  /** The event. */
+  event_id: EventId;
+  /** Which attempt of the schedule it is, 1 to 5. @example 1 */
+  attempt: number;
+  status: WebhookDeliveryAttemptStatus;
+  trigger: WebhookDeliveryTrigger;
+  /** HTTP status of the answer; null without one. @example 503 */
+  response_status: number | null;
+  /** The first 4 KiB of the answer; null without one. @example Service Unavailable */
+  response_body: string | null;
+  /** What went wrong on the way; null when there was an answer. @example The endpoint did not answer within 10 seconds. */
+  error: string | null;
+  /** How long it took, from name resolution to the last byte, in milliseconds. @example 182 */
+  duration_ms: number | null;
+  /** When it was due. */
+  scheduled_at: Timestamp;
+  /**
+   * Format: date-time
+   * When it was made; null while it is pending.
+   * @example 2026-06-01T09:30:00.120Z
+   */
+  attempted_at: string | null;
+  /**
+   * Format: date-time
+   * When the next attempt of the schedule is due; null when there is none.
+   * @example 2026-06-01T09:35:00.000Z
+   */
+  next_attempt_at: string | null;
+  /** When it was planned. */
+  created: Timestamp;
+  /** When it last changed. */
+  updated: Timestamp;
+};
+/** One page of attempts, in the order asked for. */
+export type WebhookDeliveryAttemptList = {
+  /** Up to `limit` attempts; empty when nothing matches. */
+  data: WebhookDeliveryAttempt[];
+  has_more: HasMore;
+  next_cursor: NextCursor;
+};
+/**
+ * What became of an attempt.
+ * @example failed
+ * @enum {string}
+ */
+export type WebhookDeliveryAttemptStatus = Open<"pending" | "succeeded" | "failed" | "canceled">;
+/**
+ * Why an attempt was made.
+ * @example schedule
+ * @enum {string}
+ */
+export type WebhookDeliveryTrigger = Open<"schedule" | "manual">;
+/** Identifier of an event: `evt_` and 26 characters that sort by the time of creation. @example evt_01jx7e9f8g7h6j5k4m3n2p1q0r */
+export type EventId = string;
+/**
+ * Server-sent events, one event of the service each.
+ * @example id: evt_01jx7e9f8g7h6j5k4m3n2p1q0r
+ *     event: pass.installed
+ *     data: {"id":"evt_01jx7e9f8g7h6j5k4m3n2p1q0r"}
+ */
+export type EventStream = string;
+/** Something that happened. */
+export type Event = {
+  id: EventId;
+  /**
+   * Always `event`.
+   * @constant
+   */
+  object: "event";
+  type: EventType;
+  /** The version in which it is rendered. */
+  version: VersionDate;
+  /** When it happened; retries count from it. */
+  emitted_at: Timestamp;
+  /** The same instant as `emitted_at`. */
+  created: Timestamp;
+  /**
+   * The object concerned as it was then, under the name of its type, written as the event’s `version` has it.
+   * @example {
+   *       "scan": {
+   *         "id": "scan_01jx4b9c8d7e6f5g4h3j2k1m0n",
+   *         "object": "scan"
+   *       }
+   *     }
+   */
+  data: Record<string, unknown>;
+};
+/** One page of events, in the order asked for. */
+export type EventList = {
+  /** Up to `limit` events; empty when nothing matches. */
+  data: Event[];
+  has_more: HasMore;
+  next_cursor: NextCursor;
+};
+/** A pass, and the platform of the device concerned. */
+export type PassOnPlatform = Pass & {
+  /** The platform of the device. */
+  platform: Platform;
+};
+/** Body of `pass_template.created`. */
+export type PassTemplateCreatedEvent = {
+  id: EventId;
+  /**
+   * Always `event`.
+   * @constant
+   */
+  object: "event";
+  /**
+   * Always `pass_template.created`.
+   * @constant
+   */
+  type: "pass_template.created";
+  /** The version in which it is rendered. */
+  version: VersionDate;
+  /** When it happened; retries count from it. */
+  emitted_at: Timestamp;
+  /** The same instant as `emitted_at`. */
+  created: Timestamp;
+  /** What it concerns. */
+  data: {
+    /** The object as it was then. */
+    pass_template: PassTemplate;
+  };
+};
+/** Body of `pass_template.updated`. */
+export type PassTemplateUpdatedEvent = {
+  id: EventId;
+  /**
+   * Always `event`.
+   * @constant
+   */
+  object: "event";
+  /**
+   * Always `pass_template.updated`.
+   * @constant
+   */
+  type: "pass_template.updated";
+  /** The version in which it is rendered. */
+  version: VersionDate;
+  /** When it happened; retries count from it. */
+  emitted_at: Timestamp;
+  /** The same instant as `emitted_at`. */
+  created: Timestamp;
+  /** What it concerns. */
+  data: {
+    /** The object as it was then. */
+    pass_template: PassTemplate;
+  };
+};
+/** Body of `pass_template.archived`. */
+export type PassTemplateArchivedEvent = {
+  id: EventId;
+  /**
+   * Always `event`.
+   * @constant
+   */
+  object: "event";
+  /**
+   * Always `pass_template.archived`.
+   * @constant
+   */
+  type: "pass_template.archived";
+  /** The version in which it is rendered. */
+  version: VersionDate;
+  /** When it happened; retries count from it. */
+  emitted_at: Timestamp;
+  /** The same instant as `emitted_at`. */
+  created: Timestamp;
+  /** What it concerns. */
+  data: {
+    /** The object as it was then. */
+    pass_template: PassTemplate;
+  };
+};
+/** Body of `pass.created`. */
+export type PassCreatedEvent = {
+  id: EventId;
+  /**
+   * Always `event`.
+   * @constant
+   */
+  object: "event";
+  /**
+   * Always `pass.created`.
+   * @constant
+   */
+  type: "pass.created";
+  /** The version in which it is rendered. */
+  version: VersionDate;
+  /** When it happened; retries count from it. */
+  emitted_at: Timestamp;
+  /** The same instant as `emitted_at`. */
+  created: Timestamp;
+  /** What it concerns. */
+  data: {
+    /** The object as it was then. */
+    pass: Pass;
+  };
+};
+/** Body of `pass.updated`. */
+export type PassUpdatedEvent = {
+  id: EventId;
+  /**
+   * Always `event`.
+   * @constant
+   */
+  object: "event";
+  /**
+   * Always `pass.updated`.
+   * @constant
+   */
+  type: "pass.updated";
+  /** The version in which it is rendered. */
+  version: VersionDate;
+  /** When it happened; retries count from it. */
+  emitted_at: Timestamp;
+  /** The same instant as `emitted_at`. */
+  created: Timestamp;
+  /** What it concerns. */
+  data: {
+    /** The object as it was then. */
+    pass: Pass;
+  };
+};
+/** Body of `pass.installed`. */
+export type PassInstalledEvent = {
+  id: EventId;
+  /**
+   * Always `event`.
+   * @constant
+   */
+  object: "event";
+  /**
+   * Always `pass.installed`.
+   * @constant
+   */
+  type: "pass.installed";
+  /** The version in which it is rendered. */
+  version: VersionDate;
+  /** When it happened; retries count from it. */
+  emitted_at: Timestamp;
+  /** The same instant as `emitted_at`. */
+  created: Timestamp;
+  /** What it concerns. */
+  data: {
+    /** The object as it was then. */
+    pass: PassOnPlatform;
+  };
+};
+/** Body of `pass.uninstalled`. */
+export type PassUninstalledEvent = {
+  id: EventId;
+  /**
+   * Always `event`.
+   * @constant
+   */
+  object: "event";
+  /**
+   * Always `pass.uninstalled`.
+   * @constant
+   */
+  type: "pass.uninstalled";
+  /** The version in which it is rendered. */
+  version: VersionDate;
+  /** When it happened; retries count from it. */
+  emitted_at: Timestamp;
+  /** The same instant as `emitted_at`. */
+  created: Timestamp;
+  /** What it concerns. */
+  data: {
+    /** The object as it was then. */
+    pass: PassOnPlatform;
+  };
+};
+/** Body of `pass.scanned`. */
+export type PassScannedEvent = {
+  id: EventId;
+  /**
+   * Always `event`.
+   * @constant
+   */
+  object: "event";
+  /**
+   * Always `pass.scanned`.
+   * @constant
+   */
+  type: "pass.scanned";
+  /** The version in which it is rendered. */
+  version: VersionDate;
+  /** When it happened; retries count from it. */
+  emitted_at: Timestamp;
+  /** The same instant as `emitted_at`. */
+  created: Timestamp;
+  /** What it concerns. */
+  data: {
+    /** The object as it was then. */
+    scan: Scan;
+  };
+};
+/** Body of `pass.redeemed`. */
+export type PassRedeemedEvent = {
+  id: EventId;
+  /**
+   * Always `event`.
+   * @constant
+   */
+  object: "event";
+  /**
+   * Always `pass.redeemed`.
+   * @constant
+   */
+  type: "pass.redeemed";
+  /** The version in which it is rendered. */
+  version: VersionDate;
+  /** When it happened; retries count from it. */
+  emitted_at: Timestamp;
+  /** The same instant as `emitted_at`. */
+  created: Timestamp;
+  /** What it concerns. */
+  data: {
+    /** The object as it was then. */
+    pass: Pass;
+  };
+};
+/** Body of `pass.revoked`. */
+export type PassRevokedEvent = {
+  id: EventId;
+  /**
+   * Always `event`.
+   * @constant
+   */
+  object: "event";
+  /**
+   * Always `pass.revoked`.
+   * @constant
+   */
+  type: "pass.revoked";
+  /** The version in which it is rendered. */
+  version: VersionDate;
+  /** When it happened; retries count from it. */
+  emitted_at: Timestamp;
+  /** The same instant as `emitted_at`. */
+  created: Timestamp;
+  /** What it concerns. */
+  data: {
+    /** The object as it was then. */
+    pass: Pass;
+  };
+};
+/** Body of `pass.expired`. */
+export type PassExpiredEvent = {
+  id: EventId;
+  /**
+   * Always `event`.
+   * @constant
+   */
+  object: "event";
+  /**
+   * Always `pass.expired`.
+   * @constant
+   */
+  type: "pass.expired";
+  /** The version in which it is rendered. */
+  version: VersionDate;
+  /** When it happened; retries count from it. */
+  emitted_at: Timestamp;
+  /** The same instant as `emitted_at`. */
+  created: Timestamp;
+  /** What it concerns. */
+  data: {
+    /** The object as it was then. */
+    pass: Pass;
+  };
+};
+/** Body of `pass.archived`. */
+export type PassArchivedEvent = {
+  id: EventId;
+  /**
+   * Always `event`.
+   * @constant
+   */
+  object: "event";
+  /**
+   * Always `pass.archived`.
+   * @constant
+   */
+  type: "pass.archived";
+  /** The version in which it is rendered. */
+  version: VersionDate;
+  /** When it happened; retries count from it. */
+  emitted_at: Timestamp;
+  /** The same instant as `emitted_at`. */
+  created: Timestamp;
+  /** What it concerns. */
+  data: {
+    /** The object as it was then. */
+    pass: Pass;
+  };
+};
+/** Body of `webhook_endpoint.disabled`. */
+export type WebhookEndpointDisabledEvent = {
+  id: EventId;
+  /**
+   * Always `event`.
+   * @constant
+   */
+  object: "event";
+  /**
+   * Always `webhook_endpoint.disabled`.
+   * @constant
+   */
+  type: "webhook_endpoint.disabled";
+  /** The version in which it is rendered. */
+  version: VersionDate;
+  /** When it happened; retries count from it. */
+  emitted_at: Timestamp;
+  /** The same instant as `emitted_at`. */
+  created: Timestamp;
+  /** What it concerns. */
+  data: {
+    /** The object as it was then. */
+    webhook_endpoint: WebhookEndpoint;
+  };
+};
+/** Body of `webhook_endpoint.test`. */
+export type WebhookEndpointTestEvent = {
+  id: EventId;
+  /**
+   * Always `event`.
+   * @constant
+   */
+  object: "event";
+  /**
+   * Always `webhook_endpoint.test`.
+   * @constant
+   */
+  type: "webhook_endpoint.test";
+  /** The version in which it is rendered. */
+  version: VersionDate;
+  /** When it happened; retries count from it. */
+  emitted_at: Timestamp;
+  /** The same instant as `emitted_at`. */
+  created: Timestamp;
+  /** What it concerns. */
+  data: {
+    /** The object as it was then. */
+    webhook_endpoint: WebhookEndpoint;
+  };
+};
+/** A copy and its source. */
+export type PromotedResource = {
+  resource_type: PromotableType;
+  /** The object in the sandbox. @example tpl_01jx2f8m3q5r7s9t1v3w5x7y9z */
+  sandbox_id: string;
+  /** Its copy in live. @example tpl_01jxb28m3q5r7s9t1v3w5x7y9z */
+  live_id: string;
+};
+/** Body of `promotion.created`. */
+export type PromotionCreatedEvent = {
+  id: EventId;
+  /**
+   * Always `event`.
+   * @constant
+   */
+  object: "event";
+  /**
+   * Always `promotion.created`.
+   * @constant
+   */
+  type: "promotion.created";
+  /** The version in which it is rendered. */
+  version: VersionDate;
+  /** When it happened; retries count from it. */
+  emitted_at: Timestamp;
+  /** The same instant as `emitted_at`. */
+  created: Timestamp;
+  /** What it concerns. */
+  data: {
+    /** The copy and its source. */
+    promotion: PromotedResource;
+  };
+};
+/**
+ * What happened: the resource and a verb in the past tense.
+ * @example pass.installed
+ * @enum {string}
+ */
+export type EventType = Open<"pass_template.created"
+  | "pass_template.updated"
+  | "pass_template.archived"
+  | "pass.created"
+  | "pass.updated"
+  | "pass.installed"
+  | "pass.uninstalled"
+  | "pass.scanned"
+  | "pass.redeemed"
+  | "pass.revoked"
+  | "pass.expired"
+  | "pass.archived"
+  | "webhook_endpoint.disabled"
+  | "webhook_endpoint.test"
+  | "promotion.created">;
+/**
+ * An event type to be told about, or `*` for all of them.
+ * @example pass.installed
+ * @enum {string}
+ */
+export type EnabledEvent = Open<"*"
+  | "pass_template.created"
+  | "pass_template.updated"
+  | "pass_template.archived"
+  | "pass.created"
+  | "pass.updated"
+  | "pass.installed"
+  | "pass.uninstalled"
+  | "pass.scanned"
+  | "pass.redeemed"
+  | "pass.revoked"
+  | "pass.expired"
+  | "pass.archived"
+  | "webhook_endpoint.disabled"
+  | "webhook_endpoint.test"
+  | "promotion.created">;
+/** The version to be answered in. Without it the version applies that the tenant is pinned to in this environment. @example 2025-06-01 */
+export type ServiceVersion = VersionDate;
+export type Refusal = { content: { "application/json": Error; }; };
+/**
+ * A fresh second factor: the six digits of an authenticator app, or the `fct_` token shown by a completed challenge. Without it the request is refused with 403
+ * `factor_required` and a `challenge_url`.
+ * @example 492816
+ */
+export type ServiceFactor = string;
+/**
+ * A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is
+ * refused.
+ * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
+ */
+export type IdempotencyKey = string;
+/** How many records a page may hold. @example 25 */
+export type Limit = number;
+/**
+ * A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was
+ * made under.
+ * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+ */
+export type StartingAfter = Cursor;
+/**
+ * A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+ * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+ */
+export type EndingBefore = Cursor;
+/** By time of creation: `desc` is newest first, `asc` oldest first. @example desc */
+export type Order = "asc" | "desc";
+/** Only records created after this instant, which is itself excluded. @example 2026-05-01 */
+export type CreatedAfter = Instant;
+/** Only records created at this instant or later. @example 2026-05-01T00:00:00Z */
+export type CreatedGte = Instant;
+/** Only records created later than this instant. @example 2026-05-01T00:00:00Z */
+export type CreatedGt = Instant;
+/** Only records created at this instant or earlier. @example 2026-06-01T00:00:00Z */
+export type CreatedLte = Instant;
+/** Only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
+export type CreatedLt = Instant;
+export type ListAuditEntriesQuery = {
+  /** How many records a page may hold. @example 25 */
+  limit?: Limit;
+  /**
+   * A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was
+   * made under.
+   * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+   */
+  starting_after?: StartingAfter;
+  /**
+   * A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+   * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+   */
+  ending_before?: EndingBefore;
+  /** By time of creation: `desc` is newest first, `asc` oldest first. @example desc */
+  order?: Order;
+  /** Only records created after this instant, which is itself excluded. @example 2026-05-01 */
+  created_after?: CreatedAfter;
+  /** Only records created at this instant or later. @example 2026-05-01T00:00:00Z */
+  "created[gte]"?: CreatedGte;
+  /** Only records created later than this instant. @example 2026-05-01T00:00:00Z */
+  "created[gt]"?: CreatedGt;
+  /** Only records created at this instant or earlier. @example 2026-06-01T00:00:00Z */
+  "created[lte]"?: CreatedLte;
+  /** Only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
+  "created[lt]"?: CreatedLt;
+  /** Only what this key, token or member did. @example key_01jx1a2b3c4d5e6f7g8h9j0k1m */
+  actor_id?: string;
+  /** Only this action. @example pass.revoked */
+  action?: string;
+  /** Only what was done to this object. @example pass_01jx3a9b8c7d6e5f4g3h2j1k0m */
+  target_id?: string;
+};
+/**
+ * A sandbox secret key of the same tenant with the scope `admin`, as `Bearer svc_sk_sandbox_…`: what is promoted is read with it.
+ * @example Bearer svc_sk_sandbox_0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefg1A2b3C
+ */
+export type SandboxAuthorization = string;
+export type ListPromotionsQuery = {
+  /** How many records a page may hold. @example 25 */
+  limit?: Limit;
+  /**
+   * A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was
+   * made under.
+   * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+   */
+  starting_after?: StartingAfter;
+  /**
+   * A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+   * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+   */
+  ending_before?: EndingBefore;
+  /** By time of creation: `desc` is newest first, `asc` oldest first. @example desc */
+  order?: Order;
+  /** Only records created after this instant, which is itself excluded. @example 2026-05-01 */
+  created_after?: CreatedAfter;
+  /** Only records created at this instant or later. @example 2026-05-01T00:00:00Z */
+  "created[gte]"?: CreatedGte;
+  /** Only records created later than this instant. @example 2026-05-01T00:00:00Z */
+  "created[gt]"?: CreatedGt;
+  /** Only records created at this instant or earlier. @example 2026-06-01T00:00:00Z */
+  "created[lte]"?: CreatedLte;
+  /** Only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
+  "created[lt]"?: CreatedLt;
+};
+/** The promotion. @example prm_01jxa9b8c7d6e5f4g3h2j1k0mn */
+export type PromotionId_2 = PromotionId;
+export type ListPassTemplatesQuery = {
+  /** How many records a page may hold. @example 25 */
+  limit?: Limit;
+  /**
+   * A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was
+   * made under.
+   * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+   */
+  starting_after?: StartingAfter;
+  /**
+   * A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+   * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+   */
+  ending_before?: EndingBefore;
+  /** By time of creation: `desc` is newest first, `asc` oldest first. @example desc */
+  order?: Order;
+  /** Only records created after this instant, which is itself excluded. @example 2026-05-01 */
+  created_after?: CreatedAfter;
+  /** Only records created at this instant or later. @example 2026-05-01T00:00:00Z */
+  "created[gte]"?: CreatedGte;
+  /** Only records created later than this instant. @example 2026-05-01T00:00:00Z */
+  "created[gt]"?: CreatedGt;
+  /** Only records created at this instant or earlier. @example 2026-06-01T00:00:00Z */
+  "created[lte]"?: CreatedLte;
+  /** Only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
+  "created[lt]"?: CreatedLt;
+  /** Only templates of this kind. @example loyalty */
+  kind?: PassTemplateKind;
+  /** Only templates in this status. @example active */
+  status?: PassTemplateStatus;
+};
+/** The template. @example tpl_01jx2f8m3q5r7s9t1v3w5x7y9z */
+export type TemplateId_2 = TemplateId;
+/** Only passes in this status. @example installed */
+export type PassStatusFilter = PassStatus;
+/** Only passes of this template. @example tpl_01jx2f8m3q5r7s9t1v3w5x7y9z */
+export type PassTemplateFilter = TemplateId;
+/** Whether archived passes are wanted too. In this version it is accepted and has no effect: archived passes are always left out. @example true */
+export type IncludeArchived = boolean;
+export type ListPassesQuery = {
+  /** How many records a page may hold. @example 25 */
+  limit?: Limit;
+  /**
+   * A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was
+   * made under.
+   * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+   */
+  starting_after?: StartingAfter;
+  /**
+   * A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+   * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+   */
+  ending_before?: EndingBefore;
+  /** By time of creation: `desc` is newest first, `asc` oldest first. @example desc */
+  order?: Order;
+  /** Only records created after this instant, which is itself excluded. @example 2026-05-01 */
+  created_after?: CreatedAfter;
+  /** Only records created at this instant or later. @example 2026-05-01T00:00:00Z */
+  "created[gte]"?: CreatedGte;
+  /** Only records created later than this instant. @example 2026-05-01T00:00:00Z */
+  "created[gt]"?: CreatedGt;
+  /** Only records created at this instant or earlier. @example 2026-06-01T00:00:00Z */
+  "created[lte]"?: CreatedLte;
+  /** Only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
+  "created[lt]"?: CreatedLt;
+  /** Only passes in this status. @example installed */
+  status?: PassStatusFilter;
+  /** Only passes of this template. @example tpl_01jx2f8m3q5r7s9t1v3w5x7y9z */
+  template_id?: PassTemplateFilter;
+  /** Whether archived passes are wanted too. In this version it is accepted and has no effect: archived passes are always left out. @example true */
+  include_archived?: IncludeArchived;
+};
+export type CountPassesQuery = {
+  /** Only records created after this instant, which is itself excluded. @example 2026-05-01 */
+  created_after?: CreatedAfter;
+  /** Only records created at this instant or later. @example 2026-05-01T00:00:00Z */
+  "created[gte]"?: CreatedGte;
+  /** Only records created later than this instant. @example 2026-05-01T00:00:00Z */
+  "created[gt]"?: CreatedGt;
+  /** Only records created at this instant or earlier. @example 2026-06-01T00:00:00Z */
+  "created[lte]"?: CreatedLte;
+  /** Only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
+  "created[lt]"?: CreatedLt;
+  /** Only passes in this status. @example installed */
+  status?: PassStatusFilter;
+  /** Only passes of this template. @example tpl_01jx2f8m3q5r7s9t1v3w5x7y9z */
+  template_id?: PassTemplateFilter;
+  /** Whether archived passes are wanted too. In this version it is accepted and has no effect: archived passes are always left out. @example true */
+  include_archived?: IncludeArchived;
+};
+/** The pass. @example pass_01jx3a9b8c7d6e5f4g3h2j1k0m */
+export type PassId_2 = PassId;
+export type ListScansQuery = {
+  /** How many records a page may hold. @example 25 */
+  limit?: Limit;
+  /**
+   * A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was
+   * made under.
+   * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+   */
+  starting_after?: StartingAfter;
+  /**
+   * A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+   * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+   */
+  ending_before?: EndingBefore;
+  /** By time of creation: `desc` is newest first, `asc` oldest first. @example desc */
+  order?: Order;
+  /** Only records created after this instant, which is itself excluded. @example 2026-05-01 */
+  created_after?: CreatedAfter;
+  /** Only records created at this instant or later. @example 2026-05-01T00:00:00Z */
+  "created[gte]"?: CreatedGte;
+  /** Only records created later than this instant. @example 2026-05-01T00:00:00Z */
+  "created[gt]"?: CreatedGt;
+  /** Only records created at this instant or earlier. @example 2026-06-01T00:00:00Z */
+  "created[lte]"?: CreatedLte;
+  /** Only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
+  "created[lt]"?: CreatedLt;
+  /** Only scans of this pass. @example pass_01jx3a9b8c7d6e5f4g3h2j1k0m */
+  pass_id?: PassId;
+  /** Only scans with this result. @example accepted */
+  result?: ScanResult;
+};
+/** The scan. @example scan_01jx4b9c8d7e6f5g4h3j2k1m0n */
+export type ScanId_2 = ScanId;
+export type ListWebhookEndpointsQuery = {
+  /** How many records a page may hold. @example 25 */
+  limit?: Limit;
+  /**
+   * A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was
+   * made under.
+   * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+   */
+  starting_after?: StartingAfter;
+  /**
+   * A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+   * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+   */
+  ending_before?: EndingBefore;
+  /** By time of creation: `desc` is newest first, `asc` oldest first. @example desc */
+  order?: Order;
+  /** Only records created after this instant, which is itself excluded. @example 2026-05-01 */
+  created_after?: CreatedAfter;
+  /** Only records created at this instant or later. @example 2026-05-01T00:00:00Z */
+  "created[gte]"?: CreatedGte;
+  /** Only records created later than this instant. @example 2026-05-01T00:00:00Z */
+  "created[gt]"?: CreatedGt;
+  /** Only records created at this instant or earlier. @example 2026-06-01T00:00:00Z */
+  "created[lte]"?: CreatedLte;
+  /** Only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
+  "created[lt]"?: CreatedLt;
+  /** Only endpoints in this status. @example enabled */
+  status?: WebhookEndpointStatus;
+};
+/** The webhook endpoint. @example whe_01jx5c9d8e7f6g5h4j3k2m1n0p */
+export type WebhookEndpointId_2 = WebhookEndpointId;
+export type ListDeliveryAttemptsQuery = {
+  /** How many records a page may hold. @example 25 */
+  limit?: Limit;
+  /**
+   * A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was
+   * made under.
+   * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+   */
+  starting_after?: StartingAfter;
+  /**
+   * A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+   * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+   */
+  ending_before?: EndingBefore;
+  /** By time of creation: `desc` is newest first, `asc` oldest first. @example desc */
+  order?: Order;
+  /** Only records created after this instant, which is itself excluded. @example 2026-05-01 */
+  created_after?: CreatedAfter;
+  /** Only records created at this instant or later. @example 2026-05-01T00:00:00Z */
+  "created[gte]"?: CreatedGte;
+  /** Only records created later than this instant. @example 2026-05-01T00:00:00Z */
+  "created[gt]"?: CreatedGt;
+  /** Only records created at this instant or earlier. @example 2026-06-01T00:00:00Z */
+  "created[lte]"?: CreatedLte;
+  /** Only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
+  "created[lt]"?: CreatedLt;
+  /** Only attempts in this status. @example failed */
+  status?: WebhookDeliveryAttemptStatus;
+  /** Only attempts to deliver this event. @example evt_01jx7e9f8g7h6j5k4m3n2p1q0r */
+  event_id?: EventId;
+};
+/** The delivery attempt. @example wdla_01jx6d9e8f7g6h5j4k3m2n1p0q */
+export type WebhookDeliveryAttemptId_2 = WebhookDeliveryAttemptId;
+export type ListEventsQuery = {
+  /** How many records a page may hold. @example 25 */
+  limit?: Limit;
+  /**
+   * A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was
+   * made under.
+   * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+   */
+  starting_after?: StartingAfter;
+  /**
+   * A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+   * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+   */
+  ending_before?: EndingBefore;
+  /** By time of creation: `desc` is newest first, `asc` oldest first. @example desc */
+  order?: Order;
+  /** Only records created after this instant, which is itself excluded. @example 2026-05-01 */
+  created_after?: CreatedAfter;
+  /** Only records created at this instant or later. @example 2026-05-01T00:00:00Z */
+  "created[gte]"?: CreatedGte;
+  /** Only records created later than this instant. @example 2026-05-01T00:00:00Z */
+  "created[gt]"?: CreatedGt;
+  /** Only records created at this instant or earlier. @example 2026-06-01T00:00:00Z */
+  "created[lte]"?: CreatedLte;
+  /** Only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
+  "created[lt]"?: CreatedLt;
+  /** Only events of this type. @example pass.installed */
+  type?: EventType;
+};
+/** The event. @example evt_01jx7e9f8g7h6j5k4m3n2p1q0r */
+export type EventId_2 = EventId;
+/**
+ * Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret.
+ * While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+ * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
+ */
+export type Signature = string;
+/** The event’s `id`, the same on every delivery: deduplicate by it. @example evt_01jx7e9f8g7h6j5k4m3n2p1q0r */
+export type ServiceEventId = EventId;
+/** Which attempt of the schedule this is. @example 1 */
+export type ServiceDeliveryAttempt = number;
+export type Refusal_2 = {};
+export interface components {
+  schemas: {
+    Error: Error;
+    ErrorBody: ErrorBody;
+    ErrorDetail: ErrorDetail;
+    ErrorType: ErrorType;
+    ErrorCode: ErrorCode;
+    RequestId: RequestId;
+    VersionDate: VersionDate;
+    Timestamp: Timestamp;
+    Instant: Instant;
+    Cursor: Cursor;
+    HasMore: HasMore;
+    NextCursor: NextCursor;
+    Metadata: Metadata;
+    MetadataPatch: MetadataPatch;
+    Empty: Empty;
+    RateLimitBucket: RateLimitBucket;
+    Platform: Platform;
+    Environment: Environment;
+    Me: Me;
+    Tenant: Tenant;
+    TenantId: TenantId;
+    Plan: Plan;
+    CallingKey: CallingKey;
+    KeyKind: KeyKind;
+    KeyScope: KeyScope;
+    TemplateId: TemplateId;
+    HexColor: HexColor;
+    PassTemplateCreate: PassTemplateCreate;
+    PassTemplateUpdate: PassTemplateUpdate;
+    PassTemplate: PassTemplate;
+    PassTemplateList: PassTemplateList;
+    PassTemplateKind: PassTemplateKind;
+    PassTemplateStatus: PassTemplateStatus;
+    BrandInput: BrandInput;
+    BrandPatch: BrandPatch;
+    Brand: Brand;
+    TemplateFieldInput: TemplateFieldInput;
+    TemplateField: TemplateField;
+    BarcodeFormat: BarcodeFormat;
+    BarcodeInput: BarcodeInput;
+    BarcodePatch: BarcodePatch;
+    Barcode: Barcode;
+    PassId: PassId;
+    PassCreate: PassCreate;
+    PassUpdate: PassUpdate;
+    Pass: Pass;
+    PassList: PassList;
+    PassStatus: PassStatus;
+    HolderInput: HolderInput;
+    HolderPatch: HolderPatch;
+    Holder: Holder;
+    PassDownload: PassDownload;
+    PassCount: PassCount;
+    BillingUpdate: BillingUpdate;
+    CredentialRotation: CredentialRotation;
+    KeyId: KeyId;
+    RotatedKey: RotatedKey;
+    WipeCreate: WipeCreate;
+    Wipe: Wipe;
+    AuditEntryId: AuditEntryId;
+    AuditEntry: AuditEntry;
+    AuditEntryList: AuditEntryList;
+    AuditActor: AuditActor;
+    AuditActorType: AuditActorType;
+    AuditOutcome: AuditOutcome;
+    PromotionId: PromotionId;
+    PromotableType: PromotableType;
+    PromotionCreate: PromotionCreate;
+    Promotion: Promotion;
+    PromotionList: PromotionList;
+    PromotionStep: PromotionStep;
+    PromotionAction: PromotionAction;
+    PromotionDifference: PromotionDifference;
+    PromotedObject: PromotedObject;
+    ScanId: ScanId;
+    ScanCreate: ScanCreate;
+    Scan: Scan;
+    ScanList: ScanList;
+    ScanMode: ScanMode;
+    ScanResult: ScanResult;
+    ScanLocationInput: ScanLocationInput;
+    ScanLocation: ScanLocation;
+    ScanSimulation: ScanSimulation;
+    InstallSimulation: InstallSimulation;
+    WebhookEndpointId: WebhookEndpointId;
+    WebhookEndpointCreate: WebhookEndpointCreate;
+    WebhookEndpointUpdate: WebhookEndpointUpdate;
+    WebhookEndpoint: WebhookEndpoint;
+    WebhookEndpointList: WebhookEndpointList;
+    WebhookEndpointStatus: WebhookEndpointStatus;
+    WebhookDisabledReason: WebhookDisabledReason;
+    DeletedWebhookEndpoint: DeletedWebhookEndpoint;
+    WebhookDeliveryAttemptId: WebhookDeliveryAttemptId;
+    WebhookDeliveryAttempt: WebhookDeliveryAttempt;
+    WebhookDeliveryAttemptList: WebhookDeliveryAttemptList;
+    WebhookDeliveryAttemptStatus: WebhookDeliveryAttemptStatus;
+    WebhookDeliveryTrigger: WebhookDeliveryTrigger;
+    EventId: EventId;
+    EventStream: EventStream;
+    Event: Event;
+    EventList: EventList;
+    PassOnPlatform: PassOnPlatform;
+    PassTemplateCreatedEvent: PassTemplateCreatedEvent;
+    PassTemplateUpdatedEvent: PassTemplateUpdatedEvent;
+    PassTemplateArchivedEvent: PassTemplateArchivedEvent;
+    PassCreatedEvent: PassCreatedEvent;
+    PassUpdatedEvent: PassUpdatedEvent;
+    PassInstalledEvent: PassInstalledEvent;
+    PassUninstalledEvent: PassUninstalledEvent;
+    PassScannedEvent: PassScannedEvent;
+    PassRedeemedEvent: PassRedeemedEvent;
+    PassRevokedEvent: PassRevokedEvent;
+    PassExpiredEvent: PassExpiredEvent;
+    PassArchivedEvent: PassArchivedEvent;
+    WebhookEndpointDisabledEvent: WebhookEndpointDisabledEvent;
+    WebhookEndpointTestEvent: WebhookEndpointTestEvent;
+    PromotedResource: PromotedResource;
+    PromotionCreatedEvent: PromotionCreatedEvent;
+    EventType: EventType;
+    EnabledEvent: EnabledEvent;
+  };
+}
+export interface operations {
+  getMe: {
+    parameters: { header?: { "Service-Version"?: ServiceVersion; }; };
+    responses: { 200: { content: { "application/json": Me; }; }; } & Record<400 | 401 | 403 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  updateBilling: {
+    parameters: { header?: { "Service-Version"?: ServiceVersion; "Service-Factor"?: ServiceFactor; }; };
+    requestBody: { content: { "application/json": BillingUpdate; }; };
+    responses: { 200: { content: { "application/json": Me; }; }; } & Record<400 | 401 | 403 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  rotateCredentials: {
+    parameters: { header?: { "Service-Version"?: ServiceVersion; "Idempotency-Key"?: IdempotencyKey; "Service-Factor"?: ServiceFactor; }; };
+    requestBody?: { content: { "application/json": Empty; }; };
+    responses: {
+      200: { content: { "application/json": CredentialRotation; }; };
+    } & Record<400 | 401 | 403 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  wipeSandbox: {
+    parameters: { header?: { "Service-Version"?: ServiceVersion; "Idempotency-Key"?: IdempotencyKey; "Service-Factor"?: ServiceFactor; }; };
+    requestBody: { content: { "application/json": WipeCreate; }; };
+    responses: { 200: { content: { "application/json": Wipe; }; }; } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  listAuditEntries: {
+    parameters: { query?: ListAuditEntriesQuery; header?: { "Service-Version"?: ServiceVersion; }; };
+    responses: { 200: { content: { "application/json": AuditEntryList; }; }; } & Record<400 | 401 | 403 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  createPromotion: {
+    parameters: { header: { "Service-Sandbox-Authorization": SandboxAuthorization; "Service-Version"?: ServiceVersion; "Idempotency-Key"?: IdempotencyKey; }; };
+    requestBody: { content: { "application/json": PromotionCreate; }; };
+    responses: {
+      201: { content: { "application/json": Promotion; }; };
+    } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  listPromotions: {
+    parameters: { query?: ListPromotionsQuery; header?: { "Service-Version"?: ServiceVersion; }; };
+    responses: { 200: { content: { "application/json": PromotionList; }; }; } & Record<400 | 401 | 403 | 404 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  getPromotion: {
+    parameters: { header?: { "Service-Version"?: ServiceVersion; }; path: { promotion_id: PromotionId_2; }; };
+    responses: { 200: { content: { "application/json": Promotion; }; }; } & Record<400 | 401 | 403 | 404 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  createPassTemplate: {
+    parameters: { header?: { "Service-Version"?: ServiceVersion; "Idempotency-Key"?: IdempotencyKey; }; };
+    requestBody: { content: { "application/json": PassTemplateCreate; }; };
+    responses: { 201: { content: { "application/json": PassTemplate; }; }; } & Record<400 | 401 | 403 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  listPassTemplates: {
+    parameters: { query?: ListPassTemplatesQuery; header?: { "Service-Version"?: ServiceVersion; }; };
+    responses: { 200: { content: { "application/json": PassTemplateList; }; }; } & Record<400 | 401 | 403 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  getPassTemplate: {
+    parameters: { header?: { "Service-Version"?: ServiceVersion; }; path: { template_id: TemplateId_2; }; };
+    responses: { 200: { content: { "application/json": PassTemplate; }; }; } & Record<400 | 401 | 403 | 404 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  updatePassTemplate: {
+    parameters: { header?: { "Service-Version"?: ServiceVersion; }; path: { template_id: TemplateId_2; }; };
+    requestBody: { content: { "application/json": PassTemplateUpdate; }; };
+    responses: {
+      200: { content: { "application/json": PassTemplate; }; };
+    } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  archivePassTemplate: {
+    parameters: { header?: { "Service-Version"?: ServiceVersion; "Idempotency-Key"?: IdempotencyKey; }; path: { template_id: TemplateId_2; }; };
+    requestBody?: { content: { "application/json": Empty; }; };
+    responses: {
+      200: { content: { "application/json": PassTemplate; }; };
+    } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  createPass: {
+    parameters: { header?: { "Service-Version"?: ServiceVersion; "Idempotency-Key"?: IdempotencyKey; }; };
+    requestBody: { content: { "application/json": PassCreate; }; };
+    responses: { 201: { content: { "application/json": Pass; }; }; } & Record<400 | 401 | 402 | 403 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  listPasses: {
+    parameters: { query?: ListPassesQuery; header?: { "Service-Version"?: ServiceVersion; }; };
+    responses: { 200: { content: { "application/json": PassList; }; }; } & Record<400 | 401 | 403 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  countPasses: {
+    parameters: { query?: CountPassesQuery; header?: { "Service-Version"?: ServiceVersion; }; };
+    responses: { 200: { content: { "application/json": PassCount; }; }; } & Record<400 | 401 | 403 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  getPass: {
+    parameters: { header?: { "Service-Version"?: ServiceVersion; }; path: { pass_id: PassId_2; }; };
+    responses: { 200: { content: { "application/json": Pass; }; }; } & Record<400 | 401 | 403 | 404 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  updatePass: {
+    parameters: { header?: { "Service-Version"?: ServiceVersion; }; path: { pass_id: PassId_2; }; };
+    requestBody: { content: { "application/json": PassUpdate; }; };
+    responses: { 200: { content: { "application/json": Pass; }; }; } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  revokePass: {
+    parameters: { header?: { "Service-Version"?: ServiceVersion; "Idempotency-Key"?: IdempotencyKey; }; path: { pass_id: PassId_2; }; };
+    requestBody?: { content: { "application/json": Empty; }; };
+    responses: { 200: { content: { "application/json": Pass; }; }; } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  archivePass: {
+    parameters: { header?: { "Service-Version"?: ServiceVersion; "Idempotency-Key"?: IdempotencyKey; }; path: { pass_id: PassId_2; }; };
+    requestBody?: { content: { "application/json": Empty; }; };
+    responses: { 200: { content: { "application/json": Pass; }; }; } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  createScan: {
+    parameters: { header?: { "Service-Version"?: ServiceVersion; "Idempotency-Key"?: IdempotencyKey; }; };
+    requestBody: { content: { "application/json": ScanCreate; }; };
+    responses: { 201: { content: { "application/json": Scan; }; }; } & Record<400 | 401 | 403 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  listScans: {
+    parameters: { query?: ListScansQuery; header?: { "Service-Version"?: ServiceVersion; }; };
+    responses: { 200: { content: { "application/json": ScanList; }; }; } & Record<400 | 401 | 403 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  getScan: {
+    parameters: { header?: { "Service-Version"?: ServiceVersion; }; path: { scan_id: ScanId_2; }; };
+    responses: { 200: { content: { "application/json": Scan; }; }; } & Record<400 | 401 | 403 | 404 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  createWebhookEndpoint: {
+    parameters: { header?: { "Service-Version"?: ServiceVersion; "Idempotency-Key"?: IdempotencyKey; }; };
+    requestBody: { content: { "application/json": WebhookEndpointCreate; }; };
+    responses: {
+      201: { content: { "application/json": WebhookEndpoint; }; };
+    } & Record<400 | 401 | 403 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  listWebhookEndpoints: {
+    parameters: { query?: ListWebhookEndpointsQuery; header?: { "Service-Version"?: ServiceVersion; }; };
+    responses: { 200: { content: { "application/json": WebhookEndpointList; }; }; } & Record<400 | 401 | 403 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  getWebhookEndpoint: {
+    parameters: { header?: { "Service-Version"?: ServiceVersion; }; path: { whe_id: WebhookEndpointId_2; }; };
+    responses: { 200: { content: { "application/json": WebhookEndpoint; }; }; } & Record<400 | 401 | 403 | 404 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  updateWebhookEndpoint: {
+    parameters: { header?: { "Service-Version"?: ServiceVersion; }; path: { whe_id: WebhookEndpointId_2; }; };
+    requestBody: { content: { "application/json": WebhookEndpointUpdate; }; };
+    responses: {
+      200: { content: { "application/json": WebhookEndpoint; }; };
+    } & Record<400 | 401 | 403 | 404 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  deleteWebhookEndpoint: {
+    parameters: { header?: { "Service-Version"?: ServiceVersion; }; path: { whe_id: WebhookEndpointId_2; }; };
+    responses: { 200: { content: { "application/json": DeletedWebhookEndpoint; }; }; } & Record<400 | 401 | 403 | 404 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  rotateWebhookEndpointSecret: {
+    parameters: { header?: { "Service-Version"?: ServiceVersion; "Idempotency-Key"?: IdempotencyKey; }; path: { whe_id: WebhookEndpointId_2; }; };
+    requestBody?: { content: { "application/json": Empty; }; };
+    responses: {
+      200: { content: { "application/json": WebhookEndpoint; }; };
+    } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  testWebhookEndpoint: {
+    parameters: { header?: { "Service-Version"?: ServiceVersion; "Idempotency-Key"?: IdempotencyKey; }; path: { whe_id: WebhookEndpointId_2; }; };
+    requestBody?: { content: { "application/json": Empty; }; };
+    responses: { 201: { content: { "application/json": Event; }; }; } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  listDeliveryAttempts: {
+    parameters: { query?: ListDeliveryAttemptsQuery; header?: { "Service-Version"?: ServiceVersion; }; path: { whe_id: WebhookEndpointId_2; }; };
+    responses: { 200: { content: { "application/json": WebhookDeliveryAttemptList; }; }; } & Record<400 | 401 | 403 | 404 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  getDeliveryAttempt: {
+    parameters: { header?: { "Service-Version"?: ServiceVersion; }; path: { whe_id: WebhookEndpointId_2; wdla_id: WebhookDeliveryAttemptId_2; }; };
+    responses: { 200: { content: { "application/json": WebhookDeliveryAttempt; }; }; } & Record<400 | 401 | 403 | 404 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  retryDeliveryAttempt: {
+    parameters: {
+      header?: { "Service-Version"?: ServiceVersion; "Idempotency-Key"?: IdempotencyKey; };
+      path: { whe_id: WebhookEndpointId_2; wdla_id: WebhookDeliveryAttemptId_2; };
     };
-    "/v1/account/billing": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        /**
-         * Change the plan or the billing address
-         * @description Changes what the account has subscribed to and where invoices go. Needs a second factor.
-         */
-        patch: operations["updateBilling"];
-        trace?: never;
-    };
-    "/v1/account/rotate_credentials": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Rotate all secret keys
-         * @description Makes a successor for every secret key of this environment. The old keys are pending revocation: they work for 24 hours more. Needs a
-         * second factor.
-         */
-        post: operations["rotateCredentials"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/account/wipe_sandbox": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Wipe the sandbox
-         * @description Deletes all data of the tenant in the sandbox, for good; keys and the version pin stay. Needs a second factor.
-         */
-        post: operations["wipeSandbox"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/audit_log": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List the audit log
-         * @description Entries of this environment and of the account as a whole, newest first.
-         */
-        get: operations["listAuditEntries"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/promotions": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List promotions
-         * @description Promotions so far, newest first; dry runs included.
-         */
-        get: operations["listPromotions"];
-        put?: never;
-        /**
-         * Promote to live
-         * @description Copies configuration verbatim from the sandbox, under new identifiers. Repeated, it creates nothing where source and copy still agree,
-         * and shows the difference otherwise. Rules of live, https for example, are judged in the plan. Called on live.
-         */
-        post: operations["createPromotion"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/promotions/{promotion_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Retrieve a promotion
-         * @description One promotion.
-         */
-        get: operations["getPromotion"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/pass_templates": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List templates
-         * @description Templates of every status, newest first.
-         */
-        get: operations["listPassTemplates"];
-        put?: never;
-        /**
-         * Create a template
-         * @description Makes a template from which passes can be issued at once.
-         */
-        post: operations["createPassTemplate"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/pass_templates/{template_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Retrieve a template
-         * @description One template, archived or not.
-         */
-        get: operations["getPassTemplate"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        /**
-         * Update a template
-         * @description Changes what is given and brings every live pass of the template up to date. The kind of a template is fixed.
-         */
-        patch: operations["updatePassTemplate"];
-        trace?: never;
-    };
-    "/v1/pass_templates/{template_id}/archive": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Archive a template
-         * @description From now on no pass can be issued from it; those issued live on. Archiving is final.
-         */
-        post: operations["archivePassTemplate"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/passes": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List passes
-         * @description Passes, newest first.
-         */
-        get: operations["listPasses"];
-        put?: never;
-        /**
-         * Issue a pass
-         * @description Issues a pass from an active template and answers with the links from which its holder adds it to a wallet.
-         */
-        post: operations["createPass"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/passes/count": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Count passes
-         * @description How many passes the same filters would list.
-         */
-        get: operations["countPasses"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/passes/{pass_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Retrieve a pass
-         * @description One pass, archived or not.
-         */
-        get: operations["getPass"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        /**
-         * Update a pass
-         * @description Changes what is given and brings the pass up to date on every device that has it. A redeemed, revoked or expired pass cannot be changed.
-         */
-        patch: operations["updatePass"];
-        trace?: never;
-    };
-    "/v1/passes/{pass_id}/revoke": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Revoke a pass
-         * @description Ends an issued, installed or active pass: scanners refuse it and phones show it as void. Final.
-         */
-        post: operations["revokePass"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/passes/{pass_id}/archive": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Archive a pass
-         * @description Takes a redeemed, revoked or expired pass out of the lists. It stays retrievable.
-         */
-        post: operations["archivePass"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/scans": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List scans
-         * @description Scans, newest first.
-         */
-        get: operations["listScans"];
-        put?: never;
-        /**
-         * Scan a pass
-         * @description Verifies or redeems a pass. A barcode that belongs to no pass is recorded with the result `unknown`; an unknown `pass_id` is an error.
-         * Of two scanners that redeem at once exactly one is accepted.
-         */
-        post: operations["createScan"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/scans/{scan_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Retrieve a scan
-         * @description One scan.
-         */
-        get: operations["getScan"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/webhook-endpoints": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List endpoints
-         * @description Endpoints of this environment, newest first.
-         */
-        get: operations["listWebhookEndpoints"];
-        put?: never;
-        /**
-         * Create an endpoint
-         * @description Registers an address and shows the secret that signs what is sent to it, this once. Addresses inside private networks are refused; live
-         * asks for https. An environment has at most 100 endpoints; the next one is 409 `invalid_state`.
-         */
-        post: operations["createWebhookEndpoint"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/webhook-endpoints/{whe_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Retrieve an endpoint
-         * @description One endpoint, without its secret.
-         */
-        get: operations["getWebhookEndpoint"];
-        put?: never;
-        post?: never;
-        /**
-         * Delete an endpoint
-         * @description Removes an endpoint and cancels what is still to be sent to it.
-         */
-        delete: operations["deleteWebhookEndpoint"];
-        options?: never;
-        head?: never;
-        /**
-         * Update an endpoint
-         * @description Changes what is given. `status: enabled` switches a disabled endpoint on again; what it missed is not sent by itself. Event types that
-         * this version does not know stay subscribed.
-         */
-        patch: operations["updateWebhookEndpoint"];
-        trace?: never;
-    };
-    "/v1/webhook-endpoints/{whe_id}/rotate_secret": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Rotate the secret
-         * @description Makes a new secret and shows it this once. For 24 hours deliveries carry a signature by the one before it too; secrets from before that
-         * sign no longer.
-         */
-        post: operations["rotateWebhookEndpointSecret"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/webhook-endpoints/{whe_id}/test": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Send a test event
-         * @description Sends `webhook_endpoint.test` to this endpoint alone, subscribed or not.
-         */
-        post: operations["testWebhookEndpoint"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/webhook-endpoints/{whe_id}/delivery-attempts": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List delivery attempts
-         * @description Attempts of one endpoint, newest first.
-         */
-        get: operations["listDeliveryAttempts"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/webhook-endpoints/{whe_id}/delivery-attempts/{wdla_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Retrieve a delivery attempt
-         * @description One attempt.
-         */
-        get: operations["getDeliveryAttempt"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/webhook-endpoints/{whe_id}/delivery-attempts/{wdla_id}/retry": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Retry a delivery
-         * @description Resets this attempt and sends at once, also while the endpoint is disabled, also when the schedule is still to make it. Failure touches
-         * neither the schedule nor the count of failures: an attempt that the schedule is still to make is pending again, and shows the last answer. Success
-         * ends the schedule: the attempt that was still to be made is canceled.
-         */
-        post: operations["retryDeliveryAttempt"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/events": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List events
-         * @description Events as they were rendered, newest first. Events of types that this version does not have are left out.
-         */
-        get: operations["listEvents"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/events/stream": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Watch events
-         * @description Sends events as they happen, as server-sent events: `id` is the event’s identifier, `event` its type, `data` its JSON. A comment line
-         * every 15 seconds keeps the connection open. Up to 4 streams per tenant; they do not count as concurrent requests.
-         */
-        get: operations["streamEvents"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/events/{event_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Retrieve an event
-         * @description One event as it was rendered.
-         */
-        get: operations["getEvent"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/test/passes/simulate_scan": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Simulate a scan
-         * @description Scans a pass as a scanner would, with all that follows.
-         */
-        post: operations["simulateScan"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/test/passes/simulate_install": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Simulate an installation
-         * @description Adds a pass to a simulated device; the first one makes an issued pass `installed`.
-         */
-        post: operations["simulateInstall"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/test/passes/simulate_uninstall": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Simulate a removal
-         * @description Removes a pass from a simulated device; its status stays.
-         */
-        post: operations["simulateUninstall"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
+    requestBody?: { content: { "application/json": Empty; }; };
+    responses: {
+      202: { content: { "application/json": WebhookDeliveryAttempt; }; };
+    } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  listEvents: {
+    parameters: { query?: ListEventsQuery; header?: { "Service-Version"?: ServiceVersion; }; };
+    responses: { 200: { content: { "application/json": EventList; }; }; } & Record<400 | 401 | 403 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  streamEvents: {
+    parameters: { header?: { "Last-Event-ID"?: EventId; "Service-Version"?: ServiceVersion; }; };
+    responses: { 200: { content: { "text/event-stream": EventStream; }; }; } & Record<400 | 401 | 403 | 404 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  getEvent: {
+    parameters: { header?: { "Service-Version"?: ServiceVersion; }; path: { event_id: EventId_2; }; };
+    responses: { 200: { content: { "application/json": Event; }; }; } & Record<400 | 401 | 403 | 404 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  simulateScan: {
+    parameters: { header?: { "Service-Version"?: ServiceVersion; "Idempotency-Key"?: IdempotencyKey; }; };
+    requestBody: { content: { "application/json": ScanSimulation; }; };
+    responses: { 201: { content: { "application/json": Scan; }; }; } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  simulateInstall: {
+    parameters: { header?: { "Service-Version"?: ServiceVersion; "Idempotency-Key"?: IdempotencyKey; }; };
+    requestBody: { content: { "application/json": InstallSimulation; }; };
+    responses: { 200: { content: { "application/json": Pass; }; }; } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  simulateUninstall: {
+    parameters: { header?: { "Service-Version"?: ServiceVersion; "Idempotency-Key"?: IdempotencyKey; }; };
+    requestBody: { content: { "application/json": InstallSimulation; }; };
+    responses: { 200: { content: { "application/json": Pass; }; }; } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  onPassTemplateCreated: {
+    parameters: { header: { "X-Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };
+    requestBody: { content: { "application/json": PassTemplateCreatedEvent; }; };
+    responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
+  };
+  onPassTemplateUpdated: {
+    parameters: { header: { "X-Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };
+    requestBody: { content: { "application/json": PassTemplateUpdatedEvent; }; };
+    responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
+  };
+  onPassTemplateArchived: {
+    parameters: { header: { "X-Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };
+    requestBody: { content: { "application/json": PassTemplateArchivedEvent; }; };
+    responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
+  };
+  onPassCreated: {
+    parameters: { header: { "X-Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };
+    requestBody: { content: { "application/json": PassCreatedEvent; }; };
+    responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
+  };
+  onPassUpdated: {
+    parameters: { header: { "X-Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };
+    requestBody: { content: { "application/json": PassUpdatedEvent; }; };
+    responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
+  };
+  onPassInstalled: {
+    parameters: { header: { "X-Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };
+    requestBody: { content: { "application/json": PassInstalledEvent; }; };
+    responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
+  };
+  onPassUninstalled: {
+    parameters: { header: { "X-Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };
+    requestBody: { content: { "application/json": PassUninstalledEvent; }; };
+    responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
+  };
+  onPassScanned: {
+    parameters: { header: { "X-Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };
+    requestBody: { content: { "application/json": PassScannedEvent; }; };
+    responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
+  };
+  onPassRedeemed: {
+    parameters: { header: { "X-Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };
+    requestBody: { content: { "application/json": PassRedeemedEvent; }; };
+    responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
+  };
+  onPassRevoked: {
+    parameters: { header: { "X-Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };
+    requestBody: { content: { "application/json": PassRevokedEvent; }; };
+    responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
+  };
+  onPassExpired: {
+    parameters: { header: { "X-Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };
+    requestBody: { content: { "application/json": PassExpiredEvent; }; };
+    responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
+  };
+  onPassArchived: {
+    parameters: { header: { "X-Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };
+    requestBody: { content: { "application/json": PassArchivedEvent; }; };
+    responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
+  };
+  onWebhookEndpointDisabled: {
+    parameters: { header: { "X-Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };
+    requestBody: { content: { "application/json": WebhookEndpointDisabledEvent; }; };
+    responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
+  };
+  onWebhookEndpointTest: {
+    parameters: { header: { "X-Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };
+    requestBody: { content: { "application/json": WebhookEndpointTestEvent; }; };
+    responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
+  };
+  onPromotionCreated: {
+    parameters: { header: { "X-Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };
+    requestBody: { content: { "application/json": PromotionCreatedEvent; }; };
+    responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
+  };
 }
 export interface webhooks {
-    "pass_template.created": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * pass_template.created
-         * @description A template was created.
-         */
-        post: operations["onPassTemplateCreated"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "pass_template.updated": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * pass_template.updated
-         * @description A template was changed.
-         */
-        post: operations["onPassTemplateUpdated"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "pass_template.archived": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * pass_template.archived
-         * @description A template was archived.
-         */
-        post: operations["onPassTemplateArchived"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "pass.created": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * pass.created
-         * @description A pass was issued.
-         */
-        post: operations["onPassCreated"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "pass.updated": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * pass.updated
-         * @description A pass was changed by an update.
-         */
-        post: operations["onPassUpdated"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "pass.installed": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * pass.installed
-         * @description A holder added a pass to a wallet.
-         */
-        post: operations["onPassInstalled"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "pass.uninstalled": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * pass.uninstalled
-         * @description A holder removed a pass from the last device that had it.
-         */
-        post: operations["onPassUninstalled"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "pass.scanned": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * pass.scanned
-         * @description A scanner read a pass, whatever the result.
-         */
-        post: operations["onPassScanned"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "pass.redeemed": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * pass.redeemed
-         * @description A coupon or event ticket was used.
-         */
-        post: operations["onPassRedeemed"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "pass.revoked": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * pass.revoked
-         * @description A pass was revoked.
-         */
-        post: operations["onPassRevoked"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "pass.expired": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * pass.expired
-         * @description A pass reached its `expires_at`.
-         */
-        post: operations["onPassExpired"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "pass.archived": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * pass.archived
-         * @description A pass was archived.
-         */
-        post: operations["onPassArchived"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "webhook_endpoint.disabled": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * webhook_endpoint.disabled
-         * @description An endpoint was disabled because its deliveries failed. Sent to every other enabled endpoint, subscribed or not.
-         */
-        post: operations["onWebhookEndpointDisabled"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "webhook_endpoint.test": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * webhook_endpoint.test
-         * @description A test was asked for. Sent to that endpoint alone, subscribed or not.
-         */
-        post: operations["onWebhookEndpointTest"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "promotion.created": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * promotion.created
-         * @description A configuration was promoted from sandbox to live.
-         */
-        post: operations["onPromotionCreated"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-}
-export interface components {
-    schemas: {
-        /** @description What every answer outside 2xx carries. */
-        Error: {
-            error: components["schemas"]["ErrorBody"];
-        };
-        /** @description What went wrong, for programs (`type`, `code`) and for people (`message`). */
-        ErrorBody: {
-            type: components["schemas"]["ErrorType"];
-            code: components["schemas"]["ErrorCode"];
-            /**
-             * @description What happened, in a sentence for people. Its wording may change.
-             * @example limit must be between 1 and 100.
-             */
-            message: string;
-            /**
-             * @description The parameter or header at fault, as it is spelt on the wire.
-             * @example limit
-             */
-            param?: string;
-            /** @description The faults of a body, at most 50. */
-            details?: components["schemas"]["ErrorDetail"][];
-            /**
-             * @description How long to wait before another try, in milliseconds.
-             * @example 1200
-             */
-            retry_after_ms?: number;
-            /**
-             * @description With `insufficient_scope`: the scope that would do.
-             * @example write
-             */
-            required_scope?: string;
-            /**
-             * Format: uri
-             * @description With `factor_required`: a page on which a member completes the second factor, once and within 10 minutes.
-             * @example http://127.0.0.1:4000/challenges/9fQ2mX7cVb1Zk0Yt
-             */
-            challenge_url?: string;
-            /**
-             * Format: date
-             * @description With `version_gone`: the version to move to.
-             * @example 2026-02-01
-             */
-            successor_version?: string;
-            /**
-             * Format: uri
-             * @description With `version_gone`: the guide to that version.
-             * @example http://127.0.0.1:4000/docs
-             */
-            guide_url?: string;
-            request_id: components["schemas"]["RequestId"];
-            /**
-             * Format: uri
-             * @description A page on this code.
-             * @example http://127.0.0.1:4000/docs/2025-06-01#error-out_of_range
-             */
-            doc_url: string;
-        };
-        /** @description One fault of a body. */
-        ErrorDetail: {
-            /**
-             * @description Where it is, in dots and brackets.
-             * @example fields[0].key
-             */
-            field: string;
-            /**
-             * @description What is wrong with it, in words.
-             * @example must be lower case letters, digits and underscores
-             */
-            issue: string;
-        };
-        /**
-         * @description The family of an error; each goes with one HTTP status, or two.
-         * @example invalid_parameter
-         * @enum {string}
-         */
-        ErrorType: Open<"invalid_parameter"
-          | "authentication_error"
-          | "payment_required"
-          | "permission_error"
-          | "not_found"
-          | "method_not_allowed"
-          | "conflict"
-          | "idempotency_error"
-          | "version_sunset"
-          | "body_too_large"
-          | "unsupported_media_type"
-          | "invalid_request"
-          | "rate_limited"
-          | "api_error"
-          | "unavailable">;
-        /**
-         * @description What went wrong, exactly. Codes are stable; new ones may join.
-         * @example missing_field
-         * @enum {string}
-         */
-        ErrorCode: Open<"missing_field"
-          | "invalid_format"
-          | "out_of_range"
-          | "unknown_parameter"
-          | "repeated_parameter"
-          | "conflicting_parameters"
-          | "invalid_cursor"
-          | "unknown_version"
-          | "malformed_json"
-          | "missing_api_key"
-          | "invalid_api_key"
-          | "revoked_api_key"
-          | "environment_mismatch"
-          | "invalid_token"
-          | "expired_token"
-          | "trial_limit_reached"
-          | "trial_expired"
-          | "insufficient_scope"
-          | "ip_not_allowed"
-          | "developer_role_required"
-          | "publishable_key_not_allowed"
-          | "factor_required"
-          | "not_found"
-          | "method_not_allowed"
-          | "invalid_state"
-          | "idempotency_in_progress"
-          | "idempotency_key_reused"
-          | "version_gone"
-          | "body_too_large"
-          | "unsupported_media_type"
-          | "validation_failed"
-          | "tenant_limit"
-          | "internal_error"
-          | "not_implemented"
-          | "unavailable">;
-        /**
-         * @description Identifier of a request: `req_` and 26 characters.
-         * @example req_01jx3k7q2m4n6p8r0s2t4v6w8x
-         */
-        RequestId: string;
-        /**
-         * Format: date
-         * @description A version of this interface, named by its date.
-         * @example 2025-06-01
-         */
-        VersionDate: string;
-        /**
-         * Format: date-time
-         * @description An instant in UTC, ISO 8601 with milliseconds.
-         * @example 2026-06-01T09:30:00.000Z
-         */
-        Timestamp: string;
-        /**
-         * @description A date, which means its first instant in UTC, or a date and time with its offset, ISO 8601.
-         * @example 2026-06-01
-         * @example 2026-06-01T09:30:00Z
-         */
-        Instant: string;
-        /**
-         * @description A place between two records of a list. Opaque: its content has no meaning to callers.
-         * @example AZeQp3Y0c2sKc1oXkq9tVwAB
-         */
-        Cursor: string;
-        /**
-         * @description Whether there are more records in the direction walked.
-         * @example true
-         */
-        HasMore: boolean;
-        /**
-         * @description Where the next page in the direction walked begins; null after the end.
-         * @example AZeQp3Y0c2sKc1oXkq9tVwAB
-         * @example null
-         */
-        NextCursor: string | null;
-        /**
-         * @description Notes of your own on the object: up to 50 pairs of strings, keys up to 40 and values up to 500 characters. Never shown to holders.
-         * @example {
-         *       "order": "1042"
-         *     }
-         */
-        Metadata: {
-            [key: string]: string;
-        };
-        /**
-         * @description Changes to the notes: a string sets a pair, null removes it; null for the whole removes all.
-         * @example {
-         *       "order": "1043",
-         *       "channel": null
-         *     }
-         */
-        MetadataPatch: {
-            [key: string]: string | null;
-        } | null;
-        /**
-         * @description Nothing: the operation takes no fields, so the body is left out or is `{}`.
-         * @example {}
-         */
-        Empty: Record<string, never>;
-        /**
-         * @description A bucket of requests, counted per tenant and environment.
-         * @example read
-         * @enum {string}
-         */
-        RateLimitBucket: Open<"read"
-          | "passes_write"
-          | "templates_write"
-          | "passes_count"
-          | "webhooks_write"
-          | "account_write"
-          | "concurrent_connections"
-          | "unauthenticated">;
-        /**
-         * @description A wallet platform.
-         * @example apple
-         * @enum {string}
-         */
-        Platform: Open<"apple" | "google">;
-        /**
-         * @description One of the two isolated environments.
-         * @example sandbox
-         * @enum {string}
-         */
-        Environment: "sandbox" | "live";
-        /** @description The caller, as the service sees it. */
-        Me: {
-            /**
-             * @description Always `me`.
-             * @constant
-             */
-            object: "me";
-            tenant: components["schemas"]["Tenant"];
-            environment: components["schemas"]["Environment"];
-            /** @description The version in which this request is answered. */
-            version: components["schemas"]["VersionDate"];
-            key: components["schemas"]["CallingKey"];
-        };
-        /** @description The account that owns everything the key reaches. */
-        Tenant: {
-            id: components["schemas"]["TenantId"];
-            /**
-             * @description Name of the account.
-             * @example Harbour Coffee
-             */
-            name: string;
-            plan: components["schemas"]["Plan"];
-        };
-        /**
-         * @description Identifier of an account: `ten_` and 26 characters that sort by the time of creation.
-         * @example ten_01jx0000000000000000000001
-         */
-        TenantId: string;
-        /**
-         * @description What the account has subscribed to.
-         * @example standard
-         * @enum {string}
-         */
-        Plan: Open<"trial" | "standard" | "enterprise">;
-        /** @description The key or token that the request was made with. */
-        CallingKey: {
-            /**
-             * @description Identifier of the key (`key_…`) or of the access token (`tok_…`).
-             * @example key_01jx1a2b3c4d5e6f7g8h9j0k1m
-             */
-            id: string;
-            kind: components["schemas"]["KeyKind"];
-            /**
-             * @description What a secret key may do; null for publishable keys.
-             * @example write
-             */
-            scope: components["schemas"]["KeyScope"] | null;
-        };
-        /**
-         * @description What sort of key it is.
-         * @example secret
-         * @enum {string}
-         */
-        KeyKind: Open<"secret" | "publishable">;
-        /**
-         * @description How much a key may do; each scope includes the ones before it.
-         * @example read
-         * @enum {string}
-         */
-        KeyScope: Open<"read" | "write" | "admin">;
-        /**
-         * @description Identifier of a pass template: `tpl_` and 26 characters that sort by the time of creation.
-         * @example tpl_01jx2f8m3q5r7s9t1v3w5x7y9z
-         */
-        TemplateId: string;
-        /**
-         * @description A colour, `#RRGGBB` in hexadecimal.
-         * @example #1E3A5F
-         */
-        HexColor: string;
-        /**
-         * @description A template to be made.
-         * @example {
-         *       "name": "Coffee loyalty",
-         *       "kind": "loyalty",
-         *       "brand": {
-         *         "background_color": "#1E3A5F",
-         *         "foreground_color": "#FFFFFF"
-         *       },
-         *       "fields": [
-         *         {
-         *           "key": "points",
-         *           "label": "Points",
-         *           "value": "0"
-         *         }
-         *       ],
-         *       "barcode": {
-         *         "format": "qr"
-         *       },
-         *       "metadata": {
-         *         "campaign": "summer"
-         *       }
-         *     }
-         */
-        PassTemplateCreate: {
-            /**
-             * @description Name of the template, shown to you and as the pass’s title.
-             * @example Coffee loyalty
-             */
-            name: string;
-            kind: components["schemas"]["PassTemplateKind"];
-            brand: components["schemas"]["BrandInput"];
-            /** @description The fields of its passes, in the order shown; keys are unique. None when absent. */
-            fields?: components["schemas"]["TemplateFieldInput"][];
-            barcode?: components["schemas"]["BarcodeInput"];
-            metadata?: components["schemas"]["Metadata"];
-        };
-        /**
-         * @description Changes to a template, as a merge patch.
-         * @example {
-         *       "name": "Coffee loyalty 2",
-         *       "brand": {
-         *         "label_color": null
-         *       }
-         *     }
-         */
-        PassTemplateUpdate: {
-            /**
-             * @description Its new name.
-             * @example Coffee loyalty 2
-             */
-            name?: string;
-            brand?: components["schemas"]["BrandPatch"];
-            /** @description Its new fields, instead of all the old ones. */
-            fields?: components["schemas"]["TemplateFieldInput"][];
-            /** @description Changes to the barcode; null goes back to the pass’s own scan code as QR. */
-            barcode?: components["schemas"]["BarcodePatch"] | null;
-            metadata?: components["schemas"]["MetadataPatch"];
-        };
-        /** @description The mould from which passes are issued. */
-        PassTemplate: {
-            id: components["schemas"]["TemplateId"];
-            /**
-             * @description Always `pass_template`.
-             * @constant
-             */
-            object: "pass_template";
-            /**
-             * @description Name of the template.
-             * @example Coffee loyalty
-             */
-            name: string;
-            kind: components["schemas"]["PassTemplateKind"];
-            status: components["schemas"]["PassTemplateStatus"];
-            brand: components["schemas"]["Brand"];
-            /** @description The fields of its passes, in the order shown. */
-            fields: components["schemas"]["TemplateField"][];
-            barcode: components["schemas"]["Barcode"];
-            metadata: components["schemas"]["Metadata"];
-            /** @description When it was created. */
-            created: components["schemas"]["Timestamp"];
-            /** @description When it last changed. */
-            updated: components["schemas"]["Timestamp"];
-        };
-        /** @description One page of templates, in the order asked for. */
-        PassTemplateList: {
-            /** @description Up to `limit` templates; empty when nothing matches. */
-            data: components["schemas"]["PassTemplate"][];
-            has_more: components["schemas"]["HasMore"];
-            next_cursor: components["schemas"]["NextCursor"];
-        };
-        /**
-         * @description What a template’s passes are for; it decides their layout and what a redeeming scan does.
-         * @example loyalty
-         * @enum {string}
-         */
-        PassTemplateKind: Open<"loyalty" | "gift_card" | "coupon" | "event_ticket" | "boarding_pass" | "generic">;
-        /**
-         * @description Whether passes can be issued from a template.
-         * @example active
-         * @enum {string}
-         */
-        PassTemplateStatus: Open<"active" | "archived">;
-        /**
-         * @description How passes look.
-         * @example {
-         *       "background_color": "#1E3A5F",
-         *       "foreground_color": "#FFFFFF",
-         *       "logo_text": "Harbour Coffee"
-         *     }
-         */
-        BrandInput: {
-            /**
-             * @description Colour of the pass’s ground.
-             * @example #1E3A5F
-             */
-            background_color: components["schemas"]["HexColor"];
-            /**
-             * @description Colour of the values.
-             * @example #FFFFFF
-             */
-            foreground_color: components["schemas"]["HexColor"];
-            /**
-             * @description Colour of the labels; the foreground colour when absent.
-             * @example #B8C7D9
-             */
-            label_color?: components["schemas"]["HexColor"];
-            /**
-             * @description Text beside the logo.
-             * @example Harbour Coffee
-             */
-            logo_text?: string;
-            /**
-             * @description Icon shown on lock screens as base64 of a PNG, square, 29 to 174 pixels, up to 64 KiB; drawn from the colours when absent.
-             * @example iVBORw0KGgoAAAANSUhEUgAAADoAAAA6AQMAAADbddhrAAAAA1BMVEUeOl9vvyG8AAAADklEQVR42mNgGAWjAAQAAgoAAdudqdMAAAAASUVORK5CYII=
-             */
-            icon?: string;
-            /**
-             * @description Logo as base64 of a PNG, up to 480 × 150 pixels and 128 KiB.
-             * @example iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==
-             */
-            logo?: string;
-            /**
-             * @description Picture behind the main fields as base64 of a PNG, up to 1125 × 432 pixels and 512 KiB.
-             * @example iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==
-             */
-            strip?: string;
-        };
-        /**
-         * @description Changes to the look of passes, as a merge patch.
-         * @example {
-         *       "background_color": "#0B2239",
-         *       "label_color": null
-         *     }
-         */
-        BrandPatch: {
-            /**
-             * @description Colour of the pass’s ground.
-             * @example #1E3A5F
-             */
-            background_color?: components["schemas"]["HexColor"];
-            /**
-             * @description Colour of the values.
-             * @example #FFFFFF
-             */
-            foreground_color?: components["schemas"]["HexColor"];
-            /**
-             * @description Colour of the labels; the foreground colour when absent. null removes it.
-             * @example #B8C7D9
-             */
-            label_color?: components["schemas"]["HexColor"] | null;
-            /**
-             * @description Text beside the logo. null removes it.
-             * @example Harbour Coffee
-             */
-            logo_text?: string | null;
-            /**
-             * @description Icon shown on lock screens as base64 of a PNG, square, 29 to 174 pixels, up to 64 KiB; drawn from the colours when absent. null
-             * removes it.
-             * @example iVBORw0KGgoAAAANSUhEUgAAADoAAAA6AQMAAADbddhrAAAAA1BMVEUeOl9vvyG8AAAADklEQVR42mNgGAWjAAQAAgoAAdudqdMAAAAASUVORK5CYII=
-             */
-            icon?: string | null;
-            /**
-             * @description Logo as base64 of a PNG, up to 480 × 150 pixels and 128 KiB. null removes it.
-             * @example iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==
-             */
-            logo?: string | null;
-            /**
-             * @description Picture behind the main fields as base64 of a PNG, up to 1125 × 432 pixels and 512 KiB. null removes it.
-             * @example iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==
-             */
-            strip?: string | null;
-        };
-        /** @description How passes look. */
-        Brand: {
-            /**
-             * @description Colour of the pass’s ground.
-             * @example #1E3A5F
-             */
-            background_color: components["schemas"]["HexColor"];
-            /**
-             * @description Colour of the values.
-             * @example #FFFFFF
-             */
-            foreground_color: components["schemas"]["HexColor"];
-            /**
-             * @description Colour of the labels; null means the foreground colour.
-             * @example #B8C7D9
-             */
-            label_color: components["schemas"]["HexColor"] | null;
-            /**
-             * @description Text beside the logo.
-             * @example Harbour Coffee
-             */
-            logo_text: string | null;
-            /**
-             * @description The icon as base64 of a PNG; null when it is drawn from the colours.
-             * @example iVBORw0KGgoAAAANSUhEUgAAADoAAAA6AQMAAADbddhrAAAAA1BMVEUeOl9vvyG8AAAADklEQVR42mNgGAWjAAQAAgoAAdudqdMAAAAASUVORK5CYII=
-             */
-            icon: string | null;
-            /**
-             * @description The logo as base64 of a PNG.
-             * @example iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==
-             */
-            logo: string | null;
-            /**
-             * @description The picture behind the main fields as base64 of a PNG.
-             * @example iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==
-             */
-            strip: string | null;
-        };
-        /**
-         * @description One field of a template’s passes.
-         * @example {
-         *       "key": "points",
-         *       "label": "Points",
-         *       "value": "0"
-         *     }
-         */
-        TemplateFieldInput: {
-            /**
-             * @description Its name for programs: lower case letters, digits and underscores, a letter first; unique in the template.
-             * @example points
-             */
-            key: string;
-            /**
-             * @description What holders read beside the value.
-             * @example Points
-             */
-            label: string;
-            /**
-             * @description The value of passes that have none of their own.
-             * @example 0
-             */
-            value: string;
-        };
-        /** @description One field of a template’s passes. */
-        TemplateField: {
-            /**
-             * @description Its name for programs.
-             * @example points
-             */
-            key: string;
-            /**
-             * @description What holders read beside the value.
-             * @example Points
-             */
-            label: string;
-            /**
-             * @description The value of passes that have none of their own.
-             * @example 0
-             */
-            value: string;
-        };
-        /**
-         * @description How a scan code is drawn.
-         * @example qr
-         * @enum {string}
-         */
-        BarcodeFormat: Open<"qr" | "pdf417" | "aztec" | "code128">;
-        /**
-         * @description The barcode of passes.
-         * @example {
-         *       "format": "qr"
-         *     }
-         */
-        BarcodeInput: {
-            format: components["schemas"]["BarcodeFormat"];
-            /**
-             * @description The same content for every pass; the pass’s own scan code when absent.
-             * @example COFFEE-2026
-             */
-            message?: string;
-        };
-        /**
-         * @description Changes to the barcode of passes, as a merge patch.
-         * @example {
-         *       "format": "aztec",
-         *       "message": null
-         *     }
-         */
-        BarcodePatch: {
-            format?: components["schemas"]["BarcodeFormat"];
-            /**
-             * @description The same content for every pass; null goes back to the pass’s own scan code.
-             * @example COFFEE-2026
-             */
-            message?: string | null;
-        };
-        /** @description The barcode of passes. */
-        Barcode: {
-            format: components["schemas"]["BarcodeFormat"];
-            /**
-             * @description The content; null means the pass’s own scan code.
-             * @example COFFEE-2026
-             */
-            message: string | null;
-        };
-        /**
-         * @description Identifier of a pass: `pass_` and 26 characters that sort by the time of creation.
-         * @example pass_01jx3a9b8c7d6e5f4g3h2j1k0m
-         */
-        PassId: string;
-        /**
-         * @description A pass to be issued.
-         * @example {
-         *       "template_id": "tpl_01jx2f8m3q5r7s9t1v3w5x7y9z",
-         *       "holder": {
-         *         "email": "ada@example.com",
-         *         "name": "Ada Moreau"
-         *       },
-         *       "fields": {
-         *         "points": "120"
-         *       }
-         *     }
-         */
-        PassCreate: {
-            /** @description The template to issue it from; it must be active. */
-            template_id: components["schemas"]["TemplateId"];
-            holder?: components["schemas"]["HolderInput"];
-            /**
-             * @description Values of its own, by the keys of the template’s fields; the template’s values stand for the others.
-             * @example {
-             *       "points": "120"
-             *     }
-             */
-            fields?: {
-                [key: string]: string;
-            };
-            /**
-             * @description When it expires by itself; it must lie ahead. Never, when absent.
-             * @example 2027-01-01T00:00:00Z
-             */
-            expires_at?: components["schemas"]["Timestamp"];
-            metadata?: components["schemas"]["Metadata"];
-        };
-        /**
-         * @description Changes to a pass, as a merge patch.
-         * @example {
-         *       "fields": {
-         *         "points": "130"
-         *       }
-         *     }
-         */
-        PassUpdate: {
-            /** @description Changes to the holder; null removes name and address. */
-            holder?: components["schemas"]["HolderPatch"] | null;
-            /**
-             * @description Changes to its own values: a string sets one, null goes back to the template’s; null for the whole goes back to all of the
-             * template’s.
-             * @example {
-             *       "points": "130"
-             *     }
-             */
-            fields?: {
-                [key: string]: string | null;
-            } | null;
-            /**
-             * Format: date-time
-             * @description When it expires by itself; it must lie ahead. null means never.
-             * @example 2027-06-01T00:00:00Z
-             */
-            expires_at?: string | null;
-            metadata?: components["schemas"]["MetadataPatch"];
-        };
-        /** @description One holder’s copy of a template. */
-        Pass: {
-            id: components["schemas"]["PassId"];
-            /**
-             * @description Always `pass`.
-             * @constant
-             */
-            object: "pass";
-            /** @description The template it was issued from. */
-            template_id: components["schemas"]["TemplateId"];
-            status: components["schemas"]["PassStatus"];
-            holder: components["schemas"]["Holder"];
-            /**
-             * @description The values shown, by key: its own over the template’s.
-             * @example {
-             *       "points": "120"
-             *     }
-             */
-            fields: {
-                [key: string]: string;
-            };
-            download: components["schemas"]["PassDownload"];
-            /** @description The platforms on which it is installed now. */
-            platforms: components["schemas"]["Platform"][];
-            /**
-             * Format: date-time
-             * @description When it expires by itself; null means never.
-             * @example 2027-01-01T00:00:00.000Z
-             */
-            expires_at: string | null;
-            /**
-             * Format: date-time
-             * @description When it was first added to a wallet.
-             * @example 2026-06-01T10:00:00.000Z
-             */
-            installed_at: string | null;
-            /**
-             * Format: date-time
-             * @description When it was revoked.
-             * @example null
-             */
-            revoked_at: string | null;
-            /**
-             * Format: date-time
-             * @description When it was archived.
-             * @example null
-             */
-            archived_at: string | null;
-            metadata: components["schemas"]["Metadata"];
-            /** @description When it was issued. */
-            created: components["schemas"]["Timestamp"];
-            /** @description When it last changed. */
-            updated: components["schemas"]["Timestamp"];
-        };
-        /** @description One page of passes, in the order asked for. */
-        PassList: {
-            /** @description Up to `limit` passes; empty when nothing matches. */
-            data: components["schemas"]["Pass"][];
-            has_more: components["schemas"]["HasMore"];
-            next_cursor: components["schemas"]["NextCursor"];
-        };
-        /**
-         * @description Where a pass stands. The last three are final.
-         * @example issued
-         * @enum {string}
-         */
-        PassStatus: Open<"issued" | "installed" | "active" | "redeemed" | "revoked" | "expired">;
-        /**
-         * @description Whom a pass is for.
-         * @example {
-         *       "email": "ada@example.com",
-         *       "name": "Ada Moreau"
-         *     }
-         */
-        HolderInput: {
-            /**
-             * Format: email
-             * @description E-mail address.
-             * @example ada@example.com
-             */
-            email?: string;
-            /**
-             * @description Name as shown on the pass.
-             * @example Ada Moreau
-             */
-            name?: string;
-        };
-        /**
-         * @description Changes to whom a pass is for, as a merge patch.
-         * @example {
-         *       "name": "Ada M. Moreau"
-         *     }
-         */
-        HolderPatch: {
-            /**
-             * Format: email
-             * @description E-mail address; null removes it.
-             * @example ada@example.com
-             */
-            email?: string | null;
-            /**
-             * @description Name as shown on the pass; null removes it.
-             * @example Ada M. Moreau
-             */
-            name?: string | null;
-        };
-        /** @description Whom a pass is for. */
-        Holder: {
-            /**
-             * @description E-mail address.
-             * @example ada@example.com
-             */
-            email: string | null;
-            /**
-             * @description Name as shown on the pass.
-             * @example Ada Moreau
-             */
-            name: string | null;
-        };
-        /** @description Where a pass is added to a wallet. Whoever has a link can add the pass. */
-        PassDownload: {
-            /**
-             * Format: uri
-             * @description The signed file for Apple Wallet.
-             * @example http://127.0.0.1:4010/p/k3Jd81nQ0vXz.pkpass
-             */
-            apple_url: string;
-            /**
-             * Format: uri
-             * @description The save link of Google Wallet.
-             * @example https://pay.google.com/gp/v/save/eyJhbGciOiJSUzI1NiJ9.e30.c2ln
-             */
-            google_url: string;
-            /**
-             * Format: uri
-             * @description A page that offers both, fit to be sent to the holder.
-             * @example http://127.0.0.1:4010/p/k3Jd81nQ0vXz
-             */
-            page_url: string;
-        };
-        /** @description A number of passes. */
-        PassCount: {
-            /**
-             * @description Always `count`.
-             * @constant
-             */
-            object: "count";
-            /**
-             * @description How many passes match.
-             * @example 1204
-             */
-            count: number;
-        };
-        /**
-         * @description Changes to the subscription, as a merge patch.
-         * @example {
-         *       "plan": "standard",
-         *       "billing_email": "billing@example.com"
-         *     }
-         */
-        BillingUpdate: {
-            /**
-             * @description The plan to change to.
-             * @example standard
-             * @enum {string}
-             */
-            plan?: "standard" | "enterprise";
-            /**
-             * Format: email
-             * @description Where invoices go; null removes the address.
-             * @example billing@example.com
-             */
-            billing_email?: string | null;
-        };
-        /** @description The successors of all secret keys of an environment. */
-        CredentialRotation: {
-            /**
-             * @description Always `credential_rotation`.
-             * @constant
-             */
-            object: "credential_rotation";
-            /** @description One entry per key that was in use. */
-            keys: components["schemas"]["RotatedKey"][];
-        };
-        /**
-         * @description Identifier of an API key: `key_` and 26 characters that sort by the time of creation.
-         * @example key_01jx1a2b3c4d5e6f7g8h9j0k1m
-         */
-        KeyId: string;
-        /** @description A new key and the one it replaces. */
-        RotatedKey: {
-            /** @description The new key. */
-            id: components["schemas"]["KeyId"];
-            /**
-             * @description The old key, pending revocation.
-             * @example key_01jw0a2b3c4d5e6f7g8h9j0k1m
-             */
-            replaces_key_id: components["schemas"]["KeyId"];
-            /**
-             * @description The new key itself. Shown this once.
-             * @example svc_sk_sandbox_4Zq8…
-             */
-            secret: string;
-        };
-        /**
-         * @description The confirmation that a wipe asks for.
-         * @example {
-         *       "confirm": "wipe"
-         *     }
-         */
-        WipeCreate: {
-            /**
-             * @description The word `wipe`, so that nobody wipes by accident.
-             * @constant
-             */
-            confirm: "wipe";
-        };
-        /** @description What a wipe has deleted. */
-        Wipe: {
-            /**
-             * @description Always `wipe`.
-             * @constant
-             */
-            object: "wipe";
-            /**
-             * @description How many records of each type were deleted; 1000000 stands for that many or more.
-             * @example {
-             *       "pass_template": 3,
-             *       "pass": 120
-             *     }
-             */
-            deleted: {
-                [key: string]: number;
-            };
-        };
-        /**
-         * @description Identifier of an entry of the audit log: `aud_` and 26 characters that sort by the time of creation.
-         * @example aud_01jx9a9b8c7d6e5f4g3h2j1k0m
-         */
-        AuditEntryId: string;
-        /** @description One thing that was done, or tried, in the account. */
-        AuditEntry: {
-            id: components["schemas"]["AuditEntryId"];
-            /**
-             * @description Always `audit_entry`.
-             * @constant
-             */
-            object: "audit_entry";
-            /**
-             * @description Where it was done; null when it concerns the whole account.
-             * @example sandbox
-             */
-            environment: components["schemas"]["Environment"] | null;
-            actor: components["schemas"]["AuditActor"];
-            /**
-             * @description What was done: the resource and the verb.
-             * @example pass.revoked
-             */
-            action: string;
-            /**
-             * @description Identifier of the object it was done to.
-             * @example pass_01jx3a9b8c7d6e5f4g3h2j1k0m
-             */
-            target_id: string | null;
-            outcome: components["schemas"]["AuditOutcome"];
-            /**
-             * @description The request in which it happened; null outside requests.
-             * @example req_01jx3k7q2m4n6p8r0s2t4v6w8x
-             */
-            request_id: components["schemas"]["RequestId"] | null;
-            /**
-             * @description Address it came from, IPv4 or IPv6.
-             * @example 203.0.113.7
-             */
-            ip: string | null;
-            /**
-             * @description Version of that request; null outside requests.
-             * @example 2025-06-01
-             */
-            version: components["schemas"]["VersionDate"] | null;
-            /**
-             * @description SHA-256 in hexadecimal over this entry and `previous_hash`.
-             * @example 5f2b6f1c0f9d4f1e8a7b6c5d4e3f2a1b0c9d8e7f6a5b4c3d2e1f0a9b8c7d6e5f
-             */
-            hash: string;
-            /**
-             * @description `hash` of the entry before it in this account; null for the first. A gap or a change breaks the chain.
-             * @example 0a9b8c7d6e5f4a3b2c1d0e9f8a7b6c5d4e3f2a1b0c9d8e7f6a5b4c3d2e1f0a9b
-             */
-            previous_hash: string | null;
-            /** @description When it was done. */
-            created: components["schemas"]["Timestamp"];
-        };
-        /** @description One page of entries, in the order asked for. */
-        AuditEntryList: {
-            /** @description Up to `limit` entries; empty when nothing matches. */
-            data: components["schemas"]["AuditEntry"][];
-            has_more: components["schemas"]["HasMore"];
-            next_cursor: components["schemas"]["NextCursor"];
-        };
-        /** @description Who did it. */
-        AuditActor: {
-            type: components["schemas"]["AuditActorType"];
-            /**
-             * @description Identifier of the key, token or member; null for operator and system.
-             * @example key_01jx1a2b3c4d5e6f7g8h9j0k1m
-             */
-            id: string | null;
-        };
-        /**
-         * @description What sort of actor it was.
-         * @example key
-         * @enum {string}
-         */
-        AuditActorType: Open<"key" | "token" | "member" | "operator" | "system">;
-        /**
-         * @description Whether it happened.
-         * @example succeeded
-         * @enum {string}
-         */
-        AuditOutcome: Open<"succeeded" | "failed">;
-        /**
-         * @description Identifier of a promotion: `prm_` and 26 characters that sort by the time of creation.
-         * @example prm_01jxa9b8c7d6e5f4g3h2j1k0mn
-         */
-        PromotionId: string;
-        /**
-         * @description What can be promoted.
-         * @example pass_template
-         * @enum {string}
-         */
-        PromotableType: Open<"pass_template" | "webhook_endpoint">;
-        /**
-         * @description What to promote.
-         * @example {
-         *       "resource_type": "pass_template",
-         *       "sandbox_ids": [
-         *         "tpl_01jx2f8m3q5r7s9t1v3w5x7y9z"
-         *       ],
-         *       "dry_run": true
-         *     }
-         */
-        PromotionCreate: {
-            resource_type: components["schemas"]["PromotableType"];
-            /** @description The objects to promote. */
-            sandbox_ids: string[];
-            /**
-             * @description Whether to plan only.
-             * @default false
-             * @example true
-             */
-            dry_run?: boolean;
-        };
-        /** @description One promotion from sandbox to live. */
-        Promotion: {
-            id: components["schemas"]["PromotionId"];
-            /**
-             * @description Always `promotion`.
-             * @constant
-             */
-            object: "promotion";
-            resource_type: components["schemas"]["PromotableType"];
-            /**
-             * @description Whether it only planned.
-             * @example false
-             */
-            dry_run: boolean;
-            /** @description What was to be done with each object, in the order asked for. */
-            plan: components["schemas"]["PromotionStep"][];
-            /** @description The copies that were made; empty for a dry run. */
-            created: components["schemas"]["PromotedObject"][];
-            /** @description When it was made. */
-            promoted_at: components["schemas"]["Timestamp"];
-        };
-        /** @description One page of promotions, in the order asked for. */
-        PromotionList: {
-            /** @description Up to `limit` promotions; empty when nothing matches. */
-            data: components["schemas"]["Promotion"][];
-            has_more: components["schemas"]["HasMore"];
-            next_cursor: components["schemas"]["NextCursor"];
-        };
-        /** @description What is to be done with one object. */
-        PromotionStep: {
-            /**
-             * @description The object in the sandbox.
-             * @example tpl_01jx2f8m3q5r7s9t1v3w5x7y9z
-             */
-            sandbox_id: string;
-            /**
-             * @description Its copy in live, when there is one.
-             * @example tpl_01jxb28m3q5r7s9t1v3w5x7y9z
-             */
-            live_id: string | null;
-            action: components["schemas"]["PromotionAction"];
-            /** @description With `differs`: where source and copy no longer agree. */
-            differences: components["schemas"]["PromotionDifference"][];
-            /** @description With `refused`: the rules of live that it breaks. */
-            problems: components["schemas"]["ErrorDetail"][];
-        };
-        /**
-         * @description What a plan does with an object.
-         * @example create
-         * @enum {string}
-         */
-        PromotionAction: Open<"create" | "unchanged" | "differs" | "refused">;
-        /** @description A property in which source and copy differ. */
-        PromotionDifference: {
-            /**
-             * @description The property, in dots and brackets.
-             * @example fields[0].label
-             */
-            field: string;
-            /**
-             * @description Its value in the sandbox, as JSON.
-             * @example "Points"
-             */
-            sandbox: string | null;
-            /**
-             * @description Its value in live, as JSON.
-             * @example "Stars"
-             */
-            live: string | null;
-        };
-        /** @description A copy and its source. */
-        PromotedObject: {
-            /**
-             * @description The object in the sandbox.
-             * @example tpl_01jx2f8m3q5r7s9t1v3w5x7y9z
-             */
-            sandbox_id: string;
-            /**
-             * @description Its copy in live.
-             * @example tpl_01jxb28m3q5r7s9t1v3w5x7y9z
-             */
-            live_id: string;
-        };
-        /**
-         * @description Identifier of a scan: `scan_` and 26 characters that sort by the time of creation.
-         * @example scan_01jx4b9c8d7e6f5g4h3j2k1m0n
-         */
-        ScanId: string;
-        /**
-         * @description What a scanner read: exactly one of `pass_id` and `barcode_message`.
-         * @example {
-         *       "barcode_message": "c3f1a7e09b5d4c6e8f20",
-         *       "mode": "redeem",
-         *       "scanner": "Entrance 2",
-         *       "location": {
-         *         "latitude": 37.7763,
-         *         "longitude": -122.4231
-         *       }
-         *     }
-         */
-        ScanCreate: {
-            /** @description The pass, when it is known. */
-            pass_id?: components["schemas"]["PassId"];
-            /**
-             * @description The content of the barcode as read.
-             * @example c3f1a7e09b5d4c6e8f20
-             */
-            barcode_message?: string;
-            mode: components["schemas"]["ScanMode"];
-            /**
-             * @description Your name for the scanner or the person at it.
-             * @example Entrance 2
-             */
-            scanner?: string;
-            location?: components["schemas"]["ScanLocationInput"];
-        };
-        /** @description What happened when a scanner read a pass. */
-        Scan: {
-            id: components["schemas"]["ScanId"];
-            /**
-             * @description Always `scan`.
-             * @constant
-             */
-            object: "scan";
-            /**
-             * @description The pass; null when the barcode belongs to none.
-             * @example pass_01jx3a9b8c7d6e5f4g3h2j1k0m
-             */
-            pass_id: components["schemas"]["PassId"] | null;
-            mode: components["schemas"]["ScanMode"];
-            result: components["schemas"]["ScanResult"];
-            /**
-             * @description Your name for the scanner or the person at it.
-             * @example Entrance 2
-             */
-            scanner: string | null;
-            /** @description Where it was read. */
-            location: components["schemas"]["ScanLocation"] | null;
-            /** @description When it was read. */
-            scanned_at: components["schemas"]["Timestamp"];
-            /** @description When it was recorded. */
-            created: components["schemas"]["Timestamp"];
-        };
-        /** @description One page of scans, in the order asked for. */
-        ScanList: {
-            /** @description Up to `limit` scans; empty when nothing matches. */
-            data: components["schemas"]["Scan"][];
-            has_more: components["schemas"]["HasMore"];
-            next_cursor: components["schemas"]["NextCursor"];
-        };
-        /**
-         * @description What the scanner wants.
-         * @example verify
-         * @enum {string}
-         */
-        ScanMode: Open<"verify" | "redeem">;
-        /**
-         * @description What came of it.
-         * @example accepted
-         * @enum {string}
-         */
-        ScanResult: Open<"accepted" | "already_redeemed" | "not_redeemable" | "expired" | "revoked" | "unknown">;
-        /**
-         * @description Where the scanner is.
-         * @example {
-         *       "latitude": 37.7763,
-         *       "longitude": -122.4231
-         *     }
-         */
-        ScanLocationInput: {
-            /**
-             * @description Degrees north.
-             * @example 37.7763
-             */
-            latitude: number;
-            /**
-             * @description Degrees east.
-             * @example -122.4231
-             */
-            longitude: number;
-        };
-        /** @description Where the scanner was. */
-        ScanLocation: {
-            /**
-             * @description Degrees north.
-             * @example 37.7763
-             */
-            latitude: number;
-            /**
-             * @description Degrees east.
-             * @example -122.4231
-             */
-            longitude: number;
-        };
-        /**
-         * @description A scan to be simulated.
-         * @example {
-         *       "pass_id": "pass_01jx3a9b8c7d6e5f4g3h2j1k0m",
-         *       "mode": "verify"
-         *     }
-         */
-        ScanSimulation: {
-            /** @description The pass to scan. */
-            pass_id: components["schemas"]["PassId"];
-            /**
-             * @description What the scanner wants; `verify` when absent.
-             * @default verify
-             */
-            mode?: components["schemas"]["ScanMode"];
-            /**
-             * @description Your name for the scanner or the person at it.
-             * @example Entrance 2
-             */
-            scanner?: string;
-            location?: components["schemas"]["ScanLocationInput"];
-        };
-        /**
-         * @description An installation or removal to be simulated.
-         * @example {
-         *       "pass_id": "pass_01jx3a9b8c7d6e5f4g3h2j1k0m",
-         *       "platform": "apple"
-         *     }
-         */
-        InstallSimulation: {
-            /** @description The pass. */
-            pass_id: components["schemas"]["PassId"];
-            /** @description The platform of the simulated device. */
-            platform: components["schemas"]["Platform"];
-        };
-        /**
-         * @description Identifier of a webhook endpoint: `whe_` and 26 characters that sort by the time of creation.
-         * @example whe_01jx5c9d8e7f6g5h4j3k2m1n0p
-         */
-        WebhookEndpointId: string;
-        /**
-         * @description An endpoint to be registered.
-         * @example {
-         *       "url": "https://example.com/hooks",
-         *       "enabled_events": [
-         *         "pass.installed",
-         *         "pass.redeemed"
-         *       ],
-         *       "description": "Order system"
-         *     }
-         */
-        WebhookEndpointCreate: {
-            /**
-             * Format: uri
-             * @description Where events are posted: https in live, http or https in the sandbox. Must not lead into a private network.
-             * @example https://example.com/hooks
-             */
-            url: string;
-            /** @description The event types to be told about, or `*` alone for all of them. */
-            enabled_events: components["schemas"]["EnabledEvent"][];
-            /**
-             * @description Your own words on it.
-             * @example Order system
-             */
-            description?: string;
-            metadata?: components["schemas"]["Metadata"];
-        };
-        /**
-         * @description Changes to an endpoint, as a merge patch.
-         * @example {
-         *       "status": "enabled"
-         *     }
-         */
-        WebhookEndpointUpdate: {
-            /**
-             * Format: uri
-             * @description Where events are posted: https in live, http or https in the sandbox. Must not lead into a private network.
-             * @example https://example.com/hooks/v2
-             */
-            url?: string;
-            /** @description The event types to be told about instead, or `*` alone for all of them. */
-            enabled_events?: components["schemas"]["EnabledEvent"][];
-            /**
-             * @description Your own words on it; null removes them.
-             * @example Order system
-             */
-            description?: string | null;
-            metadata?: components["schemas"]["MetadataPatch"];
-            /**
-             * @description Switches it on or off.
-             * @example enabled
-             */
-            status?: components["schemas"]["WebhookEndpointStatus"];
-        };
-        /** @description An address of yours that is told about events. */
-        WebhookEndpoint: {
-            id: components["schemas"]["WebhookEndpointId"];
-            /**
-             * @description Always `webhook_endpoint`.
-             * @constant
-             */
-            object: "webhook_endpoint";
-            /**
-             * @description Where events are posted.
-             * @example https://example.com/hooks
-             */
-            url: string;
-            /**
-             * @description Your own words on it.
-             * @example Order system
-             */
-            description: string | null;
-            /** @description The event types it is told about, or `*` alone for all of them. */
-            enabled_events: components["schemas"]["EnabledEvent"][];
-            status: components["schemas"]["WebhookEndpointStatus"];
-            /**
-             * @description Why it is disabled; null while it is enabled.
-             * @example retry_exhausted
-             */
-            disabled_reason: components["schemas"]["WebhookDisabledReason"] | null;
-            /**
-             * @description The key of its signatures: `whsec_` and base64url of 32 bytes; the whole string is the key. Present at creation and rotation only.
-             * @example whsec_K1rqvY0c2sKc1oXkq9tVwAB3n5Jb7dTz8LmPqRsUvWx
-             */
-            secret?: string;
-            metadata: components["schemas"]["Metadata"];
-            /** @description When it was registered. */
-            created: components["schemas"]["Timestamp"];
-            /** @description When it last changed. */
-            updated: components["schemas"]["Timestamp"];
-        };
-        /** @description One page of endpoints, in the order asked for. */
-        WebhookEndpointList: {
-            /** @description Up to `limit` endpoints; empty when nothing matches. */
-            data: components["schemas"]["WebhookEndpoint"][];
-            has_more: components["schemas"]["HasMore"];
-            next_cursor: components["schemas"]["NextCursor"];
-        };
-        /**
-         * @description Whether events are sent.
-         * @example enabled
-         * @enum {string}
-         */
-        WebhookEndpointStatus: Open<"enabled" | "disabled">;
-        /**
-         * @description Why an endpoint is disabled.
-         * @example retry_exhausted
-         * @enum {string}
-         */
-        WebhookDisabledReason: Open<"retry_exhausted" | "manual">;
-        /** @description An endpoint that is gone. */
-        DeletedWebhookEndpoint: {
-            id: components["schemas"]["WebhookEndpointId"];
-            /**
-             * @description Always `webhook_endpoint`.
-             * @constant
-             */
-            object: "webhook_endpoint";
-            /**
-             * @description Always `true`.
-             * @constant
-             */
-            deleted: true;
-        };
-        /**
-         * @description Identifier of a delivery attempt: `wdla_` and 26 characters that sort by the time of creation.
-         * @example wdla_01jx6d9e8f7g6h5j4k3m2n1p0q
-         */
-        WebhookDeliveryAttemptId: string;
-        /** @description One attempt to deliver an event to an endpoint. */
-        WebhookDeliveryAttempt: {
-            id: components["schemas"]["WebhookDeliveryAttemptId"];
-            /**
-             * @description Always `webhook_delivery_attempt`.
-             * @constant
-             */
-            object: "webhook_delivery_attempt";
-            /** @description The endpoint. */
-            webhook_endpoint_id: components["schemas"]["WebhookEndpointId"];
-            /** @description The event. */
-            event_id: components["schemas"]["EventId"];
-            /**
-             * @description Which attempt of the schedule it is, 1 to 5.
-             * @example 1
-             */
-            attempt: number;
-            status: components["schemas"]["WebhookDeliveryAttemptStatus"];
-            trigger: components["schemas"]["WebhookDeliveryTrigger"];
-            /**
-             * @description HTTP status of the answer; null without one.
-             * @example 503
-             */
-            response_status: number | null;
-            /**
-             * @description The first 4 KiB of the answer; null without one.
-             * @example Service Unavailable
-             */
-            response_body: string | null;
-            /**
-             * @description What went wrong on the way; null when there was an answer.
-             * @example The endpoint did not answer within 10 seconds.
-             */
-            error: string | null;
-            /**
-             * @description How long it took, from name resolution to the last byte, in milliseconds.
-             * @example 182
-             */
-            duration_ms: number | null;
-            /** @description When it was due. */
-            scheduled_at: components["schemas"]["Timestamp"];
-            /**
-             * Format: date-time
-             * @description When it was made; null while it is pending.
-             * @example 2026-06-01T09:30:00.120Z
-             */
-            attempted_at: string | null;
-            /**
-             * Format: date-time
-             * @description When the next attempt of the schedule is due; null when there is none.
-             * @example 2026-06-01T09:35:00.000Z
-             */
-            next_attempt_at: string | null;
-            /** @description When it was planned. */
-            created: components["schemas"]["Timestamp"];
-            /** @description When it last changed. */
-            updated: components["schemas"]["Timestamp"];
-        };
-        /** @description One page of attempts, in the order asked for. */
-        WebhookDeliveryAttemptList: {
-            /** @description Up to `limit` attempts; empty when nothing matches. */
-            data: components["schemas"]["WebhookDeliveryAttempt"][];
-            has_more: components["schemas"]["HasMore"];
-            next_cursor: components["schemas"]["NextCursor"];
-        };
-        /**
-         * @description What became of an attempt.
-         * @example failed
-         * @enum {string}
-         */
-        WebhookDeliveryAttemptStatus: Open<"pending" | "succeeded" | "failed" | "canceled">;
-        /**
-         * @description Why an attempt was made.
-         * @example schedule
-         * @enum {string}
-         */
-        WebhookDeliveryTrigger: Open<"schedule" | "manual">;
-        /**
-         * @description Identifier of an event: `evt_` and 26 characters that sort by the time of creation.
-         * @example evt_01jx7e9f8g7h6j5k4m3n2p1q0r
-         */
-        EventId: string;
-        /**
-         * @description Server-sent events, one event of the service each.
-         * @example id: evt_01jx7e9f8g7h6j5k4m3n2p1q0r
-         *     event: pass.installed
-         *     data: {"id":"evt_01jx7e9f8g7h6j5k4m3n2p1q0r"}
-         */
-        EventStream: string;
-        /** @description Something that happened. */
-        Event: {
-            id: components["schemas"]["EventId"];
-            /**
-             * @description Always `event`.
-             * @constant
-             */
-            object: "event";
-            type: components["schemas"]["EventType"];
-            /** @description The version in which it is rendered. */
-            version: components["schemas"]["VersionDate"];
-            /** @description When it happened; retries count from it. */
-            emitted_at: components["schemas"]["Timestamp"];
-            /** @description The same instant as `emitted_at`. */
-            created: components["schemas"]["Timestamp"];
-            /**
-             * @description The object concerned as it was then, under the name of its type, written as the event’s `version` has it.
-             * @example {
-             *       "scan": {
-             *         "id": "scan_01jx4b9c8d7e6f5g4h3j2k1m0n",
-             *         "object": "scan"
-             *       }
-             *     }
-             */
-            data: Record<string, unknown>;
-        };
-        /** @description One page of events, in the order asked for. */
-        EventList: {
-            /** @description Up to `limit` events; empty when nothing matches. */
-            data: components["schemas"]["Event"][];
-            has_more: components["schemas"]["HasMore"];
-            next_cursor: components["schemas"]["NextCursor"];
-        };
-        /** @description A pass, and the platform of the device concerned. */
-        PassOnPlatform: components["schemas"]["Pass"] & {
-            /** @description The platform of the device. */
-            platform: components["schemas"]["Platform"];
-        };
-        /** @description Body of `pass_template.created`. */
-        PassTemplateCreatedEvent: {
-            id: components["schemas"]["EventId"];
-            /**
-             * @description Always `event`.
-             * @constant
-             */
-            object: "event";
-            /**
-             * @description Always `pass_template.created`.
-             * @constant
-             */
-            type: "pass_template.created";
-            /** @description The version in which it is rendered. */
-            version: components["schemas"]["VersionDate"];
-            /** @description When it happened; retries count from it. */
-            emitted_at: components["schemas"]["Timestamp"];
-            /** @description The same instant as `emitted_at`. */
-            created: components["schemas"]["Timestamp"];
-            /** @description What it concerns. */
-            data: {
-                /** @description The object as it was then. */
-                pass_template: components["schemas"]["PassTemplate"];
-            };
-        };
-        /** @description Body of `pass_template.updated`. */
-        PassTemplateUpdatedEvent: {
-            id: components["schemas"]["EventId"];
-            /**
-             * @description Always `event`.
-             * @constant
-             */
-            object: "event";
-            /**
-             * @description Always `pass_template.updated`.
-             * @constant
-             */
-            type: "pass_template.updated";
-            /** @description The version in which it is rendered. */
-            version: components["schemas"]["VersionDate"];
-            /** @description When it happened; retries count from it. */
-            emitted_at: components["schemas"]["Timestamp"];
-            /** @description The same instant as `emitted_at`. */
-            created: components["schemas"]["Timestamp"];
-            /** @description What it concerns. */
-            data: {
-                /** @description The object as it was then. */
-                pass_template: components["schemas"]["PassTemplate"];
-            };
-        };
-        /** @description Body of `pass_template.archived`. */
-        PassTemplateArchivedEvent: {
-            id: components["schemas"]["EventId"];
-            /**
-             * @description Always `event`.
-             * @constant
-             */
-            object: "event";
-            /**
-             * @description Always `pass_template.archived`.
-             * @constant
-             */
-            type: "pass_template.archived";
-            /** @description The version in which it is rendered. */
-            version: components["schemas"]["VersionDate"];
-            /** @description When it happened; retries count from it. */
-            emitted_at: components["schemas"]["Timestamp"];
-            /** @description The same instant as `emitted_at`. */
-            created: components["schemas"]["Timestamp"];
-            /** @description What it concerns. */
-            data: {
-                /** @description The object as it was then. */
-                pass_template: components["schemas"]["PassTemplate"];
-            };
-        };
-        /** @description Body of `pass.created`. */
-        PassCreatedEvent: {
-            id: components["schemas"]["EventId"];
-            /**
-             * @description Always `event`.
-             * @constant
-             */
-            object: "event";
-            /**
-             * @description Always `pass.created`.
-             * @constant
-             */
-            type: "pass.created";
-            /** @description The version in which it is rendered. */
-            version: components["schemas"]["VersionDate"];
-            /** @description When it happened; retries count from it. */
-            emitted_at: components["schemas"]["Timestamp"];
-            /** @description The same instant as `emitted_at`. */
-            created: components["schemas"]["Timestamp"];
-            /** @description What it concerns. */
-            data: {
-                /** @description The object as it was then. */
-                pass: components["schemas"]["Pass"];
-            };
-        };
-        /** @description Body of `pass.updated`. */
-        PassUpdatedEvent: {
-            id: components["schemas"]["EventId"];
-            /**
-             * @description Always `event`.
-             * @constant
-             */
-            object: "event";
-            /**
-             * @description Always `pass.updated`.
-             * @constant
-             */
-            type: "pass.updated";
-            /** @description The version in which it is rendered. */
-            version: components["schemas"]["VersionDate"];
-            /** @description When it happened; retries count from it. */
-            emitted_at: components["schemas"]["Timestamp"];
-            /** @description The same instant as `emitted_at`. */
-            created: components["schemas"]["Timestamp"];
-            /** @description What it concerns. */
-            data: {
-                /** @description The object as it was then. */
-                pass: components["schemas"]["Pass"];
-            };
-        };
-        /** @description Body of `pass.installed`. */
-        PassInstalledEvent: {
-            id: components["schemas"]["EventId"];
-            /**
-             * @description Always `event`.
-             * @constant
-             */
-            object: "event";
-            /**
-             * @description Always `pass.installed`.
-             * @constant
-             */
-            type: "pass.installed";
-            /** @description The version in which it is rendered. */
-            version: components["schemas"]["VersionDate"];
-            /** @description When it happened; retries count from it. */
-            emitted_at: components["schemas"]["Timestamp"];
-            /** @description The same instant as `emitted_at`. */
-            created: components["schemas"]["Timestamp"];
-            /** @description What it concerns. */
-            data: {
-                /** @description The object as it was then. */
-                pass: components["schemas"]["PassOnPlatform"];
-            };
-        };
-        /** @description Body of `pass.uninstalled`. */
-        PassUninstalledEvent: {
-            id: components["schemas"]["EventId"];
-            /**
-             * @description Always `event`.
-             * @constant
-             */
-            object: "event";
-            /**
-             * @description Always `pass.uninstalled`.
-             * @constant
-             */
-            type: "pass.uninstalled";
-            /** @description The version in which it is rendered. */
-            version: components["schemas"]["VersionDate"];
-            /** @description When it happened; retries count from it. */
-            emitted_at: components["schemas"]["Timestamp"];
-            /** @description The same instant as `emitted_at`. */
-            created: components["schemas"]["Timestamp"];
-            /** @description What it concerns. */
-            data: {
-                /** @description The object as it was then. */
-                pass: components["schemas"]["PassOnPlatform"];
-            };
-        };
-        /** @description Body of `pass.scanned`. */
-        PassScannedEvent: {
-            id: components["schemas"]["EventId"];
-            /**
-             * @description Always `event`.
-             * @constant
-             */
-            object: "event";
-            /**
-             * @description Always `pass.scanned`.
-             * @constant
-             */
-            type: "pass.scanned";
-            /** @description The version in which it is rendered. */
-            version: components["schemas"]["VersionDate"];
-            /** @description When it happened; retries count from it. */
-            emitted_at: components["schemas"]["Timestamp"];
-            /** @description The same instant as `emitted_at`. */
-            created: components["schemas"]["Timestamp"];
-            /** @description What it concerns. */
-            data: {
-                /** @description The object as it was then. */
-                scan: components["schemas"]["Scan"];
-            };
-        };
-        /** @description Body of `pass.redeemed`. */
-        PassRedeemedEvent: {
-            id: components["schemas"]["EventId"];
-            /**
-             * @description Always `event`.
-             * @constant
-             */
-            object: "event";
-            /**
-             * @description Always `pass.redeemed`.
-             * @constant
-             */
-            type: "pass.redeemed";
-            /** @description The version in which it is rendered. */
-            version: components["schemas"]["VersionDate"];
-            /** @description When it happened; retries count from it. */
-            emitted_at: components["schemas"]["Timestamp"];
-            /** @description The same instant as `emitted_at`. */
-            created: components["schemas"]["Timestamp"];
-            /** @description What it concerns. */
-            data: {
-                /** @description The object as it was then. */
-                pass: components["schemas"]["Pass"];
-            };
-        };
-        /** @description Body of `pass.revoked`. */
-        PassRevokedEvent: {
-            id: components["schemas"]["EventId"];
-            /**
-             * @description Always `event`.
-             * @constant
-             */
-            object: "event";
-            /**
-             * @description Always `pass.revoked`.
-             * @constant
-             */
-            type: "pass.revoked";
-            /** @description The version in which it is rendered. */
-            version: components["schemas"]["VersionDate"];
-            /** @description When it happened; retries count from it. */
-            emitted_at: components["schemas"]["Timestamp"];
-            /** @description The same instant as `emitted_at`. */
-            created: components["schemas"]["Timestamp"];
-            /** @description What it concerns. */
-            data: {
-                /** @description The object as it was then. */
-                pass: components["schemas"]["Pass"];
-            };
-        };
-        /** @description Body of `pass.expired`. */
-        PassExpiredEvent: {
-            id: components["schemas"]["EventId"];
-            /**
-             * @description Always `event`.
-             * @constant
-             */
-            object: "event";
-            /**
-             * @description Always `pass.expired`.
-             * @constant
-             */
-            type: "pass.expired";
-            /** @description The version in which it is rendered. */
-            version: components["schemas"]["VersionDate"];
-            /** @description When it happened; retries count from it. */
-            emitted_at: components["schemas"]["Timestamp"];
-            /** @description The same instant as `emitted_at`. */
-            created: components["schemas"]["Timestamp"];
-            /** @description What it concerns. */
-            data: {
-                /** @description The object as it was then. */
-                pass: components["schemas"]["Pass"];
-            };
-        };
-        /** @description Body of `pass.archived`. */
-        PassArchivedEvent: {
-            id: components["schemas"]["EventId"];
-            /**
-             * @description Always `event`.
-             * @constant
-             */
-            object: "event";
-            /**
-             * @description Always `pass.archived`.
-             * @constant
-             */
-            type: "pass.archived";
-            /** @description The version in which it is rendered. */
-            version: components["schemas"]["VersionDate"];
-            /** @description When it happened; retries count from it. */
-            emitted_at: components["schemas"]["Timestamp"];
-            /** @description The same instant as `emitted_at`. */
-            created: components["schemas"]["Timestamp"];
-            /** @description What it concerns. */
-            data: {
-                /** @description The object as it was then. */
-                pass: components["schemas"]["Pass"];
-            };
-        };
-        /** @description Body of `webhook_endpoint.disabled`. */
-        WebhookEndpointDisabledEvent: {
-            id: components["schemas"]["EventId"];
-            /**
-             * @description Always `event`.
-             * @constant
-             */
-            object: "event";
-            /**
-             * @description Always `webhook_endpoint.disabled`.
-             * @constant
-             */
-            type: "webhook_endpoint.disabled";
-            /** @description The version in which it is rendered. */
-            version: components["schemas"]["VersionDate"];
-            /** @description When it happened; retries count from it. */
-            emitted_at: components["schemas"]["Timestamp"];
-            /** @description The same instant as `emitted_at`. */
-            created: components["schemas"]["Timestamp"];
-            /** @description What it concerns. */
-            data: {
-                /** @description The object as it was then. */
-                webhook_endpoint: components["schemas"]["WebhookEndpoint"];
-            };
-        };
-        /** @description Body of `webhook_endpoint.test`. */
-        WebhookEndpointTestEvent: {
-            id: components["schemas"]["EventId"];
-            /**
-             * @description Always `event`.
-             * @constant
-             */
-            object: "event";
-            /**
-             * @description Always `webhook_endpoint.test`.
-             * @constant
-             */
-            type: "webhook_endpoint.test";
-            /** @description The version in which it is rendered. */
-            version: components["schemas"]["VersionDate"];
-            /** @description When it happened; retries count from it. */
-            emitted_at: components["schemas"]["Timestamp"];
-            /** @description The same instant as `emitted_at`. */
-            created: components["schemas"]["Timestamp"];
-            /** @description What it concerns. */
-            data: {
-                /** @description The object as it was then. */
-                webhook_endpoint: components["schemas"]["WebhookEndpoint"];
-            };
-        };
-        /** @description A copy and its source. */
-        PromotedResource: {
-            resource_type: components["schemas"]["PromotableType"];
-            /**
-             * @description The object in the sandbox.
-             * @example tpl_01jx2f8m3q5r7s9t1v3w5x7y9z
-             */
-            sandbox_id: string;
-            /**
-             * @description Its copy in live.
-             * @example tpl_01jxb28m3q5r7s9t1v3w5x7y9z
-             */
-            live_id: string;
-        };
-        /** @description Body of `promotion.created`. */
-        PromotionCreatedEvent: {
-            id: components["schemas"]["EventId"];
-            /**
-             * @description Always `event`.
-             * @constant
-             */
-            object: "event";
-            /**
-             * @description Always `promotion.created`.
-             * @constant
-             */
-            type: "promotion.created";
-            /** @description The version in which it is rendered. */
-            version: components["schemas"]["VersionDate"];
-            /** @description When it happened; retries count from it. */
-            emitted_at: components["schemas"]["Timestamp"];
-            /** @description The same instant as `emitted_at`. */
-            created: components["schemas"]["Timestamp"];
-            /** @description What it concerns. */
-            data: {
-                /** @description The copy and its source. */
-                promotion: components["schemas"]["PromotedResource"];
-            };
-        };
-        /**
-         * @description What happened: the resource and a verb in the past tense.
-         * @example pass.installed
-         * @enum {string}
-         */
-        EventType: Open<"pass_template.created"
-          | "pass_template.updated"
-          | "pass_template.archived"
-          | "pass.created"
-          | "pass.updated"
-          | "pass.installed"
-          | "pass.uninstalled"
-          | "pass.scanned"
-          | "pass.redeemed"
-          | "pass.revoked"
-          | "pass.expired"
-          | "pass.archived"
-          | "webhook_endpoint.disabled"
-          | "webhook_endpoint.test"
-          | "promotion.created">;
-        /**
-         * @description An event type to be told about, or `*` for all of them.
-         * @example pass.installed
-         * @enum {string}
-         */
-        EnabledEvent: Open<"*"
-          | "pass_template.created"
-          | "pass_template.updated"
-          | "pass_template.archived"
-          | "pass.created"
-          | "pass.updated"
-          | "pass.installed"
-          | "pass.uninstalled"
-          | "pass.scanned"
-          | "pass.redeemed"
-          | "pass.revoked"
-          | "pass.expired"
-          | "pass.archived"
-          | "webhook_endpoint.disabled"
-          | "webhook_endpoint.test"
-          | "promotion.created">;
-    };
-    responses: {
-        /** @description A parameter or header is at fault, or the body is not JSON. `param` names the parameter. */
-        BadRequest: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"];
-            };
-        };
-        /** @description The key or token is missing, malformed, unknown, revoked, expired, or of the other environment. */
-        Unauthorized: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"];
-            };
-        };
-        /** @description The trial is used up: it covers 500 live passes within 30 days of the account’s creation. The sandbox is free. */
-        PaymentRequired: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"];
-            };
-        };
-        /** @description The caller is known and may not do this. */
-        Forbidden: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"];
-            };
-        };
-        /** @description There is no such object, or no such operation here. Objects of other tenants and malformed identifiers are answered alike. */
-        NotFound: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"];
-            };
-        };
-        /** @description The object’s state does not allow it, or the first request with this idempotency key is still running. */
-        Conflict: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"];
-            };
-        };
-        /** @description The version asked for is past its sunset. */
-        VersionGone: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"];
-            };
-        };
-        /** @description The body, or what it unpacks to, is larger than is read. */
-        BodyTooLarge: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"];
-            };
-        };
-        /** @description The body is not `application/json`. */
-        UnsupportedMediaType: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"];
-            };
-        };
-        /**
-         * @description The body is JSON but not what this operation takes, or the idempotency key was used for another request. `details` lists up to 50
-         * faults.
-         */
-        Unprocessable: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"];
-            };
-        };
-        /** @description The bucket is empty, or too many requests run at once. Wait for `Retry-After` seconds. */
-        RateLimited: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"];
-            };
-        };
-        /** @description A fault of ours. Nothing was done. */
-        InternalError: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"];
-            };
-        };
-        /** @description The service cannot answer just now. Nothing was done. */
-        Unavailable: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"];
-            };
-        };
-        /** @description Received. Any 2xx within 10 seconds will do. */
-        EventReceived: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content?: never;
-        };
-        /** @description Refused on purpose: it is not sent again. 408, 409, 425 and 429 are repeated by the schedule. */
-        EventRefused: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content?: never;
-        };
-        /** @description Not received: it is sent again by the schedule. */
-        EventFailed: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content?: never;
-        };
-    };
-    parameters: {
-        /**
-         * @description How many records a page may hold.
-         * @example 25
-         */
-        Limit: number;
-        /**
-         * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters
-         * and the order it was made under.
-         * @example AZeQp3Y0c2sKc1oXkq9tVwAB
-         */
-        StartingAfter: components["schemas"]["Cursor"];
-        /**
-         * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with
-         * `starting_after`.
-         * @example AZeQp3Y0c2sKc1oXkq9tVwAB
-         */
-        EndingBefore: components["schemas"]["Cursor"];
-        /**
-         * @description By time of creation: `desc` is newest first, `asc` oldest first.
-         * @example desc
-         */
-        Order: "asc" | "desc";
-        /**
-         * @description Only records created after this instant, which is itself excluded.
-         * @example 2026-05-01
-         */
-        CreatedAfter: components["schemas"]["Instant"];
-        /**
-         * @description Only records created at this instant or later.
-         * @example 2026-05-01T00:00:00Z
-         */
-        CreatedGte: components["schemas"]["Instant"];
-        /**
-         * @description Only records created later than this instant.
-         * @example 2026-05-01T00:00:00Z
-         */
-        CreatedGt: components["schemas"]["Instant"];
-        /**
-         * @description Only records created at this instant or earlier.
-         * @example 2026-06-01T00:00:00Z
-         */
-        CreatedLte: components["schemas"]["Instant"];
-        /**
-         * @description Only records created earlier than this instant.
-         * @example 2026-06-01T00:00:00Z
-         */
-        CreatedLt: components["schemas"]["Instant"];
-        /**
-         * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-         * @example 2025-06-01
-         */
-        ServiceVersion: components["schemas"]["VersionDate"];
-        /**
-         * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with
-         * another request it is refused.
-         * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
-         */
-        IdempotencyKey: string;
-        /**
-         * @description A fresh second factor: the six digits of an authenticator app, or the `fct_` token shown by a completed challenge. Without it the
-         * request is refused with 403 `factor_required` and a `challenge_url`.
-         * @example 492816
-         */
-        ServiceFactor: string;
-        /**
-         * @description The template.
-         * @example tpl_01jx2f8m3q5r7s9t1v3w5x7y9z
-         */
-        TemplateId: components["schemas"]["TemplateId"];
-        /**
-         * @description The pass.
-         * @example pass_01jx3a9b8c7d6e5f4g3h2j1k0m
-         */
-        PassId: components["schemas"]["PassId"];
-        /**
-         * @description Only passes in this status.
-         * @example installed
-         */
-        PassStatusFilter: components["schemas"]["PassStatus"];
-        /**
-         * @description Only passes of this template.
-         * @example tpl_01jx2f8m3q5r7s9t1v3w5x7y9z
-         */
-        PassTemplateFilter: components["schemas"]["TemplateId"];
-        /**
-         * @description Whether archived passes are wanted too. In this version it is accepted and has no effect: archived passes are always left out.
-         * @example true
-         */
-        IncludeArchived: boolean;
-        /**
-         * @description The promotion.
-         * @example prm_01jxa9b8c7d6e5f4g3h2j1k0mn
-         */
-        PromotionId: components["schemas"]["PromotionId"];
-        /**
-         * @description A sandbox secret key of the same tenant with the scope `admin`, as `Bearer svc_sk_sandbox_…`: what is promoted is read with it.
-         * @example Bearer svc_sk_sandbox_0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefg1A2b3C
-         */
-        SandboxAuthorization: string;
-        /**
-         * @description The scan.
-         * @example scan_01jx4b9c8d7e6f5g4h3j2k1m0n
-         */
-        ScanId: components["schemas"]["ScanId"];
-        /**
-         * @description The webhook endpoint.
-         * @example whe_01jx5c9d8e7f6g5h4j3k2m1n0p
-         */
-        WebhookEndpointId: components["schemas"]["WebhookEndpointId"];
-        /**
-         * @description The delivery attempt.
-         * @example wdla_01jx6d9e8f7g6h5j4k3m2n1p0q
-         */
-        WebhookDeliveryAttemptId: components["schemas"]["WebhookDeliveryAttemptId"];
-        /**
-         * @description The event.
-         * @example evt_01jx7e9f8g7h6j5k4m3n2p1q0r
-         */
-        EventId: components["schemas"]["EventId"];
-        /**
-         * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the
-         * endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
-         * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
-         */
-        Signature: string;
-        /**
-         * @description The event’s `id`, the same on every delivery: deduplicate by it.
-         * @example evt_01jx7e9f8g7h6j5k4m3n2p1q0r
-         */
-        ServiceEventId: components["schemas"]["EventId"];
-        /**
-         * @description Which attempt of the schedule this is.
-         * @example 1
-         */
-        ServiceDeliveryAttempt: number;
-    };
-    requestBodies: never;
-    headers: never;
-    pathItems: never;
-}
-export type $defs = Record<string, never>;
-export interface operations {
-    getMe: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2025-06-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Who is calling. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Me"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            410: components["responses"]["VersionGone"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    updateBilling: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2025-06-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-                /**
-                 * @description A fresh second factor: the six digits of an authenticator app, or the `fct_` token shown by a completed challenge. Without it
-                 * the request is refused with 403 `factor_required` and a `challenge_url`.
-                 * @example 492816
-                 */
-                "Service-Factor"?: components["parameters"]["ServiceFactor"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["BillingUpdate"];
-            };
-        };
-        responses: {
-            /** @description Who is calling, with the plan as it is now. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Me"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            410: components["responses"]["VersionGone"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Unprocessable"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    rotateCredentials: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2025-06-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-                /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
-                 * response; with another request it is refused.
-                 * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
-                 */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /**
-                 * @description A fresh second factor: the six digits of an authenticator app, or the `fct_` token shown by a completed challenge. Without it
-                 * the request is refused with 403 `factor_required` and a `challenge_url`.
-                 * @example 492816
-                 */
-                "Service-Factor"?: components["parameters"]["ServiceFactor"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: {
-            content: {
-                "application/json": components["schemas"]["Empty"];
-            };
-        };
-        responses: {
-            /** @description The new keys. Their secrets are shown this once. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CredentialRotation"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            409: components["responses"]["Conflict"];
-            410: components["responses"]["VersionGone"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Unprocessable"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    wipeSandbox: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2025-06-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-                /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
-                 * response; with another request it is refused.
-                 * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
-                 */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /**
-                 * @description A fresh second factor: the six digits of an authenticator app, or the `fct_` token shown by a completed challenge. Without it
-                 * the request is refused with 403 `factor_required` and a `challenge_url`.
-                 * @example 492816
-                 */
-                "Service-Factor"?: components["parameters"]["ServiceFactor"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["WipeCreate"];
-            };
-        };
-        responses: {
-            /** @description What was deleted. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Wipe"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            410: components["responses"]["VersionGone"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Unprocessable"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    listAuditEntries: {
-        parameters: {
-            query?: {
-                /**
-                 * @description How many records a page may hold.
-                 * @example 25
-                 */
-                limit?: components["parameters"]["Limit"];
-                /**
-                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the
-                 * filters and the order it was made under.
-                 * @example AZeQp3Y0c2sKc1oXkq9tVwAB
-                 */
-                starting_after?: components["parameters"]["StartingAfter"];
-                /**
-                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with
-                 * `starting_after`.
-                 * @example AZeQp3Y0c2sKc1oXkq9tVwAB
-                 */
-                ending_before?: components["parameters"]["EndingBefore"];
-                /**
-                 * @description By time of creation: `desc` is newest first, `asc` oldest first.
-                 * @example desc
-                 */
-                order?: components["parameters"]["Order"];
-                /**
-                 * @description Only records created after this instant, which is itself excluded.
-                 * @example 2026-05-01
-                 */
-                created_after?: components["parameters"]["CreatedAfter"];
-                /**
-                 * @description Only records created at this instant or later.
-                 * @example 2026-05-01T00:00:00Z
-                 */
-                "created[gte]"?: components["parameters"]["CreatedGte"];
-                /**
-                 * @description Only records created later than this instant.
-                 * @example 2026-05-01T00:00:00Z
-                 */
-                "created[gt]"?: components["parameters"]["CreatedGt"];
-                /**
-                 * @description Only records created at this instant or earlier.
-                 * @example 2026-06-01T00:00:00Z
-                 */
-                "created[lte]"?: components["parameters"]["CreatedLte"];
-                /**
-                 * @description Only records created earlier than this instant.
-                 * @example 2026-06-01T00:00:00Z
-                 */
-                "created[lt]"?: components["parameters"]["CreatedLt"];
-                /**
-                 * @description Only what this key, token or member did.
-                 * @example key_01jx1a2b3c4d5e6f7g8h9j0k1m
-                 */
-                actor_id?: string;
-                /**
-                 * @description Only this action.
-                 * @example pass.revoked
-                 */
-                action?: string;
-                /**
-                 * @description Only what was done to this object.
-                 * @example pass_01jx3a9b8c7d6e5f4g3h2j1k0m
-                 */
-                target_id?: string;
-            };
-            header?: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2025-06-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A page of entries. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["AuditEntryList"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            410: components["responses"]["VersionGone"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    listPromotions: {
-        parameters: {
-            query?: {
-                /**
-                 * @description How many records a page may hold.
-                 * @example 25
-                 */
-                limit?: components["parameters"]["Limit"];
-                /**
-                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the
-                 * filters and the order it was made under.
-                 * @example AZeQp3Y0c2sKc1oXkq9tVwAB
-                 */
-                starting_after?: components["parameters"]["StartingAfter"];
-                /**
-                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with
-                 * `starting_after`.
-                 * @example AZeQp3Y0c2sKc1oXkq9tVwAB
-                 */
-                ending_before?: components["parameters"]["EndingBefore"];
-                /**
-                 * @description By time of creation: `desc` is newest first, `asc` oldest first.
-                 * @example desc
-                 */
-                order?: components["parameters"]["Order"];
-                /**
-                 * @description Only records created after this instant, which is itself excluded.
-                 * @example 2026-05-01
-                 */
-                created_after?: components["parameters"]["CreatedAfter"];
-                /**
-                 * @description Only records created at this instant or later.
-                 * @example 2026-05-01T00:00:00Z
-                 */
-                "created[gte]"?: components["parameters"]["CreatedGte"];
-                /**
-                 * @description Only records created later than this instant.
-                 * @example 2026-05-01T00:00:00Z
-                 */
-                "created[gt]"?: components["parameters"]["CreatedGt"];
-                /**
-                 * @description Only records created at this instant or earlier.
-                 * @example 2026-06-01T00:00:00Z
-                 */
-                "created[lte]"?: components["parameters"]["CreatedLte"];
-                /**
-                 * @description Only records created earlier than this instant.
-                 * @example 2026-06-01T00:00:00Z
-                 */
-                "created[lt]"?: components["parameters"]["CreatedLt"];
-            };
-            header?: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2025-06-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A page of promotions. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["PromotionList"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            410: components["responses"]["VersionGone"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    createPromotion: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description A sandbox secret key of the same tenant with the scope `admin`, as `Bearer svc_sk_sandbox_…`: what is promoted is read with it.
-                 * @example Bearer svc_sk_sandbox_0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefg1A2b3C
-                 */
-                "Service-Sandbox-Authorization": components["parameters"]["SandboxAuthorization"];
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2025-06-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-                /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
-                 * response; with another request it is refused.
-                 * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
-                 */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["PromotionCreate"];
-            };
-        };
-        responses: {
-            /** @description What was planned and what was created. */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Promotion"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            410: components["responses"]["VersionGone"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Unprocessable"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    getPromotion: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2025-06-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-            };
-            path: {
-                /**
-                 * @description The promotion.
-                 * @example prm_01jxa9b8c7d6e5f4g3h2j1k0mn
-                 */
-                promotion_id: components["parameters"]["PromotionId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The promotion. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Promotion"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            410: components["responses"]["VersionGone"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    listPassTemplates: {
-        parameters: {
-            query?: {
-                /**
-                 * @description How many records a page may hold.
-                 * @example 25
-                 */
-                limit?: components["parameters"]["Limit"];
-                /**
-                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the
-                 * filters and the order it was made under.
-                 * @example AZeQp3Y0c2sKc1oXkq9tVwAB
-                 */
-                starting_after?: components["parameters"]["StartingAfter"];
-                /**
-                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with
-                 * `starting_after`.
-                 * @example AZeQp3Y0c2sKc1oXkq9tVwAB
-                 */
-                ending_before?: components["parameters"]["EndingBefore"];
-                /**
-                 * @description By time of creation: `desc` is newest first, `asc` oldest first.
-                 * @example desc
-                 */
-                order?: components["parameters"]["Order"];
-                /**
-                 * @description Only records created after this instant, which is itself excluded.
-                 * @example 2026-05-01
-                 */
-                created_after?: components["parameters"]["CreatedAfter"];
-                /**
-                 * @description Only records created at this instant or later.
-                 * @example 2026-05-01T00:00:00Z
-                 */
-                "created[gte]"?: components["parameters"]["CreatedGte"];
-                /**
-                 * @description Only records created later than this instant.
-                 * @example 2026-05-01T00:00:00Z
-                 */
-                "created[gt]"?: components["parameters"]["CreatedGt"];
-                /**
-                 * @description Only records created at this instant or earlier.
-                 * @example 2026-06-01T00:00:00Z
-                 */
-                "created[lte]"?: components["parameters"]["CreatedLte"];
-                /**
-                 * @description Only records created earlier than this instant.
-                 * @example 2026-06-01T00:00:00Z
-                 */
-                "created[lt]"?: components["parameters"]["CreatedLt"];
-                /**
-                 * @description Only templates of this kind.
-                 * @example loyalty
-                 */
-                kind?: components["schemas"]["PassTemplateKind"];
-                /**
-                 * @description Only templates in this status.
-                 * @example active
-                 */
-                status?: components["schemas"]["PassTemplateStatus"];
-            };
-            header?: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2025-06-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A page of templates. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["PassTemplateList"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            410: components["responses"]["VersionGone"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    createPassTemplate: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2025-06-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-                /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
-                 * response; with another request it is refused.
-                 * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
-                 */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["PassTemplateCreate"];
-            };
-        };
-        responses: {
-            /** @description The new template. */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["PassTemplate"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            409: components["responses"]["Conflict"];
-            410: components["responses"]["VersionGone"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Unprocessable"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    getPassTemplate: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2025-06-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-            };
-            path: {
-                /**
-                 * @description The template.
-                 * @example tpl_01jx2f8m3q5r7s9t1v3w5x7y9z
-                 */
-                template_id: components["parameters"]["TemplateId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The template. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["PassTemplate"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            410: components["responses"]["VersionGone"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    updatePassTemplate: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2025-06-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-            };
-            path: {
-                /**
-                 * @description The template.
-                 * @example tpl_01jx2f8m3q5r7s9t1v3w5x7y9z
-                 */
-                template_id: components["parameters"]["TemplateId"];
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["PassTemplateUpdate"];
-            };
-        };
-        responses: {
-            /** @description The template as it is now. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["PassTemplate"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            410: components["responses"]["VersionGone"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Unprocessable"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    archivePassTemplate: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2025-06-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-                /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
-                 * response; with another request it is refused.
-                 * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
-                 */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-            path: {
-                /**
-                 * @description The template.
-                 * @example tpl_01jx2f8m3q5r7s9t1v3w5x7y9z
-                 */
-                template_id: components["parameters"]["TemplateId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: {
-            content: {
-                "application/json": components["schemas"]["Empty"];
-            };
-        };
-        responses: {
-            /** @description The archived template. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["PassTemplate"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            410: components["responses"]["VersionGone"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Unprocessable"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    listPasses: {
-        parameters: {
-            query?: {
-                /**
-                 * @description How many records a page may hold.
-                 * @example 25
-                 */
-                limit?: components["parameters"]["Limit"];
-                /**
-                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the
-                 * filters and the order it was made under.
-                 * @example AZeQp3Y0c2sKc1oXkq9tVwAB
-                 */
-                starting_after?: components["parameters"]["StartingAfter"];
-                /**
-                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with
-                 * `starting_after`.
-                 * @example AZeQp3Y0c2sKc1oXkq9tVwAB
-                 */
-                ending_before?: components["parameters"]["EndingBefore"];
-                /**
-                 * @description By time of creation: `desc` is newest first, `asc` oldest first.
-                 * @example desc
-                 */
-                order?: components["parameters"]["Order"];
-                /**
-                 * @description Only records created after this instant, which is itself excluded.
-                 * @example 2026-05-01
-                 */
-                created_after?: components["parameters"]["CreatedAfter"];
-                /**
-                 * @description Only records created at this instant or later.
-                 * @example 2026-05-01T00:00:00Z
-                 */
-                "created[gte]"?: components["parameters"]["CreatedGte"];
-                /**
-                 * @description Only records created later than this instant.
-                 * @example 2026-05-01T00:00:00Z
-                 */
-                "created[gt]"?: components["parameters"]["CreatedGt"];
-                /**
-                 * @description Only records created at this instant or earlier.
-                 * @example 2026-06-01T00:00:00Z
-                 */
-                "created[lte]"?: components["parameters"]["CreatedLte"];
-                /**
-                 * @description Only records created earlier than this instant.
-                 * @example 2026-06-01T00:00:00Z
-                 */
-                "created[lt]"?: components["parameters"]["CreatedLt"];
-                /**
-                 * @description Only passes in this status.
-                 * @example installed
-                 */
-                status?: components["parameters"]["PassStatusFilter"];
-                /**
-                 * @description Only passes of this template.
-                 * @example tpl_01jx2f8m3q5r7s9t1v3w5x7y9z
-                 */
-                template_id?: components["parameters"]["PassTemplateFilter"];
-                /**
-                 * @description Whether archived passes are wanted too. In this version it is accepted and has no effect: archived passes are always left out.
-                 * @example true
-                 */
-                include_archived?: components["parameters"]["IncludeArchived"];
-            };
-            header?: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2025-06-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A page of passes. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["PassList"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            410: components["responses"]["VersionGone"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    createPass: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2025-06-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-                /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
-                 * response; with another request it is refused.
-                 * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
-                 */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["PassCreate"];
-            };
-        };
-        responses: {
-            /** @description The new pass. */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Pass"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            402: components["responses"]["PaymentRequired"];
-            403: components["responses"]["Forbidden"];
-            409: components["responses"]["Conflict"];
-            410: components["responses"]["VersionGone"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Unprocessable"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    countPasses: {
-        parameters: {
-            query?: {
-                /**
-                 * @description Only records created after this instant, which is itself excluded.
-                 * @example 2026-05-01
-                 */
-                created_after?: components["parameters"]["CreatedAfter"];
-                /**
-                 * @description Only records created at this instant or later.
-                 * @example 2026-05-01T00:00:00Z
-                 */
-                "created[gte]"?: components["parameters"]["CreatedGte"];
-                /**
-                 * @description Only records created later than this instant.
-                 * @example 2026-05-01T00:00:00Z
-                 */
-                "created[gt]"?: components["parameters"]["CreatedGt"];
-                /**
-                 * @description Only records created at this instant or earlier.
-                 * @example 2026-06-01T00:00:00Z
-                 */
-                "created[lte]"?: components["parameters"]["CreatedLte"];
-                /**
-                 * @description Only records created earlier than this instant.
-                 * @example 2026-06-01T00:00:00Z
-                 */
-                "created[lt]"?: components["parameters"]["CreatedLt"];
-                /**
-                 * @description Only passes in this status.
-                 * @example installed
-                 */
-                status?: components["parameters"]["PassStatusFilter"];
-                /**
-                 * @description Only passes of this template.
-                 * @example tpl_01jx2f8m3q5r7s9t1v3w5x7y9z
-                 */
-                template_id?: components["parameters"]["PassTemplateFilter"];
-                /**
-                 * @description Whether archived passes are wanted too. In this version it is accepted and has no effect: archived passes are always left out.
-                 * @example true
-                 */
-                include_archived?: components["parameters"]["IncludeArchived"];
-            };
-            header?: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2025-06-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The count. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["PassCount"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            410: components["responses"]["VersionGone"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    getPass: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2025-06-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-            };
-            path: {
-                /**
-                 * @description The pass.
-                 * @example pass_01jx3a9b8c7d6e5f4g3h2j1k0m
-                 */
-                pass_id: components["parameters"]["PassId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The pass. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Pass"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            410: components["responses"]["VersionGone"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    updatePass: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2025-06-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-            };
-            path: {
-                /**
-                 * @description The pass.
-                 * @example pass_01jx3a9b8c7d6e5f4g3h2j1k0m
-                 */
-                pass_id: components["parameters"]["PassId"];
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["PassUpdate"];
-            };
-        };
-        responses: {
-            /** @description The pass as it is now. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Pass"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            410: components["responses"]["VersionGone"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Unprocessable"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    revokePass: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2025-06-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-                /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
-                 * response; with another request it is refused.
-                 * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
-                 */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-            path: {
-                /**
-                 * @description The pass.
-                 * @example pass_01jx3a9b8c7d6e5f4g3h2j1k0m
-                 */
-                pass_id: components["parameters"]["PassId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: {
-            content: {
-                "application/json": components["schemas"]["Empty"];
-            };
-        };
-        responses: {
-            /** @description The revoked pass. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Pass"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            410: components["responses"]["VersionGone"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Unprocessable"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    archivePass: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2025-06-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-                /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
-                 * response; with another request it is refused.
-                 * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
-                 */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-            path: {
-                /**
-                 * @description The pass.
-                 * @example pass_01jx3a9b8c7d6e5f4g3h2j1k0m
-                 */
-                pass_id: components["parameters"]["PassId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: {
-            content: {
-                "application/json": components["schemas"]["Empty"];
-            };
-        };
-        responses: {
-            /** @description The archived pass. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Pass"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            410: components["responses"]["VersionGone"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Unprocessable"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    listScans: {
-        parameters: {
-            query?: {
-                /**
-                 * @description How many records a page may hold.
-                 * @example 25
-                 */
-                limit?: components["parameters"]["Limit"];
-                /**
-                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the
-                 * filters and the order it was made under.
-                 * @example AZeQp3Y0c2sKc1oXkq9tVwAB
-                 */
-                starting_after?: components["parameters"]["StartingAfter"];
-                /**
-                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with
-                 * `starting_after`.
-                 * @example AZeQp3Y0c2sKc1oXkq9tVwAB
-                 */
-                ending_before?: components["parameters"]["EndingBefore"];
-                /**
-                 * @description By time of creation: `desc` is newest first, `asc` oldest first.
-                 * @example desc
-                 */
-                order?: components["parameters"]["Order"];
-                /**
-                 * @description Only records created after this instant, which is itself excluded.
-                 * @example 2026-05-01
-                 */
-                created_after?: components["parameters"]["CreatedAfter"];
-                /**
-                 * @description Only records created at this instant or later.
-                 * @example 2026-05-01T00:00:00Z
-                 */
-                "created[gte]"?: components["parameters"]["CreatedGte"];
-                /**
-                 * @description Only records created later than this instant.
-                 * @example 2026-05-01T00:00:00Z
-                 */
-                "created[gt]"?: components["parameters"]["CreatedGt"];
-                /**
-                 * @description Only records created at this instant or earlier.
-                 * @example 2026-06-01T00:00:00Z
-                 */
-                "created[lte]"?: components["parameters"]["CreatedLte"];
-                /**
-                 * @description Only records created earlier than this instant.
-                 * @example 2026-06-01T00:00:00Z
-                 */
-                "created[lt]"?: components["parameters"]["CreatedLt"];
-                /**
-                 * @description Only scans of this pass.
-                 * @example pass_01jx3a9b8c7d6e5f4g3h2j1k0m
-                 */
-                pass_id?: components["schemas"]["PassId"];
-                /**
-                 * @description Only scans with this result.
-                 * @example accepted
-                 */
-                result?: components["schemas"]["ScanResult"];
-            };
-            header?: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2025-06-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A page of scans. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ScanList"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            410: components["responses"]["VersionGone"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    createScan: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2025-06-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-                /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
-                 * response; with another request it is refused.
-                 * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
-                 */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["ScanCreate"];
-            };
-        };
-        responses: {
-            /** @description The scan with its result. */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Scan"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            409: components["responses"]["Conflict"];
-            410: components["responses"]["VersionGone"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Unprocessable"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    getScan: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2025-06-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-            };
-            path: {
-                /**
-                 * @description The scan.
-                 * @example scan_01jx4b9c8d7e6f5g4h3j2k1m0n
-                 */
-                scan_id: components["parameters"]["ScanId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The scan. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Scan"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            410: components["responses"]["VersionGone"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    listWebhookEndpoints: {
-        parameters: {
-            query?: {
-                /**
-                 * @description How many records a page may hold.
-                 * @example 25
-                 */
-                limit?: components["parameters"]["Limit"];
-                /**
-                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the
-                 * filters and the order it was made under.
-                 * @example AZeQp3Y0c2sKc1oXkq9tVwAB
-                 */
-                starting_after?: components["parameters"]["StartingAfter"];
-                /**
-                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with
-                 * `starting_after`.
-                 * @example AZeQp3Y0c2sKc1oXkq9tVwAB
-                 */
-                ending_before?: components["parameters"]["EndingBefore"];
-                /**
-                 * @description By time of creation: `desc` is newest first, `asc` oldest first.
-                 * @example desc
-                 */
-                order?: components["parameters"]["Order"];
-                /**
-                 * @description Only records created after this instant, which is itself excluded.
-                 * @example 2026-05-01
-                 */
-                created_after?: components["parameters"]["CreatedAfter"];
-                /**
-                 * @description Only records created at this instant or later.
-                 * @example 2026-05-01T00:00:00Z
-                 */
-                "created[gte]"?: components["parameters"]["CreatedGte"];
-                /**
-                 * @description Only records created later than this instant.
-                 * @example 2026-05-01T00:00:00Z
-                 */
-                "created[gt]"?: components["parameters"]["CreatedGt"];
-                /**
-                 * @description Only records created at this instant or earlier.
-                 * @example 2026-06-01T00:00:00Z
-                 */
-                "created[lte]"?: components["parameters"]["CreatedLte"];
-                /**
-                 * @description Only records created earlier than this instant.
-                 * @example 2026-06-01T00:00:00Z
-                 */
-                "created[lt]"?: components["parameters"]["CreatedLt"];
-                /**
-                 * @description Only endpoints in this status.
-                 * @example enabled
-                 */
-                status?: components["schemas"]["WebhookEndpointStatus"];
-            };
-            header?: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2025-06-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A page of endpoints. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["WebhookEndpointList"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            410: components["responses"]["VersionGone"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    createWebhookEndpoint: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2025-06-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-                /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
-                 * response; with another request it is refused.
-                 * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
-                 */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["WebhookEndpointCreate"];
-            };
-        };
-        responses: {
-            /** @description The new endpoint with its `secret`. */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["WebhookEndpoint"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            409: components["responses"]["Conflict"];
-            410: components["responses"]["VersionGone"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Unprocessable"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    getWebhookEndpoint: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2025-06-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-            };
-            path: {
-                /**
-                 * @description The webhook endpoint.
-                 * @example whe_01jx5c9d8e7f6g5h4j3k2m1n0p
-                 */
-                whe_id: components["parameters"]["WebhookEndpointId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The endpoint. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["WebhookEndpoint"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            410: components["responses"]["VersionGone"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    deleteWebhookEndpoint: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2025-06-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-            };
-            path: {
-                /**
-                 * @description The webhook endpoint.
-                 * @example whe_01jx5c9d8e7f6g5h4j3k2m1n0p
-                 */
-                whe_id: components["parameters"]["WebhookEndpointId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description It is deleted. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["DeletedWebhookEndpoint"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            410: components["responses"]["VersionGone"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    updateWebhookEndpoint: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2025-06-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-            };
-            path: {
-                /**
-                 * @description The webhook endpoint.
-                 * @example whe_01jx5c9d8e7f6g5h4j3k2m1n0p
-                 */
-                whe_id: components["parameters"]["WebhookEndpointId"];
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["WebhookEndpointUpdate"];
-            };
-        };
-        responses: {
-            /** @description The endpoint as it is now. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["WebhookEndpoint"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            410: components["responses"]["VersionGone"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Unprocessable"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    rotateWebhookEndpointSecret: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2025-06-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-                /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
-                 * response; with another request it is refused.
-                 * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
-                 */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-            path: {
-                /**
-                 * @description The webhook endpoint.
-                 * @example whe_01jx5c9d8e7f6g5h4j3k2m1n0p
-                 */
-                whe_id: components["parameters"]["WebhookEndpointId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: {
-            content: {
-                "application/json": components["schemas"]["Empty"];
-            };
-        };
-        responses: {
-            /** @description The endpoint with its new `secret`. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["WebhookEndpoint"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            410: components["responses"]["VersionGone"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Unprocessable"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    testWebhookEndpoint: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2025-06-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-                /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
-                 * response; with another request it is refused.
-                 * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
-                 */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-            path: {
-                /**
-                 * @description The webhook endpoint.
-                 * @example whe_01jx5c9d8e7f6g5h4j3k2m1n0p
-                 */
-                whe_id: components["parameters"]["WebhookEndpointId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: {
-            content: {
-                "application/json": components["schemas"]["Empty"];
-            };
-        };
-        responses: {
-            /** @description The event that is sent. */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Event"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            410: components["responses"]["VersionGone"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Unprocessable"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    listDeliveryAttempts: {
-        parameters: {
-            query?: {
-                /**
-                 * @description How many records a page may hold.
-                 * @example 25
-                 */
-                limit?: components["parameters"]["Limit"];
-                /**
-                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the
-                 * filters and the order it was made under.
-                 * @example AZeQp3Y0c2sKc1oXkq9tVwAB
-                 */
-                starting_after?: components["parameters"]["StartingAfter"];
-                /**
-                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with
-                 * `starting_after`.
-                 * @example AZeQp3Y0c2sKc1oXkq9tVwAB
-                 */
-                ending_before?: components["parameters"]["EndingBefore"];
-                /**
-                 * @description By time of creation: `desc` is newest first, `asc` oldest first.
-                 * @example desc
-                 */
-                order?: components["parameters"]["Order"];
-                /**
-                 * @description Only records created after this instant, which is itself excluded.
-                 * @example 2026-05-01
-                 */
-                created_after?: components["parameters"]["CreatedAfter"];
-                /**
-                 * @description Only records created at this instant or later.
-                 * @example 2026-05-01T00:00:00Z
-                 */
-                "created[gte]"?: components["parameters"]["CreatedGte"];
-                /**
-                 * @description Only records created later than this instant.
-                 * @example 2026-05-01T00:00:00Z
-                 */
-                "created[gt]"?: components["parameters"]["CreatedGt"];
-                /**
-                 * @description Only records created at this instant or earlier.
-                 * @example 2026-06-01T00:00:00Z
-                 */
-                "created[lte]"?: components["parameters"]["CreatedLte"];
-                /**
-                 * @description Only records created earlier than this instant.
-                 * @example 2026-06-01T00:00:00Z
-                 */
-                "created[lt]"?: components["parameters"]["CreatedLt"];
-                /**
-                 * @description Only attempts in this status.
-                 * @example failed
-                 */
-                status?: components["schemas"]["WebhookDeliveryAttemptStatus"];
-                /**
-                 * @description Only attempts to deliver this event.
-                 * @example evt_01jx7e9f8g7h6j5k4m3n2p1q0r
-                 */
-                event_id?: components["schemas"]["EventId"];
-            };
-            header?: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2025-06-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-            };
-            path: {
-                /**
-                 * @description The webhook endpoint.
-                 * @example whe_01jx5c9d8e7f6g5h4j3k2m1n0p
-                 */
-                whe_id: components["parameters"]["WebhookEndpointId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A page of attempts. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["WebhookDeliveryAttemptList"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            410: components["responses"]["VersionGone"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    getDeliveryAttempt: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2025-06-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-            };
-            path: {
-                /**
-                 * @description The webhook endpoint.
-                 * @example whe_01jx5c9d8e7f6g5h4j3k2m1n0p
-                 */
-                whe_id: components["parameters"]["WebhookEndpointId"];
-                /**
-                 * @description The delivery attempt.
-                 * @example wdla_01jx6d9e8f7g6h5j4k3m2n1p0q
-                 */
-                wdla_id: components["parameters"]["WebhookDeliveryAttemptId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The attempt. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["WebhookDeliveryAttempt"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            410: components["responses"]["VersionGone"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    retryDeliveryAttempt: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2025-06-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-                /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
-                 * response; with another request it is refused.
-                 * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
-                 */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-            path: {
-                /**
-                 * @description The webhook endpoint.
-                 * @example whe_01jx5c9d8e7f6g5h4j3k2m1n0p
-                 */
-                whe_id: components["parameters"]["WebhookEndpointId"];
-                /**
-                 * @description The delivery attempt.
-                 * @example wdla_01jx6d9e8f7g6h5j4k3m2n1p0q
-                 */
-                wdla_id: components["parameters"]["WebhookDeliveryAttemptId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: {
-            content: {
-                "application/json": components["schemas"]["Empty"];
-            };
-        };
-        responses: {
-            /** @description The attempt, pending again. */
-            202: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["WebhookDeliveryAttempt"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            410: components["responses"]["VersionGone"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Unprocessable"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    listEvents: {
-        parameters: {
-            query?: {
-                /**
-                 * @description How many records a page may hold.
-                 * @example 25
-                 */
-                limit?: components["parameters"]["Limit"];
-                /**
-                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the
-                 * filters and the order it was made under.
-                 * @example AZeQp3Y0c2sKc1oXkq9tVwAB
-                 */
-                starting_after?: components["parameters"]["StartingAfter"];
-                /**
-                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with
-                 * `starting_after`.
-                 * @example AZeQp3Y0c2sKc1oXkq9tVwAB
-                 */
-                ending_before?: components["parameters"]["EndingBefore"];
-                /**
-                 * @description By time of creation: `desc` is newest first, `asc` oldest first.
-                 * @example desc
-                 */
-                order?: components["parameters"]["Order"];
-                /**
-                 * @description Only records created after this instant, which is itself excluded.
-                 * @example 2026-05-01
-                 */
-                created_after?: components["parameters"]["CreatedAfter"];
-                /**
-                 * @description Only records created at this instant or later.
-                 * @example 2026-05-01T00:00:00Z
-                 */
-                "created[gte]"?: components["parameters"]["CreatedGte"];
-                /**
-                 * @description Only records created later than this instant.
-                 * @example 2026-05-01T00:00:00Z
-                 */
-                "created[gt]"?: components["parameters"]["CreatedGt"];
-                /**
-                 * @description Only records created at this instant or earlier.
-                 * @example 2026-06-01T00:00:00Z
-                 */
-                "created[lte]"?: components["parameters"]["CreatedLte"];
-                /**
-                 * @description Only records created earlier than this instant.
-                 * @example 2026-06-01T00:00:00Z
-                 */
-                "created[lt]"?: components["parameters"]["CreatedLt"];
-                /**
-                 * @description Only events of this type.
-                 * @example pass.installed
-                 */
-                type?: components["schemas"]["EventType"];
-            };
-            header?: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2025-06-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A page of events. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["EventList"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            410: components["responses"]["VersionGone"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    streamEvents: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description Identifier of the last event seen: the stream resumes after it.
-                 * @example evt_01jx7e9f8g7h6j5k4m3n2p1q0r
-                 */
-                "Last-Event-ID"?: components["schemas"]["EventId"];
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2025-06-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A stream that ends when either side closes it. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/event-stream": components["schemas"]["EventStream"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            410: components["responses"]["VersionGone"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    getEvent: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2025-06-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-            };
-            path: {
-                /**
-                 * @description The event.
-                 * @example evt_01jx7e9f8g7h6j5k4m3n2p1q0r
-                 */
-                event_id: components["parameters"]["EventId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The event. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Event"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            410: components["responses"]["VersionGone"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    simulateScan: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2025-06-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-                /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
-                 * response; with another request it is refused.
-                 * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
-                 */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["ScanSimulation"];
-            };
-        };
-        responses: {
-            /** @description The scan with its result. */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Scan"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            410: components["responses"]["VersionGone"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Unprocessable"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    simulateInstall: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2025-06-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-                /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
-                 * response; with another request it is refused.
-                 * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
-                 */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["InstallSimulation"];
-            };
-        };
-        responses: {
-            /** @description The pass as it is now. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Pass"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            410: components["responses"]["VersionGone"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Unprocessable"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    simulateUninstall: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2025-06-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-                /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
-                 * response; with another request it is refused.
-                 * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
-                 */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["InstallSimulation"];
-            };
-        };
-        responses: {
-            /** @description The pass as it is now. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Pass"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            410: components["responses"]["VersionGone"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Unprocessable"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    onPassTemplateCreated: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
-                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
-                 * away.
-                 * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
-                 */
-                "X-Service-Signature": components["parameters"]["Signature"];
-                /**
-                 * @description The event’s `id`, the same on every delivery: deduplicate by it.
-                 * @example evt_01jx7e9f8g7h6j5k4m3n2p1q0r
-                 */
-                "Service-Event-Id": components["parameters"]["ServiceEventId"];
-                /**
-                 * @description Which attempt of the schedule this is.
-                 * @example 1
-                 */
-                "Service-Delivery-Attempt": components["parameters"]["ServiceDeliveryAttempt"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["PassTemplateCreatedEvent"];
-            };
-        };
-        responses: {
-            "2XX": components["responses"]["EventReceived"];
-            "4XX": components["responses"]["EventRefused"];
-            "5XX": components["responses"]["EventFailed"];
-        };
-    };
-    onPassTemplateUpdated: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
-                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
-                 * away.
-                 * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
-                 */
-                "X-Service-Signature": components["parameters"]["Signature"];
-                /**
-                 * @description The event’s `id`, the same on every delivery: deduplicate by it.
-                 * @example evt_01jx7e9f8g7h6j5k4m3n2p1q0r
-                 */
-                "Service-Event-Id": components["parameters"]["ServiceEventId"];
-                /**
-                 * @description Which attempt of the schedule this is.
-                 * @example 1
-                 */
-                "Service-Delivery-Attempt": components["parameters"]["ServiceDeliveryAttempt"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["PassTemplateUpdatedEvent"];
-            };
-        };
-        responses: {
-            "2XX": components["responses"]["EventReceived"];
-            "4XX": components["responses"]["EventRefused"];
-            "5XX": components["responses"]["EventFailed"];
-        };
-    };
-    onPassTemplateArchived: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
-                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
-                 * away.
-                 * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
-                 */
-                "X-Service-Signature": components["parameters"]["Signature"];
-                /**
-                 * @description The event’s `id`, the same on every delivery: deduplicate by it.
-                 * @example evt_01jx7e9f8g7h6j5k4m3n2p1q0r
-                 */
-                "Service-Event-Id": components["parameters"]["ServiceEventId"];
-                /**
-                 * @description Which attempt of the schedule this is.
-                 * @example 1
-                 */
-                "Service-Delivery-Attempt": components["parameters"]["ServiceDeliveryAttempt"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["PassTemplateArchivedEvent"];
-            };
-        };
-        responses: {
-            "2XX": components["responses"]["EventReceived"];
-            "4XX": components["responses"]["EventRefused"];
-            "5XX": components["responses"]["EventFailed"];
-        };
-    };
-    onPassCreated: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
-                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
-                 * away.
-                 * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
-                 */
-                "X-Service-Signature": components["parameters"]["Signature"];
-                /**
-                 * @description The event’s `id`, the same on every delivery: deduplicate by it.
-                 * @example evt_01jx7e9f8g7h6j5k4m3n2p1q0r
-                 */
-                "Service-Event-Id": components["parameters"]["ServiceEventId"];
-                /**
-                 * @description Which attempt of the schedule this is.
-                 * @example 1
-                 */
-                "Service-Delivery-Attempt": components["parameters"]["ServiceDeliveryAttempt"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["PassCreatedEvent"];
-            };
-        };
-        responses: {
-            "2XX": components["responses"]["EventReceived"];
-            "4XX": components["responses"]["EventRefused"];
-            "5XX": components["responses"]["EventFailed"];
-        };
-    };
-    onPassUpdated: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
-                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
-                 * away.
-                 * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
-                 */
-                "X-Service-Signature": components["parameters"]["Signature"];
-                /**
-                 * @description The event’s `id`, the same on every delivery: deduplicate by it.
-                 * @example evt_01jx7e9f8g7h6j5k4m3n2p1q0r
-                 */
-                "Service-Event-Id": components["parameters"]["ServiceEventId"];
-                /**
-                 * @description Which attempt of the schedule this is.
-                 * @example 1
-                 */
-                "Service-Delivery-Attempt": components["parameters"]["ServiceDeliveryAttempt"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["PassUpdatedEvent"];
-            };
-        };
-        responses: {
-            "2XX": components["responses"]["EventReceived"];
-            "4XX": components["responses"]["EventRefused"];
-            "5XX": components["responses"]["EventFailed"];
-        };
-    };
-    onPassInstalled: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
-                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
-                 * away.
-                 * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
-                 */
-                "X-Service-Signature": components["parameters"]["Signature"];
-                /**
-                 * @description The event’s `id`, the same on every delivery: deduplicate by it.
-                 * @example evt_01jx7e9f8g7h6j5k4m3n2p1q0r
-                 */
-                "Service-Event-Id": components["parameters"]["ServiceEventId"];
-                /**
-                 * @description Which attempt of the schedule this is.
-                 * @example 1
-                 */
-                "Service-Delivery-Attempt": components["parameters"]["ServiceDeliveryAttempt"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["PassInstalledEvent"];
-            };
-        };
-        responses: {
-            "2XX": components["responses"]["EventReceived"];
-            "4XX": components["responses"]["EventRefused"];
-            "5XX": components["responses"]["EventFailed"];
-        };
-    };
-    onPassUninstalled: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
-                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
-                 * away.
-                 * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
-                 */
-                "X-Service-Signature": components["parameters"]["Signature"];
-                /**
-                 * @description The event’s `id`, the same on every delivery: deduplicate by it.
-                 * @example evt_01jx7e9f8g7h6j5k4m3n2p1q0r
-                 */
-                "Service-Event-Id": components["parameters"]["ServiceEventId"];
-                /**
-                 * @description Which attempt of the schedule this is.
-                 * @example 1
-                 */
-                "Service-Delivery-Attempt": components["parameters"]["ServiceDeliveryAttempt"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["PassUninstalledEvent"];
-            };
-        };
-        responses: {
-            "2XX": components["responses"]["EventReceived"];
-            "4XX": components["responses"]["EventRefused"];
-            "5XX": components["responses"]["EventFailed"];
-        };
-    };
-    onPassScanned: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
-                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
-                 * away.
-                 * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
-                 */
-                "X-Service-Signature": components["parameters"]["Signature"];
-                /**
-                 * @description The event’s `id`, the same on every delivery: deduplicate by it.
-                 * @example evt_01jx7e9f8g7h6j5k4m3n2p1q0r
-                 */
-                "Service-Event-Id": components["parameters"]["ServiceEventId"];
-                /**
-                 * @description Which attempt of the schedule this is.
-                 * @example 1
-                 */
-                "Service-Delivery-Attempt": components["parameters"]["ServiceDeliveryAttempt"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["PassScannedEvent"];
-            };
-        };
-        responses: {
-            "2XX": components["responses"]["EventReceived"];
-            "4XX": components["responses"]["EventRefused"];
-            "5XX": components["responses"]["EventFailed"];
-        };
-    };
-    onPassRedeemed: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
-                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
-                 * away.
-                 * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
-                 */
-                "X-Service-Signature": components["parameters"]["Signature"];
-                /**
-                 * @description The event’s `id`, the same on every delivery: deduplicate by it.
-                 * @example evt_01jx7e9f8g7h6j5k4m3n2p1q0r
-                 */
-                "Service-Event-Id": components["parameters"]["ServiceEventId"];
-                /**
-                 * @description Which attempt of the schedule this is.
-                 * @example 1
-                 */
-                "Service-Delivery-Attempt": components["parameters"]["ServiceDeliveryAttempt"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["PassRedeemedEvent"];
-            };
-        };
-        responses: {
-            "2XX": components["responses"]["EventReceived"];
-            "4XX": components["responses"]["EventRefused"];
-            "5XX": components["responses"]["EventFailed"];
-        };
-    };
-    onPassRevoked: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
-                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
-                 * away.
-                 * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
-                 */
-                "X-Service-Signature": components["parameters"]["Signature"];
-                /**
-                 * @description The event’s `id`, the same on every delivery: deduplicate by it.
-                 * @example evt_01jx7e9f8g7h6j5k4m3n2p1q0r
-                 */
-                "Service-Event-Id": components["parameters"]["ServiceEventId"];
-                /**
-                 * @description Which attempt of the schedule this is.
-                 * @example 1
-                 */
-                "Service-Delivery-Attempt": components["parameters"]["ServiceDeliveryAttempt"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["PassRevokedEvent"];
-            };
-        };
-        responses: {
-            "2XX": components["responses"]["EventReceived"];
-            "4XX": components["responses"]["EventRefused"];
-            "5XX": components["responses"]["EventFailed"];
-        };
-    };
-    onPassExpired: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
-                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
-                 * away.
-                 * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
-                 */
-                "X-Service-Signature": components["parameters"]["Signature"];
-                /**
-                 * @description The event’s `id`, the same on every delivery: deduplicate by it.
-                 * @example evt_01jx7e9f8g7h6j5k4m3n2p1q0r
-                 */
-                "Service-Event-Id": components["parameters"]["ServiceEventId"];
-                /**
-                 * @description Which attempt of the schedule this is.
-                 * @example 1
-                 */
-                "Service-Delivery-Attempt": components["parameters"]["ServiceDeliveryAttempt"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["PassExpiredEvent"];
-            };
-        };
-        responses: {
-            "2XX": components["responses"]["EventReceived"];
-            "4XX": components["responses"]["EventRefused"];
-            "5XX": components["responses"]["EventFailed"];
-        };
-    };
-    onPassArchived: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
-                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
-                 * away.
-                 * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
-                 */
-                "X-Service-Signature": components["parameters"]["Signature"];
-                /**
-                 * @description The event’s `id`, the same on every delivery: deduplicate by it.
-                 * @example evt_01jx7e9f8g7h6j5k4m3n2p1q0r
-                 */
-                "Service-Event-Id": components["parameters"]["ServiceEventId"];
-                /**
-                 * @description Which attempt of the schedule this is.
-                 * @example 1
-                 */
-                "Service-Delivery-Attempt": components["parameters"]["ServiceDeliveryAttempt"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["PassArchivedEvent"];
-            };
-        };
-        responses: {
-            "2XX": components["responses"]["EventReceived"];
-            "4XX": components["responses"]["EventRefused"];
-            "5XX": components["responses"]["EventFailed"];
-        };
-    };
-    onWebhookEndpointDisabled: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
-                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
-                 * away.
-                 * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
-                 */
-                "X-Service-Signature": components["parameters"]["Signature"];
-                /**
-                 * @description The event’s `id`, the same on every delivery: deduplicate by it.
-                 * @example evt_01jx7e9f8g7h6j5k4m3n2p1q0r
-                 */
-                "Service-Event-Id": components["parameters"]["ServiceEventId"];
-                /**
-                 * @description Which attempt of the schedule this is.
-                 * @example 1
-                 */
-                "Service-Delivery-Attempt": components["parameters"]["ServiceDeliveryAttempt"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["WebhookEndpointDisabledEvent"];
-            };
-        };
-        responses: {
-            "2XX": components["responses"]["EventReceived"];
-            "4XX": components["responses"]["EventRefused"];
-            "5XX": components["responses"]["EventFailed"];
-        };
-    };
-    onWebhookEndpointTest: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
-                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
-                 * away.
-                 * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
-                 */
-                "X-Service-Signature": components["parameters"]["Signature"];
-                /**
-                 * @description The event’s `id`, the same on every delivery: deduplicate by it.
-                 * @example evt_01jx7e9f8g7h6j5k4m3n2p1q0r
-                 */
-                "Service-Event-Id": components["parameters"]["ServiceEventId"];
-                /**
-                 * @description Which attempt of the schedule this is.
-                 * @example 1
-                 */
-                "Service-Delivery-Attempt": components["parameters"]["ServiceDeliveryAttempt"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["WebhookEndpointTestEvent"];
-            };
-        };
-        responses: {
-            "2XX": components["responses"]["EventReceived"];
-            "4XX": components["responses"]["EventRefused"];
-            "5XX": components["responses"]["EventFailed"];
-        };
-    };
-    onPromotionCreated: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
-                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
-                 * away.
-                 * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
-                 */
-                "X-Service-Signature": components["parameters"]["Signature"];
-                /**
-                 * @description The event’s `id`, the same on every delivery: deduplicate by it.
-                 * @example evt_01jx7e9f8g7h6j5k4m3n2p1q0r
-                 */
-                "Service-Event-Id": components["parameters"]["ServiceEventId"];
-                /**
-                 * @description Which attempt of the schedule this is.
-                 * @example 1
-                 */
-                "Service-Delivery-Attempt": components["parameters"]["ServiceDeliveryAttempt"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["PromotionCreatedEvent"];
-            };
-        };
-        responses: {
-            "2XX": components["responses"]["EventReceived"];
-            "4XX": components["responses"]["EventRefused"];
-            "5XX": components["responses"]["EventFailed"];
-        };
-    };
+  "pass_template.created": { post: operations["onPassTemplateCreated"]; };
+  "pass_template.updated": { post: operations["onPassTemplateUpdated"]; };
+  "pass_template.archived": { post: operations["onPassTemplateArchived"]; };
+  "pass.created": { post: operations["onPassCreated"]; };
+  "pass.updated": { post: operations["onPassUpdated"]; };
+  "pass.installed": { post: operations["onPassInstalled"]; };
+  "pass.uninstalled": { post: operations["onPassUninstalled"]; };
+  "pass.scanned": { post: operations["onPassScanned"]; };
+  "pass.redeemed": { post: operations["onPassRedeemed"]; };
+  "pass.revoked": { post: operations["onPassRevoked"]; };
+  "pass.expired": { post: operations["onPassExpired"]; };
+  "pass.archived": { post: operations["onPassArchived"]; };
+  "webhook_endpoint.disabled": { post: operations["onWebhookEndpointDisabled"]; };
+  "webhook_endpoint.test": { post: operations["onWebhookEndpointTest"]; };
+  "promotion.created": { post: operations["onPromotionCreated"]; };
 }

@@ -3,18145 +3,7449 @@
 /** One of the known members, or one that a later day adds: documents mark such enumerations with x-extensible. */
 type Open<Known extends string> = Known | (string & {})
 
-export interface paths {
-    "/v1/me": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Show who is calling
-         * @description The tenant, environment, version and key of this very request.
-         */
-        get: operations["getMe"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/account/billing": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        /**
-         * Change the plan or the billing address
-         * @description Changes what the account has subscribed to and where invoices go. Needs a second factor.
-         */
-        patch: operations["updateBilling"];
-        trace?: never;
-    };
-    "/v1/account/rotate_credentials": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Rotate all secret keys
-         * @description Makes a successor for every secret key of this environment. The old keys are pending revocation: they work for 24 hours more. Needs a
-         * second factor.
-         */
-        post: operations["rotateCredentials"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/account/wipe_sandbox": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Wipe the sandbox
-         * @description Deletes all data of the tenant in the sandbox, for good; keys and the version pin stay. Needs a second factor.
-         */
-        post: operations["wipeSandbox"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/audit_log": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List the audit log
-         * @description Entries of this environment and of the account as a whole, newest first.
-         */
-        get: operations["listAuditEntries"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/promotions": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List promotions
-         * @description Promotions so far, newest first; dry runs included.
-         */
-        get: operations["listPromotions"];
-        put?: never;
-        /**
-         * Promote to live
-         * @description Copies configuration verbatim from the sandbox, under new identifiers. Repeated, it creates nothing where source and copy still agree,
-         * and shows the difference otherwise. Rules of live, https for example, are judged in the plan. Called on live.
-         */
-        post: operations["createPromotion"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/promotions/{promotion_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Retrieve a promotion
-         * @description One promotion.
-         */
-        get: operations["getPromotion"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/pass_templates": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List templates
-         * @description Templates of every status, newest first.
-         */
-        get: operations["listPassTemplates"];
-        put?: never;
-        /**
-         * Create a template
-         * @description Makes a template from which passes can be issued at once.
-         */
-        post: operations["createPassTemplate"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/pass_templates/{template_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Retrieve a template
-         * @description One template, archived or not.
-         */
-        get: operations["getPassTemplate"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        /**
-         * Update a template
-         * @description Changes what is given and brings every live pass of the template up to date. The kind of a template is fixed.
-         */
-        patch: operations["updatePassTemplate"];
-        trace?: never;
-    };
-    "/v1/pass_templates/{template_id}/archive": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Archive a template
-         * @description From now on no pass can be issued from it; those issued live on. Archiving is final.
-         */
-        post: operations["archivePassTemplate"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/passes": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List passes
-         * @description Passes, newest first.
-         */
-        get: operations["listPasses"];
-        put?: never;
-        /**
-         * Issue a pass
-         * @description Issues a pass from an active template and answers with the links from which its holder adds it to a wallet.
-         */
-        post: operations["createPass"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/passes/count": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Count passes
-         * @description How many passes the same filters would list.
-         */
-        get: operations["countPasses"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/passes/batch": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Issue many passes
-         * @description Issues up to 100 passes; one request of the bucket. Each item is judged for itself: only a missing, empty or too long list fails the
-         * call. An item that the trial does not cover fails alone; on an expired trial the whole call does.
-         */
-        post: operations["createPassBatch"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/passes/batch_update": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Update many passes
-         * @description Changes up to 100 passes; one request of the bucket. Each item is judged for itself: only a missing, empty or too long list fails the
-         * call.
-         */
-        post: operations["updatePassBatch"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/passes/batch_revoke": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Revoke many passes
-         * @description Revokes up to 1,000 passes; one request of the bucket. Each item is judged for itself: only a missing, empty or too long list fails the
-         * call.
-         */
-        post: operations["revokePassBatch"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/passes/{pass_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Retrieve a pass
-         * @description One pass, archived or not.
-         */
-        get: operations["getPass"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        /**
-         * Update a pass
-         * @description Changes what is given and brings the pass up to date on every device that has it. A redeemed, revoked or expired pass cannot be changed.
-         */
-        patch: operations["updatePass"];
-        trace?: never;
-    };
-    "/v1/passes/{pass_id}/revoke": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Revoke a pass
-         * @description Ends an issued, installed or active pass: scanners refuse it and phones show it as void. Final.
-         */
-        post: operations["revokePass"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/passes/{pass_id}/archive": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Archive a pass
-         * @description Takes a redeemed, revoked or expired pass out of the lists. It stays retrievable.
-         */
-        post: operations["archivePass"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/scans": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List scans
-         * @description Scans, newest first.
-         */
-        get: operations["listScans"];
-        put?: never;
-        /**
-         * Scan a pass
-         * @description Verifies or redeems a pass. A barcode that belongs to no pass is recorded with the result `unknown`; an unknown `pass_id` is an error.
-         * Of two scanners that redeem at once exactly one is accepted.
-         */
-        post: operations["createScan"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/scans/{scan_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Retrieve a scan
-         * @description One scan.
-         */
-        get: operations["getScan"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/webhook-endpoints": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List endpoints
-         * @description Endpoints of this environment, newest first.
-         */
-        get: operations["listWebhookEndpoints"];
-        put?: never;
-        /**
-         * Create an endpoint
-         * @description Registers an address and shows the secret that signs what is sent to it, this once. Addresses inside private networks are refused; live
-         * asks for https. An environment has at most 100 endpoints; the next one is 409 `invalid_state`.
-         */
-        post: operations["createWebhookEndpoint"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/webhook-endpoints/{whe_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Retrieve an endpoint
-         * @description One endpoint, without its secret.
-         */
-        get: operations["getWebhookEndpoint"];
-        put?: never;
-        post?: never;
-        /**
-         * Delete an endpoint
-         * @description Removes an endpoint and cancels what is still to be sent to it.
-         */
-        delete: operations["deleteWebhookEndpoint"];
-        options?: never;
-        head?: never;
-        /**
-         * Update an endpoint
-         * @description Changes what is given. `status: enabled` switches a disabled endpoint on again; what it missed is not sent by itself. Event types that
-         * this version does not know stay subscribed.
-         */
-        patch: operations["updateWebhookEndpoint"];
-        trace?: never;
-    };
-    "/v1/webhook-endpoints/{whe_id}/rotate_secret": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Rotate the secret
-         * @description Makes a new secret and shows it this once. For 24 hours deliveries carry a signature by the one before it too; secrets from before that
-         * sign no longer.
-         */
-        post: operations["rotateWebhookEndpointSecret"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/webhook-endpoints/{whe_id}/test": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Send a test event
-         * @description Sends `webhook_endpoint.test` to this endpoint alone, subscribed or not.
-         */
-        post: operations["testWebhookEndpoint"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/webhook-endpoints/{whe_id}/delivery-attempts": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List delivery attempts
-         * @description Attempts of one endpoint, newest first.
-         */
-        get: operations["listDeliveryAttempts"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/webhook-endpoints/{whe_id}/delivery-attempts/{wdla_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Retrieve a delivery attempt
-         * @description One attempt.
-         */
-        get: operations["getDeliveryAttempt"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/webhook-endpoints/{whe_id}/delivery-attempts/{wdla_id}/retry": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Retry a delivery
-         * @description Resets this attempt and sends at once, also while the endpoint is disabled, also when the schedule is still to make it. Failure touches
-         * neither the schedule nor the count of failures: an attempt that the schedule is still to make is pending again, and shows the last answer. Success
-         * ends the schedule: the attempt that was still to be made is canceled.
-         */
-        post: operations["retryDeliveryAttempt"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/events": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List events
-         * @description Events as they were rendered, newest first. Events of types that this version does not have are left out.
-         */
-        get: operations["listEvents"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/events/stream": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Watch events
-         * @description Sends events as they happen, as server-sent events: `id` is the event’s identifier, `event` its type, `data` its JSON. A comment line
-         * every 15 seconds keeps the connection open. Up to 4 streams per tenant; they do not count as concurrent requests.
-         */
-        get: operations["streamEvents"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/events/{event_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Retrieve an event
-         * @description One event as it was rendered.
-         */
-        get: operations["getEvent"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/tokens": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Create a token
-         * @description Keeps the details of a bank account or a person and answers with a token for them.
-         */
-        post: operations["createToken"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/cardholders": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List cardholders
-         * @description Cardholders, newest first.
-         */
-        get: operations["listCardholders"];
-        put?: never;
-        /**
-         * Create a cardholder
-         * @description Screens the cardholder in the request: it is `active` at once, or `pending` with an open sanctions alert.
-         */
-        post: operations["createCardholder"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/cardholders/{cardholder_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Retrieve a cardholder
-         * @description One cardholder.
-         */
-        get: operations["getCardholder"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        /**
-         * Update a cardholder
-         * @description Changes what is given; a change of identity is screened again. A blocked cardholder cannot be changed.
-         */
-        patch: operations["updateCardholder"];
-        trace?: never;
-    };
-    "/v1/cardholders/{cardholder_id}/screen": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Screen a cardholder
-         * @description Screens against the lists of today.
-         */
-        post: operations["screenCardholder"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/sanctions_alerts": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List alerts
-         * @description Alerts, newest first.
-         */
-        get: operations["listSanctionsAlerts"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/sanctions_alerts/{sanctions_alert_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Retrieve an alert
-         * @description One alert.
-         */
-        get: operations["getSanctionsAlert"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/sanctions_alerts/{sanctions_alert_id}/resolve": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Resolve an alert
-         * @description A false positive sets the cardholder free again; a confirmed match blocks it and cancels its cards, for good.
-         */
-        post: operations["resolveSanctionsAlert"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/card_programs": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List programs
-         * @description Programs, newest first.
-         */
-        get: operations["listCardPrograms"];
-        put?: never;
-        /**
-         * Create a program
-         * @description Makes a program from which cards can be issued.
-         */
-        post: operations["createCardProgram"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/card_programs/{card_program_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Retrieve a program
-         * @description One program.
-         */
-        get: operations["getCardProgram"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        /**
-         * Update a program
-         * @description Changes what is given. Cards that exist keep their own spending controls. The kind of a program is fixed.
-         */
-        patch: operations["updateCardProgram"];
-        trace?: never;
-    };
-    "/v1/balance": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Show the balance
-         * @description What can be spent, what is held for authorizations, and what settlements owe you.
-         */
-        get: operations["getBalance"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/cards": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List cards
-         * @description Cards, newest first.
-         */
-        get: operations["listCards"];
-        put?: never;
-        /**
-         * Issue a card
-         * @description Issues a card to an active cardholder. Physical cards need `shipping`.
-         */
-        post: operations["createCard"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/cards/{card_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Retrieve a card
-         * @description One card, without its number.
-         */
-        get: operations["getCard"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        /**
-         * Update a card
-         * @description Changes what is given. A canceled card cannot be changed.
-         */
-        patch: operations["updateCard"];
-        trace?: never;
-    };
-    "/v1/cards/{card_id}/activate": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Activate a card
-         * @description Makes an inactive card active.
-         */
-        post: operations["activateCard"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/cards/{card_id}/freeze": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Freeze a card
-         * @description Declines every authorization until it is unfrozen.
-         */
-        post: operations["freezeCard"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/cards/{card_id}/unfreeze": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Unfreeze a card
-         * @description Undoes a freeze.
-         */
-        post: operations["unfreezeCard"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/cards/{card_id}/cancel": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Cancel a card
-         * @description Ends a card, for good. What it has authorized is still cleared.
-         */
-        post: operations["cancelCard"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/cards/{card_id}/replace": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Replace a card
-         * @description Issues a new card in place of this one. A lost or stolen card is canceled at once, a damaged or expired one when its successor is
-         * activated.
-         */
-        post: operations["replaceCard"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/cards/{card_id}/details": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Show a card’s number
-         * @description Number, security code and expiry of a virtual card. Every look is written to the audit log.
-         */
-        get: operations["getCardDetails"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/cards/{card_id}/provisioning_payloads": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List payloads
-         * @description Payloads of one card, newest first, without their encrypted data.
-         */
-        get: operations["listProvisioningPayloads"];
-        put?: never;
-        /**
-         * Create a payload
-         * @description Encrypts the card for one device. The encrypted data is shown this once. A nonce can be used once per card.
-         */
-        post: operations["createProvisioningPayload"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/cards/{card_id}/provisioning_payloads/{provisioning_payload_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Retrieve a payload
-         * @description One payload, without its encrypted data.
-         */
-        get: operations["getProvisioningPayload"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/wallet_tokens": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List wallet tokens
-         * @description Wallet tokens, newest first.
-         */
-        get: operations["listWalletTokens"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/wallet_tokens/{wallet_token_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Retrieve a wallet token
-         * @description One wallet token.
-         */
-        get: operations["getWalletToken"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        /**
-         * Update a wallet token
-         * @description Suspends, resumes or deletes the card on one device. Deleting is final.
-         */
-        patch: operations["updateWalletToken"];
-        trace?: never;
-    };
-    "/v1/card_transactions": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List transactions
-         * @description Transactions, newest first.
-         */
-        get: operations["listCardTransactions"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/card_transactions/{card_transaction_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Retrieve a transaction
-         * @description One transaction.
-         */
-        get: operations["getCardTransaction"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        /**
-         * Update a transaction
-         * @description Changes its metadata; nothing else of a transaction can be changed.
-         */
-        patch: operations["updateCardTransaction"];
-        trace?: never;
-    };
-    "/v1/card_transactions/{card_transaction_id}/release": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Release a hold
-         * @description Gives back what an open authorization still holds. The merchant may clear it all the same.
-         */
-        post: operations["releaseCardTransaction"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/authorization_endpoint": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Show the endpoint
-         * @description The endpoint that is asked now; 404 while decisioning is off.
-         */
-        get: operations["getAuthorizationEndpoint"];
-        /**
-         * Set the endpoint
-         * @description Sets where authorizations are asked about, instead of what was set before. The first time, its secret is shown.
-         */
-        put: operations["putAuthorizationEndpoint"];
-        post?: never;
-        /**
-         * Remove the endpoint
-         * @description Switches decisioning off: authorizations that the rules allow are approved.
-         */
-        delete: operations["deleteAuthorizationEndpoint"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/authorization_endpoint/rotate_secret": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Rotate the secret
-         * @description Makes a new secret and shows it this once. For 24 hours requests carry a signature by the old one too.
-         */
-        post: operations["rotateAuthorizationEndpointSecret"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/authorization_decisions": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List decisions
-         * @description Decisions, newest first.
-         */
-        get: operations["listAuthorizationDecisions"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/authorization_decisions/{authorization_decision_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Retrieve a decision
-         * @description One decision.
-         */
-        get: operations["getAuthorizationDecision"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/disputes": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List disputes
-         * @description Disputes, newest first.
-         */
-        get: operations["listDisputes"];
-        put?: never;
-        /**
-         * Open a dispute
-         * @description Prepares a dispute of a cleared transaction; nothing is sent before it is submitted. Open and won disputes together cannot exceed what
-         * was cleared and not refunded.
-         */
-        post: operations["createDispute"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/disputes/{dispute_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Retrieve a dispute
-         * @description One dispute.
-         */
-        get: operations["getDispute"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        /**
-         * Update a dispute
-         * @description Changes a dispute that is not submitted yet; metadata at any time.
-         */
-        patch: operations["updateDispute"];
-        trace?: never;
-    };
-    "/v1/disputes/{dispute_id}/submit": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Submit a dispute
-         * @description Sends it to the network; the amount is credited provisionally.
-         */
-        post: operations["submitDispute"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/disputes/{dispute_id}/withdraw": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Withdraw a dispute
-         * @description Gives it up, for good; a provisional credit is taken back.
-         */
-        post: operations["withdrawDispute"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/merchant_categories": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List merchant categories
-         * @description The whole catalogue in one answer, in the order of the codes; `0000` stands for every code outside it.
-         */
-        get: operations["listMerchantCategories"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/settlements": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List settlements
-         * @description Settlements, newest first.
-         */
-        get: operations["listSettlements"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/settlements/{settlement_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Retrieve a settlement
-         * @description One settlement with its first 100 lines.
-         */
-        get: operations["getSettlement"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/settlements/{settlement_id}/lines": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List a settlement’s lines
-         * @description All lines of a settlement, newest first.
-         */
-        get: operations["listSettlementLines"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/payouts": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List payouts
-         * @description Payouts, newest first.
-         */
-        get: operations["listPayouts"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/payouts/{payout_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Retrieve a payout
-         * @description One payout.
-         */
-        get: operations["getPayout"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/payout_destinations": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List destinations
-         * @description Destinations, newest first.
-         */
-        get: operations["listPayoutDestinations"];
-        put?: never;
-        /**
-         * Add a destination
-         * @description Puts an address or bank account on the allowlist. The first one is the default. Bank accounts exist in live only.
-         */
-        post: operations["createPayoutDestination"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/payout_destinations/{payout_destination_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Retrieve a destination
-         * @description One destination.
-         */
-        get: operations["getPayoutDestination"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        /**
-         * Update a destination
-         * @description Makes it the default, or changes its metadata. Address and account are fixed.
-         */
-        patch: operations["updatePayoutDestination"];
-        trace?: never;
-    };
-    "/v1/payout_destinations/{payout_destination_id}/disable": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Disable a destination
-         * @description Takes it off the allowlist, for good. Payouts that are not signed yet fail.
-         */
-        post: operations["disablePayoutDestination"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/treasury_reports": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List reports
-         * @description Reports, newest first.
-         */
-        get: operations["listTreasuryReports"];
-        put?: never;
-        /**
-         * Ask for a report
-         * @description Starts a report; its files are written in the version of this request.
-         */
-        post: operations["createTreasuryReport"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/treasury_reports/{treasury_report_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Retrieve a report
-         * @description One report.
-         */
-        get: operations["getTreasuryReport"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/test/passes/simulate_scan": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Simulate a scan
-         * @description Scans a pass as a scanner would, with all that follows.
-         */
-        post: operations["simulateScan"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/test/passes/simulate_install": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Simulate an installation
-         * @description Adds a pass to a simulated device; the first one makes an issued pass `installed`.
-         */
-        post: operations["simulateInstall"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/test/passes/simulate_uninstall": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Simulate a removal
-         * @description Removes a pass from a simulated device; its status stays.
-         */
-        post: operations["simulateUninstall"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/test/cards/simulate_authorization": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Simulate an authorization
-         * @description A merchant asks for money; every rule is judged as in live.
-         */
-        post: operations["simulateAuthorization"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/test/cards/simulate_decline": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Simulate a decline
-         * @description An authorization that is declined for the reason given.
-         */
-        post: operations["simulateDecline"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/test/cards/simulate_increment": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Simulate an increment
-         * @description The merchant asks for more on an open authorization.
-         */
-        post: operations["simulateIncrement"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/test/cards/simulate_reversal": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Simulate a reversal
-         * @description The merchant gives up some or all of an open authorization.
-         */
-        post: operations["simulateReversal"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/test/cards/simulate_expiry": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Simulate an expiry
-         * @description What an open authorization still holds expires now.
-         */
-        post: operations["simulateExpiry"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/test/cards/simulate_clearing": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Simulate a clearing
-         * @description The merchant collects; more than was authorized is possible.
-         */
-        post: operations["simulateClearing"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/test/cards/simulate_refund": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Simulate a refund
-         * @description The merchant gives back what it has collected.
-         */
-        post: operations["simulateRefund"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/test/cards/simulate_force_post": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Simulate a force post
-         * @description A merchant collects without an authorization.
-         */
-        post: operations["simulateForcePost"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/test/cards/simulate_shipping": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Simulate shipping
-         * @description Moves a physical card on its way.
-         */
-        post: operations["simulateShipping"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/test/cardholders/simulate_sanctions_match": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Simulate a sanctions match
-         * @description Monitoring finds a possible match for a cardholder.
-         */
-        post: operations["simulateSanctionsMatch"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/test/disputes/simulate_outcome": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Simulate a dispute’s outcome
-         * @description The merchant’s bank answers or the network decides.
-         */
-        post: operations["simulateDisputeOutcome"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/test/funding": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Simulate funding
-         * @description Test money arrives.
-         */
-        post: operations["simulateFunding"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/test/settlements/advance_clock": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Advance the settlement clock
-         * @description Moves the tenant’s own settlement clock: settlements, cut-offs, the hold of destinations and the holds of cards. Without fields it moves
-         * to the next transition. Every state on the way is passed, events included.
-         */
-        post: operations["advanceSettlementClock"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/test/settlements/simulate_failure": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Simulate a failed settlement
-         * @description A settlement that is being processed fails.
-         */
-        post: operations["simulateSettlementFailure"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/test/payouts/simulate_failure": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Simulate a failed payout
-         * @description A payout on its way fails.
-         */
-        post: operations["simulatePayoutFailure"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/test/payouts/simulate_return": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Simulate a returned payout
-         * @description A payout that arrived comes back.
-         */
-        post: operations["simulatePayoutReturn"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
+/** What every answer outside 2xx carries. */
+export type Error = {
+  error: ErrorBody;
+};
+/** What went wrong, for programs (`type`, `code`) and for people (`message`). */
+export type ErrorBody = {
+  type: ErrorType;
+  code: ErrorCode;
+  /** What happened, in a sentence for people. Its wording may change. @example limit must be between 1 and 100. */
+  message: string;
+  /** The parameter or header at fault, as it is spelt on the wire. @example limit */
+  param?: string;
+  /** The faults of a body, at most 50. */
+  details?: ErrorDetail[];
+  /** How long to wait before another try, in milliseconds. @example 1200 */
+  retry_after_ms?: number;
+  /** With `insufficient_scope`: the scope that would do. @example write */
+  required_scope?: string;
+  /** With `plan_required`: the plan that would do. @example enterprise */
+  required_plan?: string;
+  /**
+   * Format: uri
+   * With `factor_required`: a page on which a member completes the second factor, once and within 10 minutes.
+   * @example http://127.0.0.1:4000/challenges/9fQ2mX7cVb1Zk0Yt
+   */
+  challenge_url?: string;
+  /**
+   * Format: date
+   * With `version_gone`: the version to move to.
+   * @example 2026-02-01
+   */
+  successor_version?: string;
+  /**
+   * Format: uri
+   * With `version_gone`: the guide to that version.
+   * @example http://127.0.0.1:4000/docs
+   */
+  guide_url?: string;
+  request_id: RequestId;
+  /**
+   * Format: uri
+   * A page on this code.
+   * @example http://127.0.0.1:4000/docs/2026-02-01#error-out_of_range
+   */
+  doc_url: string;
+};
+/** One fault of a body. */
+export type ErrorDetail = {
+  /** Where it is, in dots and brackets. @example fields[0].key */
+  field: string;
+  /** What is wrong with it, in words. @example must be lower case letters, digits and underscores */
+  issue: string;
+};
+/**
+ * The family of an error; each goes with one HTTP status, or two.
+ * @example invalid_parameter
+ * @enum {string}
+ */
+export type ErrorType = Open<"invalid_parameter"
+  | "authentication_error"
+  | "payment_required"
+  | "permission_error"
+  | "not_found"
+  | "method_not_allowed"
+  | "conflict"
+  | "idempotency_error"
+  | "version_sunset"
+  | "body_too_large"
+  | "unsupported_media_type"
+  | "invalid_request"
+  | "rate_limited"
+  | "api_error"
+  | "unavailable">;
+/**
+ * What went wrong, exactly. Codes are stable; new ones may join.
+ * @example missing_field
+ * @enum {string}
+ */
+export type ErrorCode = Open<"missing_field"
+  | "invalid_format"
+  | "out_of_range"
+  | "unknown_parameter"
+  | "repeated_parameter"
+  | "conflicting_parameters"
+  | "invalid_cursor"
+  | "unknown_version"
+  | "malformed_json"
+  | "missing_api_key"
+  | "invalid_api_key"
+  | "revoked_api_key"
+  | "environment_mismatch"
+  | "invalid_token"
+  | "expired_token"
+  | "trial_limit_reached"
+  | "trial_expired"
+  | "insufficient_scope"
+  | "ip_not_allowed"
+  | "developer_role_required"
+  | "publishable_key_not_allowed"
+  | "plan_required"
+  | "business_verification_required"
+  | "state_not_supported"
+  | "live_only"
+  | "factor_required"
+  | "not_found"
+  | "method_not_allowed"
+  | "invalid_state"
+  | "insufficient_balance"
+  | "idempotency_in_progress"
+  | "idempotency_key_reused"
+  | "version_gone"
+  | "body_too_large"
+  | "unsupported_media_type"
+  | "validation_failed"
+  | "tenant_limit"
+  | "internal_error"
+  | "not_implemented"
+  | "unavailable">;
+/** Identifier of a request: `req_` and 26 characters. @example req_01jx3k7q2m4n6p8r0s2t4v6w8x */
+export type RequestId = string;
+/**
+ * Format: date
+ * A version of this interface, named by its date.
+ * @example 2026-02-01
+ */
+export type VersionDate = string;
+/**
+ * Format: date-time
+ * An instant in UTC, ISO 8601 with milliseconds.
+ * @example 2026-06-01T09:30:00.000Z
+ */
+export type Timestamp = string;
+/**
+ * A date, which means its first instant in UTC, or a date and time with its offset, ISO 8601.
+ * @example 2026-06-01
+ * @example 2026-06-01T09:30:00Z
+ */
+export type Instant = string;
+/** A place between two records of a list. Opaque: its content has no meaning to callers. @example AZeQp3Y0c2sKc1oXkq9tVwAB */
+export type Cursor = string;
+/** Whether there are more records in the direction walked. @example true */
+export type HasMore = boolean;
+/**
+ * Where the next page in the direction walked begins; null after the end.
+ * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+ * @example null
+ */
+export type NextCursor = string | null;
+/**
+ * Notes of your own on the object: up to 50 pairs of strings, keys up to 40 and values up to 500 characters. Never shown to holders.
+ * @example {
+ *       "order": "1042"
+ *     }
+ */
+export type Metadata = {
+  [key: string]: string;
+};
+/**
+ * Changes to the notes: a string sets a pair, null removes it; null for the whole removes all.
+ * @example {
+ *       "order": "1043",
+ *       "channel": null
+ *     }
+ */
+export type MetadataPatch = {
+  [key: string]: string | null;
+} | null;
+/** Nothing: the operation takes no fields, so the body is left out or is `{}`. @example {} */
+export type Empty = Record<string, never>;
+/**
+ * A bucket of requests, counted per tenant and environment.
+ * @example read
+ * @enum {string}
+ */
+export type RateLimitBucket = Open<"read"
+  | "passes_write"
+  | "templates_write"
+  | "passes_count"
+  | "webhooks_write"
+  | "account_write"
+  | "cards_write"
+  | "settlements_write"
+  | "concurrent_connections"
+  | "unauthenticated">;
+/**
+ * A wallet platform.
+ * @example apple
+ * @enum {string}
+ */
+export type Platform = Open<"apple" | "google">;
+/**
+ * One of the two isolated environments.
+ * @example sandbox
+ * @enum {string}
+ */
+export type Environment = "sandbox" | "live";
+/** The caller, as the service sees it. */
+export type Me = {
+  /**
+   * Always `me`.
+   * @constant
+   */
+  object: "me";
+  tenant: Tenant;
+  environment: Environment;
+  /** The version in which this request is answered. */
+  version: VersionDate;
+  key: CallingKey;
+};
+/** The account that owns everything the key reaches. */
+export type Tenant = {
+  id: TenantId;
+  /** Name of the account. @example Harbour Coffee */
+  name: string;
+  plan: Plan;
+};
+/** Identifier of an account: `ten_` and 26 characters that sort by the time of creation. @example ten_01jx0000000000000000000001 */
+export type TenantId = string;
+/**
+ * What the account has subscribed to.
+ * @example standard
+ * @enum {string}
+ */
+export type Plan = Open<"trial" | "standard" | "enterprise">;
+/** The key or token that the request was made with. */
+export type CallingKey = {
+  /** Identifier of the key (`key_…`) or of the access token (`tok_…`). @example key_01jx1a2b3c4d5e6f7g8h9j0k1m */
+  id: string;
+  kind: KeyKind;
+  /** What a secret key may do; null for publishable keys. @example write */
+  scope: KeyScope | null;
+};
+/**
+ * What sort of key it is.
+ * @example secret
+ * @enum {string}
+ */
+export type KeyKind = Open<"secret" | "publishable">;
+/**
+ * How much a key may do; each scope includes the ones before it.
+ * @example read
+ * @enum {string}
+ */
+export type KeyScope = Open<"read" | "write" | "admin">;
+/** Identifier of a pass template: `tpl_` and 26 characters that sort by the time of creation. @example tpl_01jx2f8m3q5r7s9t1v3w5x7y9z */
+export type TemplateId = string;
+/** A colour, `#RRGGBB` in hexadecimal. @example #1E3A5F */
+export type HexColor = string;
+/**
+ * A template to be made.
+ * @example {
+ *       "name": "Coffee loyalty",
+ *       "kind": "loyalty",
+ *       "brand": {
+ *         "background_color": "#1E3A5F",
+ *         "foreground_color": "#FFFFFF"
+ *       },
+ *       "fields": [
+ *         {
+ *           "key": "points",
+ *           "label": "Points",
+ *           "value": "0"
+ *         }
+ *       ],
+ *       "barcode": {
+ *         "format": "qr"
+ *       },
+ *       "metadata": {
+ *         "campaign": "summer"
+ *       }
+ *     }
+ */
+export type PassTemplateCreate = {
+  /** Name of the template, shown to you and as the pass’s title. @example Coffee loyalty */
+  name: string;
+  kind: PassTemplateKind;
+  brand: BrandInput;
+  /** The fields of its passes, in the order shown; keys are unique. None when absent. */
+  fields?: TemplateFieldInput[];
+  barcode?: BarcodeInput;
+  metadata?: Metadata;
+};
+/**
+ * Changes to a template, as a merge patch.
+ * @example {
+ *       "name": "Coffee loyalty 2",
+ *       "brand": {
+ *         "label_color": null
+ *       }
+ *     }
+ */
+export type PassTemplateUpdate = {
+  /** Its new name. @example Coffee loyalty 2 */
+  name?: string;
+  brand?: BrandPatch;
+  /** Its new fields, instead of all the old ones. */
+  fields?: TemplateFieldInput[];
+  /** Changes to the barcode; null goes back to the pass’s own scan code as QR. */
+  barcode?: BarcodePatch | null;
+  metadata?: MetadataPatch;
+};
+/** The mould from which passes are issued. */
+export type PassTemplate = {
+  id: TemplateId;
+  /**
+   * Always `pass_template`.
+   * @constant
+   */
+  object: "pass_template";
+  /** Name of the template. @example Coffee loyalty */
+  name: string;
+  kind: PassTemplateKind;
+  status: PassTemplateStatus;
+  brand: Brand;
+  /** The fields of its passes, in the order shown. */
+  fields: TemplateField[];
+  barcode: Barcode;
+  metadata: Metadata;
+  /** When it was created. */
+  created: Timestamp;
+  /** When it last changed. */
+  updated: Timestamp;
+};
+/** One page of templates, in the order asked for. */
+export type PassTemplateList = {
+  /** Up to `limit` templates; empty when nothing matches. */
+  data: PassTemplate[];
+  has_more: HasMore;
+  next_cursor: NextCursor;
+};
+/**
+ * What a template’s passes are for; it decides their layout and what a redeeming scan does.
+ * @example loyalty
+ * @enum {string}
+ */
+export type PassTemplateKind = Open<"loyalty" | "gift_card" | "coupon" | "event_ticket" | "boarding_pass" | "generic">;
+/**
+ * Whether passes can be issued from a template.
+ * @example active
+ * @enum {string}
+ */
+export type PassTemplateStatus = Open<"active" | "archived">;
+/**
+ * How passes look.
+ * @example {
+ *       "background_color": "#1E3A5F",
+ *       "foreground_color": "#FFFFFF",
+ *       "logo_text": "Harbour Coffee"
+ *     }
+ */
+export type BrandInput = {
+  /** Colour of the pass’s ground. @example #1E3A5F */
+  background_color: HexColor;
+  /** Colour of the values. @example #FFFFFF */
+  foreground_color: HexColor;
+  /** Colour of the labels; the foreground colour when absent. @example #B8C7D9 */
+  label_color?: HexColor;
+  /** Text beside the logo. @example Harbour Coffee */
+  logo_text?: string;
+  /**
+   * Icon shown on lock screens as base64 of a PNG, square, 29 to 174 pixels, up to 64 KiB; drawn from the colours when absent.
+   * @example iVBORw0KGgoAAAANSUhEUgAAADoAAAA6AQMAAADbddhrAAAAA1BMVEUeOl9vvyG8AAAADklEQVR42mNgGAWjAAQAAgoAAdudqdMAAAAASUVORK5CYII=
+   */
+  icon?: string;
+  /**
+   * Logo as base64 of a PNG, up to 480 × 150 pixels and 128 KiB.
+   * @example iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==
+   */
+  logo?: string;
+  /**
+   * Picture behind the main fields as base64 of a PNG, up to 1125 × 432 pixels and 512 KiB.
+   * @example iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==
+   */
+  strip?: string;
+};
+/**
+ * Changes to the look of passes, as a merge patch.
+ * @example {
+ *       "background_color": "#0B2239",
+ *       "label_color": null
+ *     }
+ */
+export type BrandPatch = {
+  /** Colour of the pass’s ground. @example #1E3A5F */
+  background_color?: HexColor;
+  /** Colour of the values. @example #FFFFFF */
+  foreground_color?: HexColor;
+  /** Colour of the labels; the foreground colour when absent. null removes it. @example #B8C7D9 */
+  label_color?: HexColor | null;
+  /** Text beside the logo. null removes it. @example Harbour Coffee */
+  logo_text?: string | null;
+  /**
+   * Icon shown on lock screens as base64 of a PNG, square, 29 to 174 pixels, up to 64 KiB; drawn from the colours when absent. null removes it.
+   * @example iVBORw0KGgoAAAANSUhEUgAAADoAAAA6AQMAAADbddhrAAAAA1BMVEUeOl9vvyG8AAAADklEQVR42mNgGAWjAAQAAgoAAdudqdMAAAAASUVORK5CYII=
+   */
+  icon?: string | null;
+  /**
+   * Logo as base64 of a PNG, up to 480 × 150 pixels and 128 KiB. null removes it.
+   * @example iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==
+   */
+  logo?: string | null;
+  /**
+   * Picture behind the main fields as base64 of a PNG, up to 1125 × 432 pixels and 512 KiB. null removes it.
+   * @example iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==
+   */
+  strip?: string | null;
+};
+/** How passes look. */
+export type Brand = {
+  /** Colour of the pass’s ground. @example #1E3A5F */
+  background_color: HexColor;
+  /** Colour of the values. @example #FFFFFF */
+  foreground_color: HexColor;
+  /** Colour of the labels; null means the foreground colour. @example #B8C7D9 */
+  label_color: HexColor | null;
+  /** Text beside the logo. @example Harbour Coffee */
+  logo_text: string | null;
+  /**
+   * The icon as base64 of a PNG; null when it is drawn from the colours.
+   * @example iVBORw0KGgoAAAANSUhEUgAAADoAAAA6AQMAAADbddhrAAAAA1BMVEUeOl9vvyG8AAAADklEQVR42mNgGAWjAAQAAgoAAdudqdMAAAAASUVORK5CYII=
+   */
+  icon: string | null;
+  /** The logo as base64 of a PNG. @example iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg== */
+  logo: string | null;
+  /**
+   * The picture behind the main fields as base64 of a PNG.
+   * @example iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==
+   */
+  strip: string | null;
+};
+/**
+ * One field of a template’s passes.
+ * @example {
+ *       "key": "points",
+ *       "label": "Points",
+ *       "value": "0"
+ *     }
+ */
+export type TemplateFieldInput = {
+  /** Its name for programs: lower case letters, digits and underscores, a letter first; unique in the template. @example points */
+  key: string;
+  /** What holders read beside the value. @example Points */
+  label: string;
+  /** The value of passes that have none of their own. @example 0 */
+  value: string;
+};
+/** One field of a template’s passes. */
+export type TemplateField = {
+  /** Its name for programs. @example points */
+  key: string;
+  /** What holders read beside the value. @example Points */
+  label: string;
+  /** The value of passes that have none of their own. @example 0 */
+  value: string;
+};
+/**
+ * How a scan code is drawn.
+ * @example qr
+ * @enum {string}
+ */
+export type BarcodeFormat = Open<"qr" | "pdf417" | "aztec" | "code128">;
+/**
+ * The barcode of passes.
+ * @example {
+ *       "format": "qr"
+ *     }
+ */
+export type BarcodeInput = {
+  format: BarcodeFormat;
+  /** The same content for every pass; the pass’s own scan code when absent. @example COFFEE-2026 */
+  message?: string;
+};
+/**
+ * Changes to the barcode of passes, as a merge patch.
+ * @example {
+ *       "format": "aztec",
+ *       "message": null
+ *     }
+ */
+export type BarcodePatch = {
+  format?: BarcodeFormat;
+  /** The same content for every pass; null goes back to the pass’s own scan code. @example COFFEE-2026 */
+  message?: string | null;
+};
+/** The barcode of passes. */
+export type Barcode = {
+  format: BarcodeFormat;
+  /** The content; null means the pass’s own scan code. @example COFFEE-2026 */
+  message: string | null;
+};
+/** Identifier of a pass: `pass_` and 26 characters that sort by the time of creation. @example pass_01jx3a9b8c7d6e5f4g3h2j1k0m */
+export type PassId = string;
+/**
+ * A pass to be issued.
+ * @example {
+ *       "template_id": "tpl_01jx2f8m3q5r7s9t1v3w5x7y9z",
+ *       "holder": {
+ *         "email": "ada@example.com",
+ *         "name": "Ada Moreau"
+ *       },
+ *       "fields": {
+ *         "points": "120"
+ *       }
+ *     }
+ */
+export type PassCreate = {
+  /** The template to issue it from; it must be active. */
+  template_id: TemplateId;
+  holder?: HolderInput;
+  /**
+   * Values of its own, by the keys of the template’s fields; the template’s values stand for the others.
+   * @example {
+   *       "points": "120"
+   *     }
+   */
+  fields?: {
+    [key: string]: string;
+  };
+  /** When it expires by itself; it must lie ahead. Never, when absent. @example 2027-01-01T00:00:00Z */
+  expires_at?: Timestamp;
+  metadata?: Metadata;
+};
+/**
+ * Changes to a pass, as a merge patch.
+ * @example {
+ *       "fields": {
+ *         "points": "130"
+ *       }
+ *     }
+ */
+export type PassUpdate = {
+  /** Changes to the holder; null removes name and address. */
+  holder?: HolderPatch | null;
+  /**
+   * Changes to its own values: a string sets one, null goes back to the template’s; null for the whole goes back to all of the template’s.
+   * @example {
+   *       "points": "130"
+   *     }
+   */
+  fields?: {
+    [key: string]: string | null;
+  } | null;
+  /**
+   * Format: date-time
+   * When it expires by itself; it must lie ahead. null means never.
+   * @example 2027-06-01T00:00:00Z
+   */
+  expires_at?: string | null;
+  metadata?: MetadataPatch;
+};
+/** One holder’s copy of a template. */
+export type Pass = {
+  id: PassId;
+  /**
+   * Always `pass`.
+   * @constant
+   */
+  object: "pass";
+  /** The template it was issued from. */
+  template_id: TemplateId;
+  status: PassStatus;
+  holder: Holder;
+  /**
+   * The values shown, by key: its own over the template’s.
+   * @example {
+   *       "points": "120"
+   *     }
+   */
+  fields: {
+    [key: string]: string;
+  };
+  download: PassDownload;
+  /** The platforms on which it is installed now. */
+  platforms: Platform[];
+  /**
+   * Format: date-time
+   * When it expires by itself; null means never.
+   * @example 2027-01-01T00:00:00.000Z
+   */
+  expires_at: string | null;
+  /**
+   * Format: date-time
+   * When it was first added to a wallet.
+   * @example 2026-06-01T10:00:00.000Z
+   */
+  installed_at: string | null;
+  /**
+   * Format: date-time
+   * When it was revoked.
+   * @example null
+   */
+  revoked_at: string | null;
+  /**
+   * Format: date-time
+   * When it was archived.
+   * @example null
+   */
+  archived_at: string | null;
+  metadata: Metadata;
+  /** When it was issued. */
+  created: Timestamp;
+  /** When it last changed. */
+  updated: Timestamp;
+};
+/** One page of passes, in the order asked for. */
+export type PassList = {
+  /** Up to `limit` passes; empty when nothing matches. */
+  data: Pass[];
+  has_more: HasMore;
+  next_cursor: NextCursor;
+};
+/**
+ * Where a pass stands. The last three are final.
+ * @example issued
+ * @enum {string}
+ */
+export type PassStatus = Open<"issued" | "installed" | "active" | "redeemed" | "revoked" | "expired">;
+/**
+ * Whom a pass is for.
+ * @example {
+ *       "email": "ada@example.com",
+ *       "name": "Ada Moreau"
+ *     }
+ */
+export type HolderInput = {
+  /**
+   * Format: email
+   * E-mail address.
+   * @example ada@example.com
+   */
+  email?: string;
+  /** Name as shown on the pass. @example Ada Moreau */
+  name?: string;
+};
+/**
+ * Changes to whom a pass is for, as a merge patch.
+ * @example {
+ *       "name": "Ada M. Moreau"
+ *     }
+ */
+export type HolderPatch = {
+  /**
+   * Format: email
+   * E-mail address; null removes it.
+   * @example ada@example.com
+   */
+  email?: string | null;
+  /** Name as shown on the pass; null removes it. @example Ada M. Moreau */
+  name?: string | null;
+};
+/** Whom a pass is for. */
+export type Holder = {
+  /** E-mail address. @example ada@example.com */
+  email: string | null;
+  /** Name as shown on the pass. @example Ada Moreau */
+  name: string | null;
+};
+/** Where a pass is added to a wallet. Whoever has a link can add the pass. */
+export type PassDownload = {
+  /**
+   * Format: uri
+   * The signed file for Apple Wallet.
+   * @example http://127.0.0.1:4010/p/k3Jd81nQ0vXz.pkpass
+   */
+  apple_url: string;
+  /**
+   * Format: uri
+   * The save link of Google Wallet.
+   * @example https://pay.google.com/gp/v/save/eyJhbGciOiJSUzI1NiJ9.e30.c2ln
+   */
+  google_url: string;
+  /**
+   * Format: uri
+   * A page that offers both, fit to be sent to the holder.
+   * @example http://127.0.0.1:4010/p/k3Jd81nQ0vXz
+   */
+  page_url: string;
+};
+/** A number of passes. */
+export type PassCount = {
+  /**
+   * Always `count`.
+   * @constant
+   */
+  object: "count";
+  /** How many passes match. @example 1204 */
+  count: number;
+};
+/**
+ * Passes to be issued together.
+ * @example {
+ *       "passes": [
+ *         {
+ *           "template_id": "tpl_01jx2f8m3q5r7s9t1v3w5x7y9z",
+ *           "holder": {
+ *             "name": "Ada Moreau"
+ *           }
+ *         },
+ *         {
+ *           "template_id": "tpl_01jx2f8m3q5r7s9t1v3w5x7y9z",
+ *           "holder": {
+ *             "name": "Noor Haddad"
+ *           }
+ *         }
+ *       ]
+ *     }
+ */
+export type PassBatchCreate = {
+  /** The passes, judged one by one. */
+  passes: PassCreate[];
+};
+/**
+ * Changes to several passes.
+ * @example {
+ *       "updates": [
+ *         {
+ *           "id": "pass_01jx3a9b8c7d6e5f4g3h2j1k0m",
+ *           "fields": {
+ *             "points": "130"
+ *           }
+ *         }
+ *       ]
+ *     }
+ */
+export type PassBatchUpdate = {
+  /** The changes, judged one by one. */
+  updates: PassBatchUpdateItem[];
+};
+/**
+ * Changes to one pass of several, as a merge patch.
+ * @example {
+ *       "id": "pass_01jx3a9b8c7d6e5f4g3h2j1k0m",
+ *       "fields": {
+ *         "points": "130"
+ *       }
+ *     }
+ */
+export type PassBatchUpdateItem = {
+  /** The pass to change. */
+  id: PassId;
+  /** Changes to the holder; null removes name and address. */
+  holder?: HolderPatch | null;
+  /**
+   * Changes to its own values: a string sets one, null goes back to the template’s; null for the whole goes back to all of the template’s.
+   * @example {
+   *       "points": "130"
+   *     }
+   */
+  fields?: {
+    [key: string]: string | null;
+  } | null;
+  /**
+   * Format: date-time
+   * When it expires by itself; it must lie ahead. null means never.
+   * @example 2027-06-01T00:00:00Z
+   */
+  expires_at?: string | null;
+  metadata?: MetadataPatch;
+};
+/**
+ * Passes to be revoked together.
+ * @example {
+ *       "ids": [
+ *         "pass_01jx3a9b8c7d6e5f4g3h2j1k0m"
+ *       ]
+ *     }
+ */
+export type PassBatchRevoke = {
+  /** The passes, judged one by one. */
+  ids: PassId[];
+};
+/** What became of the items of a batch. */
+export type PassBatch = {
+  /**
+   * Always `batch`.
+   * @constant
+   */
+  object: "batch";
+  /** One result per item, in the order of the request. */
+  results: PassBatchResult[];
+};
+/** What became of one item. */
+export type PassBatchResult = PassBatchSuccess | PassBatchFailure;
+/** An item that was done. */
+export type PassBatchSuccess = {
+  /** Place of the item in the request, from 0. @example 0 */
+  index: number;
+  /**
+   * Always `succeeded`. (enum property replaced by openapi-typescript)
+   * @enum {string}
+   */
+  status: "succeeded";
+  pass: Pass;
+};
+/** An item that was not done. */
+export type PassBatchFailure = {
+  /** Place of the item in the request, from 0. @example 0 */
+  index: number;
+  /**
+   * Always `failed`. (enum property replaced by openapi-typescript)
+   * @enum {string}
+   */
+  status: "failed";
+  /** Why, as it would have been answered to the item alone. */
+  error: ErrorBody;
+};
+/**
+ * Changes to the subscription, as a merge patch.
+ * @example {
+ *       "plan": "standard",
+ *       "billing_email": "billing@example.com"
+ *     }
+ */
+export type BillingUpdate = {
+  /**
+   * The plan to change to.
+   * @example standard
+   * @enum {string}
+   */
+  plan?: "standard" | "enterprise";
+  /**
+   * Format: email
+   * Where invoices go; null removes the address.
+   * @example billing@example.com
+   */
+  billing_email?: string | null;
+};
+/** The successors of all secret keys of an environment. */
+export type CredentialRotation = {
+  /**
+   * Always `credential_rotation`.
+   * @constant
+   */
+  object: "credential_rotation";
+  /** One entry per key that was in use. */
+  keys: RotatedKey[];
+};
+/** Identifier of an API key: `key_` and 26 characters that sort by the time of creation. @example key_01jx1a2b3c4d5e6f7g8h9j0k1m */
+export type KeyId = string;
+/** A new key and the one it replaces. */
+export type RotatedKey = {
+  /** The new key. */
+  id: KeyId;
+  /** The old key, pending revocation. @example key_01jw0a2b3c4d5e6f7g8h9j0k1m */
+  replaces_key_id: KeyId;
+  /** The new key itself. Shown this once. @example svc_sk_sandbox_4Zq8… */
+  secret: string;
+};
+/**
+ * The confirmation that a wipe asks for.
+ * @example {
+ *       "confirm": "wipe"
+ *     }
+ */
+export type WipeCreate = {
+  /**
+   * The word `wipe`, so that nobody wipes by accident.
+   * @constant
+   */
+  confirm: "wipe";
+};
+/** What a wipe has deleted. */
+export type Wipe = {
+  /**
+   * Always `wipe`.
+   * @constant
+   */
+  object: "wipe";
+  /**
+   * How many records of each type were deleted; 1000000 stands for that many or more.
+   * @example {
+   *       "pass_template": 3,
+   *       "pass": 120
+   *     }
+   */
+  deleted: {
+    [key: string]: number;
+  };
+};
+/** Identifier of an entry of the audit log: `aud_` and 26 characters that sort by the time of creation. @example aud_01jx9a9b8c7d6e5f4g3h2j1k0m */
+export type AuditEntryId = string;
+/** One thing that was done, or tried, in the account. */
+export type AuditEntry = {
+  id: AuditEntryId;
+  /**
+   * Always `audit_entry`.
+   * @constant
+   */
+  object: "audit_entry";
+  /** Where it was done; null when it concerns the whole account. @example sandbox */
+  environment: Environment | null;
+  actor: AuditActor;
+  /** What was done: the resource and the verb. @example pass.revoked */
+  action: string;
+  /** Identifier of the object it was done to. @example pass_01jx3a9b8c7d6e5f4g3h2j1k0m */
+  target_id: string | null;
+  outcome: AuditOutcome;
+  /** The request in which it happened; null outside requests. @example req_01jx3k7q2m4n6p8r0s2t4v6w8x */
+  request_id: RequestId | null;
+  /** Address it came from, IPv4 or IPv6. @example 203.0.113.7 */
+  ip: string | null;
+  /** Version of that request; null outside requests. @example 2026-02-01 */
+  version: VersionDate | null;
+  /** SHA-256 in hexadecimal over this entry and `previous_hash`. @example 5f2b6f1c0f9d4f1e8a7b6c5d4e3f2a1b0c9d8e7f6a5b4c3d2e1f0a9b8c7d6e5f */
+  hash: string;
+  /**
+   * `hash` of the entry before it in this account; null for the first. A gap or a change breaks the chain.
+   * @example 0a9b8c7d6e5f4a3b2c1d0e9f8a7b6c5d4e3f2a1b0c9d8e7f6a5b4c3d2e1f0a9b
+   */
+  previous_hash: string | null;
+  /** When it was done. */
+  created: Timestamp;
+};
+/** One page of entries, in the order asked for. */
+export type AuditEntryList = {
+  /** Up to `limit` entries; empty when nothing matches. */
+  data: AuditEntry[];
+  has_more: HasMore;
+  next_cursor: NextCursor;
+};
+/** Who did it. */
+export type AuditActor = {
+  type: AuditActorType;
+  /** Identifier of the key, token or member; null for operator and system. @example key_01jx1a2b3c4d5e6f7g8h9j0k1m */
+  id: string | null;
+};
+/**
+ * What sort of actor it was.
+ * @example key
+ * @enum {string}
+ */
+export type AuditActorType = Open<"key" | "token" | "member" | "operator" | "system">;
+/**
+ * Whether it happened.
+ * @example succeeded
+ * @enum {string}
+ */
+export type AuditOutcome = Open<"succeeded" | "failed">;
+/** Identifier of a promotion: `prm_` and 26 characters that sort by the time of creation. @example prm_01jxa9b8c7d6e5f4g3h2j1k0mn */
+export type PromotionId = string;
+/**
+ * What can be promoted.
+ * @example pass_template
+ * @enum {string}
+ */
+export type PromotableType = Open<"pass_template" | "card_program" | "webhook_endpoint">;
+/**
+ * What to promote.
+ * @example {
+ *       "resource_type": "pass_template",
+ *       "sandbox_ids": [
+ *         "tpl_01jx2f8m3q5r7s9t1v3w5x7y9z"
+ *       ],
+ *       "dry_run": true
+ *     }
+ */
+export type PromotionCreate = {
+  resource_type: PromotableType;
+  /** The objects to promote. */
+  sandbox_ids: string[];
+  /**
+   * Whether to plan only.
+   * @default false
+   * @example true
+   */
+  dry_run?: boolean;
+};
+/** One promotion from sandbox to live. */
+export type Promotion = {
+  id: PromotionId;
+  /**
+   * Always `promotion`.
+   * @constant
+   */
+  object: "promotion";
+  resource_type: PromotableType;
+  /** Whether it only planned. @example false */
+  dry_run: boolean;
+  /** What was to be done with each object, in the order asked for. */
+  plan: PromotionStep[];
+  /** The copies that were made; empty for a dry run. */
+  created: PromotedObject[];
+  /** When it was made. */
+  promoted_at: Timestamp;
+};
+/** One page of promotions, in the order asked for. */
+export type PromotionList = {
+  /** Up to `limit` promotions; empty when nothing matches. */
+  data: Promotion[];
+  has_more: HasMore;
+  next_cursor: NextCursor;
+};
+/** What is to be done with one object. */
+export type PromotionStep = {
+  /** The object in the sandbox. @example tpl_01jx2f8m3q5r7s9t1v3w5x7y9z */
+  sandbox_id: string;
+  /** Its copy in live, when there is one. @example tpl_01jxb28m3q5r7s9t1v3w5x7y9z */
+  live_id: string | null;
+  action: PromotionAction;
+  /** With `differs`: where source and copy no longer agree. */
+  differences: PromotionDifference[];
+  /** With `refused`: the rules of live that it breaks. */
+  problems: ErrorDetail[];
+};
+/**
+ * What a plan does with an object.
+ * @example create
+ * @enum {string}
+ */
+export type PromotionAction = Open<"create" | "unchanged" | "differs" | "refused">;
+/** A property in which source and copy differ. */
+export type PromotionDifference = {
+  /** The property, in dots and brackets. @example fields[0].label */
+  field: string;
+  /** Its value in the sandbox, as JSON. @example "Points" */
+  sandbox: string | null;
+  /** Its value in live, as JSON. @example "Stars" */
+  live: string | null;
+};
+/** A copy and its source. */
+export type PromotedObject = {
+  /** The object in the sandbox. @example tpl_01jx2f8m3q5r7s9t1v3w5x7y9z */
+  sandbox_id: string;
+  /** Its copy in live. @example tpl_01jxb28m3q5r7s9t1v3w5x7y9z */
+  live_id: string;
+};
+/** Identifier of a scan: `scan_` and 26 characters that sort by the time of creation. @example scan_01jx4b9c8d7e6f5g4h3j2k1m0n */
+export type ScanId = string;
+/**
+ * What a scanner read: exactly one of `pass_id` and `barcode_message`.
+ * @example {
+ *       "barcode_message": "c3f1a7e09b5d4c6e8f20",
+ *       "mode": "redeem",
+ *       "scanner": "Entrance 2",
+ *       "location": {
+ *         "latitude": 37.7763,
+ *         "longitude": -122.4231
+ *       }
+ *     }
+ */
+export type ScanCreate = {
+  /** The pass, when it is known. */
+  pass_id?: PassId;
+  /** The content of the barcode as read. @example c3f1a7e09b5d4c6e8f20 */
+  barcode_message?: string;
+  mode: ScanMode;
+  /** Your name for the scanner or the person at it. @example Entrance 2 */
+  scanner?: string;
+  location?: ScanLocationInput;
+};
+/** What happened when a scanner read a pass. */
+export type Scan = {
+  id: ScanId;
+  /**
+   * Always `scan`.
+   * @constant
+   */
+  object: "scan";
+  /** The pass; null when the barcode belongs to none. @example pass_01jx3a9b8c7d6e5f4g3h2j1k0m */
+  pass_id: PassId | null;
+  mode: ScanMode;
+  result: ScanResult;
+  /** Your name for the scanner or the person at it. @example Entrance 2 */
+  scanner: string | null;
+  /** Where it was read. */
+  location: ScanLocation | null;
+  /** When it was read. */
+  scanned_at: Timestamp;
+  /** When it was recorded. */
+  created: Timestamp;
+};
+/** One page of scans, in the order asked for. */
+export type ScanList = {
+  /** Up to `limit` scans; empty when nothing matches. */
+  data: Scan[];
+  has_more: HasMore;
+  next_cursor: NextCursor;
+};
+/**
+ * What the scanner wants.
+ * @example verify
+ * @enum {string}
+ */
+export type ScanMode = Open<"verify" | "redeem">;
+/**
+ * What came of it.
+ * @example accepted
+ * @enum {string}
+ */
+export type ScanResult = Open<"accepted" | "already_redeemed" | "not_redeemable" | "expired" | "revoked" | "unknown">;
+/**
+ * Where the scanner is.
+ * @example {
+ *       "latitude": 37.7763,
+ *       "longitude": -122.4231
+ *     }
+ */
+export type ScanLocationInput = {
+  /** Degrees north. @example 37.7763 */
+  latitude: number;
+  /** Degrees east. @example -122.4231 */
+  longitude: number;
+};
+/** Where the scanner was. */
+export type ScanLocation = {
+  /** Degrees north. @example 37.7763 */
+  latitude: number;
+  /** Degrees east. @example -122.4231 */
+  longitude: number;
+};
+/**
+ * A scan to be simulated.
+ * @example {
+ *       "pass_id": "pass_01jx3a9b8c7d6e5f4g3h2j1k0m",
+ *       "mode": "verify"
+ *     }
+ */
+export type ScanSimulation = {
+  /** The pass to scan. */
+  pass_id: PassId;
+  /** What the scanner wants; `verify` when absent. @default verify */
+  mode?: ScanMode;
+  /** Your name for the scanner or the person at it. @example Entrance 2 */
+  scanner?: string;
+  location?: ScanLocationInput;
+};
+/**
+ * An installation or removal to be simulated.
+ * @example {
+ *       "pass_id": "pass_01jx3a9b8c7d6e5f4g3h2j1k0m",
+ *       "platform": "apple"
+ *     }
+ */
+export type InstallSimulation = {
+  /** The pass. */
+  pass_id: PassId;
+  /** The platform of the simulated device. */
+  platform: Platform;
+};
+/** Identifier of a webhook endpoint: `whe_` and 26 characters that sort by the time of creation. @example whe_01jx5c9d8e7f6g5h4j3k2m1n0p */
+export type WebhookEndpointId = string;
+/**
+ * An endpoint to be registered.
+ * @example {
+ *       "url": "https://example.com/hooks",
+ *       "enabled_events": [
+ *         "pass.installed",
+ *         "pass.redeemed"
+ *       ],
+ *       "description": "Order system"
+ *     }
+ */
+export type WebhookEndpointCreate = {
+  /**
+   * Format: uri
+   * Where events are posted: https in live, http or https in the sandbox. Must not lead into a private network.
+   * @example https://example.com/hooks
+   */
+  url: string;
+  /** The event types to be told about, or `*` alone for all of them. */
+  enabled_events: EnabledEvent[];
+  /** Your own words on it. @example Order system */
+  description?: string;
+  metadata?: Metadata;
+};
+/**
+ * Changes to an endpoint, as a merge patch.
+ * @example {
+ *       "status": "enabled"
+ *     }
+ */
+export type WebhookEndpointUpdate = {
+  /**
+   * Format: uri
+   * Where events are posted: https in live, http or https in the sandbox. Must not lead into a private network.
+   * @example https://example.com/hooks/v2
+   */
+  url?: string;
+  /** The event types to be told about instead, or `*` alone for all of them. */
+  enabled_events?: EnabledEvent[];
+  /** Your own words on it; null removes them. @example Order system */
+  description?: string | null;
+  metadata?: MetadataPatch;
+  /** Switches it on or off. @example enabled */
+  status?: WebhookEndpointStatus;
+};
+/** An address of yours that is told about events. */
+export type WebhookEndpoint = {
+  id: WebhookEndpointId;
+  /**
+   * Always `webhook_endpoint`.
+   * @constant
+   */
+  object: "webhook_endpoint";
+  /** Where events are posted. @example https://example.com/hooks */
+  url: string;
+  /** Your own words on it. @example Order system */
+  description: string | null;
+  /** The event types it is told about, or `*` alone for all of them. */
+  enabled_events: EnabledEvent[];
+  status: WebhookEndpointStatus;
+  /** Why it is disabled; null while it is enabled. @example retry_exhausted */
+  disabled_reason: WebhookDisabledReason | null;
+  /**
+   * The key of its signatures: `whsec_` and base64url of 32 bytes; the whole string is the key. Present at creation and rotation only.
+   * @example whsec_K1rqvY0c2sKc1oXkq9tVwAB3n5Jb7dTz8LmPqRsUvWx
+   */
+  secret?: string;
+  metadata: Metadata;
+  /** When it was registered. */
+  created: Timestamp;
+  /** When it last changed. */
+  updated: Timestamp;
+};
+/** One page of endpoints, in the order asked for. */
+export type WebhookEndpointList = {
+  /** Up to `limit` endpoints; empty when nothing matches. */
+  data: WebhookEndpoint[];
+  has_more: HasMore;
+  next_cursor: NextCursor;
+};
+/**
+ * Whether events are sent.
+ * @example enabled
+ * @enum {string}
+ */
+export type WebhookEndpointStatus = Open<"enabled" | "disabled">;
+/**
+ * Why an endpoint is disabled.
+ * @example retry_exhausted
+ * @enum {string}
+ */
+export type WebhookDisabledReason = Open<"retry_exhausted" | "manual">;
+/** An endpoint that is gone. */
+export type DeletedWebhookEndpoint = {
+  id: WebhookEndpointId;
+  /**
+   * Always `webhook_endpoint`.
+   * @constant
+   */
+  object: "webhook_endpoint";
+  /**
+   * Always `true`.
+   * @constant
+   */
+  deleted: true;
+};
+/** Identifier of a delivery attempt: `wdla_` and 26 characters that sort by the time of creation. @example wdla_01jx6d9e8f7g6h5j4k3m2n1p0q */
+export type WebhookDeliveryAttemptId = string;
+/** One attempt to deliver an event to an endpoint. */
+export type WebhookDeliveryAttempt = {
+  id: WebhookDeliveryAttemptId;
+  /**
+   * Always `webhook_delivery_attempt`.
+   * @constant
+   */
+  object: "webhook_delivery_attempt";
+  /** The endpoint. */
+  webhook_endpoint_id: WebhookEndpointId;
+  /** The event. */
+  event_id: EventId;
+  /** Which attempt of the schedule it is, 1 to 5. @example 1 */
+  attempt: number;
+  status: WebhookDeliveryAttemptStatus;
+  trigger: WebhookDeliveryTrigger;
+  /** HTTP status of the answer; null without one. @example 503 */
+  response_status: number | null;
+  /** The first 4 KiB of the answer; null without one. @example Service Unavailable */
+  response_body: string | null;
+  /** What went wrong on the way; null when there was an answer. @example The endpoint did not answer within 10 seconds. */
+  error: string | null;
+  /** How long it took, from name resolution to the last byte, in milliseconds. @example 182 */
+  duration_ms: number | null;
+  /** When it was due. */
+  scheduled_at: Timestamp;
+  /**
+   * Format: date-time
+   * When it was made; null while it is pending.
+   * @example 2026-06-01T09:30:00.120Z
+   */
+  attempted_at: string | null;
+  /**
+   * Format: date-time
+   * When the next attempt of the schedule is due; null when there is none.
+   * @example 2026-06-01T09:35:00.000Z
+   */
+  next_attempt_at: string | null;
+  /** When it was planned. */
+  created: Timestamp;
+  /** When it last changed. */
+  updated: Timestamp;
+};
+/** One page of attempts, in the order asked for. */
+export type WebhookDeliveryAttemptList = {
+  /** Up to `limit` attempts; empty when nothing matches. */
+  data: WebhookDeliveryAttempt[];
+  has_more: HasMore;
+  next_cursor: NextCursor;
+};
+/**
+ * What became of an attempt.
+ * @example failed
+ * @enum {string}
+ */
+export type WebhookDeliveryAttemptStatus = Open<"pending" | "succeeded" | "failed" | "canceled">;
+/**
+ * Why an attempt was made.
+ * @example schedule
+ * @enum {string}
+ */
+export type WebhookDeliveryTrigger = Open<"schedule" | "manual">;
+/** Identifier of an event: `evt_` and 26 characters that sort by the time of creation. @example evt_01jx7e9f8g7h6j5k4m3n2p1q0r */
+export type EventId = string;
+/**
+ * Server-sent events, one event of the service each.
+ * @example id: evt_01jx7e9f8g7h6j5k4m3n2p1q0r
+ *     event: pass.installed
+ *     data: {"id":"evt_01jx7e9f8g7h6j5k4m3n2p1q0r"}
+ */
+export type EventStream = string;
+/** Something that happened. */
+export type Event = {
+  id: EventId;
+  /**
+   * Always `event`.
+   * @constant
+   */
+  object: "event";
+  type: EventType;
+  /** The version in which it is rendered. */
+  version: VersionDate;
+  /** When it happened; retries count from it. */
+  emitted_at: Timestamp;
+  /** The same instant as `emitted_at`. */
+  created: Timestamp;
+  /**
+   * The object concerned as it was then, under the name of its type, written as the event’s `version` has it.
+   * @example {
+   *       "scan": {
+   *         "id": "scan_01jx4b9c8d7e6f5g4h3j2k1m0n",
+   *         "object": "scan"
+   *       }
+   *     }
+   */
+  data: Record<string, unknown>;
+};
+/** One page of events, in the order asked for. */
+export type EventList = {
+  /** Up to `limit` events; empty when nothing matches. */
+  data: Event[];
+  has_more: HasMore;
+  next_cursor: NextCursor;
+};
+/** An amount of money in cents, not negative. @example 1250 */
+export type Amount = number;
+/** An amount of money in cents, greater than zero. @example 1250 */
+export type PositiveAmount = number;
+/** An amount of money in cents; what is yours is positive, what you owe negative. @example -1250 */
+export type SignedAmount = number;
+/**
+ * A currency, in lower case.
+ * @example usd
+ * @enum {string}
+ */
+export type Currency = Open<"usd">;
+/** A country, ISO 3166-1 alpha-2 in capitals. @example US */
+export type CountryCode = string;
+/** A merchant category code (MCC), four digits, ISO 18245. `0000` stands for every code outside the catalogue. @example 5812 */
+export type MerchantCategoryCode = string;
+/**
+ * A merchant category by name. 3000 to 3350 are `airlines`, 3351 to 3500 `car_rental`, 3501 to 3999 `lodging`; a code without a name is `miscellaneous`.
+ * @example restaurants
+ * @enum {string}
+ */
+export type MerchantCategoryLabel = Open<"accessory_and_apparel_stores"
+  | "accounting_and_bookkeeping"
+  | "advertising_services"
+  | "agricultural_cooperatives"
+  | "air_conditioning_repair"
+  | "airlines"
+  | "airports"
+  | "ambulance_services"
+  | "amusement_parks"
+  | "antique_shops"
+  | "aquariums"
+  | "architects_and_engineers"
+  | "art_dealers_and_galleries"
+  | "artist_supplies"
+  | "auto_and_home_supply_stores"
+  | "auto_body_repair"
+  | "auto_paint_shops"
+  | "auto_parts_stores"
+  | "auto_service_shops"
+  | "automated_fuel_dispensers"
+  | "automobile_associations"
+  | "automotive_dealers"
+  | "babysitting_services"
+  | "bail_and_bond_payments"
+  | "bakeries"
+  | "bands_and_orchestras"
+  | "barber_and_beauty_shops"
+  | "bars_and_nightclubs"
+  | "betting_and_casinos"
+  | "bicycle_shops"
+  | "billiard_establishments"
+  | "blueprinting_and_photocopying"
+  | "boat_dealers"
+  | "boat_rental_and_leasing"
+  | "books_and_newspapers_wholesale"
+  | "bookstores"
+  | "bowling_alleys"
+  | "bus_lines"
+  | "business_schools"
+  | "business_services"
+  | "buying_clubs"
+  | "cable_and_pay_television"
+  | "camera_stores"
+  | "camper_and_trailer_dealers"
+  | "campgrounds_and_trailer_parks"
+  | "candy_and_confectionery"
+  | "car_rental"
+  | "car_washes"
+  | "carpentry_contractors"
+  | "carpet_and_upholstery_cleaning"
+  | "cash_disbursement"
+  | "catalog_and_retail_merchants"
+  | "catalog_merchants"
+  | "caterers"
+  | "champagne_producers"
+  | "charities"
+  | "chemicals"
+  | "child_care"
+  | "childrens_clothing"
+  | "chiropractors"
+  | "civic_and_social_associations"
+  | "clothing_rental"
+  | "colleges_and_universities"
+  | "commercial_equipment"
+  | "commercial_footwear"
+  | "commercial_furniture"
+  | "commercial_photography"
+  | "commuter_transport"
+  | "computer_maintenance"
+  | "computer_network_services"
+  | "computer_programming"
+  | "computer_software_stores"
+  | "computers_and_peripherals"
+  | "concrete_contractors"
+  | "construction_materials"
+  | "correspondence_schools"
+  | "cosmetic_stores"
+  | "counseling_services"
+  | "country_clubs"
+  | "courier_services"
+  | "court_costs"
+  | "credit_reporting"
+  | "cruise_lines"
+  | "dairy_stores"
+  | "dance_halls_and_studios"
+  | "dating_services"
+  | "debt_collection"
+  | "dentists"
+  | "department_stores"
+  | "detective_and_security_agencies"
+  | "digital_applications"
+  | "digital_games"
+  | "digital_goods"
+  | "digital_media"
+  | "direct_marketing_insurance"
+  | "direct_marketing_other"
+  | "direct_marketing_travel"
+  | "discount_stores"
+  | "doctors"
+  | "door_to_door_sales"
+  | "drapery_and_upholstery"
+  | "drugs_and_sundries"
+  | "dry_cleaners"
+  | "durable_goods"
+  | "duty_free_stores"
+  | "educational_services"
+  | "electric_vehicle_charging"
+  | "electrical_contractors"
+  | "electrical_parts"
+  | "electronics_repair"
+  | "electronics_stores"
+  | "elementary_and_secondary_schools"
+  | "emergency_services"
+  | "employment_agencies"
+  | "equipment_rental"
+  | "exterminating_services"
+  | "family_clothing"
+  | "fast_food"
+  | "financial_institutions"
+  | "fines"
+  | "fireplace_stores"
+  | "floor_covering_stores"
+  | "florist_supplies"
+  | "florists"
+  | "fuel_dealers"
+  | "funeral_services"
+  | "furniture_repair"
+  | "furniture_stores"
+  | "furriers"
+  | "general_contractors"
+  | "general_merchandise"
+  | "gift_and_souvenir_shops"
+  | "glass_paint_and_wallpaper"
+  | "glassware_and_crystal"
+  | "golf_courses"
+  | "government_lotteries"
+  | "government_services"
+  | "grocery_stores"
+  | "hardware_equipment_wholesale"
+  | "hardware_stores"
+  | "health_and_beauty_spas"
+  | "hearing_aids"
+  | "heating_plumbing_and_air_conditioning"
+  | "home_furnishings"
+  | "home_supply_warehouses"
+  | "horse_and_dog_racing"
+  | "hospitals"
+  | "household_appliances"
+  | "inbound_teleservices"
+  | "industrial_supplies"
+  | "information_retrieval"
+  | "insurance"
+  | "insurance_other"
+  | "insurance_premiums"
+  | "intragovernment_purchases"
+  | "janitorial_services"
+  | "jewelry_and_watches"
+  | "landscaping_services"
+  | "laundries"
+  | "laundry_and_garment_services"
+  | "legal_services"
+  | "liquor_stores"
+  | "lodging"
+  | "luggage_and_leather"
+  | "lumber_and_building_materials"
+  | "mail_order_houses"
+  | "management_consulting"
+  | "marinas"
+  | "masonry_and_plastering"
+  | "massage_parlors"
+  | "meat_provisioners"
+  | "medical_and_dental_supplies"
+  | "medical_laboratories"
+  | "medical_services"
+  | "membership_organizations"
+  | "mens_and_womens_clothing"
+  | "mens_clothing"
+  | "metal_service_centers"
+  | "miscellaneous"
+  | "mobile_home_dealers"
+  | "money_transfer"
+  | "motion_picture_distribution"
+  | "motor_home_dealers"
+  | "motor_home_rental"
+  | "motor_vehicle_supplies"
+  | "motorcycle_dealers"
+  | "movie_theaters"
+  | "music_stores"
+  | "new_and_used_car_dealers"
+  | "newsstands"
+  | "nondurable_goods"
+  | "nurseries_and_garden_supplies"
+  | "nursing_care"
+  | "office_equipment"
+  | "office_supplies_wholesale"
+  | "online_casinos"
+  | "online_marketplaces"
+  | "opticians"
+  | "optometrists"
+  | "orthopedic_goods"
+  | "osteopaths"
+  | "outbound_telemarketing"
+  | "package_tour_operators"
+  | "paints_and_varnishes"
+  | "parking_lots"
+  | "passenger_railways"
+  | "pawn_shops"
+  | "personal_services"
+  | "pet_shops"
+  | "petroleum_products"
+  | "pharmacies"
+  | "photofinishing"
+  | "photographic_studios"
+  | "piece_goods_and_notions"
+  | "plumbing_and_heating_supplies"
+  | "podiatrists"
+  | "political_organizations"
+  | "postal_services"
+  | "precious_stones_and_metals"
+  | "professional_services"
+  | "public_warehousing"
+  | "publishing_and_printing"
+  | "quasi_cash"
+  | "quick_copy_and_reproduction"
+  | "rail_freight"
+  | "real_estate_rentals"
+  | "record_stores"
+  | "recreation_services"
+  | "religious_goods"
+  | "religious_organizations"
+  | "repair_shops"
+  | "restaurants"
+  | "roofing_and_sheet_metal"
+  | "rubber_stamp_stores"
+  | "savings_bonds"
+  | "second_hand_stores"
+  | "secretarial_services"
+  | "securities_brokers"
+  | "service_stations"
+  | "sewing_and_fabric_stores"
+  | "shoe_repair"
+  | "shoe_stores"
+  | "small_appliance_repair"
+  | "snowmobile_dealers"
+  | "special_trade_contractors"
+  | "specialty_cleaning_preparations"
+  | "specialty_food_stores"
+  | "specialty_retail"
+  | "sporting_and_recreation_camps"
+  | "sporting_goods"
+  | "sports_apparel"
+  | "sports_clubs_and_fields"
+  | "stamp_and_coin_stores"
+  | "stationery_stores"
+  | "stored_value_purchase"
+  | "subscription_merchants"
+  | "swimming_pools"
+  | "tailors_and_alterations"
+  | "tax_payments"
+  | "tax_preparation"
+  | "taxis_and_limousines"
+  | "telecommunication_equipment"
+  | "telecommunication_services"
+  | "tent_and_awning_stores"
+  | "testing_laboratories"
+  | "theatrical_ticket_agencies"
+  | "timeshares"
+  | "tire_retreading"
+  | "tire_stores"
+  | "tobacco_stores"
+  | "tolls_and_bridge_fees"
+  | "tourist_attractions"
+  | "towing_services"
+  | "toy_and_hobby_shops"
+  | "transportation_services"
+  | "travel_agencies"
+  | "truck_and_trailer_rental"
+  | "truck_stops"
+  | "trucking_and_moving"
+  | "typesetting_and_plate_making"
+  | "uniforms_and_commercial_clothing"
+  | "used_car_dealers"
+  | "utilities"
+  | "variety_stores"
+  | "veterinary_services"
+  | "video_game_arcades"
+  | "video_game_supplies"
+  | "video_rental"
+  | "vocational_schools"
+  | "watch_and_jewelry_repair"
+  | "welding_services"
+  | "wholesale_clubs"
+  | "wig_stores"
+  | "wine_producers"
+  | "womens_accessories"
+  | "womens_clothing"
+  | "wrecking_yards">;
+/**
+ * A postal address.
+ * @example {
+ *       "line1": "500 Harbor Street",
+ *       "line2": "Suite 2",
+ *       "city": "Oakland",
+ *       "state": "CA",
+ *       "postal_code": "94607",
+ *       "country": "US"
+ *     }
+ */
+export type AddressInput = {
+  /** Street and number. @example 500 Harbor Street */
+  line1: string;
+  /** Flat, suite or floor. @example Suite 2 */
+  line2?: string | null;
+  /** Town. @example Oakland */
+  city: string;
+  /** State or province; for the United States its two letters. @example CA */
+  state?: string | null;
+  /** Postal code. @example 94607 */
+  postal_code: string;
+  country: CountryCode;
+};
+/** A postal address. */
+export type Address = {
+  /** Street and number. @example 500 Harbor Street */
+  line1: string;
+  /** Flat, suite or floor. @example Suite 2 */
+  line2: string | null;
+  /** Town. @example Oakland */
+  city: string;
+  /** State or province; for the United States its two letters. @example CA */
+  state: string | null;
+  /** Postal code. @example 94607 */
+  postal_code: string;
+  country: CountryCode;
+};
+/** Identifier of a token: `tok_` and 26 characters that sort by the time of creation. @example tok_01jxc19d8e7f6g5h4j3k2m1n0p */
+export type TokenId = string;
+/** Details to be kept. */
+export type TokenCreate = BankAccountTokenCreate | PersonTokenCreate;
+/**
+ * A bank account to be kept.
+ * @example {
+ *       "type": "bank_account",
+ *       "bank_account": {
+ *         "holder_name": "Harbour Coffee LLC",
+ *         "account_number": "000123456789",
+ *         "routing_number": "110000000",
+ *         "country": "US"
+ *       }
+ *     }
+ */
+export type BankAccountTokenCreate = {
+  /**
+   * Always `bank_account`. (enum property replaced by openapi-typescript)
+   * @enum {string}
+   */
+  type: "bank_account";
+  bank_account: BankAccountInput;
+};
+/**
+ * A bank account.
+ * @example {
+ *       "holder_name": "Harbour Coffee LLC",
+ *       "account_number": "000123456789",
+ *       "routing_number": "110000000",
+ *       "country": "US"
+ *     }
+ */
+export type BankAccountInput = {
+  /** Name of its holder. @example Harbour Coffee LLC */
+  holder_name: string;
+  /** Account number: letters and digits. @example 000123456789 */
+  account_number: string;
+  /** Routing number of the bank, nine digits. @example 110000000 */
+  routing_number: string;
+  /** Where the account is kept. */
+  country: CountryCode;
+};
+/**
+ * A person to be kept.
+ * @example {
+ *       "type": "person",
+ *       "person": {
+ *         "name": "Ada Moreau",
+ *         "date_of_birth": "1990-04-12",
+ *         "address": {
+ *           "line1": "500 Harbor Street",
+ *           "line2": "Suite 2",
+ *           "city": "Oakland",
+ *           "state": "CA",
+ *           "postal_code": "94607",
+ *           "country": "US"
+ *         }
+ *       }
+ *     }
+ */
+export type PersonTokenCreate = {
+  /**
+   * Always `person`. (enum property replaced by openapi-typescript)
+   * @enum {string}
+   */
+  type: "person";
+  person: PersonInput;
+};
+/**
+ * A person.
+ * @example {
+ *       "name": "Ada Moreau",
+ *       "date_of_birth": "1990-04-12",
+ *       "address": {
+ *         "line1": "500 Harbor Street",
+ *         "line2": "Suite 2",
+ *         "city": "Oakland",
+ *         "state": "CA",
+ *         "postal_code": "94607",
+ *         "country": "US"
+ *       }
+ *     }
+ */
+export type PersonInput = {
+  /** Full name. @example Ada Moreau */
+  name: string;
+  /**
+   * Format: date
+   * Date of birth.
+   * @example 1990-04-12
+   */
+  date_of_birth: string;
+  /** Where the person lives. */
+  address: AddressInput;
+};
+/** Details that are kept, without the details. */
+export type Token = {
+  id: TokenId;
+  /**
+   * Always `token`.
+   * @constant
+   */
+  object: "token";
+  type: TokenType;
+  /** Until when it can be used: 30 minutes after its creation. @example 2026-06-01T10:00:00.000Z */
+  expires_at: Timestamp;
+  /**
+   * Format: date-time
+   * When it was used; null until then.
+   * @example null
+   */
+  used_at: string | null;
+  /** When it was created. */
+  created: Timestamp;
+};
+/**
+ * What a token stands for.
+ * @example bank_account
+ * @enum {string}
+ */
+export type TokenType = Open<"bank_account" | "person">;
+/** Identifier of a cardholder: `chd_` and 26 characters that sort by the time of creation. @example chd_01jxd19e8f7g6h5j4k3m2n1p0q */
+export type CardholderId = string;
+/**
+ * A cardholder to be created: from its fields, or from the token of a person.
+ * @example {
+ *       "type": "individual",
+ *       "name": "Ada Moreau",
+ *       "email": "ada@example.com",
+ *       "date_of_birth": "1990-04-12",
+ *       "billing_address": {
+ *         "line1": "500 Harbor Street",
+ *         "line2": "Suite 2",
+ *         "city": "Oakland",
+ *         "state": "CA",
+ *         "postal_code": "94607",
+ *         "country": "US"
+ *       }
+ *     }
+ */
+export type CardholderCreate = {
+  /** Whether it is a person or a company; `individual` when absent. @default individual */
+  type?: CardholderType;
+  /** Full name; required without `token_id`. @example Ada Moreau */
+  name?: string;
+  /**
+   * Format: email
+   * E-mail address.
+   * @example ada@example.com
+   */
+  email?: string;
+  /** Telephone number, E.164. @example +14155550123 */
+  phone_number?: string;
+  /**
+   * Format: date
+   * Date of birth; individuals only.
+   * @example 1990-04-12
+   */
+  date_of_birth?: string;
+  /** Address that authorizations are compared with. */
+  billing_address?: AddressInput;
+  /** A token of a person, instead of name, date of birth and address. */
+  token_id?: TokenId;
+  metadata?: Metadata;
+};
+/**
+ * Changes to a cardholder, as a merge patch.
+ * @example {
+ *       "status": "inactive"
+ *     }
+ */
+export type CardholderUpdate = {
+  /** Full name. @example Ada M. Moreau */
+  name?: string;
+  /**
+   * Format: email
+   * E-mail address. null removes it.
+   * @example ada@example.com
+   */
+  email?: string | null;
+  /** Telephone number, E.164. null removes it. @example +14155550123 */
+  phone_number?: string | null;
+  /**
+   * Format: date
+   * Date of birth; individuals only. null removes it.
+   * @example 1990-04-12
+   */
+  date_of_birth?: string | null;
+  /** Address that authorizations are compared with. */
+  billing_address?: AddressInput;
+  /** A token of a person, instead of name, date of birth and address. */
+  token_id?: TokenId;
+  /**
+   * Switches the cardholder, and with it all its cards, on or off.
+   * @example inactive
+   * @enum {string}
+   */
+  status?: "active" | "inactive";
+  metadata?: MetadataPatch;
+};
+/** A person or company that cards are issued to. */
+export type Cardholder = {
+  id: CardholderId;
+  /**
+   * Always `cardholder`.
+   * @constant
+   */
+  object: "cardholder";
+  type: CardholderType;
+  /** Full name. @example Ada Moreau */
+  name: string;
+  /** E-mail address. @example ada@example.com */
+  email: string | null;
+  /** Telephone number, E.164. @example +14155550123 */
+  phone_number: string | null;
+  /**
+   * Format: date
+   * Date of birth.
+   * @example 1990-04-12
+   */
+  date_of_birth: string | null;
+  /** Address that authorizations are compared with. */
+  billing_address: Address | null;
+  status: CardholderStatus;
+  requirements: CardholderRequirements;
+  sanctions: CardholderSanctions;
+  metadata: Metadata;
+  /** When it was created. */
+  created: Timestamp;
+  /** When it last changed. */
+  updated: Timestamp;
+};
+/** One page of cardholders, in the order asked for. */
+export type CardholderList = {
+  /** Up to `limit` cardholders; empty when nothing matches. */
+  data: Cardholder[];
+  has_more: HasMore;
+  next_cursor: NextCursor;
+};
+/**
+ * What a cardholder is.
+ * @example individual
+ * @enum {string}
+ */
+export type CardholderType = Open<"individual" | "company">;
+/**
+ * Where a cardholder stands.
+ * @example active
+ * @enum {string}
+ */
+export type CardholderStatus = Open<"pending" | "active" | "inactive" | "blocked">;
+/** What keeps a cardholder from being active. */
+export type CardholderRequirements = {
+  /** Why its cards do not work now. @example sanctions_alert_open */
+  disabled_reason: string | null;
+  /** What has to be supplied. */
+  past_due: string[];
+};
+/** Where the screening stands. */
+export type CardholderSanctions = {
+  status: SanctionsStatus;
+  /**
+   * Format: date-time
+   * When it was last screened.
+   * @example 2026-06-01T09:30:00.000Z
+   */
+  last_screened_at: string | null;
+  /** Version of the list it was screened against. @example 2026-05-30 */
+  list_version: string | null;
+};
+/**
+ * What the last screening found.
+ * @example clear
+ * @enum {string}
+ */
+export type SanctionsStatus = Open<"screening" | "clear" | "potential_match" | "confirmed_match">;
+/** Identifier of a sanctions alert: `sal_` and 26 characters that sort by the time of creation. @example sal_01jxe19f8g7h6j5k4m3n2p1q0r */
+export type SanctionsAlertId = string;
+/**
+ * Your judgement on an alert.
+ * @example {
+ *       "resolution": "false_positive",
+ *       "note": "Different date of birth."
+ *     }
+ */
+export type SanctionsAlertResolve = {
+  resolution: SanctionsResolution;
+  /** Your reasons; kept with the alert. @example Different date of birth. */
+  note: string;
+};
+/** A possible match between a cardholder and an entry of a sanctions list. */
+export type SanctionsAlert = {
+  id: SanctionsAlertId;
+  /**
+   * Always `sanctions_alert`.
+   * @constant
+   */
+  object: "sanctions_alert";
+  /** The cardholder. */
+  cardholder_id: CardholderId;
+  kind: SanctionsAlertKind;
+  /** The list and the entry on it. @example OFAC SDN 12345 */
+  list: string;
+  /** How alike the two are, from 0 to 1. @example 0.94 */
+  score: number;
+  /** What matched. */
+  matched_fields: string[];
+  status: SanctionsAlertStatus;
+  /** The reasons given when it was resolved. @example Different date of birth. */
+  note: string | null;
+  /**
+   * Format: date-time
+   * When it was resolved.
+   * @example null
+   */
+  resolved_at: string | null;
+  /** When it was raised. */
+  created: Timestamp;
+  /** When it last changed. */
+  updated: Timestamp;
+};
+/** One page of alerts, in the order asked for. */
+export type SanctionsAlertList = {
+  /** Up to `limit` alerts; empty when nothing matches. */
+  data: SanctionsAlert[];
+  has_more: HasMore;
+  next_cursor: NextCursor;
+};
+/**
+ * What gave rise to an alert.
+ * @example new_match
+ * @enum {string}
+ */
+export type SanctionsAlertKind = Open<"new_match" | "updated_match" | "cleared">;
+/**
+ * Where an alert stands.
+ * @example open
+ * @enum {string}
+ */
+export type SanctionsAlertStatus = Open<"open" | "false_positive" | "confirmed">;
+/**
+ * How an alert is resolved.
+ * @example false_positive
+ * @enum {string}
+ */
+export type SanctionsResolution = Open<"false_positive" | "confirmed">;
+/**
+ * What a card may be used for. In a PATCH absent members stay as they are.
+ * @example {
+ *       "allowed_categories": [
+ *         "5812",
+ *         "5814"
+ *       ],
+ *       "spending_limits": [
+ *         {
+ *           "amount": 50000,
+ *           "interval": "monthly"
+ *         }
+ *       ]
+ *     }
+ */
+export type SpendingControlsInput = {
+  /**
+   * The merchant categories that are allowed; all others are declined. null or absent means no restriction, an empty list allows nothing. Members of the
+   * catalogue only.
+   * @example [
+   *       "5812",
+   *       "5814"
+   *     ]
+   */
+  allowed_categories?: MerchantCategoryCode[] | null;
+  /**
+   * Countries of merchants that are declined. null or absent means none.
+   * @example [
+   *       "KP"
+   *     ]
+   */
+  blocked_countries?: CountryCode[] | null;
+  /** What may be spent in a time. null or absent means no limit. */
+  spending_limits?: SpendingLimitInput[] | null;
+  /** How many authorizations are approved in all. null or absent means any number. @example 100 */
+  max_authorization_count?: number | null;
+};
+/**
+ * What may be spent in a time.
+ * @example {
+ *       "amount": 50000,
+ *       "interval": "monthly"
+ *     }
+ */
+export type SpendingLimitInput = {
+  /** Up to how much, in cents. @example 50000 */
+  amount: Amount;
+  interval: SpendingInterval;
+  /**
+   * The merchant categories it counts; all when null or absent. Members of the catalogue only.
+   * @example [
+   *       "5812"
+   *     ]
+   */
+  categories?: MerchantCategoryCode[] | null;
+};
+/** What a card may be used for. */
+export type SpendingControls = {
+  /**
+   * The merchant categories that are allowed; null means no restriction.
+   * @example [
+   *       "5812",
+   *       "5814"
+   *     ]
+   */
+  allowed_categories: MerchantCategoryCode[] | null;
+  /** Countries of merchants that are declined. */
+  blocked_countries: CountryCode[];
+  /** What may be spent in a time. */
+  spending_limits: SpendingLimit[];
+  /** How many authorizations are approved in all; null means any number. @example 100 */
+  max_authorization_count: number | null;
+};
+/** What may be spent in a time. */
+export type SpendingLimit = {
+  /** Up to how much, in cents. @example 50000 */
+  amount: Amount;
+  interval: SpendingInterval;
+  /**
+   * The merchant categories it counts; null means all.
+   * @example [
+   *       "5812"
+   *     ]
+   */
+  categories: MerchantCategoryCode[] | null;
+};
+/**
+ * The time over which spending is added up; days, weeks, months and years in UTC.
+ * @example monthly
+ * @enum {string}
+ */
+export type SpendingInterval = Open<"per_authorization" | "daily" | "weekly" | "monthly" | "yearly" | "all_time">;
+/** Identifier of a card program: `cprg_` and 26 characters that sort by the time of creation. @example cprg_01jxf19g8h7j6k5m4n3p2q1r0s */
+export type CardProgramId = string;
+/**
+ * A program to be made.
+ * @example {
+ *       "name": "Team meals",
+ *       "kind": "virtual",
+ *       "spending_controls": {
+ *         "allowed_categories": [
+ *           "5812",
+ *           "5814"
+ *         ],
+ *         "spending_limits": [
+ *           {
+ *             "amount": 50000,
+ *             "interval": "monthly"
+ *           }
+ *         ]
+ *       }
+ *     }
+ */
+export type CardProgramCreate = {
+  /** Name of the program. @example Team meals */
+  name: string;
+  kind: CardProgramKind;
+  /** What its cards may be used for unless they say otherwise. */
+  spending_controls?: SpendingControlsInput | null;
+  design?: CardDesignInput;
+  metadata?: Metadata;
+};
+/**
+ * Changes to a program, as a merge patch.
+ * @example {
+ *       "name": "Team meals 2"
+ *     }
+ */
+export type CardProgramUpdate = {
+  /** Name of the program. @example Team meals */
+  name?: string;
+  /** Changes to the default controls; null removes them all. */
+  spending_controls?: SpendingControlsInput | null;
+  /** Changes to the look; null goes back to the plain one. */
+  design?: CardDesignPatch | null;
+  metadata?: MetadataPatch;
+};
+/**
+ * How cards look.
+ * @example {
+ *       "background_color": "#1E3A5F",
+ *       "foreground_color": "#FFFFFF",
+ *       "text": "Harbour Coffee"
+ *     }
+ */
+export type CardDesignInput = {
+  /** Colour of the card. @example #1E3A5F */
+  background_color: HexColor;
+  /** Colour of the print. @example #FFFFFF */
+  foreground_color: HexColor;
+  /** Second line on the card. @example Harbour Coffee */
+  text?: string;
+};
+/**
+ * Changes to how cards look, as a merge patch.
+ * @example {
+ *       "text": null
+ *     }
+ */
+export type CardDesignPatch = {
+  /** Colour of the card. @example #1E3A5F */
+  background_color?: HexColor;
+  /** Colour of the print. @example #FFFFFF */
+  foreground_color?: HexColor;
+  /** Second line on the card; null removes it. @example Harbour Coffee */
+  text?: string | null;
+};
+/** How cards look. */
+export type CardDesign = {
+  /** Colour of the card. @example #1E3A5F */
+  background_color: HexColor;
+  /** Colour of the print. @example #FFFFFF */
+  foreground_color: HexColor;
+  /** Second line on the card. @example Harbour Coffee */
+  text: string | null;
+};
+/** Configuration that cards share. */
+export type CardProgram = {
+  id: CardProgramId;
+  /**
+   * Always `card_program`.
+   * @constant
+   */
+  object: "card_program";
+  /** Name of the program. @example Team meals */
+  name: string;
+  kind: CardProgramKind;
+  /** What its cards may be used for unless they say otherwise. */
+  spending_controls: SpendingControls;
+  /** How its cards look; null means plain. */
+  design: CardDesign | null;
+  metadata: Metadata;
+  /** When it was created. */
+  created: Timestamp;
+  /** When it last changed. */
+  updated: Timestamp;
+};
+/** One page of programs, in the order asked for. */
+export type CardProgramList = {
+  /** Up to `limit` programs; empty when nothing matches. */
+  data: CardProgram[];
+  has_more: HasMore;
+  next_cursor: NextCursor;
+};
+/**
+ * Which cards a program issues.
+ * @example virtual
+ * @enum {string}
+ */
+export type CardProgramKind = Open<"virtual" | "physical" | "both">;
+/** The money of the account, as it is now. */
+export type Balance = {
+  /**
+   * Always `balance`.
+   * @constant
+   */
+  object: "balance";
+  currency: Currency;
+  /** What authorizations can draw on, in cents. Below zero when more was cleared than authorized. @example 250000 */
+  available: SignedAmount;
+  /** What is held for open authorizations, in cents. @example 1250 */
+  held: Amount;
+  /** What settlements have made payable and nothing has paid out yet, in cents. @example 48000 */
+  payable: SignedAmount;
+};
+/** Identifier of a card: `card_` and 26 characters that sort by the time of creation. @example card_01jxg19h8j7k6m5n4p3q2r1s0t */
+export type CardId = string;
+/**
+ * A card to be issued.
+ * @example {
+ *       "cardholder_id": "chd_01jxd19e8f7g6h5j4k3m2n1p0q",
+ *       "type": "virtual",
+ *       "spending_controls": {
+ *         "allowed_categories": [
+ *           "5812",
+ *           "5814"
+ *         ],
+ *         "spending_limits": [
+ *           {
+ *             "amount": 50000,
+ *             "interval": "monthly"
+ *           }
+ *         ]
+ *       }
+ *     }
+ */
+export type CardCreate = {
+  /** The cardholder; it must be active. */
+  cardholder_id: CardholderId;
+  type: CardType;
+  /** The program whose configuration it takes. */
+  card_program_id?: CardProgramId;
+  /** What it may be used for; those of the program when absent. */
+  spending_controls?: SpendingControlsInput | null;
+  shipping?: CardShippingInput;
+  metadata?: Metadata;
+};
+/**
+ * Where a physical card is sent.
+ * @example {
+ *       "address": {
+ *         "line1": "500 Harbor Street",
+ *         "line2": "Suite 2",
+ *         "city": "Oakland",
+ *         "state": "CA",
+ *         "postal_code": "94607",
+ *         "country": "US"
+ *       },
+ *       "service": "standard"
+ *     }
+ */
+export type CardShippingInput = {
+  /** The recipient’s address. */
+  address: AddressInput;
+  service: ShippingService;
+};
+/**
+ * Changes to a card, as a merge patch.
+ * @example {
+ *       "spending_controls": {
+ *         "spending_limits": [
+ *           {
+ *             "amount": 80000,
+ *             "interval": "monthly"
+ *           }
+ *         ]
+ *       }
+ *     }
+ */
+export type CardUpdate = {
+  /** Changes to what it may be used for; null removes every control. */
+  spending_controls?: SpendingControlsInput | null;
+  metadata?: MetadataPatch;
+};
+/**
+ * Why a card is canceled.
+ * @example {
+ *       "reason": "lost"
+ *     }
+ */
+export type CardCancel = {
+  /** `user` when absent. @default user */
+  reason?: CardCancellationReason;
+};
+/**
+ * Why a card is replaced.
+ * @example {
+ *       "reason": "damaged"
+ *     }
+ */
+export type CardReplace = {
+  reason: CardReplacementReason;
+};
+/** A spend card. */
+export type Card = {
+  id: CardId;
+  /**
+   * Always `card`.
+   * @constant
+   */
+  object: "card";
+  /** Whom it was issued to. */
+  cardholder_id: CardholderId;
+  /** The program it was issued from. @example cprg_01jxf19g8h7j6k5m4n3p2q1r0s */
+  card_program_id: CardProgramId | null;
+  type: CardType;
+  status: CardStatus;
+  /** Whether it is frozen. @example false */
+  frozen: boolean;
+  /** The last four digits of its number. @example 4242 */
+  last4: string;
+  /** Month of expiry, 1 to 12. @example 6 */
+  exp_month: number;
+  /** Year of expiry, four digits. @example 2030 */
+  exp_year: number;
+  /** Why it was canceled; null unless it is. @example lost */
+  cancellation_reason: CardCancellationReason | null;
+  /** The card it replaces. @example card_01jw019h8j7k6m5n4p3q2r1s0t */
+  replacement_for_id: CardId | null;
+  /** The card that replaces it. @example card_01jy019h8j7k6m5n4p3q2r1s0t */
+  replaced_by_id: CardId | null;
+  /** Where it was sent; null for virtual cards. */
+  shipping: CardShipping | null;
+  wallets: CardWallets;
+  spending_controls: SpendingControls;
+  metadata: Metadata;
+  /** When it was issued. */
+  created: Timestamp;
+  /** When it last changed. */
+  updated: Timestamp;
+};
+/** One page of cards, in the order asked for. */
+export type CardList = {
+  /** Up to `limit` cards; empty when nothing matches. */
+  data: Card[];
+  has_more: HasMore;
+  next_cursor: NextCursor;
+};
+/**
+ * What a card is made of.
+ * @example virtual
+ * @enum {string}
+ */
+export type CardType = Open<"virtual" | "physical">;
+/**
+ * Where a card stands.
+ * @example active
+ * @enum {string}
+ */
+export type CardStatus = Open<"inactive" | "active" | "canceled">;
+/**
+ * Why a card was canceled.
+ * @example lost
+ * @enum {string}
+ */
+export type CardCancellationReason = Open<"lost" | "stolen" | "fulfillment_error" | "user">;
+/**
+ * Why a card is replaced.
+ * @example lost
+ * @enum {string}
+ */
+export type CardReplacementReason = Open<"lost" | "stolen" | "damaged" | "expired">;
+/**
+ * How a card is sent.
+ * @example standard
+ * @enum {string}
+ */
+export type ShippingService = Open<"standard" | "express">;
+/** Where a physical card is sent, and how far it has come. */
+export type CardShipping = {
+  /** The recipient’s address. */
+  address: Address;
+  service: ShippingService;
+  status: ShippingStatus;
+  /** The carrier’s number for it. @example 1Z999AA10123456784 */
+  tracking_number: string | null;
+};
+/**
+ * How far a card has come.
+ * @example shipped
+ * @enum {string}
+ */
+export type ShippingStatus = Open<"pending" | "shipped" | "delivered" | "returned" | "failed" | "canceled">;
+/** Whether the card can be added to phone wallets. */
+export type CardWallets = {
+  /** Apple Pay. */
+  apple_pay: WalletEligibility;
+  /** Google Pay. */
+  google_pay: WalletEligibility;
+};
+/** Whether the card can be added to one phone wallet. */
+export type WalletEligibility = {
+  /** Whether it can. @example true */
+  eligible: boolean;
+  /** Why it cannot. @example card_inactive */
+  ineligible_reason: string | null;
+};
+/** The secrets of a virtual card. */
+export type CardDetails = {
+  /**
+   * Always `card_details`.
+   * @constant
+   */
+  object: "card_details";
+  /** The card. */
+  card_id: CardId;
+  /** Its number. @example 4000009990004242 */
+  number: string;
+  /** Its security code. @example 123 */
+  cvc: string;
+  /** Month of expiry, 1 to 12. @example 6 */
+  exp_month: number;
+  /** Year of expiry, four digits. @example 2030 */
+  exp_year: number;
+};
+/** Identifier of a provisioning payload: `ppl_` and 26 characters that sort by the time of creation. @example ppl_01jxh19j8k7m6n5p4q3r2s1t0v */
+export type ProvisioningPayloadId = string;
+/** What a device has supplied. */
+export type ProvisioningPayloadCreate = ApplePayProvisioning | GooglePayProvisioning;
+/**
+ * What PassKit has supplied.
+ * @example {
+ *       "wallet": "apple_pay",
+ *       "certificates": [
+ *         "MIIB9jCCAZygAwIBAgIIW1Yv",
+ *         "MIIC5jCCAo2gAwIBAgIIKzLs"
+ *       ],
+ *       "nonce": "9c02a1f7",
+ *       "nonce_signature": "4082f8a1c0b2d4e6"
+ *     }
+ */
+export type ApplePayProvisioning = {
+  /**
+   * Always `apple_pay`. (enum property replaced by openapi-typescript)
+   * @enum {string}
+   */
+  wallet: "apple_pay";
+  /** The leaf certificate, then the one that signed it. */
+  certificates: string[];
+  /** The nonce, in hexadecimal. @example 9c02a1f7 */
+  nonce: string;
+  /** The signature of the nonce, in hexadecimal. @example 4082f8a1c0b2d4e6 */
+  nonce_signature: string;
+};
+/**
+ * What the Google Pay app has supplied.
+ * @example {
+ *       "wallet": "google_pay",
+ *       "client_device_id": "dev-7f3a91c2",
+ *       "client_wallet_account_id": "wal-41b7e0d9"
+ *     }
+ */
+export type GooglePayProvisioning = {
+  /**
+   * Always `google_pay`. (enum property replaced by openapi-typescript)
+   * @enum {string}
+   */
+  wallet: "google_pay";
+  /** The stable hardware identifier. @example dev-7f3a91c2 */
+  client_device_id: string;
+  /** The active wallet’s identifier. @example wal-41b7e0d9 */
+  client_wallet_account_id: string;
+};
+/** What a phone’s wallet needs to add a card. */
+export type ProvisioningPayload = ApplePayProvisioningPayload | GooglePayProvisioningPayload;
+/** A payload for Apple Pay. */
+export type ApplePayProvisioningPayload = {
+  id: ProvisioningPayloadId;
+  /**
+   * Always `provisioning_payload`.
+   * @constant
+   */
+  object: "provisioning_payload";
+  /** The card. */
+  card_id: CardId;
+  /**
+   * Always `apple_pay`. (enum property replaced by openapi-typescript)
+   * @enum {string}
+   */
+  wallet: "apple_pay";
+  /** The card, encrypted to the leaf certificate, in base64. At creation only. @example q83vEjRWeJA= */
+  encrypted_pass_data?: string;
+  /** What the card network verifies, in base64. At creation only. @example mZmZmYiI */
+  activation_data?: string;
+  /** Our key of the exchange: an uncompressed P-256 point in base64. At creation only. @example BGsX0fLhLEJH */
+  ephemeral_public_key?: string;
+  /** What became of it: null until the wallet has used it. @example wtk_01jxj19k8m7n6p5q4r3s2t1v0w */
+  wallet_token_id: WalletTokenId | null;
+  /**
+   * Format: date-time
+   * When the wallet used it.
+   * @example null
+   */
+  consumed_at: string | null;
+  /** When it was created. */
+  created: Timestamp;
+};
+/** A payload for Google Pay. */
+export type GooglePayProvisioningPayload = {
+  id: ProvisioningPayloadId;
+  /**
+   * Always `provisioning_payload`.
+   * @constant
+   */
+  object: "provisioning_payload";
+  /** The card. */
+  card_id: CardId;
+  /**
+   * Always `google_pay`. (enum property replaced by openapi-typescript)
+   * @enum {string}
+   */
+  wallet: "google_pay";
+  /** The card, encrypted for Google, in base64. At creation only. @example ZXlKaGJHY2lPaUpT */
+  opaque_payment_card?: string;
+  /** Network of the card. @example visa */
+  card_network: string;
+  /** Who makes the device’s card number. @example visa */
+  token_service_provider: string;
+  /** The last four digits of the card’s number. @example 4242 */
+  last4: string;
+  /** What became of it: null until the wallet has used it. @example wtk_01jxj19k8m7n6p5q4r3s2t1v0w */
+  wallet_token_id: WalletTokenId | null;
+  /**
+   * Format: date-time
+   * When the wallet used it.
+   * @example null
+   */
+  consumed_at: string | null;
+  /** When it was created. */
+  created: Timestamp;
+};
+/** One page of payloads, in the order asked for. */
+export type ProvisioningPayloadList = {
+  /** Up to `limit` payloads; empty when nothing matches. */
+  data: ProvisioningPayload[];
+  has_more: HasMore;
+  next_cursor: NextCursor;
+};
+/**
+ * A phone wallet.
+ * @example apple_pay
+ * @enum {string}
+ */
+export type Wallet = Open<"apple_pay" | "google_pay">;
+/** Identifier of a wallet token: `wtk_` and 26 characters that sort by the time of creation. @example wtk_01jxj19k8m7n6p5q4r3s2t1v0w */
+export type WalletTokenId = string;
+/**
+ * Changes to a wallet token.
+ * @example {
+ *       "status": "suspended"
+ *     }
+ */
+export type WalletTokenUpdate = {
+  /**
+   * What it is to be.
+   * @example suspended
+   * @enum {string}
+   */
+  status?: "active" | "suspended" | "deleted";
+};
+/** A card on a device. */
+export type WalletToken = {
+  id: WalletTokenId;
+  /**
+   * Always `wallet_token`.
+   * @constant
+   */
+  object: "wallet_token";
+  /** The card. */
+  card_id: CardId;
+  /** The payload it came from. @example ppl_01jxh19j8k7m6n5p4q3r2s1t0v */
+  provisioning_payload_id: ProvisioningPayloadId | null;
+  wallet: Wallet;
+  status: WalletTokenStatus;
+  /** When it was asked for. */
+  created: Timestamp;
+  /** When it last changed. */
+  updated: Timestamp;
+};
+/** One page of wallet tokens, in the order asked for. */
+export type WalletTokenList = {
+  /** Up to `limit` wallet tokens; empty when nothing matches. */
+  data: WalletToken[];
+  has_more: HasMore;
+  next_cursor: NextCursor;
+};
+/**
+ * Where a wallet token stands.
+ * @example active
+ * @enum {string}
+ */
+export type WalletTokenStatus = Open<"requested" | "active" | "suspended" | "deleted">;
+/** Identifier of a card transaction: `ctx_` and 26 characters that sort by the time of creation. @example ctx_01jxk19m8n7p6q5r4s3t2v1w0x */
+export type CardTransactionId = string;
+/**
+ * Changes to a transaction, as a merge patch.
+ * @example {
+ *       "metadata": {
+ *         "trip": "oakland"
+ *       }
+ *     }
+ */
+export type CardTransactionUpdate = {
+  metadata?: MetadataPatch;
+};
+/** One use of a card. */
+export type CardTransaction = {
+  id: CardTransactionId;
+  /**
+   * Always `card_transaction`.
+   * @constant
+   */
+  object: "card_transaction";
+  /** The card. */
+  card_id: CardId;
+  /** The cardholder. */
+  cardholder_id: CardholderId;
+  type: CardTransactionType;
+  status: CardTransactionStatus;
+  merchant: Merchant;
+  currency: Currency;
+  amounts: CardTransactionAmounts;
+  /** How the card was presented; null when the network did not say. @example contactless */
+  entry_method: EntryMethod | null;
+  /** The phone wallet used; null when there was none. @example apple_pay */
+  wallet: Wallet | null;
+  /** Why it was declined; null unless it was. */
+  decline_reason: DeclineReason | null;
+  /** The decision that your endpoint was asked for; null when it was not. @example azd_01jxn19p8q7r6s5t4v3w2x1y0z */
+  decision_id: AuthorizationDecisionId | null;
+  /**
+   * Format: date-time
+   * When what is still held expires; null when nothing is.
+   * @example 2026-06-08T09:30:00.000Z
+   */
+  expires_at: string | null;
+  /** Every rule the authorization was judged by, in order. */
+  rules: JudgedRule[];
+  /** What has happened to it, in order. */
+  history: CardTransactionStep[];
+  metadata: Metadata;
+  /** When it began. */
+  created: Timestamp;
+  /** When it last changed. */
+  updated: Timestamp;
+};
+/** One page of transactions, in the order asked for. */
+export type CardTransactionList = {
+  /** Up to `limit` transactions; empty when nothing matches. */
+  data: CardTransaction[];
+  has_more: HasMore;
+  next_cursor: NextCursor;
+};
+/** Where a card was used. */
+export type Merchant = {
+  /** Name as the network gives it. @example HARBOR DINER */
+  name: string;
+  /** What the merchant deals in. */
+  category_code: MerchantCategoryCode;
+  /** The network’s identifier of the merchant. @example 445283000101 */
+  network_id: string | null;
+  /** Town. @example Oakland */
+  city: string | null;
+  /** Country. @example US */
+  country: CountryCode | null;
+};
+/** The amounts of a transaction, in cents. */
+export type CardTransactionAmounts = {
+  /** What the merchant asked for, increments included. */
+  requested: Amount;
+  /** What was approved, increments included. */
+  authorized: Amount;
+  /** What is still held. */
+  held: Amount;
+  /** What the merchant has collected. @example 0 */
+  cleared: Amount;
+  /** What the merchant has given back. @example 0 */
+  refunded: Amount;
+  /** What was authorized and given up again. @example 0 */
+  reversed: Amount;
+};
+/**
+ * What a card was used for.
+ * @example purchase
+ * @enum {string}
+ */
+export type CardTransactionType = Open<"purchase" | "cash_withdrawal">;
+/**
+ * Where a transaction stands.
+ * @example authorized
+ * @enum {string}
+ */
+export type CardTransactionStatus = Open<"authorized" | "declined" | "reversed" | "expired" | "cleared">;
+/**
+ * How a card was presented.
+ * @example contactless
+ * @enum {string}
+ */
+export type EntryMethod = Open<"chip" | "contactless" | "swipe" | "keyed_in" | "online">;
+/** Why an authorization was declined. */
+export type DeclineReason = {
+  code: DeclineReasonCode;
+  /** The same in words. @example The balance does not cover the amount. */
+  message: string;
+};
+/**
+ * Why an authorization was declined.
+ * @example insufficient_funds
+ * @enum {string}
+ */
+export type DeclineReasonCode = Open<"insufficient_funds"
+  | "card_inactive"
+  | "card_frozen"
+  | "card_canceled"
+  | "card_expired"
+  | "card_lost"
+  | "card_stolen"
+  | "cardholder_inactive"
+  | "cardholder_blocked"
+  | "cardholder_verification_required"
+  | "account_disabled"
+  | "merchant_category_blocked"
+  | "merchant_country_blocked"
+  | "spending_limit_exceeded"
+  | "authorization_count_exceeded"
+  | "transaction_not_allowed"
+  | "incorrect_cvc"
+  | "incorrect_pin"
+  | "incorrect_expiry"
+  | "address_mismatch"
+  | "authentication_failed"
+  | "suspected_fraud"
+  | "decision_declined"
+  | "decision_timed_out"
+  | "decision_errored"
+  | "unsupported_currency"
+  | "processing_error">;
+/** One rule that an authorization was judged by. */
+export type JudgedRule = {
+  /** The rule. @example spending_limit_monthly */
+  rule: string;
+  outcome: RuleOutcome;
+  /** What the rule allows, where it has a measure. @example 50000 */
+  limit?: string;
+  /** What it found, where it has a measure. @example 12500 */
+  observed?: string;
+};
+/**
+ * What a rule said.
+ * @example passed
+ * @enum {string}
+ */
+export type RuleOutcome = Open<"passed" | "failed" | "skipped">;
+/** One thing that happened to a transaction. */
+export type CardTransactionStep = {
+  type: CardTransactionStepType;
+  /** The amount concerned, in cents. */
+  amount: Amount;
+  /** When it happened. */
+  created: Timestamp;
+};
+/**
+ * What happened to a transaction.
+ * @example authorization
+ * @enum {string}
+ */
+export type CardTransactionStepType = Open<"authorization"
+  | "decline"
+  | "increment"
+  | "reversal"
+  | "expiry"
+  | "release"
+  | "clearing"
+  | "force_post"
+  | "refund">;
+/** Identifier of a dispute: `dsp_` and 26 characters that sort by the time of creation. @example dsp_01jxm19n8p7q6r5s4t3v2w1x0y */
+export type DisputeId = string;
+/**
+ * A dispute to be prepared.
+ * @example {
+ *       "card_transaction_id": "ctx_01jxk19m8n7p6q5r4s3t2v1w0x",
+ *       "reason": "not_received",
+ *       "evidence": {
+ *         "explanation": "The goods never arrived.",
+ *         "files": [
+ *           {
+ *             "name": "order.png",
+ *             "content_type": "image/png",
+ *             "content": "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
+ *           }
+ *         ]
+ *       }
+ *     }
+ */
+export type DisputeCreate = {
+  /** The transaction. */
+  card_transaction_id: CardTransactionId;
+  /** How much is contested, in cents; all that was cleared and not refunded, when absent. */
+  amount?: PositiveAmount;
+  reason: DisputeReason;
+  evidence?: DisputeEvidenceInput;
+  metadata?: Metadata;
+};
+/**
+ * Changes to a dispute, as a merge patch.
+ * @example {
+ *       "amount": 900
+ *     }
+ */
+export type DisputeUpdate = {
+  /** How much is contested, in cents. */
+  amount?: PositiveAmount;
+  reason?: DisputeReason;
+  /** Changes to the evidence; null removes it. */
+  evidence?: DisputeEvidencePatch | null;
+  metadata?: MetadataPatch;
+};
+/**
+ * What speaks for a dispute.
+ * @example {
+ *       "explanation": "The goods never arrived.",
+ *       "files": [
+ *         {
+ *           "name": "order.png",
+ *           "content_type": "image/png",
+ *           "content": "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
+ *         }
+ *       ]
+ *     }
+ */
+export type DisputeEvidenceInput = {
+  /** What happened, in your words. @example The goods never arrived. */
+  explanation?: string;
+  /** Documents that show it. */
+  files?: EvidenceFileInput[];
+};
+/**
+ * Changes to what speaks for a dispute, as a merge patch.
+ * @example {
+ *       "explanation": "The goods never arrived."
+ *     }
+ */
+export type DisputeEvidencePatch = {
+  /** What happened, in your words; null removes it. @example The goods never arrived. */
+  explanation?: string | null;
+  /** Documents that show it, instead of those sent before. */
+  files?: EvidenceFileInput[] | null;
+};
+/**
+ * A document.
+ * @example {
+ *       "name": "order.png",
+ *       "content_type": "image/png",
+ *       "content": "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
+ *     }
+ */
+export type EvidenceFileInput = {
+  /** Its name. @example order.png */
+  name: string;
+  content_type: EvidenceFileType;
+  /** Its content in base64, up to 1 MB. @example iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg== */
+  content: string;
+};
+/** The contest of a cleared transaction. */
+export type Dispute = {
+  id: DisputeId;
+  /**
+   * Always `dispute`.
+   * @constant
+   */
+  object: "dispute";
+  /** The transaction. */
+  card_transaction_id: CardTransactionId;
+  /** How much is contested, in cents. */
+  amount: PositiveAmount;
+  currency: Currency;
+  reason: DisputeReason;
+  evidence: DisputeEvidence;
+  status: DisputeStatus;
+  /** What is credited provisionally now, in cents. */
+  provisional_credit: Amount;
+  /** Until when it can be submitted: 60 days after the clearing. @example 2026-07-31T09:30:00.000Z */
+  submission_deadline: Timestamp;
+  /**
+   * Format: date-time
+   * When it was submitted.
+   * @example null
+   */
+  submitted_at: string | null;
+  /**
+   * Format: date-time
+   * When it was won, lost, withdrawn or expired.
+   * @example null
+   */
+  closed_at: string | null;
+  metadata: Metadata;
+  /** When it was opened. */
+  created: Timestamp;
+  /** When it last changed. */
+  updated: Timestamp;
+};
+/** One page of disputes, in the order asked for. */
+export type DisputeList = {
+  /** Up to `limit` disputes; empty when nothing matches. */
+  data: Dispute[];
+  has_more: HasMore;
+  next_cursor: NextCursor;
+};
+/**
+ * Why a transaction is contested.
+ * @example fraudulent
+ * @enum {string}
+ */
+export type DisputeReason = Open<"fraudulent"
+  | "duplicate"
+  | "canceled"
+  | "not_received"
+  | "merchandise_not_as_described"
+  | "service_not_as_described"
+  | "no_valid_authorization"
+  | "customer_dispute"
+  | "incorrect_amount"
+  | "refund_not_processed"
+  | "other">;
+/**
+ * Where a dispute stands.
+ * @example unsubmitted
+ * @enum {string}
+ */
+export type DisputeStatus = Open<"unsubmitted" | "submitted" | "under_review" | "won" | "lost" | "withdrawn" | "expired">;
+/** What speaks for a dispute. */
+export type DisputeEvidence = {
+  /** What happened, in your words. @example The goods never arrived. */
+  explanation: string | null;
+  /** Documents that show it, without their content. */
+  files: EvidenceFile[];
+};
+/** A document that was sent. */
+export type EvidenceFile = {
+  /** Its name. @example order.png */
+  name: string;
+  content_type: EvidenceFileType;
+  /** Its size in bytes. @example 10240 */
+  size: number;
+  /** SHA-256 of its content, in hexadecimal. @example e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855 */
+  sha256: string;
+};
+/**
+ * What sort of document it is.
+ * @example image/png
+ * @enum {string}
+ */
+export type EvidenceFileType = Open<"application/pdf" | "image/png" | "image/jpeg">;
+/** All merchant categories. */
+export type MerchantCategoryCatalogue = {
+  /**
+   * Always `list`.
+   * @constant
+   */
+  object: "list";
+  /** The categories, by code. */
+  data: MerchantCategory[];
+};
+/** A merchant category. */
+export type MerchantCategory = {
+  code: MerchantCategoryCode;
+  label: MerchantCategoryLabel;
+};
+/**
+ * Where authorizations are asked about.
+ * @example {
+ *       "url": "https://example.com/authorizations",
+ *       "timeout_ms": 1500,
+ *       "default_action": "decline"
+ *     }
+ */
+export type AuthorizationEndpointPut = {
+  /**
+   * Format: uri
+   * The address that is asked: https in live. Must not lead into a private network.
+   * @example https://example.com/authorizations
+   */
+  url: string;
+  /**
+   * How long to wait for an answer, in milliseconds.
+   * @default 2000
+   * @example 1500
+   */
+  timeout_ms?: number;
+  /** What is done without a usable answer; `decline` when absent. @default decline */
+  default_action?: AuthorizationDefaultAction;
+};
+/** An address of yours that decides authorizations. */
+export type AuthorizationEndpoint = {
+  /**
+   * Always `authorization_endpoint`.
+   * @constant
+   */
+  object: "authorization_endpoint";
+  /** The address that is asked. @example https://example.com/authorizations */
+  url: string;
+  /** How long an answer is waited for, in milliseconds. @example 1500 */
+  timeout_ms: number;
+  default_action: AuthorizationDefaultAction;
+  /** The key of its signatures. Present the first time and after a rotation only. @example whsec_K1rqvY0c2sKc1oXkq9tVwAB3n5Jb7dTz8LmPqRsUvWx */
+  secret?: string;
+  /** When it was first set. */
+  created: Timestamp;
+  /** When it last changed. */
+  updated: Timestamp;
+};
+/**
+ * What is done without a usable answer.
+ * @example approve
+ * @enum {string}
+ */
+export type AuthorizationDefaultAction = Open<"approve" | "decline">;
+/** The endpoint is gone. */
+export type DeletedAuthorizationEndpoint = {
+  /**
+   * Always `authorization_endpoint`.
+   * @constant
+   */
+  object: "authorization_endpoint";
+  /**
+   * Always `true`.
+   * @constant
+   */
+  deleted: true;
+};
+/** The question whether an authorization is approved. */
+export type AuthorizationRequest = {
+  id: AuthorizationDecisionId;
+  /**
+   * Always `authorization_decision`.
+   * @constant
+   */
+  object: "authorization_decision";
+  /** The version in which it is rendered. */
+  version: VersionDate;
+  /** When it was asked. */
+  created: Timestamp;
+  data: AuthorizationRequestData;
+};
+/** What is to be decided on. */
+export type AuthorizationRequestData = {
+  /** The transaction as it stands after the rules. */
+  card_transaction: CardTransaction;
+};
+/**
+ * Your decision on an authorization.
+ * @example {
+ *       "approved": true,
+ *       "metadata": {
+ *         "rule": "lunch"
+ *       }
+ *     }
+ */
+export type AuthorizationAnswer = {
+  /** Whether it is approved. @example true */
+  approved: boolean;
+  /** How much is approved, in cents, up to what was requested; all of it when absent. @example 1000 */
+  amount?: PositiveAmount;
+  /** Why it is declined; `decision_declined` when absent. */
+  decline_reason?: DeclineReasonCode;
+  metadata?: Metadata;
+};
+/** Identifier of an authorization decision: `azd_` and 26 characters that sort by the time of creation. @example azd_01jxn19p8q7r6s5t4v3w2x1y0z */
+export type AuthorizationDecisionId = string;
+/** One question to your endpoint and its outcome. */
+export type AuthorizationDecision = {
+  id: AuthorizationDecisionId;
+  /**
+   * Always `authorization_decision`.
+   * @constant
+   */
+  object: "authorization_decision";
+  /** The transaction. */
+  card_transaction_id: CardTransactionId;
+  status: AuthorizationDecisionStatus;
+  /** What your endpoint answered, late or not; null without a usable answer. @example true */
+  approved: boolean | null;
+  /** How much it approved, in cents; null when it did not say. @example 1000 */
+  amount: Amount | null;
+  /** Why it declined; null unless it said. @example suspected_fraud */
+  decline_reason: DeclineReasonCode | null;
+  /** How long the answer took, in milliseconds; null without one. @example 212 */
+  duration_ms: number | null;
+  /** Whether the default action was taken instead of an answer. @example false */
+  default_action_used: boolean;
+  metadata: Metadata;
+  /** When it was asked. */
+  created: Timestamp;
+  /** When it last changed. */
+  updated: Timestamp;
+};
+/** One page of decisions, in the order asked for. */
+export type AuthorizationDecisionList = {
+  /** Up to `limit` decisions; empty when nothing matches. */
+  data: AuthorizationDecision[];
+  has_more: HasMore;
+  next_cursor: NextCursor;
+};
+/**
+ * What came of a question.
+ * @example responded
+ * @enum {string}
+ */
+export type AuthorizationDecisionStatus = Open<"pending" | "responded" | "timed_out" | "errored">;
+/**
+ * Where a card is used.
+ * @example {
+ *       "name": "Harbor Diner",
+ *       "category_code": "5812",
+ *       "country": "US",
+ *       "city": "Oakland"
+ *     }
+ */
+export type MerchantInput = {
+  /** Name of the merchant. @example Harbor Diner */
+  name: string;
+  /** What the merchant deals in. */
+  category_code: MerchantCategoryCode;
+  /** Country; `US` when absent. @default US */
+  country?: CountryCode;
+  /** Town. @example Oakland */
+  city?: string;
+};
+/**
+ * An authorization to be simulated.
+ * @example {
+ *       "card_id": "card_01jxg19h8j7k6m5n4p3q2r1s0t",
+ *       "amount": 1250,
+ *       "merchant": {
+ *         "name": "Harbor Diner",
+ *         "category_code": "5812",
+ *         "country": "US",
+ *         "city": "Oakland"
+ *       },
+ *       "entry_method": "contactless"
+ *     }
+ */
+export type AuthorizationSimulation = {
+  /** The card. */
+  card_id: CardId;
+  amount: PositiveAmount;
+  /**
+   * The merchant’s currency, ISO 4217 in lower case; `usd` when absent.
+   * @default usd
+   * @example usd
+   */
+  currency?: string;
+  merchant: MerchantInput;
+  entry_method?: EntryMethod;
+  /** The phone wallet used. */
+  wallet?: Wallet;
+};
+/**
+ * A decline to be simulated.
+ * @example {
+ *       "card_id": "card_01jxg19h8j7k6m5n4p3q2r1s0t",
+ *       "amount": 1250,
+ *       "reason": "suspected_fraud"
+ *     }
+ */
+export type DeclineSimulation = {
+  /** The card. */
+  card_id: CardId;
+  amount: PositiveAmount;
+  merchant?: MerchantInput;
+  reason: DeclineReasonCode;
+};
+/**
+ * An increment to be simulated.
+ * @example {
+ *       "card_transaction_id": "ctx_01jxk19m8n7p6q5r4s3t2v1w0x",
+ *       "amount": 500
+ *     }
+ */
+export type IncrementSimulation = {
+  /** The transaction. */
+  card_transaction_id: CardTransactionId;
+  /** How much more, in cents. @example 500 */
+  amount: PositiveAmount;
+};
+/**
+ * A reversal to be simulated.
+ * @example {
+ *       "card_transaction_id": "ctx_01jxk19m8n7p6q5r4s3t2v1w0x"
+ *     }
+ */
+export type ReversalSimulation = {
+  /** The transaction. */
+  card_transaction_id: CardTransactionId;
+  /** How much, in cents; all that is held when absent. @example 500 */
+  amount?: PositiveAmount;
+};
+/**
+ * An expiry to be simulated.
+ * @example {
+ *       "card_transaction_id": "ctx_01jxk19m8n7p6q5r4s3t2v1w0x"
+ *     }
+ */
+export type ExpirySimulation = {
+  /** The transaction. */
+  card_transaction_id: CardTransactionId;
+};
+/**
+ * A clearing to be simulated.
+ * @example {
+ *       "card_transaction_id": "ctx_01jxk19m8n7p6q5r4s3t2v1w0x",
+ *       "amount": 1250
+ *     }
+ */
+export type ClearingSimulation = {
+  /** The transaction. */
+  card_transaction_id: CardTransactionId;
+  /** How much, in cents; all that is held when absent. */
+  amount?: PositiveAmount;
+  /** Whether it is the last one, so that the rest is given up; when absent it is, if it covers what is held. @example true */
+  final?: boolean;
+};
+/**
+ * A refund to be simulated.
+ * @example {
+ *       "card_transaction_id": "ctx_01jxk19m8n7p6q5r4s3t2v1w0x",
+ *       "amount": 500
+ *     }
+ */
+export type RefundSimulation = {
+  /** The transaction. */
+  card_transaction_id: CardTransactionId;
+  /** How much, in cents; all that was cleared and not refunded when absent. @example 500 */
+  amount?: PositiveAmount;
+};
+/**
+ * A force post to be simulated.
+ * @example {
+ *       "card_id": "card_01jxg19h8j7k6m5n4p3q2r1s0t",
+ *       "amount": 1250,
+ *       "merchant": {
+ *         "name": "Harbor Diner",
+ *         "category_code": "5812",
+ *         "country": "US",
+ *         "city": "Oakland"
+ *       }
+ *     }
+ */
+export type ForcePostSimulation = {
+  /** The card. */
+  card_id: CardId;
+  amount: PositiveAmount;
+  merchant: MerchantInput;
+};
+/**
+ * A step of a card on its way.
+ * @example {
+ *       "card_id": "card_01jxg19h8j7k6m5n4p3q2r1s0t",
+ *       "status": "shipped"
+ *     }
+ */
+export type ShippingSimulation = {
+  /** A physical card. */
+  card_id: CardId;
+  status: ShippingStatus;
+};
+/**
+ * A match to be simulated.
+ * @example {
+ *       "cardholder_id": "chd_01jxd19e8f7g6h5j4k3m2n1p0q",
+ *       "score": 0.94
+ *     }
+ */
+export type SanctionsMatchSimulation = {
+  /** The cardholder. */
+  cardholder_id: CardholderId;
+  /** How alike, from 0 to 1. @example 0.94 */
+  score?: number;
+};
+/**
+ * An outcome to be simulated.
+ * @example {
+ *       "dispute_id": "dsp_01jxm19n8p7q6r5s4t3v2w1x0y",
+ *       "outcome": "won"
+ *     }
+ */
+export type DisputeOutcomeSimulation = {
+  /** A submitted dispute. */
+  dispute_id: DisputeId;
+  /**
+   * What the network says.
+   * @example won
+   * @enum {string}
+   */
+  outcome: "under_review" | "won" | "lost";
+};
+/**
+ * Test money to arrive.
+ * @example {
+ *       "amount": 100000
+ *     }
+ */
+export type FundingSimulation = {
+  /** How much, in cents. @example 100000 */
+  amount: PositiveAmount;
+};
+/** Identifier of a settlement: `stl_` and 26 characters that sort by the time of creation. @example stl_01jxp19q8r7s6t5v4w3x2y1z0a */
+export type SettlementId = string;
+/** Identifier of a line of a settlement: `sln_` and 26 characters that sort by the time of creation. @example sln_01jxq19r8s7t6v5w4x3y2z1a0b */
+export type SettlementLineId = string;
+/** What card use of a day comes to. */
+export type Settlement = {
+  id: SettlementId;
+  /**
+   * Always `settlement`.
+   * @constant
+   */
+  object: "settlement";
+  status: SettlementStatus;
+  currency: Currency;
+  /** Its first instant. @example 2026-06-01T00:00:00.000Z */
+  period_start: Timestamp;
+  /** Its cut-off, which is the next one’s first instant. @example 2026-06-02T00:00:00.000Z */
+  period_end: Timestamp;
+  /** Clearings and refunds, in cents. @example -120000 */
+  transaction_amount: SignedAmount;
+  /** Your share of interchange, in cents. @example 1800 */
+  interchange_amount: Amount;
+  /** Fees of the network, in cents. @example 120 */
+  fees_amount: Amount;
+  /** What is left for you, in cents: the sum of all lines. A negative net is taken from the balance. @example 1680 */
+  net_amount: SignedAmount;
+  /** How many lines it has. @example 3 */
+  lines_count: number;
+  /** The payout that pays it; null without one. @example po_01jxr19s8t7v6w5x4y3z2a1b0c */
+  payout_id: PayoutId | null;
+  /** The first 100 lines. */
+  lines: SettlementLine[];
+  /** When it was opened. */
+  created: Timestamp;
+  /** When it last changed. */
+  updated: Timestamp;
+};
+/** One page of settlements, in the order asked for. */
+export type SettlementList = {
+  /** Up to `limit` settlements; empty when nothing matches. */
+  data: Settlement[];
+  has_more: HasMore;
+  next_cursor: NextCursor;
+};
+/**
+ * Where a settlement stands.
+ * @example open
+ * @enum {string}
+ */
+export type SettlementStatus = Open<"open" | "pending" | "processing" | "settled" | "failed">;
+/** One amount of a settlement. What is yours is positive. */
+export type SettlementLine = {
+  id: SettlementLineId;
+  /**
+   * Always `settlement_line`.
+   * @constant
+   */
+  object: "settlement_line";
+  /** The settlement. */
+  settlement_id: SettlementId;
+  type: SettlementLineType;
+  /** The amount, in cents. @example 1800 */
+  amount: SignedAmount;
+  currency: Currency;
+  /** The transaction or dispute it comes from. @example ctx_01jxk19m8n7p6q5r4s3t2v1w0x */
+  source_id: string | null;
+  /** The entry of the ledger behind it. @example len_01jxt19v8w7x6y5z4a3b2c1d0e */
+  ledger_entry_id: string;
+  /** When it was added. */
+  created: Timestamp;
+};
+/** One page of lines, in the order asked for. */
+export type SettlementLineList = {
+  /** Up to `limit` lines; empty when nothing matches. */
+  data: SettlementLine[];
+  has_more: HasMore;
+  next_cursor: NextCursor;
+};
+/**
+ * What a line stands for.
+ * @example cardTransaction
+ * @enum {string}
+ */
+export type SettlementLineType = Open<"cardTransaction"
+  | "cardRefund"
+  | "interchange"
+  | "networkFee"
+  | "dispute"
+  | "disputeReversal"
+  | "programFunding"
+  | "adjustment">;
+/** Identifier of a payout: `po_` and 26 characters that sort by the time of creation. @example po_01jxr19s8t7v6w5x4y3z2a1b0c */
+export type PayoutId = string;
+/** Money on its way to you. */
+export type Payout = {
+  id: PayoutId;
+  /**
+   * Always `payout`.
+   * @constant
+   */
+  object: "payout";
+  /** How much, in cents. @example 48000 */
+  amount: Amount;
+  currency: PayoutCurrency;
+  /** Where to. */
+  destination_id: PayoutDestinationId;
+  /** The settlement it pays; null without one. @example stl_01jxp19q8r7s6t5v4w3x2y1z0a */
+  settlement_id: SettlementId | null;
+  status: PayoutStatus;
+  /** Why it failed or came back; null unless it did. @example rejected */
+  failure_code: PayoutFailureCode | null;
+  /** Where it is on the chain; null before it is sent, and for bank accounts. */
+  chain: PayoutChain | null;
+  /**
+   * Format: date
+   * The day it arrives, as expected or as it was.
+   * @example 2026-06-03
+   */
+  arrival_date: string | null;
+  metadata: Metadata;
+  /** When it was made. */
+  created: Timestamp;
+  /** When it last changed. */
+  updated: Timestamp;
+};
+/** One page of payouts, in the order asked for. */
+export type PayoutList = {
+  /** Up to `limit` payouts; empty when nothing matches. */
+  data: Payout[];
+  has_more: HasMore;
+  next_cursor: NextCursor;
+};
+/**
+ * What is paid.
+ * @example usdc
+ * @enum {string}
+ */
+export type PayoutCurrency = Open<"usdc" | "usd">;
+/**
+ * Where a payout stands.
+ * @example paid
+ * @enum {string}
+ */
+export type PayoutStatus = Open<"pending" | "in_transit" | "paid" | "failed" | "canceled" | "returned">;
+/**
+ * Why a payout failed or came back.
+ * @example rejected
+ * @enum {string}
+ */
+export type PayoutFailureCode = Open<"account_closed" | "invalid_account" | "rejected" | "insufficient_gas" | "transaction_failed" | "network_error">;
+/** A payment on a chain. */
+export type PayoutChain = {
+  /** The chain, CAIP-2. @example eip155:8453 */
+  id: string;
+  /** Hash of the transaction. @example 0x9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f */
+  transaction_hash: string | null;
+  /** How many blocks confirm it. @example 12 */
+  confirmations: number;
+};
+/** Identifier of a payout destination: `pod_` and 26 characters that sort by the time of creation. @example pod_01jxs19t8v7w6x5y4z3a2b1c0d */
+export type PayoutDestinationId = string;
+/** A destination to be added. */
+export type PayoutDestinationCreate = UsdcDestinationCreate | BankDestinationCreate;
+/**
+ * An address on a chain.
+ * @example {
+ *       "type": "usdc_address",
+ *       "address": "eip155:31337:0x52908400098527886E0F7030069857D2E4169EE7",
+ *       "holder_name": "Harbour Coffee LLC"
+ *     }
+ */
+export type UsdcDestinationCreate = {
+  /**
+   * Always `usdc_address`. (enum property replaced by openapi-typescript)
+   * @enum {string}
+   */
+  type: "usdc_address";
+  /**
+   * The address, CAIP-10, with its EIP-55 checksum. It must be on the chain of the environment, which in the sandbox is 31337 unless the operator set another
+   * one.
+   * @example eip155:31337:0x52908400098527886E0F7030069857D2E4169EE7
+   */
+  address: string;
+  /** Whose it is. @example Harbour Coffee LLC */
+  holder_name: string;
+  /** Whether settlements are paid to it from now on. @example true */
+  default?: boolean;
+  metadata?: Metadata;
+};
+/**
+ * A bank account.
+ * @example {
+ *       "type": "bank_account",
+ *       "token_id": "tok_01jxc19d8e7f6g5h4j3k2m1n0p",
+ *       "holder_name": "Harbour Coffee LLC"
+ *     }
+ */
+export type BankDestinationCreate = {
+  /**
+   * Always `bank_account`. (enum property replaced by openapi-typescript)
+   * @enum {string}
+   */
+  type: "bank_account";
+  /** A token of the account. */
+  token_id: TokenId;
+  /** Whose it is. @example Harbour Coffee LLC */
+  holder_name: string;
+  /** Whether settlements are paid to it from now on. @example true */
+  default?: boolean;
+  metadata?: Metadata;
+};
+/**
+ * Changes to a destination, as a merge patch.
+ * @example {
+ *       "default": true
+ *     }
+ */
+export type PayoutDestinationUpdate = {
+  /** Whether settlements are paid to it from now on; there is one default, so the old one gives way. @example true */
+  default?: boolean;
+  metadata?: MetadataPatch;
+};
+/** A place where money may go. */
+export type PayoutDestination = {
+  id: PayoutDestinationId;
+  /**
+   * Always `payout_destination`.
+   * @constant
+   */
+  object: "payout_destination";
+  type: PayoutDestinationType;
+  /** The address, CAIP-10; null for bank accounts. @example eip155:8453:0x52908400098527886E0F7030069857D2E4169EE7 */
+  address: string | null;
+  /** The account; null for addresses. */
+  bank_account: BankAccount | null;
+  /** Whose it is. @example Harbour Coffee LLC */
+  holder_name: string;
+  /** Whether settlements are paid to it. @example true */
+  default: boolean;
+  status: PayoutDestinationStatus;
+  /**
+   * Format: date-time
+   * When its hold ends, or ended; null once denied.
+   * @example 2026-06-02T09:30:00.000Z
+   */
+  active_at: string | null;
+  metadata: Metadata;
+  /** When it was added. */
+  created: Timestamp;
+  /** When it last changed. */
+  updated: Timestamp;
+};
+/** One page of destinations, in the order asked for. */
+export type PayoutDestinationList = {
+  /** Up to `limit` destinations; empty when nothing matches. */
+  data: PayoutDestination[];
+  has_more: HasMore;
+  next_cursor: NextCursor;
+};
+/** A bank account, as far as it is shown. */
+export type BankAccount = {
+  /** The last four characters of its number. @example 6789 */
+  last4: string;
+  /** Routing number of the bank. @example 110000000 */
+  routing_number: string;
+  /** Where it is kept. */
+  country: CountryCode;
+};
+/**
+ * What sort of place it is.
+ * @example usdc_address
+ * @enum {string}
+ */
+export type PayoutDestinationType = Open<"usdc_address" | "bank_account">;
+/**
+ * Where a destination stands.
+ * @example active
+ * @enum {string}
+ */
+export type PayoutDestinationStatus = Open<"pending_verification" | "inactive" | "active" | "disabled" | "denied">;
+/** Identifier of a treasury report: `trp_` and 26 characters that sort by the time of creation. @example trp_01jxv19w8x7y6z5a4b3c2d1e0f */
+export type TreasuryReportId = string;
+/**
+ * A report to be made.
+ * @example {
+ *       "type": "ledger_entries",
+ *       "interval_start": "2026-05-01T00:00:00Z",
+ *       "interval_end": "2026-06-01T00:00:00Z",
+ *       "currency": "usd"
+ *     }
+ */
+export type TreasuryReportCreate = {
+  type: TreasuryReportType;
+  /** The first instant it covers. @example 2026-05-01T00:00:00Z */
+  interval_start: Timestamp;
+  /** The instant it covers up to, itself excluded. @example 2026-06-01T00:00:00Z */
+  interval_end: Timestamp;
+  /** `usd` when absent. @default usd */
+  currency?: Currency;
+};
+/** Balances and movements over a time. */
+export type TreasuryReport = {
+  id: TreasuryReportId;
+  /**
+   * Always `treasury_report`.
+   * @constant
+   */
+  object: "treasury_report";
+  type: TreasuryReportType;
+  /** The first instant it covers. @example 2026-05-01T00:00:00.000Z */
+  interval_start: Timestamp;
+  /** The instant it covers up to, itself excluded. @example 2026-06-01T00:00:00.000Z */
+  interval_end: Timestamp;
+  currency: Currency;
+  status: TreasuryReportStatus;
+  /** What came of it; null until it has succeeded. */
+  result: TreasuryReportResult | null;
+  /** When it was asked for. */
+  created: Timestamp;
+  /** When it last changed. */
+  updated: Timestamp;
+};
+/** One page of reports, in the order asked for. */
+export type TreasuryReportList = {
+  /** Up to `limit` reports; empty when nothing matches. */
+  data: TreasuryReport[];
+  has_more: HasMore;
+  next_cursor: NextCursor;
+};
+/**
+ * What a report shows.
+ * @example ledger_entries
+ * @enum {string}
+ */
+export type TreasuryReportType = Open<"balance_summary" | "settlement_reconciliation" | "payout_reconciliation" | "ledger_entries">;
+/**
+ * Where a report stands.
+ * @example succeeded
+ * @enum {string}
+ */
+export type TreasuryReportStatus = Open<"pending" | "succeeded" | "failed">;
+/** What came of a report. */
+export type TreasuryReportResult = {
+  /** Its files, one per format. */
+  files: TreasuryReportFile[];
+  /** Until when they can be downloaded. @example 2026-06-08T09:30:00.000Z */
+  expires_at: Timestamp;
+  /** How many rows they have. @example 812 */
+  row_count: number;
+  /** Balance at the start, in cents. @example 100000 */
+  opening: SignedAmount;
+  /** Balance at the end, in cents. @example 148000 */
+  closing: SignedAmount;
+};
+/** A file to download. */
+export type TreasuryReportFile = {
+  format: TreasuryReportFormat;
+  /**
+   * Format: uri
+   * Where it is. Whoever has the link can download it.
+   * @example http://127.0.0.1:4010/reports/k3Jd81nQ0vXz
+   */
+  url: string;
+  /** SHA-256 of its content, in hexadecimal. @example e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855 */
+  sha256: string;
+};
+/**
+ * How a file is written.
+ * @example csv
+ * @enum {string}
+ */
+export type TreasuryReportFormat = Open<"csv" | "json">;
+/**
+ * How far to go: `seconds`, or `to` together with `settlement_id`, or neither.
+ * @example {
+ *       "seconds": 86400
+ *     }
+ * @example {
+ *       "settlement_id": "stl_01jxp19q8r7s6t5v4w3x2y1z0a",
+ *       "to": "settled"
+ *     }
+ */
+export type SettlementClockAdvance = {
+  /** The settlement that `to` speaks of. */
+  settlement_id?: SettlementId;
+  /** How many seconds to go on. @example 86400 */
+  seconds?: number;
+  /** The status that the settlement is to reach. */
+  to?: SettlementStatus;
+};
+/** What moving the clock has moved. */
+export type SettlementClock = {
+  /**
+   * Always `list`.
+   * @constant
+   */
+  object: "list";
+  /** What the clock shows now. */
+  now: Timestamp;
+  /** The settlements that moved, as they are now. */
+  data: Settlement[];
+};
+/**
+ * A failure to be simulated.
+ * @example {
+ *       "settlement_id": "stl_01jxp19q8r7s6t5v4w3x2y1z0a"
+ *     }
+ */
+export type SettlementFailureSimulation = {
+  /** A settlement that is being processed. */
+  settlement_id: SettlementId;
+};
+/**
+ * A failure or return to be simulated.
+ * @example {
+ *       "payout_id": "po_01jxr19s8t7v6w5x4y3z2a1b0c",
+ *       "failure_code": "account_closed"
+ *     }
+ */
+export type PayoutFailureSimulation = {
+  /** The payout. */
+  payout_id: PayoutId;
+  /** `rejected` when absent. @default rejected */
+  failure_code?: PayoutFailureCode;
+};
+/** A pass, and the platform of the device concerned. */
+export type PassOnPlatform = Pass & {
+  /** The platform of the device. */
+  platform: Platform;
+};
+/** Body of `pass_template.created`. */
+export type PassTemplateCreatedEvent = {
+  id: EventId;
+  /**
+   * Always `event`.
+   * @constant
+   */
+  object: "event";
+  /**
+   * Always `pass_template.created`.
+   * @constant
+   */
+  type: "pass_template.created";
+  /** The version in which it is rendered. */
+  version: VersionDate;
+  /** When it happened; retries count from it. */
+  emitted_at: Timestamp;
+  /** The same instant as `emitted_at`. */
+  created: Timestamp;
+  /** What it concerns. */
+  data: {
+    /** The object as it was then. */
+    pass_template: PassTemplate;
+  };
+};
+/** Body of `pass_template.updated`. */
+export type PassTemplateUpdatedEvent = {
+  id: EventId;
+  /**
+   * Always `event`.
+   * @constant
+   */
+  object: "event";
+  /**
+   * Always `pass_template.updated`.
+   * @constant
+   */
+  type: "pass_template.updated";
+  /** The version in which it is rendered. */
+  version: VersionDate;
+  /** When it happened; retries count from it. */
+  emitted_at: Timestamp;
+  /** The same instant as `emitted_at`. */
+  created: Timestamp;
+  /** What it concerns. */
+  data: {
+    /** The object as it was then. */
+    pass_template: PassTemplate;
+  };
+};
+/** Body of `pass_template.archived`. */
+export type PassTemplateArchivedEvent = {
+  id: EventId;
+  /**
+   * Always `event`.
+   * @constant
+   */
+  object: "event";
+  /**
+   * Always `pass_template.archived`.
+   * @constant
+   */
+  type: "pass_template.archived";
+  /** The version in which it is rendered. */
+  version: VersionDate;
+  /** When it happened; retries count from it. */
+  emitted_at: Timestamp;
+  /** The same instant as `emitted_at`. */
+  created: Timestamp;
+  /** What it concerns. */
+  data: {
+    /** The object as it was then. */
+    pass_template: PassTemplate;
+  };
+};
+/** Body of `pass.created`. */
+export type PassCreatedEvent = {
+  id: EventId;
+  /**
+   * Always `event`.
+   * @constant
+   */
+  object: "event";
+  /**
+   * Always `pass.created`.
+   * @constant
+   */
+  type: "pass.created";
+  /** The version in which it is rendered. */
+  version: VersionDate;
+  /** When it happened; retries count from it. */
+  emitted_at: Timestamp;
+  /** The same instant as `emitted_at`. */
+  created: Timestamp;
+  /** What it concerns. */
+  data: {
+    /** The object as it was then. */
+    pass: Pass;
+  };
+};
+/** Body of `pass.updated`. */
+export type PassUpdatedEvent = {
+  id: EventId;
+  /**
+   * Always `event`.
+   * @constant
+   */
+  object: "event";
+  /**
+   * Always `pass.updated`.
+   * @constant
+   */
+  type: "pass.updated";
+  /** The version in which it is rendered. */
+  version: VersionDate;
+  /** When it happened; retries count from it. */
+  emitted_at: Timestamp;
+  /** The same instant as `emitted_at`. */
+  created: Timestamp;
+  /** What it concerns. */
+  data: {
+    /** The object as it was then. */
+    pass: Pass;
+  };
+};
+/** Body of `pass.installed`. */
+export type PassInstalledEvent = {
+  id: EventId;
+  /**
+   * Always `event`.
+   * @constant
+   */
+  object: "event";
+  /**
+   * Always `pass.installed`.
+   * @constant
+   */
+  type: "pass.installed";
+  /** The version in which it is rendered. */
+  version: VersionDate;
+  /** When it happened; retries count from it. */
+  emitted_at: Timestamp;
+  /** The same instant as `emitted_at`. */
+  created: Timestamp;
+  /** What it concerns. */
+  data: {
+    /** The object as it was then. */
+    pass: PassOnPlatform;
+  };
+};
+/** Body of `pass.uninstalled`. */
+export type PassUninstalledEvent = {
+  id: EventId;
+  /**
+   * Always `event`.
+   * @constant
+   */
+  object: "event";
+  /**
+   * Always `pass.uninstalled`.
+   * @constant
+   */
+  type: "pass.uninstalled";
+  /** The version in which it is rendered. */
+  version: VersionDate;
+  /** When it happened; retries count from it. */
+  emitted_at: Timestamp;
+  /** The same instant as `emitted_at`. */
+  created: Timestamp;
+  /** What it concerns. */
+  data: {
+    /** The object as it was then. */
+    pass: PassOnPlatform;
+  };
+};
+/** Body of `pass.scanned`. */
+export type PassScannedEvent = {
+  id: EventId;
+  /**
+   * Always `event`.
+   * @constant
+   */
+  object: "event";
+  /**
+   * Always `pass.scanned`.
+   * @constant
+   */
+  type: "pass.scanned";
+  /** The version in which it is rendered. */
+  version: VersionDate;
+  /** When it happened; retries count from it. */
+  emitted_at: Timestamp;
+  /** The same instant as `emitted_at`. */
+  created: Timestamp;
+  /** What it concerns. */
+  data: {
+    /** The object as it was then. */
+    scan: Scan;
+  };
+};
+/** Body of `pass.redeemed`. */
+export type PassRedeemedEvent = {
+  id: EventId;
+  /**
+   * Always `event`.
+   * @constant
+   */
+  object: "event";
+  /**
+   * Always `pass.redeemed`.
+   * @constant
+   */
+  type: "pass.redeemed";
+  /** The version in which it is rendered. */
+  version: VersionDate;
+  /** When it happened; retries count from it. */
+  emitted_at: Timestamp;
+  /** The same instant as `emitted_at`. */
+  created: Timestamp;
+  /** What it concerns. */
+  data: {
+    /** The object as it was then. */
+    pass: Pass;
+  };
+};
+/** Body of `pass.revoked`. */
+export type PassRevokedEvent = {
+  id: EventId;
+  /**
+   * Always `event`.
+   * @constant
+   */
+  object: "event";
+  /**
+   * Always `pass.revoked`.
+   * @constant
+   */
+  type: "pass.revoked";
+  /** The version in which it is rendered. */
+  version: VersionDate;
+  /** When it happened; retries count from it. */
+  emitted_at: Timestamp;
+  /** The same instant as `emitted_at`. */
+  created: Timestamp;
+  /** What it concerns. */
+  data: {
+    /** The object as it was then. */
+    pass: Pass;
+  };
+};
+/** Body of `pass.expired`. */
+export type PassExpiredEvent = {
+  id: EventId;
+  /**
+   * Always `event`.
+   * @constant
+   */
+  object: "event";
+  /**
+   * Always `pass.expired`.
+   * @constant
+   */
+  type: "pass.expired";
+  /** The version in which it is rendered. */
+  version: VersionDate;
+  /** When it happened; retries count from it. */
+  emitted_at: Timestamp;
+  /** The same instant as `emitted_at`. */
+  created: Timestamp;
+  /** What it concerns. */
+  data: {
+    /** The object as it was then. */
+    pass: Pass;
+  };
+};
+/** Body of `pass.archived`. */
+export type PassArchivedEvent = {
+  id: EventId;
+  /**
+   * Always `event`.
+   * @constant
+   */
+  object: "event";
+  /**
+   * Always `pass.archived`.
+   * @constant
+   */
+  type: "pass.archived";
+  /** The version in which it is rendered. */
+  version: VersionDate;
+  /** When it happened; retries count from it. */
+  emitted_at: Timestamp;
+  /** The same instant as `emitted_at`. */
+  created: Timestamp;
+  /** What it concerns. */
+  data: {
+    /** The object as it was then. */
+    pass: Pass;
+  };
+};
+/** Body of `webhook_endpoint.disabled`. */
+export type WebhookEndpointDisabledEvent = {
+  id: EventId;
+  /**
+   * Always `event`.
+   * @constant
+   */
+  object: "event";
+  /**
+   * Always `webhook_endpoint.disabled`.
+   * @constant
+   */
+  type: "webhook_endpoint.disabled";
+  /** The version in which it is rendered. */
+  version: VersionDate;
+  /** When it happened; retries count from it. */
+  emitted_at: Timestamp;
+  /** The same instant as `emitted_at`. */
+  created: Timestamp;
+  /** What it concerns. */
+  data: {
+    /** The object as it was then. */
+    webhook_endpoint: WebhookEndpoint;
+  };
+};
+/** Body of `webhook_endpoint.test`. */
+export type WebhookEndpointTestEvent = {
+  id: EventId;
+  /**
+   * Always `event`.
+   * @constant
+   */
+  object: "event";
+  /**
+   * Always `webhook_endpoint.test`.
+   * @constant
+   */
+  type: "webhook_endpoint.test";
+  /** The version in which it is rendered. */
+  version: VersionDate;
+  /** When it happened; retries count from it. */
+  emitted_at: Timestamp;
+  /** The same instant as `emitted_at`. */
+  created: Timestamp;
+  /** What it concerns. */
+  data: {
+    /** The object as it was then. */
+    webhook_endpoint: WebhookEndpoint;
+  };
+};
+/** A copy and its source. */
+export type PromotedResource = {
+  resource_type: PromotableType;
+  /** The object in the sandbox. @example tpl_01jx2f8m3q5r7s9t1v3w5x7y9z */
+  sandbox_id: string;
+  /** Its copy in live. @example tpl_01jxb28m3q5r7s9t1v3w5x7y9z */
+  live_id: string;
+};
+/** Body of `promotion.created`. */
+export type PromotionCreatedEvent = {
+  id: EventId;
+  /**
+   * Always `event`.
+   * @constant
+   */
+  object: "event";
+  /**
+   * Always `promotion.created`.
+   * @constant
+   */
+  type: "promotion.created";
+  /** The version in which it is rendered. */
+  version: VersionDate;
+  /** When it happened; retries count from it. */
+  emitted_at: Timestamp;
+  /** The same instant as `emitted_at`. */
+  created: Timestamp;
+  /** What it concerns. */
+  data: {
+    /** The copy and its source. */
+    promotion: PromotedResource;
+  };
+};
+/** Body of `cardholder.created`. */
+export type CardholderCreatedEvent = {
+  id: EventId;
+  /**
+   * Always `event`.
+   * @constant
+   */
+  object: "event";
+  /**
+   * Always `cardholder.created`.
+   * @constant
+   */
+  type: "cardholder.created";
+  /** The version in which it is rendered. */
+  version: VersionDate;
+  /** When it happened; retries count from it. */
+  emitted_at: Timestamp;
+  /** The same instant as `emitted_at`. */
+  created: Timestamp;
+  /** What it concerns. */
+  data: {
+    /** The object as it was then. */
+    cardholder: Cardholder;
+  };
+};
+/** Body of `cardholder.updated`. */
+export type CardholderUpdatedEvent = {
+  id: EventId;
+  /**
+   * Always `event`.
+   * @constant
+   */
+  object: "event";
+  /**
+   * Always `cardholder.updated`.
+   * @constant
+   */
+  type: "cardholder.updated";
+  /** The version in which it is rendered. */
+  version: VersionDate;
+  /** When it happened; retries count from it. */
+  emitted_at: Timestamp;
+  /** The same instant as `emitted_at`. */
+  created: Timestamp;
+  /** What it concerns. */
+  data: {
+    /** The object as it was then. */
+    cardholder: Cardholder;
+  };
+};
+/** Body of `card.created`. */
+export type CardCreatedEvent = {
+  id: EventId;
+  /**
+   * Always `event`.
+   * @constant
+   */
+  object: "event";
+  /**
+   * Always `card.created`.
+   * @constant
+   */
+  type: "card.created";
+  /** The version in which it is rendered. */
+  version: VersionDate;
+  /** When it happened; retries count from it. */
+  emitted_at: Timestamp;
+  /** The same instant as `emitted_at`. */
+  created: Timestamp;
+  /** What it concerns. */
+  data: {
+    /** The object as it was then. */
+    card: Card;
+  };
+};
+/** Body of `card.updated`. */
+export type CardUpdatedEvent = {
+  id: EventId;
+  /**
+   * Always `event`.
+   * @constant
+   */
+  object: "event";
+  /**
+   * Always `card.updated`.
+   * @constant
+   */
+  type: "card.updated";
+  /** The version in which it is rendered. */
+  version: VersionDate;
+  /** When it happened; retries count from it. */
+  emitted_at: Timestamp;
+  /** The same instant as `emitted_at`. */
+  created: Timestamp;
+  /** What it concerns. */
+  data: {
+    /** The object as it was then. */
+    card: Card;
+  };
+};
+/** Body of `card.shipped`. */
+export type CardShippedEvent = {
+  id: EventId;
+  /**
+   * Always `event`.
+   * @constant
+   */
+  object: "event";
+  /**
+   * Always `card.shipped`.
+   * @constant
+   */
+  type: "card.shipped";
+  /** The version in which it is rendered. */
+  version: VersionDate;
+  /** When it happened; retries count from it. */
+  emitted_at: Timestamp;
+  /** The same instant as `emitted_at`. */
+  created: Timestamp;
+  /** What it concerns. */
+  data: {
+    /** The object as it was then. */
+    card: Card;
+  };
+};
+/** Body of `card.delivered`. */
+export type CardDeliveredEvent = {
+  id: EventId;
+  /**
+   * Always `event`.
+   * @constant
+   */
+  object: "event";
+  /**
+   * Always `card.delivered`.
+   * @constant
+   */
+  type: "card.delivered";
+  /** The version in which it is rendered. */
+  version: VersionDate;
+  /** When it happened; retries count from it. */
+  emitted_at: Timestamp;
+  /** The same instant as `emitted_at`. */
+  created: Timestamp;
+  /** What it concerns. */
+  data: {
+    /** The object as it was then. */
+    card: Card;
+  };
+};
+/** Body of `card.canceled`. */
+export type CardCanceledEvent = {
+  id: EventId;
+  /**
+   * Always `event`.
+   * @constant
+   */
+  object: "event";
+  /**
+   * Always `card.canceled`.
+   * @constant
+   */
+  type: "card.canceled";
+  /** The version in which it is rendered. */
+  version: VersionDate;
+  /** When it happened; retries count from it. */
+  emitted_at: Timestamp;
+  /** The same instant as `emitted_at`. */
+  created: Timestamp;
+  /** What it concerns. */
+  data: {
+    /** The object as it was then. */
+    card: Card;
+  };
+};
+/** Body of `card.wallet_token.created`. */
+export type CardWalletTokenCreatedEvent = {
+  id: EventId;
+  /**
+   * Always `event`.
+   * @constant
+   */
+  object: "event";
+  /**
+   * Always `card.wallet_token.created`.
+   * @constant
+   */
+  type: "card.wallet_token.created";
+  /** The version in which it is rendered. */
+  version: VersionDate;
+  /** When it happened; retries count from it. */
+  emitted_at: Timestamp;
+  /** The same instant as `emitted_at`. */
+  created: Timestamp;
+  /** What it concerns. */
+  data: {
+    /** The object as it was then. */
+    wallet_token: WalletToken;
+  };
+};
+/** Body of `card.wallet_token.updated`. */
+export type CardWalletTokenUpdatedEvent = {
+  id: EventId;
+  /**
+   * Always `event`.
+   * @constant
+   */
+  object: "event";
+  /**
+   * Always `card.wallet_token.updated`.
+   * @constant
+   */
+  type: "card.wallet_token.updated";
+  /** The version in which it is rendered. */
+  version: VersionDate;
+  /** When it happened; retries count from it. */
+  emitted_at: Timestamp;
+  /** The same instant as `emitted_at`. */
+  created: Timestamp;
+  /** What it concerns. */
+  data: {
+    /** The object as it was then. */
+    wallet_token: WalletToken;
+  };
+};
+/** Body of `card.transaction.authorized`. */
+export type CardTransactionAuthorizedEvent = {
+  id: EventId;
+  /**
+   * Always `event`.
+   * @constant
+   */
+  object: "event";
+  /**
+   * Always `card.transaction.authorized`.
+   * @constant
+   */
+  type: "card.transaction.authorized";
+  /** The version in which it is rendered. */
+  version: VersionDate;
+  /** When it happened; retries count from it. */
+  emitted_at: Timestamp;
+  /** The same instant as `emitted_at`. */
+  created: Timestamp;
+  /** What it concerns. */
+  data: {
+    /** The object as it was then. */
+    card_transaction: CardTransaction;
+  };
+};
+/** Body of `card.transaction.declined`. */
+export type CardTransactionDeclinedEvent = {
+  id: EventId;
+  /**
+   * Always `event`.
+   * @constant
+   */
+  object: "event";
+  /**
+   * Always `card.transaction.declined`.
+   * @constant
+   */
+  type: "card.transaction.declined";
+  /** The version in which it is rendered. */
+  version: VersionDate;
+  /** When it happened; retries count from it. */
+  emitted_at: Timestamp;
+  /** The same instant as `emitted_at`. */
+  created: Timestamp;
+  /** What it concerns. */
+  data: {
+    /** The object as it was then. */
+    card_transaction: CardTransaction;
+  };
+};
+/** Body of `card.transaction.updated`. */
+export type CardTransactionUpdatedEvent = {
+  id: EventId;
+  /**
+   * Always `event`.
+   * @constant
+   */
+  object: "event";
+  /**
+   * Always `card.transaction.updated`.
+   * @constant
+   */
+  type: "card.transaction.updated";
+  /** The version in which it is rendered. */
+  version: VersionDate;
+  /** When it happened; retries count from it. */
+  emitted_at: Timestamp;
+  /** The same instant as `emitted_at`. */
+  created: Timestamp;
+  /** What it concerns. */
+  data: {
+    /** The object as it was then. */
+    card_transaction: CardTransaction;
+  };
+};
+/** Body of `card.transaction.reversed`. */
+export type CardTransactionReversedEvent = {
+  id: EventId;
+  /**
+   * Always `event`.
+   * @constant
+   */
+  object: "event";
+  /**
+   * Always `card.transaction.reversed`.
+   * @constant
+   */
+  type: "card.transaction.reversed";
+  /** The version in which it is rendered. */
+  version: VersionDate;
+  /** When it happened; retries count from it. */
+  emitted_at: Timestamp;
+  /** The same instant as `emitted_at`. */
+  created: Timestamp;
+  /** What it concerns. */
+  data: {
+    /** The object as it was then. */
+    card_transaction: CardTransaction;
+  };
+};
+/** Body of `card.transaction.expired`. */
+export type CardTransactionExpiredEvent = {
+  id: EventId;
+  /**
+   * Always `event`.
+   * @constant
+   */
+  object: "event";
+  /**
+   * Always `card.transaction.expired`.
+   * @constant
+   */
+  type: "card.transaction.expired";
+  /** The version in which it is rendered. */
+  version: VersionDate;
+  /** When it happened; retries count from it. */
+  emitted_at: Timestamp;
+  /** The same instant as `emitted_at`. */
+  created: Timestamp;
+  /** What it concerns. */
+  data: {
+    /** The object as it was then. */
+    card_transaction: CardTransaction;
+  };
+};
+/** Body of `card.transaction.cleared`. */
+export type CardTransactionClearedEvent = {
+  id: EventId;
+  /**
+   * Always `event`.
+   * @constant
+   */
+  object: "event";
+  /**
+   * Always `card.transaction.cleared`.
+   * @constant
+   */
+  type: "card.transaction.cleared";
+  /** The version in which it is rendered. */
+  version: VersionDate;
+  /** When it happened; retries count from it. */
+  emitted_at: Timestamp;
+  /** The same instant as `emitted_at`. */
+  created: Timestamp;
+  /** What it concerns. */
+  data: {
+    /** The object as it was then. */
+    card_transaction: CardTransaction;
+  };
+};
+/** Body of `card.transaction.refunded`. */
+export type CardTransactionRefundedEvent = {
+  id: EventId;
+  /**
+   * Always `event`.
+   * @constant
+   */
+  object: "event";
+  /**
+   * Always `card.transaction.refunded`.
+   * @constant
+   */
+  type: "card.transaction.refunded";
+  /** The version in which it is rendered. */
+  version: VersionDate;
+  /** When it happened; retries count from it. */
+  emitted_at: Timestamp;
+  /** The same instant as `emitted_at`. */
+  created: Timestamp;
+  /** What it concerns. */
+  data: {
+    /** The object as it was then. */
+    card_transaction: CardTransaction;
+  };
+};
+/** Body of `authorization_decision.timed_out`. */
+export type AuthorizationDecisionTimedOutEvent = {
+  id: EventId;
+  /**
+   * Always `event`.
+   * @constant
+   */
+  object: "event";
+  /**
+   * Always `authorization_decision.timed_out`.
+   * @constant
+   */
+  type: "authorization_decision.timed_out";
+  /** The version in which it is rendered. */
+  version: VersionDate;
+  /** When it happened; retries count from it. */
+  emitted_at: Timestamp;
+  /** The same instant as `emitted_at`. */
+  created: Timestamp;
+  /** What it concerns. */
+  data: {
+    /** The object as it was then. */
+    authorization_decision: AuthorizationDecision;
+  };
+};
+/** Body of `authorization_decision.errored`. */
+export type AuthorizationDecisionErroredEvent = {
+  id: EventId;
+  /**
+   * Always `event`.
+   * @constant
+   */
+  object: "event";
+  /**
+   * Always `authorization_decision.errored`.
+   * @constant
+   */
+  type: "authorization_decision.errored";
+  /** The version in which it is rendered. */
+  version: VersionDate;
+  /** When it happened; retries count from it. */
+  emitted_at: Timestamp;
+  /** The same instant as `emitted_at`. */
+  created: Timestamp;
+  /** What it concerns. */
+  data: {
+    /** The object as it was then. */
+    authorization_decision: AuthorizationDecision;
+  };
+};
+/** Body of `dispute.created`. */
+export type DisputeCreatedEvent = {
+  id: EventId;
+  /**
+   * Always `event`.
+   * @constant
+   */
+  object: "event";
+  /**
+   * Always `dispute.created`.
+   * @constant
+   */
+  type: "dispute.created";
+  /** The version in which it is rendered. */
+  version: VersionDate;
+  /** When it happened; retries count from it. */
+  emitted_at: Timestamp;
+  /** The same instant as `emitted_at`. */
+  created: Timestamp;
+  /** What it concerns. */
+  data: {
+    /** The object as it was then. */
+    dispute: Dispute;
+  };
+};
+/** Body of `dispute.updated`. */
+export type DisputeUpdatedEvent = {
+  id: EventId;
+  /**
+   * Always `event`.
+   * @constant
+   */
+  object: "event";
+  /**
+   * Always `dispute.updated`.
+   * @constant
+   */
+  type: "dispute.updated";
+  /** The version in which it is rendered. */
+  version: VersionDate;
+  /** When it happened; retries count from it. */
+  emitted_at: Timestamp;
+  /** The same instant as `emitted_at`. */
+  created: Timestamp;
+  /** What it concerns. */
+  data: {
+    /** The object as it was then. */
+    dispute: Dispute;
+  };
+};
+/** Body of `dispute.submitted`. */
+export type DisputeSubmittedEvent = {
+  id: EventId;
+  /**
+   * Always `event`.
+   * @constant
+   */
+  object: "event";
+  /**
+   * Always `dispute.submitted`.
+   * @constant
+   */
+  type: "dispute.submitted";
+  /** The version in which it is rendered. */
+  version: VersionDate;
+  /** When it happened; retries count from it. */
+  emitted_at: Timestamp;
+  /** The same instant as `emitted_at`. */
+  created: Timestamp;
+  /** What it concerns. */
+  data: {
+    /** The object as it was then. */
+    dispute: Dispute;
+  };
+};
+/** Body of `dispute.funds_reinstated`. */
+export type DisputeFundsReinstatedEvent = {
+  id: EventId;
+  /**
+   * Always `event`.
+   * @constant
+   */
+  object: "event";
+  /**
+   * Always `dispute.funds_reinstated`.
+   * @constant
+   */
+  type: "dispute.funds_reinstated";
+  /** The version in which it is rendered. */
+  version: VersionDate;
+  /** When it happened; retries count from it. */
+  emitted_at: Timestamp;
+  /** The same instant as `emitted_at`. */
+  created: Timestamp;
+  /** What it concerns. */
+  data: {
+    /** The object as it was then. */
+    dispute: Dispute;
+  };
+};
+/** Body of `dispute.funds_rescinded`. */
+export type DisputeFundsRescindedEvent = {
+  id: EventId;
+  /**
+   * Always `event`.
+   * @constant
+   */
+  object: "event";
+  /**
+   * Always `dispute.funds_rescinded`.
+   * @constant
+   */
+  type: "dispute.funds_rescinded";
+  /** The version in which it is rendered. */
+  version: VersionDate;
+  /** When it happened; retries count from it. */
+  emitted_at: Timestamp;
+  /** The same instant as `emitted_at`. */
+  created: Timestamp;
+  /** What it concerns. */
+  data: {
+    /** The object as it was then. */
+    dispute: Dispute;
+  };
+};
+/** Body of `dispute.closed`. */
+export type DisputeClosedEvent = {
+  id: EventId;
+  /**
+   * Always `event`.
+   * @constant
+   */
+  object: "event";
+  /**
+   * Always `dispute.closed`.
+   * @constant
+   */
+  type: "dispute.closed";
+  /** The version in which it is rendered. */
+  version: VersionDate;
+  /** When it happened; retries count from it. */
+  emitted_at: Timestamp;
+  /** The same instant as `emitted_at`. */
+  created: Timestamp;
+  /** What it concerns. */
+  data: {
+    /** The object as it was then. */
+    dispute: Dispute;
+  };
+};
+/** Body of `settlement.created`. */
+export type SettlementCreatedEvent = {
+  id: EventId;
+  /**
+   * Always `event`.
+   * @constant
+   */
+  object: "event";
+  /**
+   * Always `settlement.created`.
+   * @constant
+   */
+  type: "settlement.created";
+  /** The version in which it is rendered. */
+  version: VersionDate;
+  /** When it happened; retries count from it. */
+  emitted_at: Timestamp;
+  /** The same instant as `emitted_at`. */
+  created: Timestamp;
+  /** What it concerns. */
+  data: {
+    /** The object as it was then. */
+    settlement: Settlement;
+  };
+};
+/** Body of `settlement.pending`. */
+export type SettlementPendingEvent = {
+  id: EventId;
+  /**
+   * Always `event`.
+   * @constant
+   */
+  object: "event";
+  /**
+   * Always `settlement.pending`.
+   * @constant
+   */
+  type: "settlement.pending";
+  /** The version in which it is rendered. */
+  version: VersionDate;
+  /** When it happened; retries count from it. */
+  emitted_at: Timestamp;
+  /** The same instant as `emitted_at`. */
+  created: Timestamp;
+  /** What it concerns. */
+  data: {
+    /** The object as it was then. */
+    settlement: Settlement;
+  };
+};
+/** Body of `settlement.processing`. */
+export type SettlementProcessingEvent = {
+  id: EventId;
+  /**
+   * Always `event`.
+   * @constant
+   */
+  object: "event";
+  /**
+   * Always `settlement.processing`.
+   * @constant
+   */
+  type: "settlement.processing";
+  /** The version in which it is rendered. */
+  version: VersionDate;
+  /** When it happened; retries count from it. */
+  emitted_at: Timestamp;
+  /** The same instant as `emitted_at`. */
+  created: Timestamp;
+  /** What it concerns. */
+  data: {
+    /** The object as it was then. */
+    settlement: Settlement;
+  };
+};
+/** Body of `settlement.settled`. */
+export type SettlementSettledEvent = {
+  id: EventId;
+  /**
+   * Always `event`.
+   * @constant
+   */
+  object: "event";
+  /**
+   * Always `settlement.settled`.
+   * @constant
+   */
+  type: "settlement.settled";
+  /** The version in which it is rendered. */
+  version: VersionDate;
+  /** When it happened; retries count from it. */
+  emitted_at: Timestamp;
+  /** The same instant as `emitted_at`. */
+  created: Timestamp;
+  /** What it concerns. */
+  data: {
+    /** The object as it was then. */
+    settlement: Settlement;
+  };
+};
+/** Body of `settlement.failed`. */
+export type SettlementFailedEvent = {
+  id: EventId;
+  /**
+   * Always `event`.
+   * @constant
+   */
+  object: "event";
+  /**
+   * Always `settlement.failed`.
+   * @constant
+   */
+  type: "settlement.failed";
+  /** The version in which it is rendered. */
+  version: VersionDate;
+  /** When it happened; retries count from it. */
+  emitted_at: Timestamp;
+  /** The same instant as `emitted_at`. */
+  created: Timestamp;
+  /** What it concerns. */
+  data: {
+    /** The object as it was then. */
+    settlement: Settlement;
+  };
+};
+/** Body of `payout.created`. */
+export type PayoutCreatedEvent = {
+  id: EventId;
+  /**
+   * Always `event`.
+   * @constant
+   */
+  object: "event";
+  /**
+   * Always `payout.created`.
+   * @constant
+   */
+  type: "payout.created";
+  /** The version in which it is rendered. */
+  version: VersionDate;
+  /** When it happened; retries count from it. */
+  emitted_at: Timestamp;
+  /** The same instant as `emitted_at`. */
+  created: Timestamp;
+  /** What it concerns. */
+  data: {
+    /** The object as it was then. */
+    payout: Payout;
+  };
+};
+/** Body of `payout.updated`. */
+export type PayoutUpdatedEvent = {
+  id: EventId;
+  /**
+   * Always `event`.
+   * @constant
+   */
+  object: "event";
+  /**
+   * Always `payout.updated`.
+   * @constant
+   */
+  type: "payout.updated";
+  /** The version in which it is rendered. */
+  version: VersionDate;
+  /** When it happened; retries count from it. */
+  emitted_at: Timestamp;
+  /** The same instant as `emitted_at`. */
+  created: Timestamp;
+  /** What it concerns. */
+  data: {
+    /** The object as it was then. */
+    payout: Payout;
+  };
+};
+/** Body of `payout.paid`. */
+export type PayoutPaidEvent = {
+  id: EventId;
+  /**
+   * Always `event`.
+   * @constant
+   */
+  object: "event";
+  /**
+   * Always `payout.paid`.
+   * @constant
+   */
+  type: "payout.paid";
+  /** The version in which it is rendered. */
+  version: VersionDate;
+  /** When it happened; retries count from it. */
+  emitted_at: Timestamp;
+  /** The same instant as `emitted_at`. */
+  created: Timestamp;
+  /** What it concerns. */
+  data: {
+    /** The object as it was then. */
+    payout: Payout;
+  };
+};
+/** Body of `payout.failed`. */
+export type PayoutFailedEvent = {
+  id: EventId;
+  /**
+   * Always `event`.
+   * @constant
+   */
+  object: "event";
+  /**
+   * Always `payout.failed`.
+   * @constant
+   */
+  type: "payout.failed";
+  /** The version in which it is rendered. */
+  version: VersionDate;
+  /** When it happened; retries count from it. */
+  emitted_at: Timestamp;
+  /** The same instant as `emitted_at`. */
+  created: Timestamp;
+  /** What it concerns. */
+  data: {
+    /** The object as it was then. */
+    payout: Payout;
+  };
+};
+/** Body of `payout.canceled`. */
+export type PayoutCanceledEvent = {
+  id: EventId;
+  /**
+   * Always `event`.
+   * @constant
+   */
+  object: "event";
+  /**
+   * Always `payout.canceled`.
+   * @constant
+   */
+  type: "payout.canceled";
+  /** The version in which it is rendered. */
+  version: VersionDate;
+  /** When it happened; retries count from it. */
+  emitted_at: Timestamp;
+  /** The same instant as `emitted_at`. */
+  created: Timestamp;
+  /** What it concerns. */
+  data: {
+    /** The object as it was then. */
+    payout: Payout;
+  };
+};
+/** Body of `payout.returned`. */
+export type PayoutReturnedEvent = {
+  id: EventId;
+  /**
+   * Always `event`.
+   * @constant
+   */
+  object: "event";
+  /**
+   * Always `payout.returned`.
+   * @constant
+   */
+  type: "payout.returned";
+  /** The version in which it is rendered. */
+  version: VersionDate;
+  /** When it happened; retries count from it. */
+  emitted_at: Timestamp;
+  /** The same instant as `emitted_at`. */
+  created: Timestamp;
+  /** What it concerns. */
+  data: {
+    /** The object as it was then. */
+    payout: Payout;
+  };
+};
+/** Body of `payout_destination.created`. */
+export type PayoutDestinationCreatedEvent = {
+  id: EventId;
+  /**
+   * Always `event`.
+   * @constant
+   */
+  object: "event";
+  /**
+   * Always `payout_destination.created`.
+   * @constant
+   */
+  type: "payout_destination.created";
+  /** The version in which it is rendered. */
+  version: VersionDate;
+  /** When it happened; retries count from it. */
+  emitted_at: Timestamp;
+  /** The same instant as `emitted_at`. */
+  created: Timestamp;
+  /** What it concerns. */
+  data: {
+    /** The object as it was then. */
+    payout_destination: PayoutDestination;
+  };
+};
+/** Body of `payout_destination.activated`. */
+export type PayoutDestinationActivatedEvent = {
+  id: EventId;
+  /**
+   * Always `event`.
+   * @constant
+   */
+  object: "event";
+  /**
+   * Always `payout_destination.activated`.
+   * @constant
+   */
+  type: "payout_destination.activated";
+  /** The version in which it is rendered. */
+  version: VersionDate;
+  /** When it happened; retries count from it. */
+  emitted_at: Timestamp;
+  /** The same instant as `emitted_at`. */
+  created: Timestamp;
+  /** What it concerns. */
+  data: {
+    /** The object as it was then. */
+    payout_destination: PayoutDestination;
+  };
+};
+/** Body of `payout_destination.denied`. */
+export type PayoutDestinationDeniedEvent = {
+  id: EventId;
+  /**
+   * Always `event`.
+   * @constant
+   */
+  object: "event";
+  /**
+   * Always `payout_destination.denied`.
+   * @constant
+   */
+  type: "payout_destination.denied";
+  /** The version in which it is rendered. */
+  version: VersionDate;
+  /** When it happened; retries count from it. */
+  emitted_at: Timestamp;
+  /** The same instant as `emitted_at`. */
+  created: Timestamp;
+  /** What it concerns. */
+  data: {
+    /** The object as it was then. */
+    payout_destination: PayoutDestination;
+  };
+};
+/** Body of `payout_destination.disabled`. */
+export type PayoutDestinationDisabledEvent = {
+  id: EventId;
+  /**
+   * Always `event`.
+   * @constant
+   */
+  object: "event";
+  /**
+   * Always `payout_destination.disabled`.
+   * @constant
+   */
+  type: "payout_destination.disabled";
+  /** The version in which it is rendered. */
+  version: VersionDate;
+  /** When it happened; retries count from it. */
+  emitted_at: Timestamp;
+  /** The same instant as `emitted_at`. */
+  created: Timestamp;
+  /** What it concerns. */
+  data: {
+    /** The object as it was then. */
+    payout_destination: PayoutDestination;
+  };
+};
+/** Body of `treasury_report.succeeded`. */
+export type TreasuryReportSucceededEvent = {
+  id: EventId;
+  /**
+   * Always `event`.
+   * @constant
+   */
+  object: "event";
+  /**
+   * Always `treasury_report.succeeded`.
+   * @constant
+   */
+  type: "treasury_report.succeeded";
+  /** The version in which it is rendered. */
+  version: VersionDate;
+  /** When it happened; retries count from it. */
+  emitted_at: Timestamp;
+  /** The same instant as `emitted_at`. */
+  created: Timestamp;
+  /** What it concerns. */
+  data: {
+    /** The object as it was then. */
+    treasury_report: TreasuryReport;
+  };
+};
+/** Body of `treasury_report.failed`. */
+export type TreasuryReportFailedEvent = {
+  id: EventId;
+  /**
+   * Always `event`.
+   * @constant
+   */
+  object: "event";
+  /**
+   * Always `treasury_report.failed`.
+   * @constant
+   */
+  type: "treasury_report.failed";
+  /** The version in which it is rendered. */
+  version: VersionDate;
+  /** When it happened; retries count from it. */
+  emitted_at: Timestamp;
+  /** The same instant as `emitted_at`. */
+  created: Timestamp;
+  /** What it concerns. */
+  data: {
+    /** The object as it was then. */
+    treasury_report: TreasuryReport;
+  };
+};
+/**
+ * What happened: the resource and a verb in the past tense.
+ * @example pass.installed
+ * @enum {string}
+ */
+export type EventType = Open<"pass_template.created"
+  | "pass_template.updated"
+  | "pass_template.archived"
+  | "pass.created"
+  | "pass.updated"
+  | "pass.installed"
+  | "pass.uninstalled"
+  | "pass.scanned"
+  | "pass.redeemed"
+  | "pass.revoked"
+  | "pass.expired"
+  | "pass.archived"
+  | "webhook_endpoint.disabled"
+  | "webhook_endpoint.test"
+  | "promotion.created"
+  | "cardholder.created"
+  | "cardholder.updated"
+  | "card.created"
+  | "card.updated"
+  | "card.shipped"
+  | "card.delivered"
+  | "card.canceled"
+  | "card.wallet_token.created"
+  | "card.wallet_token.updated"
+  | "card.transaction.authorized"
+  | "card.transaction.declined"
+  | "card.transaction.updated"
+  | "card.transaction.reversed"
+  | "card.transaction.expired"
+  | "card.transaction.cleared"
+  | "card.transaction.refunded"
+  | "authorization_decision.timed_out"
+  | "authorization_decision.errored"
+  | "dispute.created"
+  | "dispute.updated"
+  | "dispute.submitted"
+  | "dispute.funds_reinstated"
+  | "dispute.funds_rescinded"
+  | "dispute.closed"
+  | "settlement.created"
+  | "settlement.pending"
+  | "settlement.processing"
+  | "settlement.settled"
+  | "settlement.failed"
+  | "payout.created"
+  | "payout.updated"
+  | "payout.paid"
+  | "payout.failed"
+  | "payout.canceled"
+  | "payout.returned"
+  | "payout_destination.created"
+  | "payout_destination.activated"
+  | "payout_destination.denied"
+  | "payout_destination.disabled"
+  | "treasury_report.succeeded"
+  | "treasury_report.failed">;
+/**
+ * An event type to be told about, or `*` for all of them.
+ * @example pass.installed
+ * @enum {string}
+ */
+export type EnabledEvent = Open<"*"
+  | "pass_template.created"
+  | "pass_template.updated"
+  | "pass_template.archived"
+  | "pass.created"
+  | "pass.updated"
+  | "pass.installed"
+  | "pass.uninstalled"
+  | "pass.scanned"
+  | "pass.redeemed"
+  | "pass.revoked"
+  | "pass.expired"
+  | "pass.archived"
+  | "webhook_endpoint.disabled"
+  | "webhook_endpoint.test"
+  | "promotion.created"
+  | "cardholder.created"
+  | "cardholder.updated"
+  | "card.created"
+  | "card.updated"
+  | "card.shipped"
+  | "card.delivered"
+  | "card.canceled"
+  | "card.wallet_token.created"
+  | "card.wallet_token.updated"
+  | "card.transaction.authorized"
+  | "card.transaction.declined"
+  | "card.transaction.updated"
+  | "card.transaction.reversed"
+  | "card.transaction.expired"
+  | "card.transaction.cleared"
+  | "card.transaction.refunded"
+  | "authorization_decision.timed_out"
+  | "authorization_decision.errored"
+  | "dispute.created"
+  | "dispute.updated"
+  | "dispute.submitted"
+  | "dispute.funds_reinstated"
+  | "dispute.funds_rescinded"
+  | "dispute.closed"
+  | "settlement.created"
+  | "settlement.pending"
+  | "settlement.processing"
+  | "settlement.settled"
+  | "settlement.failed"
+  | "payout.created"
+  | "payout.updated"
+  | "payout.paid"
+  | "payout.failed"
+  | "payout.canceled"
+  | "payout.returned"
+  | "payout_destination.created"
+  | "payout_destination.activated"
+  | "payout_destination.denied"
+  | "payout_destination.disabled"
+  | "treasury_report.succeeded"
+  | "treasury_report.failed">;
+/** The version to be answered in. Without it the version applies that the tenant is pinned to in this environment. @example 2026-02-01 */
+export type ServiceVersion = VersionDate;
+export type Refusal = { content: { "application/json": Error; }; };
+/**
+ * A fresh second factor: the six digits of an authenticator app, or the `fct_` token shown by a completed challenge. Without it the request is refused with 403
+ * `factor_required` and a `challenge_url`.
+ * @example 492816
+ */
+export type ServiceFactor = string;
+/**
+ * A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is
+ * refused.
+ * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
+ */
+export type IdempotencyKey = string;
+/** How many records a page may hold. @example 25 */
+export type Limit = number;
+/**
+ * A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was
+ * made under.
+ * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+ */
+export type StartingAfter = Cursor;
+/**
+ * A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+ * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+ */
+export type EndingBefore = Cursor;
+/** By time of creation: `desc` is newest first, `asc` oldest first. @example desc */
+export type Order = "asc" | "desc";
+/** Only records created after this instant, which is itself excluded. @example 2026-05-01 */
+export type CreatedAfter = Instant;
+/** Only records created at this instant or later. @example 2026-05-01T00:00:00Z */
+export type CreatedGte = Instant;
+/** Only records created later than this instant. @example 2026-05-01T00:00:00Z */
+export type CreatedGt = Instant;
+/** Only records created at this instant or earlier. @example 2026-06-01T00:00:00Z */
+export type CreatedLte = Instant;
+/** Only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
+export type CreatedLt = Instant;
+export type ListAuditEntriesQuery = {
+  /** How many records a page may hold. @example 25 */
+  limit?: Limit;
+  /**
+   * A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was
+   * made under.
+   * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+   */
+  starting_after?: StartingAfter;
+  /**
+   * A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+   * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+   */
+  ending_before?: EndingBefore;
+  /** By time of creation: `desc` is newest first, `asc` oldest first. @example desc */
+  order?: Order;
+  /** Only records created after this instant, which is itself excluded. @example 2026-05-01 */
+  created_after?: CreatedAfter;
+  /** Only records created at this instant or later. @example 2026-05-01T00:00:00Z */
+  "created[gte]"?: CreatedGte;
+  /** Only records created later than this instant. @example 2026-05-01T00:00:00Z */
+  "created[gt]"?: CreatedGt;
+  /** Only records created at this instant or earlier. @example 2026-06-01T00:00:00Z */
+  "created[lte]"?: CreatedLte;
+  /** Only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
+  "created[lt]"?: CreatedLt;
+  /** Only what this key, token or member did. @example key_01jx1a2b3c4d5e6f7g8h9j0k1m */
+  actor_id?: string;
+  /** Only this action. @example pass.revoked */
+  action?: string;
+  /** Only what was done to this object. @example pass_01jx3a9b8c7d6e5f4g3h2j1k0m */
+  target_id?: string;
+};
+/**
+ * A sandbox secret key of the same tenant with the scope `admin`, as `Bearer svc_sk_sandbox_…`: what is promoted is read with it.
+ * @example Bearer svc_sk_sandbox_0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefg1A2b3C
+ */
+export type SandboxAuthorization = string;
+export type ListPromotionsQuery = {
+  /** How many records a page may hold. @example 25 */
+  limit?: Limit;
+  /**
+   * A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was
+   * made under.
+   * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+   */
+  starting_after?: StartingAfter;
+  /**
+   * A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+   * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+   */
+  ending_before?: EndingBefore;
+  /** By time of creation: `desc` is newest first, `asc` oldest first. @example desc */
+  order?: Order;
+  /** Only records created after this instant, which is itself excluded. @example 2026-05-01 */
+  created_after?: CreatedAfter;
+  /** Only records created at this instant or later. @example 2026-05-01T00:00:00Z */
+  "created[gte]"?: CreatedGte;
+  /** Only records created later than this instant. @example 2026-05-01T00:00:00Z */
+  "created[gt]"?: CreatedGt;
+  /** Only records created at this instant or earlier. @example 2026-06-01T00:00:00Z */
+  "created[lte]"?: CreatedLte;
+  /** Only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
+  "created[lt]"?: CreatedLt;
+};
+/** The promotion. @example prm_01jxa9b8c7d6e5f4g3h2j1k0mn */
+export type PromotionId_2 = PromotionId;
+export type ListPassTemplatesQuery = {
+  /** How many records a page may hold. @example 25 */
+  limit?: Limit;
+  /**
+   * A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was
+   * made under.
+   * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+   */
+  starting_after?: StartingAfter;
+  /**
+   * A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+   * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+   */
+  ending_before?: EndingBefore;
+  /** By time of creation: `desc` is newest first, `asc` oldest first. @example desc */
+  order?: Order;
+  /** Only records created after this instant, which is itself excluded. @example 2026-05-01 */
+  created_after?: CreatedAfter;
+  /** Only records created at this instant or later. @example 2026-05-01T00:00:00Z */
+  "created[gte]"?: CreatedGte;
+  /** Only records created later than this instant. @example 2026-05-01T00:00:00Z */
+  "created[gt]"?: CreatedGt;
+  /** Only records created at this instant or earlier. @example 2026-06-01T00:00:00Z */
+  "created[lte]"?: CreatedLte;
+  /** Only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
+  "created[lt]"?: CreatedLt;
+  /** Only templates of this kind. @example loyalty */
+  kind?: PassTemplateKind;
+  /** Only templates in this status. @example active */
+  status?: PassTemplateStatus;
+};
+/** The template. @example tpl_01jx2f8m3q5r7s9t1v3w5x7y9z */
+export type TemplateId_2 = TemplateId;
+/** Only passes in this status. @example installed */
+export type PassStatusFilter = PassStatus;
+/** Only passes of this template. @example tpl_01jx2f8m3q5r7s9t1v3w5x7y9z */
+export type PassTemplateFilter = TemplateId;
+/** Whether archived passes are wanted too. In this version it is accepted and has no effect: archived passes are always left out. @example true */
+export type IncludeArchived = boolean;
+export type ListPassesQuery = {
+  /** How many records a page may hold. @example 25 */
+  limit?: Limit;
+  /**
+   * A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was
+   * made under.
+   * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+   */
+  starting_after?: StartingAfter;
+  /**
+   * A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+   * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+   */
+  ending_before?: EndingBefore;
+  /** By time of creation: `desc` is newest first, `asc` oldest first. @example desc */
+  order?: Order;
+  /** Only records created after this instant, which is itself excluded. @example 2026-05-01 */
+  created_after?: CreatedAfter;
+  /** Only records created at this instant or later. @example 2026-05-01T00:00:00Z */
+  "created[gte]"?: CreatedGte;
+  /** Only records created later than this instant. @example 2026-05-01T00:00:00Z */
+  "created[gt]"?: CreatedGt;
+  /** Only records created at this instant or earlier. @example 2026-06-01T00:00:00Z */
+  "created[lte]"?: CreatedLte;
+  /** Only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
+  "created[lt]"?: CreatedLt;
+  /** Only passes in this status. @example installed */
+  status?: PassStatusFilter;
+  /** Only passes of this template. @example tpl_01jx2f8m3q5r7s9t1v3w5x7y9z */
+  template_id?: PassTemplateFilter;
+  /** Whether archived passes are wanted too. In this version it is accepted and has no effect: archived passes are always left out. @example true */
+  include_archived?: IncludeArchived;
+};
+export type CountPassesQuery = {
+  /** Only records created after this instant, which is itself excluded. @example 2026-05-01 */
+  created_after?: CreatedAfter;
+  /** Only records created at this instant or later. @example 2026-05-01T00:00:00Z */
+  "created[gte]"?: CreatedGte;
+  /** Only records created later than this instant. @example 2026-05-01T00:00:00Z */
+  "created[gt]"?: CreatedGt;
+  /** Only records created at this instant or earlier. @example 2026-06-01T00:00:00Z */
+  "created[lte]"?: CreatedLte;
+  /** Only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
+  "created[lt]"?: CreatedLt;
+  /** Only passes in this status. @example installed */
+  status?: PassStatusFilter;
+  /** Only passes of this template. @example tpl_01jx2f8m3q5r7s9t1v3w5x7y9z */
+  template_id?: PassTemplateFilter;
+  /** Whether archived passes are wanted too. In this version it is accepted and has no effect: archived passes are always left out. @example true */
+  include_archived?: IncludeArchived;
+};
+/** The pass. @example pass_01jx3a9b8c7d6e5f4g3h2j1k0m */
+export type PassId_2 = PassId;
+export type ListScansQuery = {
+  /** How many records a page may hold. @example 25 */
+  limit?: Limit;
+  /**
+   * A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was
+   * made under.
+   * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+   */
+  starting_after?: StartingAfter;
+  /**
+   * A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+   * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+   */
+  ending_before?: EndingBefore;
+  /** By time of creation: `desc` is newest first, `asc` oldest first. @example desc */
+  order?: Order;
+  /** Only records created after this instant, which is itself excluded. @example 2026-05-01 */
+  created_after?: CreatedAfter;
+  /** Only records created at this instant or later. @example 2026-05-01T00:00:00Z */
+  "created[gte]"?: CreatedGte;
+  /** Only records created later than this instant. @example 2026-05-01T00:00:00Z */
+  "created[gt]"?: CreatedGt;
+  /** Only records created at this instant or earlier. @example 2026-06-01T00:00:00Z */
+  "created[lte]"?: CreatedLte;
+  /** Only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
+  "created[lt]"?: CreatedLt;
+  /** Only scans of this pass. @example pass_01jx3a9b8c7d6e5f4g3h2j1k0m */
+  pass_id?: PassId;
+  /** Only scans with this result. @example accepted */
+  result?: ScanResult;
+};
+/** The scan. @example scan_01jx4b9c8d7e6f5g4h3j2k1m0n */
+export type ScanId_2 = ScanId;
+export type ListWebhookEndpointsQuery = {
+  /** How many records a page may hold. @example 25 */
+  limit?: Limit;
+  /**
+   * A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was
+   * made under.
+   * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+   */
+  starting_after?: StartingAfter;
+  /**
+   * A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+   * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+   */
+  ending_before?: EndingBefore;
+  /** By time of creation: `desc` is newest first, `asc` oldest first. @example desc */
+  order?: Order;
+  /** Only records created after this instant, which is itself excluded. @example 2026-05-01 */
+  created_after?: CreatedAfter;
+  /** Only records created at this instant or later. @example 2026-05-01T00:00:00Z */
+  "created[gte]"?: CreatedGte;
+  /** Only records created later than this instant. @example 2026-05-01T00:00:00Z */
+  "created[gt]"?: CreatedGt;
+  /** Only records created at this instant or earlier. @example 2026-06-01T00:00:00Z */
+  "created[lte]"?: CreatedLte;
+  /** Only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
+  "created[lt]"?: CreatedLt;
+  /** Only endpoints in this status. @example enabled */
+  status?: WebhookEndpointStatus;
+};
+/** The webhook endpoint. @example whe_01jx5c9d8e7f6g5h4j3k2m1n0p */
+export type WebhookEndpointId_2 = WebhookEndpointId;
+export type ListDeliveryAttemptsQuery = {
+  /** How many records a page may hold. @example 25 */
+  limit?: Limit;
+  /**
+   * A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was
+   * made under.
+   * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+   */
+  starting_after?: StartingAfter;
+  /**
+   * A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+   * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+   */
+  ending_before?: EndingBefore;
+  /** By time of creation: `desc` is newest first, `asc` oldest first. @example desc */
+  order?: Order;
+  /** Only records created after this instant, which is itself excluded. @example 2026-05-01 */
+  created_after?: CreatedAfter;
+  /** Only records created at this instant or later. @example 2026-05-01T00:00:00Z */
+  "created[gte]"?: CreatedGte;
+  /** Only records created later than this instant. @example 2026-05-01T00:00:00Z */
+  "created[gt]"?: CreatedGt;
+  /** Only records created at this instant or earlier. @example 2026-06-01T00:00:00Z */
+  "created[lte]"?: CreatedLte;
+  /** Only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
+  "created[lt]"?: CreatedLt;
+  /** Only attempts in this status. @example failed */
+  status?: WebhookDeliveryAttemptStatus;
+  /** Only attempts to deliver this event. @example evt_01jx7e9f8g7h6j5k4m3n2p1q0r */
+  event_id?: EventId;
+};
+/** The delivery attempt. @example wdla_01jx6d9e8f7g6h5j4k3m2n1p0q */
+export type WebhookDeliveryAttemptId_2 = WebhookDeliveryAttemptId;
+export type ListEventsQuery = {
+  /** How many records a page may hold. @example 25 */
+  limit?: Limit;
+  /**
+   * A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was
+   * made under.
+   * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+   */
+  starting_after?: StartingAfter;
+  /**
+   * A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+   * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+   */
+  ending_before?: EndingBefore;
+  /** By time of creation: `desc` is newest first, `asc` oldest first. @example desc */
+  order?: Order;
+  /** Only records created after this instant, which is itself excluded. @example 2026-05-01 */
+  created_after?: CreatedAfter;
+  /** Only records created at this instant or later. @example 2026-05-01T00:00:00Z */
+  "created[gte]"?: CreatedGte;
+  /** Only records created later than this instant. @example 2026-05-01T00:00:00Z */
+  "created[gt]"?: CreatedGt;
+  /** Only records created at this instant or earlier. @example 2026-06-01T00:00:00Z */
+  "created[lte]"?: CreatedLte;
+  /** Only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
+  "created[lt]"?: CreatedLt;
+  /** Only events of this type. @example pass.installed */
+  type?: EventType;
+};
+/** The event. @example evt_01jx7e9f8g7h6j5k4m3n2p1q0r */
+export type EventId_2 = EventId;
+export type ListCardholdersQuery = {
+  /** How many records a page may hold. @example 25 */
+  limit?: Limit;
+  /**
+   * A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was
+   * made under.
+   * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+   */
+  starting_after?: StartingAfter;
+  /**
+   * A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+   * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+   */
+  ending_before?: EndingBefore;
+  /** By time of creation: `desc` is newest first, `asc` oldest first. @example desc */
+  order?: Order;
+  /** Only records created after this instant, which is itself excluded. @example 2026-05-01 */
+  created_after?: CreatedAfter;
+  /** Only records created at this instant or later. @example 2026-05-01T00:00:00Z */
+  "created[gte]"?: CreatedGte;
+  /** Only records created later than this instant. @example 2026-05-01T00:00:00Z */
+  "created[gt]"?: CreatedGt;
+  /** Only records created at this instant or earlier. @example 2026-06-01T00:00:00Z */
+  "created[lte]"?: CreatedLte;
+  /** Only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
+  "created[lt]"?: CreatedLt;
+  /** Only cardholders in this status. @example active */
+  status?: CardholderStatus;
+  /** Only cardholders of this type. @example individual */
+  type?: CardholderType;
+};
+/** The cardholder. @example chd_01jxd19e8f7g6h5j4k3m2n1p0q */
+export type CardholderId_2 = CardholderId;
+export type ListSanctionsAlertsQuery = {
+  /** How many records a page may hold. @example 25 */
+  limit?: Limit;
+  /**
+   * A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was
+   * made under.
+   * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+   */
+  starting_after?: StartingAfter;
+  /**
+   * A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+   * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+   */
+  ending_before?: EndingBefore;
+  /** By time of creation: `desc` is newest first, `asc` oldest first. @example desc */
+  order?: Order;
+  /** Only records created after this instant, which is itself excluded. @example 2026-05-01 */
+  created_after?: CreatedAfter;
+  /** Only records created at this instant or later. @example 2026-05-01T00:00:00Z */
+  "created[gte]"?: CreatedGte;
+  /** Only records created later than this instant. @example 2026-05-01T00:00:00Z */
+  "created[gt]"?: CreatedGt;
+  /** Only records created at this instant or earlier. @example 2026-06-01T00:00:00Z */
+  "created[lte]"?: CreatedLte;
+  /** Only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
+  "created[lt]"?: CreatedLt;
+  /** Only alerts in this status. @example open */
+  status?: SanctionsAlertStatus;
+  /** Only alerts on this cardholder. @example chd_01jxd19e8f7g6h5j4k3m2n1p0q */
+  cardholder_id?: CardholderId;
+};
+/** The alert. @example sal_01jxe19f8g7h6j5k4m3n2p1q0r */
+export type SanctionsAlertId_2 = SanctionsAlertId;
+export type ListCardProgramsQuery = {
+  /** How many records a page may hold. @example 25 */
+  limit?: Limit;
+  /**
+   * A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was
+   * made under.
+   * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+   */
+  starting_after?: StartingAfter;
+  /**
+   * A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+   * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+   */
+  ending_before?: EndingBefore;
+  /** By time of creation: `desc` is newest first, `asc` oldest first. @example desc */
+  order?: Order;
+  /** Only records created after this instant, which is itself excluded. @example 2026-05-01 */
+  created_after?: CreatedAfter;
+  /** Only records created at this instant or later. @example 2026-05-01T00:00:00Z */
+  "created[gte]"?: CreatedGte;
+  /** Only records created later than this instant. @example 2026-05-01T00:00:00Z */
+  "created[gt]"?: CreatedGt;
+  /** Only records created at this instant or earlier. @example 2026-06-01T00:00:00Z */
+  "created[lte]"?: CreatedLte;
+  /** Only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
+  "created[lt]"?: CreatedLt;
+};
+/** The card program. @example cprg_01jxf19g8h7j6k5m4n3p2q1r0s */
+export type CardProgramId_2 = CardProgramId;
+export type ListCardsQuery = {
+  /** How many records a page may hold. @example 25 */
+  limit?: Limit;
+  /**
+   * A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was
+   * made under.
+   * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+   */
+  starting_after?: StartingAfter;
+  /**
+   * A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+   * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+   */
+  ending_before?: EndingBefore;
+  /** By time of creation: `desc` is newest first, `asc` oldest first. @example desc */
+  order?: Order;
+  /** Only records created after this instant, which is itself excluded. @example 2026-05-01 */
+  created_after?: CreatedAfter;
+  /** Only records created at this instant or later. @example 2026-05-01T00:00:00Z */
+  "created[gte]"?: CreatedGte;
+  /** Only records created later than this instant. @example 2026-05-01T00:00:00Z */
+  "created[gt]"?: CreatedGt;
+  /** Only records created at this instant or earlier. @example 2026-06-01T00:00:00Z */
+  "created[lte]"?: CreatedLte;
+  /** Only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
+  "created[lt]"?: CreatedLt;
+  /** Only cards in this status. @example active */
+  status?: CardStatus;
+  /** Only cards of this type. @example virtual */
+  type?: CardType;
+  /** Only cards of this cardholder. @example chd_01jxd19e8f7g6h5j4k3m2n1p0q */
+  cardholder_id?: CardholderId;
+};
+/** The card. @example card_01jxg19h8j7k6m5n4p3q2r1s0t */
+export type CardId_2 = CardId;
+export type ListProvisioningPayloadsQuery = {
+  /** How many records a page may hold. @example 25 */
+  limit?: Limit;
+  /**
+   * A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was
+   * made under.
+   * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+   */
+  starting_after?: StartingAfter;
+  /**
+   * A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+   * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+   */
+  ending_before?: EndingBefore;
+  /** By time of creation: `desc` is newest first, `asc` oldest first. @example desc */
+  order?: Order;
+  /** Only records created after this instant, which is itself excluded. @example 2026-05-01 */
+  created_after?: CreatedAfter;
+  /** Only records created at this instant or later. @example 2026-05-01T00:00:00Z */
+  "created[gte]"?: CreatedGte;
+  /** Only records created later than this instant. @example 2026-05-01T00:00:00Z */
+  "created[gt]"?: CreatedGt;
+  /** Only records created at this instant or earlier. @example 2026-06-01T00:00:00Z */
+  "created[lte]"?: CreatedLte;
+  /** Only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
+  "created[lt]"?: CreatedLt;
+};
+/** The provisioning payload. @example ppl_01jxh19j8k7m6n5p4q3r2s1t0v */
+export type ProvisioningPayloadId_2 = ProvisioningPayloadId;
+export type ListWalletTokensQuery = {
+  /** How many records a page may hold. @example 25 */
+  limit?: Limit;
+  /**
+   * A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was
+   * made under.
+   * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+   */
+  starting_after?: StartingAfter;
+  /**
+   * A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+   * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+   */
+  ending_before?: EndingBefore;
+  /** By time of creation: `desc` is newest first, `asc` oldest first. @example desc */
+  order?: Order;
+  /** Only records created after this instant, which is itself excluded. @example 2026-05-01 */
+  created_after?: CreatedAfter;
+  /** Only records created at this instant or later. @example 2026-05-01T00:00:00Z */
+  "created[gte]"?: CreatedGte;
+  /** Only records created later than this instant. @example 2026-05-01T00:00:00Z */
+  "created[gt]"?: CreatedGt;
+  /** Only records created at this instant or earlier. @example 2026-06-01T00:00:00Z */
+  "created[lte]"?: CreatedLte;
+  /** Only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
+  "created[lt]"?: CreatedLt;
+  /** Only tokens of this card. @example card_01jxg19h8j7k6m5n4p3q2r1s0t */
+  card_id?: CardId;
+};
+/** The wallet token. @example wtk_01jxj19k8m7n6p5q4r3s2t1v0w */
+export type WalletTokenId_2 = WalletTokenId;
+export type ListCardTransactionsQuery = {
+  /** How many records a page may hold. @example 25 */
+  limit?: Limit;
+  /**
+   * A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was
+   * made under.
+   * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+   */
+  starting_after?: StartingAfter;
+  /**
+   * A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+   * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+   */
+  ending_before?: EndingBefore;
+  /** By time of creation: `desc` is newest first, `asc` oldest first. @example desc */
+  order?: Order;
+  /** Only records created after this instant, which is itself excluded. @example 2026-05-01 */
+  created_after?: CreatedAfter;
+  /** Only records created at this instant or later. @example 2026-05-01T00:00:00Z */
+  "created[gte]"?: CreatedGte;
+  /** Only records created later than this instant. @example 2026-05-01T00:00:00Z */
+  "created[gt]"?: CreatedGt;
+  /** Only records created at this instant or earlier. @example 2026-06-01T00:00:00Z */
+  "created[lte]"?: CreatedLte;
+  /** Only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
+  "created[lt]"?: CreatedLt;
+  /** Only transactions of this card. @example card_01jxg19h8j7k6m5n4p3q2r1s0t */
+  card_id?: CardId;
+  /** Only transactions of this cardholder. @example chd_01jxd19e8f7g6h5j4k3m2n1p0q */
+  cardholder_id?: CardholderId;
+  /** Only transactions in this status. @example authorized */
+  status?: CardTransactionStatus;
+  /** Only transactions of this type. @example purchase */
+  type?: CardTransactionType;
+  /** Only transactions with merchants of this category. @example 5812 */
+  category_code?: MerchantCategoryCode;
+};
+/** The transaction. @example ctx_01jxk19m8n7p6q5r4s3t2v1w0x */
+export type CardTransactionId_2 = CardTransactionId;
+export type ListAuthorizationDecisionsQuery = {
+  /** How many records a page may hold. @example 25 */
+  limit?: Limit;
+  /**
+   * A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was
+   * made under.
+   * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+   */
+  starting_after?: StartingAfter;
+  /**
+   * A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+   * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+   */
+  ending_before?: EndingBefore;
+  /** By time of creation: `desc` is newest first, `asc` oldest first. @example desc */
+  order?: Order;
+  /** Only records created after this instant, which is itself excluded. @example 2026-05-01 */
+  created_after?: CreatedAfter;
+  /** Only records created at this instant or later. @example 2026-05-01T00:00:00Z */
+  "created[gte]"?: CreatedGte;
+  /** Only records created later than this instant. @example 2026-05-01T00:00:00Z */
+  "created[gt]"?: CreatedGt;
+  /** Only records created at this instant or earlier. @example 2026-06-01T00:00:00Z */
+  "created[lte]"?: CreatedLte;
+  /** Only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
+  "created[lt]"?: CreatedLt;
+  /** Only decisions in this status. @example timed_out */
+  status?: AuthorizationDecisionStatus;
+  /** Only the decision on this transaction. @example ctx_01jxk19m8n7p6q5r4s3t2v1w0x */
+  card_transaction_id?: CardTransactionId;
+};
+/** The decision. @example azd_01jxn19p8q7r6s5t4v3w2x1y0z */
+export type AuthorizationDecisionId_2 = AuthorizationDecisionId;
+export type ListDisputesQuery = {
+  /** How many records a page may hold. @example 25 */
+  limit?: Limit;
+  /**
+   * A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was
+   * made under.
+   * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+   */
+  starting_after?: StartingAfter;
+  /**
+   * A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+   * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+   */
+  ending_before?: EndingBefore;
+  /** By time of creation: `desc` is newest first, `asc` oldest first. @example desc */
+  order?: Order;
+  /** Only records created after this instant, which is itself excluded. @example 2026-05-01 */
+  created_after?: CreatedAfter;
+  /** Only records created at this instant or later. @example 2026-05-01T00:00:00Z */
+  "created[gte]"?: CreatedGte;
+  /** Only records created later than this instant. @example 2026-05-01T00:00:00Z */
+  "created[gt]"?: CreatedGt;
+  /** Only records created at this instant or earlier. @example 2026-06-01T00:00:00Z */
+  "created[lte]"?: CreatedLte;
+  /** Only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
+  "created[lt]"?: CreatedLt;
+  /** Only disputes in this status. @example submitted */
+  status?: DisputeStatus;
+  /** Only disputes for this reason. @example fraudulent */
+  reason?: DisputeReason;
+  /** Only disputes of this transaction. @example ctx_01jxk19m8n7p6q5r4s3t2v1w0x */
+  card_transaction_id?: CardTransactionId;
+};
+/** The dispute. @example dsp_01jxm19n8p7q6r5s4t3v2w1x0y */
+export type DisputeId_2 = DisputeId;
+export type ListSettlementsQuery = {
+  /** How many records a page may hold. @example 25 */
+  limit?: Limit;
+  /**
+   * A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was
+   * made under.
+   * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+   */
+  starting_after?: StartingAfter;
+  /**
+   * A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+   * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+   */
+  ending_before?: EndingBefore;
+  /** By time of creation: `desc` is newest first, `asc` oldest first. @example desc */
+  order?: Order;
+  /** Only records created after this instant, which is itself excluded. @example 2026-05-01 */
+  created_after?: CreatedAfter;
+  /** Only records created at this instant or later. @example 2026-05-01T00:00:00Z */
+  "created[gte]"?: CreatedGte;
+  /** Only records created later than this instant. @example 2026-05-01T00:00:00Z */
+  "created[gt]"?: CreatedGt;
+  /** Only records created at this instant or earlier. @example 2026-06-01T00:00:00Z */
+  "created[lte]"?: CreatedLte;
+  /** Only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
+  "created[lt]"?: CreatedLt;
+  /** Only settlements in this status. @example settled */
+  status?: SettlementStatus;
+};
+/** The settlement. @example stl_01jxp19q8r7s6t5v4w3x2y1z0a */
+export type SettlementId_2 = SettlementId;
+export type ListSettlementLinesQuery = {
+  /** How many records a page may hold. @example 25 */
+  limit?: Limit;
+  /**
+   * A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was
+   * made under.
+   * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+   */
+  starting_after?: StartingAfter;
+  /**
+   * A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+   * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+   */
+  ending_before?: EndingBefore;
+  /** By time of creation: `desc` is newest first, `asc` oldest first. @example desc */
+  order?: Order;
+  /** Only records created after this instant, which is itself excluded. @example 2026-05-01 */
+  created_after?: CreatedAfter;
+  /** Only records created at this instant or later. @example 2026-05-01T00:00:00Z */
+  "created[gte]"?: CreatedGte;
+  /** Only records created later than this instant. @example 2026-05-01T00:00:00Z */
+  "created[gt]"?: CreatedGt;
+  /** Only records created at this instant or earlier. @example 2026-06-01T00:00:00Z */
+  "created[lte]"?: CreatedLte;
+  /** Only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
+  "created[lt]"?: CreatedLt;
+  /** Only lines of this type. @example interchange */
+  type?: SettlementLineType;
+  /** Only lines of this transaction or dispute. @example ctx_01jxk19m8n7p6q5r4s3t2v1w0x */
+  source_id?: string;
+};
+export type ListPayoutsQuery = {
+  /** How many records a page may hold. @example 25 */
+  limit?: Limit;
+  /**
+   * A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was
+   * made under.
+   * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+   */
+  starting_after?: StartingAfter;
+  /**
+   * A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+   * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+   */
+  ending_before?: EndingBefore;
+  /** By time of creation: `desc` is newest first, `asc` oldest first. @example desc */
+  order?: Order;
+  /** Only records created after this instant, which is itself excluded. @example 2026-05-01 */
+  created_after?: CreatedAfter;
+  /** Only records created at this instant or later. @example 2026-05-01T00:00:00Z */
+  "created[gte]"?: CreatedGte;
+  /** Only records created later than this instant. @example 2026-05-01T00:00:00Z */
+  "created[gt]"?: CreatedGt;
+  /** Only records created at this instant or earlier. @example 2026-06-01T00:00:00Z */
+  "created[lte]"?: CreatedLte;
+  /** Only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
+  "created[lt]"?: CreatedLt;
+  /** Only payouts in this status. @example paid */
+  status?: PayoutStatus;
+  /** Only payouts to this destination. @example pod_01jxs19t8v7w6x5y4z3a2b1c0d */
+  destination_id?: PayoutDestinationId;
+  /** Only payouts of this settlement. @example stl_01jxp19q8r7s6t5v4w3x2y1z0a */
+  settlement_id?: SettlementId;
+};
+/** The payout. @example po_01jxr19s8t7v6w5x4y3z2a1b0c */
+export type PayoutId_2 = PayoutId;
+export type ListPayoutDestinationsQuery = {
+  /** How many records a page may hold. @example 25 */
+  limit?: Limit;
+  /**
+   * A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was
+   * made under.
+   * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+   */
+  starting_after?: StartingAfter;
+  /**
+   * A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+   * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+   */
+  ending_before?: EndingBefore;
+  /** By time of creation: `desc` is newest first, `asc` oldest first. @example desc */
+  order?: Order;
+  /** Only records created after this instant, which is itself excluded. @example 2026-05-01 */
+  created_after?: CreatedAfter;
+  /** Only records created at this instant or later. @example 2026-05-01T00:00:00Z */
+  "created[gte]"?: CreatedGte;
+  /** Only records created later than this instant. @example 2026-05-01T00:00:00Z */
+  "created[gt]"?: CreatedGt;
+  /** Only records created at this instant or earlier. @example 2026-06-01T00:00:00Z */
+  "created[lte]"?: CreatedLte;
+  /** Only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
+  "created[lt]"?: CreatedLt;
+  /** Only destinations in this status. @example active */
+  status?: PayoutDestinationStatus;
+  /** Only destinations of this type. @example usdc_address */
+  type?: PayoutDestinationType;
+};
+/** The destination. @example pod_01jxs19t8v7w6x5y4z3a2b1c0d */
+export type PayoutDestinationId_2 = PayoutDestinationId;
+export type ListTreasuryReportsQuery = {
+  /** How many records a page may hold. @example 25 */
+  limit?: Limit;
+  /**
+   * A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was
+   * made under.
+   * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+   */
+  starting_after?: StartingAfter;
+  /**
+   * A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+   * @example AZeQp3Y0c2sKc1oXkq9tVwAB
+   */
+  ending_before?: EndingBefore;
+  /** By time of creation: `desc` is newest first, `asc` oldest first. @example desc */
+  order?: Order;
+  /** Only records created after this instant, which is itself excluded. @example 2026-05-01 */
+  created_after?: CreatedAfter;
+  /** Only records created at this instant or later. @example 2026-05-01T00:00:00Z */
+  "created[gte]"?: CreatedGte;
+  /** Only records created later than this instant. @example 2026-05-01T00:00:00Z */
+  "created[gt]"?: CreatedGt;
+  /** Only records created at this instant or earlier. @example 2026-06-01T00:00:00Z */
+  "created[lte]"?: CreatedLte;
+  /** Only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
+  "created[lt]"?: CreatedLt;
+};
+/** The report. @example trp_01jxv19w8x7y6z5a4b3c2d1e0f */
+export type TreasuryReportId_2 = TreasuryReportId;
+/**
+ * Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret.
+ * While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+ * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
+ */
+export type Signature = string;
+/** The event’s `id`, the same on every delivery: deduplicate by it. @example evt_01jx7e9f8g7h6j5k4m3n2p1q0r */
+export type ServiceEventId = EventId;
+/** Which attempt of the schedule this is. @example 1 */
+export type ServiceDeliveryAttempt = number;
+export type Refusal_2 = {};
+export interface components {
+  schemas: {
+    Error: Error;
+    ErrorBody: ErrorBody;
+    ErrorDetail: ErrorDetail;
+    ErrorType: ErrorType;
+    ErrorCode: ErrorCode;
+    RequestId: RequestId;
+    VersionDate: VersionDate;
+    Timestamp: Timestamp;
+    Instant: Instant;
+    Cursor: Cursor;
+    HasMore: HasMore;
+    NextCursor: NextCursor;
+    Metadata: Metadata;
+    MetadataPatch: MetadataPatch;
+    Empty: Empty;
+    RateLimitBucket: RateLimitBucket;
+    Platform: Platform;
+    Environment: Environment;
+    Me: Me;
+    Tenant: Tenant;
+    TenantId: TenantId;
+    Plan: Plan;
+    CallingKey: CallingKey;
+    KeyKind: KeyKind;
+    KeyScope: KeyScope;
+    TemplateId: TemplateId;
+    HexColor: HexColor;
+    PassTemplateCreate: PassTemplateCreate;
+    PassTemplateUpdate: PassTemplateUpdate;
+    PassTemplate: PassTemplate;
+    PassTemplateList: PassTemplateList;
+    PassTemplateKind: PassTemplateKind;
+    PassTemplateStatus: PassTemplateStatus;
+    BrandInput: BrandInput;
+    BrandPatch: BrandPatch;
+    Brand: Brand;
+    TemplateFieldInput: TemplateFieldInput;
+    TemplateField: TemplateField;
+    BarcodeFormat: BarcodeFormat;
+    BarcodeInput: BarcodeInput;
+    BarcodePatch: BarcodePatch;
+    Barcode: Barcode;
+    PassId: PassId;
+    PassCreate: PassCreate;
+    PassUpdate: PassUpdate;
+    Pass: Pass;
+    PassList: PassList;
+    PassStatus: PassStatus;
+    HolderInput: HolderInput;
+    HolderPatch: HolderPatch;
+    Holder: Holder;
+    PassDownload: PassDownload;
+    PassCount: PassCount;
+    PassBatchCreate: PassBatchCreate;
+    PassBatchUpdate: PassBatchUpdate;
+    PassBatchUpdateItem: PassBatchUpdateItem;
+    PassBatchRevoke: PassBatchRevoke;
+    PassBatch: PassBatch;
+    PassBatchResult: PassBatchResult;
+    PassBatchSuccess: PassBatchSuccess;
+    PassBatchFailure: PassBatchFailure;
+    BillingUpdate: BillingUpdate;
+    CredentialRotation: CredentialRotation;
+    KeyId: KeyId;
+    RotatedKey: RotatedKey;
+    WipeCreate: WipeCreate;
+    Wipe: Wipe;
+    AuditEntryId: AuditEntryId;
+    AuditEntry: AuditEntry;
+    AuditEntryList: AuditEntryList;
+    AuditActor: AuditActor;
+    AuditActorType: AuditActorType;
+    AuditOutcome: AuditOutcome;
+    PromotionId: PromotionId;
+    PromotableType: PromotableType;
+    PromotionCreate: PromotionCreate;
+    Promotion: Promotion;
+    PromotionList: PromotionList;
+    PromotionStep: PromotionStep;
+    PromotionAction: PromotionAction;
+    PromotionDifference: PromotionDifference;
+    PromotedObject: PromotedObject;
+    ScanId: ScanId;
+    ScanCreate: ScanCreate;
+    Scan: Scan;
+    ScanList: ScanList;
+    ScanMode: ScanMode;
+    ScanResult: ScanResult;
+    ScanLocationInput: ScanLocationInput;
+    ScanLocation: ScanLocation;
+    ScanSimulation: ScanSimulation;
+    InstallSimulation: InstallSimulation;
+    WebhookEndpointId: WebhookEndpointId;
+    WebhookEndpointCreate: WebhookEndpointCreate;
+    WebhookEndpointUpdate: WebhookEndpointUpdate;
+    WebhookEndpoint: WebhookEndpoint;
+    WebhookEndpointList: WebhookEndpointList;
+    WebhookEndpointStatus: WebhookEndpointStatus;
+    WebhookDisabledReason: WebhookDisabledReason;
+    DeletedWebhookEndpoint: DeletedWebhookEndpoint;
+    WebhookDeliveryAttemptId: WebhookDeliveryAttemptId;
+    WebhookDeliveryAttempt: WebhookDeliveryAttempt;
+    WebhookDeliveryAttemptList: WebhookDeliveryAttemptList;
+    WebhookDeliveryAttemptStatus: WebhookDeliveryAttemptStatus;
+    WebhookDeliveryTrigger: WebhookDeliveryTrigger;
+    EventId: EventId;
+    EventStream: EventStream;
+    Event: Event;
+    EventList: EventList;
+    Amount: Amount;
+    PositiveAmount: PositiveAmount;
+    SignedAmount: SignedAmount;
+    Currency: Currency;
+    CountryCode: CountryCode;
+    MerchantCategoryCode: MerchantCategoryCode;
+    MerchantCategoryLabel: MerchantCategoryLabel;
+    AddressInput: AddressInput;
+    Address: Address;
+    TokenId: TokenId;
+    TokenCreate: TokenCreate;
+    BankAccountTokenCreate: BankAccountTokenCreate;
+    BankAccountInput: BankAccountInput;
+    PersonTokenCreate: PersonTokenCreate;
+    PersonInput: PersonInput;
+    Token: Token;
+    TokenType: TokenType;
+    CardholderId: CardholderId;
+    CardholderCreate: CardholderCreate;
+    CardholderUpdate: CardholderUpdate;
+    Cardholder: Cardholder;
+    CardholderList: CardholderList;
+    CardholderType: CardholderType;
+    CardholderStatus: CardholderStatus;
+    CardholderRequirements: CardholderRequirements;
+    CardholderSanctions: CardholderSanctions;
+    SanctionsStatus: SanctionsStatus;
+    SanctionsAlertId: SanctionsAlertId;
+    SanctionsAlertResolve: SanctionsAlertResolve;
+    SanctionsAlert: SanctionsAlert;
+    SanctionsAlertList: SanctionsAlertList;
+    SanctionsAlertKind: SanctionsAlertKind;
+    SanctionsAlertStatus: SanctionsAlertStatus;
+    SanctionsResolution: SanctionsResolution;
+    SpendingControlsInput: SpendingControlsInput;
+    SpendingLimitInput: SpendingLimitInput;
+    SpendingControls: SpendingControls;
+    SpendingLimit: SpendingLimit;
+    SpendingInterval: SpendingInterval;
+    CardProgramId: CardProgramId;
+    CardProgramCreate: CardProgramCreate;
+    CardProgramUpdate: CardProgramUpdate;
+    CardDesignInput: CardDesignInput;
+    CardDesignPatch: CardDesignPatch;
+    CardDesign: CardDesign;
+    CardProgram: CardProgram;
+    CardProgramList: CardProgramList;
+    CardProgramKind: CardProgramKind;
+    Balance: Balance;
+    CardId: CardId;
+    CardCreate: CardCreate;
+    CardShippingInput: CardShippingInput;
+    CardUpdate: CardUpdate;
+    CardCancel: CardCancel;
+    CardReplace: CardReplace;
+    Card: Card;
+    CardList: CardList;
+    CardType: CardType;
+    CardStatus: CardStatus;
+    CardCancellationReason: CardCancellationReason;
+    CardReplacementReason: CardReplacementReason;
+    ShippingService: ShippingService;
+    CardShipping: CardShipping;
+    ShippingStatus: ShippingStatus;
+    CardWallets: CardWallets;
+    WalletEligibility: WalletEligibility;
+    CardDetails: CardDetails;
+    ProvisioningPayloadId: ProvisioningPayloadId;
+    ProvisioningPayloadCreate: ProvisioningPayloadCreate;
+    ApplePayProvisioning: ApplePayProvisioning;
+    GooglePayProvisioning: GooglePayProvisioning;
+    ProvisioningPayload: ProvisioningPayload;
+    ApplePayProvisioningPayload: ApplePayProvisioningPayload;
+    GooglePayProvisioningPayload: GooglePayProvisioningPayload;
+    ProvisioningPayloadList: ProvisioningPayloadList;
+    Wallet: Wallet;
+    WalletTokenId: WalletTokenId;
+    WalletTokenUpdate: WalletTokenUpdate;
+    WalletToken: WalletToken;
+    WalletTokenList: WalletTokenList;
+    WalletTokenStatus: WalletTokenStatus;
+    CardTransactionId: CardTransactionId;
+    CardTransactionUpdate: CardTransactionUpdate;
+    CardTransaction: CardTransaction;
+    CardTransactionList: CardTransactionList;
+    Merchant: Merchant;
+    CardTransactionAmounts: CardTransactionAmounts;
+    CardTransactionType: CardTransactionType;
+    CardTransactionStatus: CardTransactionStatus;
+    EntryMethod: EntryMethod;
+    DeclineReason: DeclineReason;
+    DeclineReasonCode: DeclineReasonCode;
+    JudgedRule: JudgedRule;
+    RuleOutcome: RuleOutcome;
+    CardTransactionStep: CardTransactionStep;
+    CardTransactionStepType: CardTransactionStepType;
+    DisputeId: DisputeId;
+    DisputeCreate: DisputeCreate;
+    DisputeUpdate: DisputeUpdate;
+    DisputeEvidenceInput: DisputeEvidenceInput;
+    DisputeEvidencePatch: DisputeEvidencePatch;
+    EvidenceFileInput: EvidenceFileInput;
+    Dispute: Dispute;
+    DisputeList: DisputeList;
+    DisputeReason: DisputeReason;
+    DisputeStatus: DisputeStatus;
+    DisputeEvidence: DisputeEvidence;
+    EvidenceFile: EvidenceFile;
+    EvidenceFileType: EvidenceFileType;
+    MerchantCategoryCatalogue: MerchantCategoryCatalogue;
+    MerchantCategory: MerchantCategory;
+    AuthorizationEndpointPut: AuthorizationEndpointPut;
+    AuthorizationEndpoint: AuthorizationEndpoint;
+    AuthorizationDefaultAction: AuthorizationDefaultAction;
+    DeletedAuthorizationEndpoint: DeletedAuthorizationEndpoint;
+    AuthorizationRequest: AuthorizationRequest;
+    AuthorizationRequestData: AuthorizationRequestData;
+    AuthorizationAnswer: AuthorizationAnswer;
+    AuthorizationDecisionId: AuthorizationDecisionId;
+    AuthorizationDecision: AuthorizationDecision;
+    AuthorizationDecisionList: AuthorizationDecisionList;
+    AuthorizationDecisionStatus: AuthorizationDecisionStatus;
+    MerchantInput: MerchantInput;
+    AuthorizationSimulation: AuthorizationSimulation;
+    DeclineSimulation: DeclineSimulation;
+    IncrementSimulation: IncrementSimulation;
+    ReversalSimulation: ReversalSimulation;
+    ExpirySimulation: ExpirySimulation;
+    ClearingSimulation: ClearingSimulation;
+    RefundSimulation: RefundSimulation;
+    ForcePostSimulation: ForcePostSimulation;
+    ShippingSimulation: ShippingSimulation;
+    SanctionsMatchSimulation: SanctionsMatchSimulation;
+    DisputeOutcomeSimulation: DisputeOutcomeSimulation;
+    FundingSimulation: FundingSimulation;
+    SettlementId: SettlementId;
+    SettlementLineId: SettlementLineId;
+    Settlement: Settlement;
+    SettlementList: SettlementList;
+    SettlementStatus: SettlementStatus;
+    SettlementLine: SettlementLine;
+    SettlementLineList: SettlementLineList;
+    SettlementLineType: SettlementLineType;
+    PayoutId: PayoutId;
+    Payout: Payout;
+    PayoutList: PayoutList;
+    PayoutCurrency: PayoutCurrency;
+    PayoutStatus: PayoutStatus;
+    PayoutFailureCode: PayoutFailureCode;
+    PayoutChain: PayoutChain;
+    PayoutDestinationId: PayoutDestinationId;
+    PayoutDestinationCreate: PayoutDestinationCreate;
+    UsdcDestinationCreate: UsdcDestinationCreate;
+    BankDestinationCreate: BankDestinationCreate;
+    PayoutDestinationUpdate: PayoutDestinationUpdate;
+    PayoutDestination: PayoutDestination;
+    PayoutDestinationList: PayoutDestinationList;
+    BankAccount: BankAccount;
+    PayoutDestinationType: PayoutDestinationType;
+    PayoutDestinationStatus: PayoutDestinationStatus;
+    TreasuryReportId: TreasuryReportId;
+    TreasuryReportCreate: TreasuryReportCreate;
+    TreasuryReport: TreasuryReport;
+    TreasuryReportList: TreasuryReportList;
+    TreasuryReportType: TreasuryReportType;
+    TreasuryReportStatus: TreasuryReportStatus;
+    TreasuryReportResult: TreasuryReportResult;
+    TreasuryReportFile: TreasuryReportFile;
+    TreasuryReportFormat: TreasuryReportFormat;
+    SettlementClockAdvance: SettlementClockAdvance;
+    SettlementClock: SettlementClock;
+    SettlementFailureSimulation: SettlementFailureSimulation;
+    PayoutFailureSimulation: PayoutFailureSimulation;
+    PassOnPlatform: PassOnPlatform;
+    PassTemplateCreatedEvent: PassTemplateCreatedEvent;
+    PassTemplateUpdatedEvent: PassTemplateUpdatedEvent;
+    PassTemplateArchivedEvent: PassTemplateArchivedEvent;
+    PassCreatedEvent: PassCreatedEvent;
+    PassUpdatedEvent: PassUpdatedEvent;
+    PassInstalledEvent: PassInstalledEvent;
+    PassUninstalledEvent: PassUninstalledEvent;
+    PassScannedEvent: PassScannedEvent;
+    PassRedeemedEvent: PassRedeemedEvent;
+    PassRevokedEvent: PassRevokedEvent;
+    PassExpiredEvent: PassExpiredEvent;
+    PassArchivedEvent: PassArchivedEvent;
+    WebhookEndpointDisabledEvent: WebhookEndpointDisabledEvent;
+    WebhookEndpointTestEvent: WebhookEndpointTestEvent;
+    PromotedResource: PromotedResource;
+    PromotionCreatedEvent: PromotionCreatedEvent;
+    CardholderCreatedEvent: CardholderCreatedEvent;
+    CardholderUpdatedEvent: CardholderUpdatedEvent;
+    CardCreatedEvent: CardCreatedEvent;
+    CardUpdatedEvent: CardUpdatedEvent;
+    CardShippedEvent: CardShippedEvent;
+    CardDeliveredEvent: CardDeliveredEvent;
+    CardCanceledEvent: CardCanceledEvent;
+    CardWalletTokenCreatedEvent: CardWalletTokenCreatedEvent;
+    CardWalletTokenUpdatedEvent: CardWalletTokenUpdatedEvent;
+    CardTransactionAuthorizedEvent: CardTransactionAuthorizedEvent;
+    CardTransactionDeclinedEvent: CardTransactionDeclinedEvent;
+    CardTransactionUpdatedEvent: CardTransactionUpdatedEvent;
+    CardTransactionReversedEvent: CardTransactionReversedEvent;
+    CardTransactionExpiredEvent: CardTransactionExpiredEvent;
+    CardTransactionClearedEvent: CardTransactionClearedEvent;
+    CardTransactionRefundedEvent: CardTransactionRefundedEvent;
+    AuthorizationDecisionTimedOutEvent: AuthorizationDecisionTimedOutEvent;
+    AuthorizationDecisionErroredEvent: AuthorizationDecisionErroredEvent;
+    DisputeCreatedEvent: DisputeCreatedEvent;
+    DisputeUpdatedEvent: DisputeUpdatedEvent;
+    DisputeSubmittedEvent: DisputeSubmittedEvent;
+    DisputeFundsReinstatedEvent: DisputeFundsReinstatedEvent;
+    DisputeFundsRescindedEvent: DisputeFundsRescindedEvent;
+    DisputeClosedEvent: DisputeClosedEvent;
+    SettlementCreatedEvent: SettlementCreatedEvent;
+    SettlementPendingEvent: SettlementPendingEvent;
+    SettlementProcessingEvent: SettlementProcessingEvent;
+    SettlementSettledEvent: SettlementSettledEvent;
+    SettlementFailedEvent: SettlementFailedEvent;
+    PayoutCreatedEvent: PayoutCreatedEvent;
+    PayoutUpdatedEvent: PayoutUpdatedEvent;
+    PayoutPaidEvent: PayoutPaidEvent;
+    PayoutFailedEvent: PayoutFailedEvent;
+    PayoutCanceledEvent: PayoutCanceledEvent;
+    PayoutReturnedEvent: PayoutReturnedEvent;
+    PayoutDestinationCreatedEvent: PayoutDestinationCreatedEvent;
+    PayoutDestinationActivatedEvent: PayoutDestinationActivatedEvent;
+    PayoutDestinationDeniedEvent: PayoutDestinationDeniedEvent;
+    PayoutDestinationDisabledEvent: PayoutDestinationDisabledEvent;
+    TreasuryReportSucceededEvent: TreasuryReportSucceededEvent;
+    TreasuryReportFailedEvent: TreasuryReportFailedEvent;
+    EventType: EventType;
+    EnabledEvent: EnabledEvent;
+  };
+}
+export interface operations {
+  getMe: {
+    parameters: { header?: { "Service-Version"?: ServiceVersion; }; };
+    responses: { 200: { content: { "application/json": Me; }; }; } & Record<400 | 401 | 403 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  updateBilling: {
+    parameters: { header?: { "Service-Version"?: ServiceVersion; "Service-Factor"?: ServiceFactor; }; };
+    requestBody: { content: { "application/json": BillingUpdate; }; };
+    responses: { 200: { content: { "application/json": Me; }; }; } & Record<400 | 401 | 403 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  rotateCredentials: {
+    parameters: { header: { "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; "Service-Factor"?: ServiceFactor; }; };
+    requestBody?: { content: { "application/json": Empty; }; };
+    responses: {
+      200: { content: { "application/json": CredentialRotation; }; };
+    } & Record<400 | 401 | 403 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  wipeSandbox: {
+    parameters: { header: { "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; "Service-Factor"?: ServiceFactor; }; };
+    requestBody: { content: { "application/json": WipeCreate; }; };
+    responses: { 200: { content: { "application/json": Wipe; }; }; } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  listAuditEntries: {
+    parameters: { query?: ListAuditEntriesQuery; header?: { "Service-Version"?: ServiceVersion; }; };
+    responses: { 200: { content: { "application/json": AuditEntryList; }; }; } & Record<400 | 401 | 403 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  createPromotion: {
+    parameters: { header: { "Service-Sandbox-Authorization": SandboxAuthorization; "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; }; };
+    requestBody: { content: { "application/json": PromotionCreate; }; };
+    responses: {
+      201: { content: { "application/json": Promotion; }; };
+    } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  listPromotions: {
+    parameters: { query?: ListPromotionsQuery; header?: { "Service-Version"?: ServiceVersion; }; };
+    responses: { 200: { content: { "application/json": PromotionList; }; }; } & Record<400 | 401 | 403 | 404 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  getPromotion: {
+    parameters: { header?: { "Service-Version"?: ServiceVersion; }; path: { promotion_id: PromotionId_2; }; };
+    responses: { 200: { content: { "application/json": Promotion; }; }; } & Record<400 | 401 | 403 | 404 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  createPassTemplate: {
+    parameters: { header: { "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; }; };
+    requestBody: { content: { "application/json": PassTemplateCreate; }; };
+    responses: { 201: { content: { "application/json": PassTemplate; }; }; } & Record<400 | 401 | 403 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  listPassTemplates: {
+    parameters: { query?: ListPassTemplatesQuery; header?: { "Service-Version"?: ServiceVersion; }; };
+    responses: { 200: { content: { "application/json": PassTemplateList; }; }; } & Record<400 | 401 | 403 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  getPassTemplate: {
+    parameters: { header?: { "Service-Version"?: ServiceVersion; }; path: { template_id: TemplateId_2; }; };
+    responses: { 200: { content: { "application/json": PassTemplate; }; }; } & Record<400 | 401 | 403 | 404 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  updatePassTemplate: {
+    parameters: { header?: { "Service-Version"?: ServiceVersion; }; path: { template_id: TemplateId_2; }; };
+    requestBody: { content: { "application/json": PassTemplateUpdate; }; };
+    responses: {
+      200: { content: { "application/json": PassTemplate; }; };
+    } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  archivePassTemplate: {
+    parameters: { header: { "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; }; path: { template_id: TemplateId_2; }; };
+    requestBody?: { content: { "application/json": Empty; }; };
+    responses: {
+      200: { content: { "application/json": PassTemplate; }; };
+    } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  createPass: {
+    parameters: { header: { "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; }; };
+    requestBody: { content: { "application/json": PassCreate; }; };
+    responses: { 201: { content: { "application/json": Pass; }; }; } & Record<400 | 401 | 402 | 403 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  listPasses: {
+    parameters: { query?: ListPassesQuery; header?: { "Service-Version"?: ServiceVersion; }; };
+    responses: { 200: { content: { "application/json": PassList; }; }; } & Record<400 | 401 | 403 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  countPasses: {
+    parameters: { query?: CountPassesQuery; header?: { "Service-Version"?: ServiceVersion; }; };
+    responses: { 200: { content: { "application/json": PassCount; }; }; } & Record<400 | 401 | 403 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  createPassBatch: {
+    parameters: { header: { "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; }; };
+    requestBody: { content: { "application/json": PassBatchCreate; }; };
+    responses: {
+      200: { content: { "application/json": PassBatch; }; };
+    } & Record<400 | 401 | 402 | 403 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  updatePassBatch: {
+    parameters: { header: { "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; }; };
+    requestBody: { content: { "application/json": PassBatchUpdate; }; };
+    responses: { 200: { content: { "application/json": PassBatch; }; }; } & Record<400 | 401 | 403 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  revokePassBatch: {
+    parameters: { header: { "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; }; };
+    requestBody: { content: { "application/json": PassBatchRevoke; }; };
+    responses: { 200: { content: { "application/json": PassBatch; }; }; } & Record<400 | 401 | 403 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  getPass: {
+    parameters: { header?: { "Service-Version"?: ServiceVersion; }; path: { pass_id: PassId_2; }; };
+    responses: { 200: { content: { "application/json": Pass; }; }; } & Record<400 | 401 | 403 | 404 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  updatePass: {
+    parameters: { header?: { "Service-Version"?: ServiceVersion; }; path: { pass_id: PassId_2; }; };
+    requestBody: { content: { "application/json": PassUpdate; }; };
+    responses: { 200: { content: { "application/json": Pass; }; }; } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  revokePass: {
+    parameters: { header: { "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; }; path: { pass_id: PassId_2; }; };
+    requestBody?: { content: { "application/json": Empty; }; };
+    responses: { 200: { content: { "application/json": Pass; }; }; } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  archivePass: {
+    parameters: { header: { "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; }; path: { pass_id: PassId_2; }; };
+    requestBody?: { content: { "application/json": Empty; }; };
+    responses: { 200: { content: { "application/json": Pass; }; }; } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  createScan: {
+    parameters: { header: { "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; }; };
+    requestBody: { content: { "application/json": ScanCreate; }; };
+    responses: { 201: { content: { "application/json": Scan; }; }; } & Record<400 | 401 | 403 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  listScans: {
+    parameters: { query?: ListScansQuery; header?: { "Service-Version"?: ServiceVersion; }; };
+    responses: { 200: { content: { "application/json": ScanList; }; }; } & Record<400 | 401 | 403 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  getScan: {
+    parameters: { header?: { "Service-Version"?: ServiceVersion; }; path: { scan_id: ScanId_2; }; };
+    responses: { 200: { content: { "application/json": Scan; }; }; } & Record<400 | 401 | 403 | 404 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  createWebhookEndpoint: {
+    parameters: { header: { "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; }; };
+    requestBody: { content: { "application/json": WebhookEndpointCreate; }; };
+    responses: {
+      201: { content: { "application/json": WebhookEndpoint; }; };
+    } & Record<400 | 401 | 403 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  listWebhookEndpoints: {
+    parameters: { query?: ListWebhookEndpointsQuery; header?: { "Service-Version"?: ServiceVersion; }; };
+    responses: { 200: { content: { "application/json": WebhookEndpointList; }; }; } & Record<400 | 401 | 403 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  getWebhookEndpoint: {
+    parameters: { header?: { "Service-Version"?: ServiceVersion; }; path: { whe_id: WebhookEndpointId_2; }; };
+    responses: { 200: { content: { "application/json": WebhookEndpoint; }; }; } & Record<400 | 401 | 403 | 404 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  updateWebhookEndpoint: {
+    parameters: { header?: { "Service-Version"?: ServiceVersion; }; path: { whe_id: WebhookEndpointId_2; }; };
+    requestBody: { content: { "application/json": WebhookEndpointUpdate; }; };
+    responses: {
+      200: { content: { "application/json": WebhookEndpoint; }; };
+    } & Record<400 | 401 | 403 | 404 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  deleteWebhookEndpoint: {
+    parameters: { header?: { "Service-Version"?: ServiceVersion; }; path: { whe_id: WebhookEndpointId_2; }; };
+    responses: { 200: { content: { "application/json": DeletedWebhookEndpoint; }; }; } & Record<400 | 401 | 403 | 404 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  rotateWebhookEndpointSecret: {
+    parameters: { header: { "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; }; path: { whe_id: WebhookEndpointId_2; }; };
+    requestBody?: { content: { "application/json": Empty; }; };
+    responses: {
+      200: { content: { "application/json": WebhookEndpoint; }; };
+    } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  testWebhookEndpoint: {
+    parameters: { header: { "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; }; path: { whe_id: WebhookEndpointId_2; }; };
+    requestBody?: { content: { "application/json": Empty; }; };
+    responses: { 201: { content: { "application/json": Event; }; }; } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  listDeliveryAttempts: {
+    parameters: { query?: ListDeliveryAttemptsQuery; header?: { "Service-Version"?: ServiceVersion; }; path: { whe_id: WebhookEndpointId_2; }; };
+    responses: { 200: { content: { "application/json": WebhookDeliveryAttemptList; }; }; } & Record<400 | 401 | 403 | 404 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  getDeliveryAttempt: {
+    parameters: { header?: { "Service-Version"?: ServiceVersion; }; path: { whe_id: WebhookEndpointId_2; wdla_id: WebhookDeliveryAttemptId_2; }; };
+    responses: { 200: { content: { "application/json": WebhookDeliveryAttempt; }; }; } & Record<400 | 401 | 403 | 404 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  retryDeliveryAttempt: {
+    parameters: {
+      header: { "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; };
+      path: { whe_id: WebhookEndpointId_2; wdla_id: WebhookDeliveryAttemptId_2; };
+    };
+    requestBody?: { content: { "application/json": Empty; }; };
+    responses: {
+      202: { content: { "application/json": WebhookDeliveryAttempt; }; };
+    } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  listEvents: {
+    parameters: { query?: ListEventsQuery; header?: { "Service-Version"?: ServiceVersion; }; };
+    responses: { 200: { content: { "application/json": EventList; }; }; } & Record<400 | 401 | 403 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  streamEvents: {
+    parameters: { header?: { "Last-Event-ID"?: EventId; "Service-Version"?: ServiceVersion; }; };
+    responses: { 200: { content: { "text/event-stream": EventStream; }; }; } & Record<400 | 401 | 403 | 404 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  getEvent: {
+    parameters: { header?: { "Service-Version"?: ServiceVersion; }; path: { event_id: EventId_2; }; };
+    responses: { 200: { content: { "application/json": Event; }; }; } & Record<400 | 401 | 403 | 404 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  createToken: {
+    parameters: { header: { "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; }; };
+    requestBody: { content: { "application/json": TokenCreate; }; };
+    responses: { 201: { content: { "application/json": Token; }; }; } & Record<400 | 401 | 403 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  createCardholder: {
+    parameters: { header: { "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; }; };
+    requestBody: { content: { "application/json": CardholderCreate; }; };
+    responses: { 201: { content: { "application/json": Cardholder; }; }; } & Record<400 | 401 | 403 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  listCardholders: {
+    parameters: { query?: ListCardholdersQuery; header?: { "Service-Version"?: ServiceVersion; }; };
+    responses: { 200: { content: { "application/json": CardholderList; }; }; } & Record<400 | 401 | 403 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  getCardholder: {
+    parameters: { header?: { "Service-Version"?: ServiceVersion; }; path: { cardholder_id: CardholderId_2; }; };
+    responses: { 200: { content: { "application/json": Cardholder; }; }; } & Record<400 | 401 | 403 | 404 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  updateCardholder: {
+    parameters: { header?: { "Service-Version"?: ServiceVersion; }; path: { cardholder_id: CardholderId_2; }; };
+    requestBody: { content: { "application/json": CardholderUpdate; }; };
+    responses: {
+      200: { content: { "application/json": Cardholder; }; };
+    } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  screenCardholder: {
+    parameters: { header: { "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; }; path: { cardholder_id: CardholderId_2; }; };
+    requestBody?: { content: { "application/json": Empty; }; };
+    responses: {
+      200: { content: { "application/json": Cardholder; }; };
+    } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  listSanctionsAlerts: {
+    parameters: { query?: ListSanctionsAlertsQuery; header?: { "Service-Version"?: ServiceVersion; }; };
+    responses: { 200: { content: { "application/json": SanctionsAlertList; }; }; } & Record<400 | 401 | 403 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  getSanctionsAlert: {
+    parameters: { header?: { "Service-Version"?: ServiceVersion; }; path: { sanctions_alert_id: SanctionsAlertId_2; }; };
+    responses: { 200: { content: { "application/json": SanctionsAlert; }; }; } & Record<400 | 401 | 403 | 404 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  resolveSanctionsAlert: {
+    parameters: { header: { "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; }; path: { sanctions_alert_id: SanctionsAlertId_2; }; };
+    requestBody: { content: { "application/json": SanctionsAlertResolve; }; };
+    responses: {
+      200: { content: { "application/json": SanctionsAlert; }; };
+    } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  createCardProgram: {
+    parameters: { header: { "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; }; };
+    requestBody: { content: { "application/json": CardProgramCreate; }; };
+    responses: { 201: { content: { "application/json": CardProgram; }; }; } & Record<400 | 401 | 403 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  listCardPrograms: {
+    parameters: { query?: ListCardProgramsQuery; header?: { "Service-Version"?: ServiceVersion; }; };
+    responses: { 200: { content: { "application/json": CardProgramList; }; }; } & Record<400 | 401 | 403 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  getCardProgram: {
+    parameters: { header?: { "Service-Version"?: ServiceVersion; }; path: { card_program_id: CardProgramId_2; }; };
+    responses: { 200: { content: { "application/json": CardProgram; }; }; } & Record<400 | 401 | 403 | 404 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  updateCardProgram: {
+    parameters: { header?: { "Service-Version"?: ServiceVersion; }; path: { card_program_id: CardProgramId_2; }; };
+    requestBody: { content: { "application/json": CardProgramUpdate; }; };
+    responses: {
+      200: { content: { "application/json": CardProgram; }; };
+    } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  getBalance: {
+    parameters: { header?: { "Service-Version"?: ServiceVersion; }; };
+    responses: { 200: { content: { "application/json": Balance; }; }; } & Record<400 | 401 | 403 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  createCard: {
+    parameters: { header: { "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; }; };
+    requestBody: { content: { "application/json": CardCreate; }; };
+    responses: { 201: { content: { "application/json": Card; }; }; } & Record<400 | 401 | 403 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  listCards: {
+    parameters: { query?: ListCardsQuery; header?: { "Service-Version"?: ServiceVersion; }; };
+    responses: { 200: { content: { "application/json": CardList; }; }; } & Record<400 | 401 | 403 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  getCard: {
+    parameters: { header?: { "Service-Version"?: ServiceVersion; }; path: { card_id: CardId_2; }; };
+    responses: { 200: { content: { "application/json": Card; }; }; } & Record<400 | 401 | 403 | 404 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  updateCard: {
+    parameters: { header?: { "Service-Version"?: ServiceVersion; }; path: { card_id: CardId_2; }; };
+    requestBody: { content: { "application/json": CardUpdate; }; };
+    responses: { 200: { content: { "application/json": Card; }; }; } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  activateCard: {
+    parameters: { header: { "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; }; path: { card_id: CardId_2; }; };
+    requestBody?: { content: { "application/json": Empty; }; };
+    responses: { 200: { content: { "application/json": Card; }; }; } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  freezeCard: {
+    parameters: { header: { "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; }; path: { card_id: CardId_2; }; };
+    requestBody?: { content: { "application/json": Empty; }; };
+    responses: { 200: { content: { "application/json": Card; }; }; } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  unfreezeCard: {
+    parameters: { header: { "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; }; path: { card_id: CardId_2; }; };
+    requestBody?: { content: { "application/json": Empty; }; };
+    responses: { 200: { content: { "application/json": Card; }; }; } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  cancelCard: {
+    parameters: { header: { "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; }; path: { card_id: CardId_2; }; };
+    requestBody?: { content: { "application/json": CardCancel; }; };
+    responses: { 200: { content: { "application/json": Card; }; }; } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  replaceCard: {
+    parameters: { header: { "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; }; path: { card_id: CardId_2; }; };
+    requestBody: { content: { "application/json": CardReplace; }; };
+    responses: { 201: { content: { "application/json": Card; }; }; } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  getCardDetails: {
+    parameters: { header?: { "Service-Version"?: ServiceVersion; }; path: { card_id: CardId_2; }; };
+    responses: { 200: { content: { "application/json": CardDetails; }; }; } & Record<400 | 401 | 403 | 404 | 409 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  createProvisioningPayload: {
+    parameters: { header: { "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; }; path: { card_id: CardId_2; }; };
+    requestBody: { content: { "application/json": ProvisioningPayloadCreate; }; };
+    responses: {
+      201: { content: { "application/json": ProvisioningPayload; }; };
+    } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  listProvisioningPayloads: {
+    parameters: { query?: ListProvisioningPayloadsQuery; header?: { "Service-Version"?: ServiceVersion; }; path: { card_id: CardId_2; }; };
+    responses: { 200: { content: { "application/json": ProvisioningPayloadList; }; }; } & Record<400 | 401 | 403 | 404 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  getProvisioningPayload: {
+    parameters: { header?: { "Service-Version"?: ServiceVersion; }; path: { card_id: CardId_2; provisioning_payload_id: ProvisioningPayloadId_2; }; };
+    responses: { 200: { content: { "application/json": ProvisioningPayload; }; }; } & Record<400 | 401 | 403 | 404 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  listWalletTokens: {
+    parameters: { query?: ListWalletTokensQuery; header?: { "Service-Version"?: ServiceVersion; }; };
+    responses: { 200: { content: { "application/json": WalletTokenList; }; }; } & Record<400 | 401 | 403 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  getWalletToken: {
+    parameters: { header?: { "Service-Version"?: ServiceVersion; }; path: { wallet_token_id: WalletTokenId_2; }; };
+    responses: { 200: { content: { "application/json": WalletToken; }; }; } & Record<400 | 401 | 403 | 404 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  updateWalletToken: {
+    parameters: { header?: { "Service-Version"?: ServiceVersion; }; path: { wallet_token_id: WalletTokenId_2; }; };
+    requestBody: { content: { "application/json": WalletTokenUpdate; }; };
+    responses: {
+      200: { content: { "application/json": WalletToken; }; };
+    } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  listCardTransactions: {
+    parameters: { query?: ListCardTransactionsQuery; header?: { "Service-Version"?: ServiceVersion; }; };
+    responses: { 200: { content: { "application/json": CardTransactionList; }; }; } & Record<400 | 401 | 403 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  getCardTransaction: {
+    parameters: { header?: { "Service-Version"?: ServiceVersion; }; path: { card_transaction_id: CardTransactionId_2; }; };
+    responses: { 200: { content: { "application/json": CardTransaction; }; }; } & Record<400 | 401 | 403 | 404 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  updateCardTransaction: {
+    parameters: { header?: { "Service-Version"?: ServiceVersion; }; path: { card_transaction_id: CardTransactionId_2; }; };
+    requestBody: { content: { "application/json": CardTransactionUpdate; }; };
+    responses: {
+      200: { content: { "application/json": CardTransaction; }; };
+    } & Record<400 | 401 | 403 | 404 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  releaseCardTransaction: {
+    parameters: { header: { "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; }; path: { card_transaction_id: CardTransactionId_2; }; };
+    requestBody?: { content: { "application/json": Empty; }; };
+    responses: {
+      200: { content: { "application/json": CardTransaction; }; };
+    } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  getAuthorizationEndpoint: {
+    parameters: { header?: { "Service-Version"?: ServiceVersion; }; };
+    responses: { 200: { content: { "application/json": AuthorizationEndpoint; }; }; } & Record<400 | 401 | 403 | 404 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  putAuthorizationEndpoint: {
+    parameters: { header?: { "Service-Version"?: ServiceVersion; }; };
+    requestBody: { content: { "application/json": AuthorizationEndpointPut; }; };
+    responses: {
+      200: { content: { "application/json": AuthorizationEndpoint; }; };
+    } & Record<400 | 401 | 403 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  deleteAuthorizationEndpoint: {
+    parameters: { header?: { "Service-Version"?: ServiceVersion; }; };
+    responses: { 200: { content: { "application/json": DeletedAuthorizationEndpoint; }; }; } & Record<400 | 401 | 403 | 404 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  rotateAuthorizationEndpointSecret: {
+    parameters: { header: { "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; }; };
+    requestBody?: { content: { "application/json": Empty; }; };
+    responses: {
+      200: { content: { "application/json": AuthorizationEndpoint; }; };
+    } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  listAuthorizationDecisions: {
+    parameters: { query?: ListAuthorizationDecisionsQuery; header?: { "Service-Version"?: ServiceVersion; }; };
+    responses: { 200: { content: { "application/json": AuthorizationDecisionList; }; }; } & Record<400 | 401 | 403 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  getAuthorizationDecision: {
+    parameters: { header?: { "Service-Version"?: ServiceVersion; }; path: { authorization_decision_id: AuthorizationDecisionId_2; }; };
+    responses: { 200: { content: { "application/json": AuthorizationDecision; }; }; } & Record<400 | 401 | 403 | 404 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  createDispute: {
+    parameters: { header: { "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; }; };
+    requestBody: { content: { "application/json": DisputeCreate; }; };
+    responses: { 201: { content: { "application/json": Dispute; }; }; } & Record<400 | 401 | 403 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  listDisputes: {
+    parameters: { query?: ListDisputesQuery; header?: { "Service-Version"?: ServiceVersion; }; };
+    responses: { 200: { content: { "application/json": DisputeList; }; }; } & Record<400 | 401 | 403 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  getDispute: {
+    parameters: { header?: { "Service-Version"?: ServiceVersion; }; path: { dispute_id: DisputeId_2; }; };
+    responses: { 200: { content: { "application/json": Dispute; }; }; } & Record<400 | 401 | 403 | 404 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  updateDispute: {
+    parameters: { header?: { "Service-Version"?: ServiceVersion; }; path: { dispute_id: DisputeId_2; }; };
+    requestBody: { content: { "application/json": DisputeUpdate; }; };
+    responses: {
+      200: { content: { "application/json": Dispute; }; };
+    } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  submitDispute: {
+    parameters: { header: { "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; }; path: { dispute_id: DisputeId_2; }; };
+    requestBody?: { content: { "application/json": Empty; }; };
+    responses: {
+      200: { content: { "application/json": Dispute; }; };
+    } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  withdrawDispute: {
+    parameters: { header: { "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; }; path: { dispute_id: DisputeId_2; }; };
+    requestBody?: { content: { "application/json": Empty; }; };
+    responses: {
+      200: { content: { "application/json": Dispute; }; };
+    } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  listMerchantCategories: {
+    parameters: { header?: { "Service-Version"?: ServiceVersion; }; };
+    responses: { 200: { content: { "application/json": MerchantCategoryCatalogue; }; }; } & Record<400 | 401 | 403 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  listSettlements: {
+    parameters: { query?: ListSettlementsQuery; header?: { "Service-Version"?: ServiceVersion; }; };
+    responses: { 200: { content: { "application/json": SettlementList; }; }; } & Record<400 | 401 | 403 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  getSettlement: {
+    parameters: { header?: { "Service-Version"?: ServiceVersion; }; path: { settlement_id: SettlementId_2; }; };
+    responses: { 200: { content: { "application/json": Settlement; }; }; } & Record<400 | 401 | 403 | 404 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  listSettlementLines: {
+    parameters: { query?: ListSettlementLinesQuery; header?: { "Service-Version"?: ServiceVersion; }; path: { settlement_id: SettlementId_2; }; };
+    responses: { 200: { content: { "application/json": SettlementLineList; }; }; } & Record<400 | 401 | 403 | 404 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  listPayouts: {
+    parameters: { query?: ListPayoutsQuery; header?: { "Service-Version"?: ServiceVersion; }; };
+    responses: { 200: { content: { "application/json": PayoutList; }; }; } & Record<400 | 401 | 403 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  getPayout: {
+    parameters: { header?: { "Service-Version"?: ServiceVersion; }; path: { payout_id: PayoutId_2; }; };
+    responses: { 200: { content: { "application/json": Payout; }; }; } & Record<400 | 401 | 403 | 404 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  createPayoutDestination: {
+    parameters: { header: { "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; }; };
+    requestBody: { content: { "application/json": PayoutDestinationCreate; }; };
+    responses: {
+      201: { content: { "application/json": PayoutDestination; }; };
+    } & Record<400 | 401 | 403 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  listPayoutDestinations: {
+    parameters: { query?: ListPayoutDestinationsQuery; header?: { "Service-Version"?: ServiceVersion; }; };
+    responses: { 200: { content: { "application/json": PayoutDestinationList; }; }; } & Record<400 | 401 | 403 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  getPayoutDestination: {
+    parameters: { header?: { "Service-Version"?: ServiceVersion; }; path: { payout_destination_id: PayoutDestinationId_2; }; };
+    responses: { 200: { content: { "application/json": PayoutDestination; }; }; } & Record<400 | 401 | 403 | 404 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  updatePayoutDestination: {
+    parameters: { header?: { "Service-Version"?: ServiceVersion; }; path: { payout_destination_id: PayoutDestinationId_2; }; };
+    requestBody: { content: { "application/json": PayoutDestinationUpdate; }; };
+    responses: {
+      200: { content: { "application/json": PayoutDestination; }; };
+    } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  disablePayoutDestination: {
+    parameters: {
+      header: { "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; };
+      path: { payout_destination_id: PayoutDestinationId_2; };
+    };
+    requestBody?: { content: { "application/json": Empty; }; };
+    responses: {
+      200: { content: { "application/json": PayoutDestination; }; };
+    } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  createTreasuryReport: {
+    parameters: { header: { "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; }; };
+    requestBody: { content: { "application/json": TreasuryReportCreate; }; };
+    responses: {
+      201: { content: { "application/json": TreasuryReport; }; };
+    } & Record<400 | 401 | 403 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  listTreasuryReports: {
+    parameters: { query?: ListTreasuryReportsQuery; header?: { "Service-Version"?: ServiceVersion; }; };
+    responses: { 200: { content: { "application/json": TreasuryReportList; }; }; } & Record<400 | 401 | 403 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  getTreasuryReport: {
+    parameters: { header?: { "Service-Version"?: ServiceVersion; }; path: { treasury_report_id: TreasuryReportId_2; }; };
+    responses: { 200: { content: { "application/json": TreasuryReport; }; }; } & Record<400 | 401 | 403 | 404 | 410 | 429 | 500 | 503, Refusal>;
+  };
+  simulateScan: {
+    parameters: { header: { "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; }; };
+    requestBody: { content: { "application/json": ScanSimulation; }; };
+    responses: { 201: { content: { "application/json": Scan; }; }; } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  simulateInstall: {
+    parameters: { header: { "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; }; };
+    requestBody: { content: { "application/json": InstallSimulation; }; };
+    responses: { 200: { content: { "application/json": Pass; }; }; } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  simulateUninstall: {
+    parameters: { header: { "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; }; };
+    requestBody: { content: { "application/json": InstallSimulation; }; };
+    responses: { 200: { content: { "application/json": Pass; }; }; } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  simulateAuthorization: {
+    parameters: { header: { "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; }; };
+    requestBody: { content: { "application/json": AuthorizationSimulation; }; };
+    responses: {
+      201: { content: { "application/json": CardTransaction; }; };
+    } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  simulateDecline: {
+    parameters: { header: { "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; }; };
+    requestBody: { content: { "application/json": DeclineSimulation; }; };
+    responses: {
+      201: { content: { "application/json": CardTransaction; }; };
+    } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  simulateIncrement: {
+    parameters: { header: { "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; }; };
+    requestBody: { content: { "application/json": IncrementSimulation; }; };
+    responses: {
+      200: { content: { "application/json": CardTransaction; }; };
+    } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  simulateReversal: {
+    parameters: { header: { "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; }; };
+    requestBody: { content: { "application/json": ReversalSimulation; }; };
+    responses: {
+      200: { content: { "application/json": CardTransaction; }; };
+    } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  simulateExpiry: {
+    parameters: { header: { "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; }; };
+    requestBody: { content: { "application/json": ExpirySimulation; }; };
+    responses: {
+      200: { content: { "application/json": CardTransaction; }; };
+    } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  simulateClearing: {
+    parameters: { header: { "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; }; };
+    requestBody: { content: { "application/json": ClearingSimulation; }; };
+    responses: {
+      200: { content: { "application/json": CardTransaction; }; };
+    } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  simulateRefund: {
+    parameters: { header: { "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; }; };
+    requestBody: { content: { "application/json": RefundSimulation; }; };
+    responses: {
+      200: { content: { "application/json": CardTransaction; }; };
+    } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  simulateForcePost: {
+    parameters: { header: { "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; }; };
+    requestBody: { content: { "application/json": ForcePostSimulation; }; };
+    responses: {
+      201: { content: { "application/json": CardTransaction; }; };
+    } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  simulateShipping: {
+    parameters: { header: { "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; }; };
+    requestBody: { content: { "application/json": ShippingSimulation; }; };
+    responses: { 200: { content: { "application/json": Card; }; }; } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  simulateSanctionsMatch: {
+    parameters: { header: { "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; }; };
+    requestBody: { content: { "application/json": SanctionsMatchSimulation; }; };
+    responses: {
+      201: { content: { "application/json": SanctionsAlert; }; };
+    } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  simulateDisputeOutcome: {
+    parameters: { header: { "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; }; };
+    requestBody: { content: { "application/json": DisputeOutcomeSimulation; }; };
+    responses: {
+      200: { content: { "application/json": Dispute; }; };
+    } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  simulateFunding: {
+    parameters: { header: { "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; }; };
+    requestBody: { content: { "application/json": FundingSimulation; }; };
+    responses: {
+      200: { content: { "application/json": Balance; }; };
+    } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  advanceSettlementClock: {
+    parameters: { header: { "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; }; };
+    requestBody?: { content: { "application/json": SettlementClockAdvance; }; };
+    responses: {
+      200: { content: { "application/json": SettlementClock; }; };
+    } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  simulateSettlementFailure: {
+    parameters: { header: { "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; }; };
+    requestBody: { content: { "application/json": SettlementFailureSimulation; }; };
+    responses: {
+      200: { content: { "application/json": Settlement; }; };
+    } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  simulatePayoutFailure: {
+    parameters: { header: { "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; }; };
+    requestBody: { content: { "application/json": PayoutFailureSimulation; }; };
+    responses: { 200: { content: { "application/json": Payout; }; }; } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  simulatePayoutReturn: {
+    parameters: { header: { "Service-Version"?: ServiceVersion; "Idempotency-Key": IdempotencyKey; }; };
+    requestBody: { content: { "application/json": PayoutFailureSimulation; }; };
+    responses: { 200: { content: { "application/json": Payout; }; }; } & Record<400 | 401 | 403 | 404 | 409 | 410 | 413 | 415 | 422 | 429 | 500 | 503, Refusal>;
+  };
+  onPassTemplateCreated: {
+    parameters: { header: { "Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };
+    requestBody: { content: { "application/json": PassTemplateCreatedEvent; }; };
+    responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
+  };
+  onPassTemplateUpdated: {
+    parameters: { header: { "Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };
+    requestBody: { content: { "application/json": PassTemplateUpdatedEvent; }; };
+    responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
+  };
+  onPassTemplateArchived: {
+    parameters: { header: { "Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };
+    requestBody: { content: { "application/json": PassTemplateArchivedEvent; }; };
+    responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
+  };
+  onPassCreated: {
+    parameters: { header: { "Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };
+    requestBody: { content: { "application/json": PassCreatedEvent; }; };
+    responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
+  };
+  onPassUpdated: {
+    parameters: { header: { "Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };
+    requestBody: { content: { "application/json": PassUpdatedEvent; }; };
+    responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
+  };
+  onPassInstalled: {
+    parameters: { header: { "Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };
+    requestBody: { content: { "application/json": PassInstalledEvent; }; };
+    responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
+  };
+  onPassUninstalled: {
+    parameters: { header: { "Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };
+    requestBody: { content: { "application/json": PassUninstalledEvent; }; };
+    responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
+  };
+  onPassScanned: {
+    parameters: { header: { "Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };
+    requestBody: { content: { "application/json": PassScannedEvent; }; };
+    responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
+  };
+  onPassRedeemed: {
+    parameters: { header: { "Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };
+    requestBody: { content: { "application/json": PassRedeemedEvent; }; };
+    responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
+  };
+  onPassRevoked: {
+    parameters: { header: { "Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };
+    requestBody: { content: { "application/json": PassRevokedEvent; }; };
+    responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
+  };
+  onPassExpired: {
+    parameters: { header: { "Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };
+    requestBody: { content: { "application/json": PassExpiredEvent; }; };
+    responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
+  };
+  onPassArchived: {
+    parameters: { header: { "Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };
+    requestBody: { content: { "application/json": PassArchivedEvent; }; };
+    responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
+  };
+  onWebhookEndpointDisabled: {
+    parameters: { header: { "Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };
+    requestBody: { content: { "application/json": WebhookEndpointDisabledEvent; }; };
+    responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
+  };
+  onWebhookEndpointTest: {
+    parameters: { header: { "Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };
+    requestBody: { content: { "application/json": WebhookEndpointTestEvent; }; };
+    responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
+  };
+  onPromotionCreated: {
+    parameters: { header: { "Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };
+    requestBody: { content: { "application/json": PromotionCreatedEvent; }; };
+    responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
+  };
+  onCardholderCreated: {
+    parameters: { header: { "Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };
+    requestBody: { content: { "application/json": CardholderCreatedEvent; }; };
+    responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
+  };
+  onCardholderUpdated: {
+    parameters: { header: { "Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };
+    requestBody: { content: { "application/json": CardholderUpdatedEvent; }; };
+    responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
+  };
+  onCardCreated: {
+    parameters: { header: { "Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };
+    requestBody: { content: { "application/json": CardCreatedEvent; }; };
+    responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
+  };
+  onCardUpdated: {
+    parameters: { header: { "Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };
+    requestBody: { content: { "application/json": CardUpdatedEvent; }; };
+    responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
+  };
+  onCardShipped: {
+    parameters: { header: { "Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };
+    requestBody: { content: { "application/json": CardShippedEvent; }; };
+    responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
+  };
+  onCardDelivered: {
+    parameters: { header: { "Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };
+    requestBody: { content: { "application/json": CardDeliveredEvent; }; };
+    responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
+  };
+  onCardCanceled: {
+    parameters: { header: { "Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };
+    requestBody: { content: { "application/json": CardCanceledEvent; }; };
+    responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
+  };
+  onCardWalletTokenCreated: {
+    parameters: { header: { "Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };
+    requestBody: { content: { "application/json": CardWalletTokenCreatedEvent; }; };
+    responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
+  };
+  onCardWalletTokenUpdated: {
+    parameters: { header: { "Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };
+    requestBody: { content: { "application/json": CardWalletTokenUpdatedEvent; }; };
+    responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
+  };
+  onCardTransactionAuthorized: {
+    parameters: { header: { "Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };
+    requestBody: { content: { "application/json": CardTransactionAuthorizedEvent; }; };
+    responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
+  };
+  onCardTransactionDeclined: {
+    parameters: { header: { "Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };
+    requestBody: { content: { "application/json": CardTransactionDeclinedEvent; }; };
+    responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
+  };
+  onCardTransactionUpdated: {
+    parameters: { header: { "Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };
+    requestBody: { content: { "application/json": CardTransactionUpdatedEvent; }; };
+    responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
+  };
+  onCardTransactionReversed: {
+    parameters: { header: { "Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };
+    requestBody: { content: { "application/json": CardTransactionReversedEvent; }; };
+    responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
+  };
+  onCardTransactionExpired: {
+    parameters: { header: { "Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };
+    requestBody: { content: { "application/json": CardTransactionExpiredEvent; }; };
+    responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
+  };
+  onCardTransactionCleared: {
+    parameters: { header: { "Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };
+    requestBody: { content: { "application/json": CardTransactionClearedEvent; }; };
+    responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
+  };
+  onCardTransactionRefunded: {
+    parameters: { header: { "Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };
+    requestBody: { content: { "application/json": CardTransactionRefundedEvent; }; };
+    responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
+  };
+  onAuthorizationDecisionTimedOut: {
+    parameters: { header: { "Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };
+    requestBody: { content: { "application/json": AuthorizationDecisionTimedOutEvent; }; };
+    responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
+  };
+  onAuthorizationDecisionErrored: {
+    parameters: { header: { "Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };
+    requestBody: { content: { "application/json": AuthorizationDecisionErroredEvent; }; };
+    responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
+  };
+  onDisputeCreated: {
+    parameters: { header: { "Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };
+    requestBody: { content: { "application/json": DisputeCreatedEvent; }; };
+    responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
+  };
+  onDisputeUpdated: {
+    parameters: { header: { "Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };
+    requestBody: { content: { "application/json": DisputeUpdatedEvent; }; };
+    responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
+  };
+  onDisputeSubmitted: {
+    parameters: { header: { "Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };
+    requestBody: { content: { "application/json": DisputeSubmittedEvent; }; };
+    responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
+  };
+  onDisputeFundsReinstated: {
+    parameters: { header: { "Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };
+    requestBody: { content: { "application/json": DisputeFundsReinstatedEvent; }; };
+    responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
+  };
+  onDisputeFundsRescinded: {
+    parameters: { header: { "Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };
+    requestBody: { content: { "application/json": DisputeFundsRescindedEvent; }; };
+    responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
+  };
+  onDisputeClosed: {
+    parameters: { header: { "Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };
+    requestBody: { content: { "application/json": DisputeClosedEvent; }; };
+    responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
+  };
+  onSettlementCreated: {
+    parameters: { header: { "Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };
+    requestBody: { content: { "application/json": SettlementCreatedEvent; }; };
+    responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
+  };
+  onSettlementPending: {
+    parameters: { header: { "Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };
+    requestBody: { content: { "application/json": SettlementPendingEvent; }; };
+    responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
+  };
+  onSettlementProcessing: {
+    parameters: { header: { "Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };
+    requestBody: { content: { "application/json": SettlementProcessingEvent; }; };
+    responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
+  };
+  onSettlementSettled: {
+    parameters: { header: { "Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };
+    requestBody: { content: { "application/json": SettlementSettledEvent; }; };
+    responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
+  };
+  onSettlementFailed: {
+    parameters: { header: { "Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };
+    requestBody: { content: { "application/json": SettlementFailedEvent; }; };
+    responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
+  };
+  onPayoutCreated: {
+    parameters: { header: { "Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };
+    requestBody: { content: { "application/json": PayoutCreatedEvent; }; };
+    responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
+  };
+  onPayoutUpdated: {
+    parameters: { header: { "Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };
+    requestBody: { content: { "application/json": PayoutUpdatedEvent; }; };
+    responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
+  };
+  onPayoutPaid: {
+    parameters: { header: { "Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };
+    requestBody: { content: { "application/json": PayoutPaidEvent; }; };
+    responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
+  };
+  onPayoutFailed: {
+    parameters: { header: { "Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };
+    requestBody: { content: { "application/json": PayoutFailedEvent; }; };
+    responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
+  };
+  onPayoutCanceled: {
+    parameters: { header: { "Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };
+    requestBody: { content: { "application/json": PayoutCanceledEvent; }; };
+    responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
+  };
+  onPayoutReturned: {
+    parameters: { header: { "Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };
+    requestBody: { content: { "application/json": PayoutReturnedEvent; }; };
+    responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
+  };
+  onPayoutDestinationCreated: {
+    parameters: { header: { "Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };
+    requestBody: { content: { "application/json": PayoutDestinationCreatedEvent; }; };
+    responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
+  };
+  onPayoutDestinationActivated: {
+    parameters: { header: { "Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };
+    requestBody: { content: { "application/json": PayoutDestinationActivatedEvent; }; };
+    responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
+  };
+  onPayoutDestinationDenied: {
+    parameters: { header: { "Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };
+    requestBody: { content: { "application/json": PayoutDestinationDeniedEvent; }; };
+    responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
+  };
+  onPayoutDestinationDisabled: {
+    parameters: { header: { "Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };
+    requestBody: { content: { "application/json": PayoutDestinationDisabledEvent; }; };
+    responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
+  };
+  onTreasuryReportSucceeded: {
+    parameters: { header: { "Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };
+    requestBody: { content: { "application/json": TreasuryReportSucceededEvent; }; };
+    responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
+  };
+  onTreasuryReportFailed: {
+    parameters: { header: { "Service-Signature": Signature; "Service-Event-Id": ServiceEventId; "Service-Delivery-Attempt": ServiceDeliveryAttempt; }; };
+    requestBody: { content: { "application/json": TreasuryReportFailedEvent; }; };
+    responses: { "2XX": {}; } & Record<"4XX" | "5XX", Refusal_2>;
+  };
 }
 export interface webhooks {
-    "pass_template.created": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * pass_template.created
-         * @description A template was created.
-         */
-        post: operations["onPassTemplateCreated"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "pass_template.updated": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * pass_template.updated
-         * @description A template was changed.
-         */
-        post: operations["onPassTemplateUpdated"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "pass_template.archived": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * pass_template.archived
-         * @description A template was archived.
-         */
-        post: operations["onPassTemplateArchived"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "pass.created": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * pass.created
-         * @description A pass was issued.
-         */
-        post: operations["onPassCreated"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "pass.updated": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * pass.updated
-         * @description A pass was changed by an update.
-         */
-        post: operations["onPassUpdated"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "pass.installed": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * pass.installed
-         * @description A holder added a pass to a wallet.
-         */
-        post: operations["onPassInstalled"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "pass.uninstalled": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * pass.uninstalled
-         * @description A holder removed a pass from the last device that had it.
-         */
-        post: operations["onPassUninstalled"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "pass.scanned": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * pass.scanned
-         * @description A scanner read a pass, whatever the result.
-         */
-        post: operations["onPassScanned"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "pass.redeemed": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * pass.redeemed
-         * @description A coupon or event ticket was used.
-         */
-        post: operations["onPassRedeemed"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "pass.revoked": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * pass.revoked
-         * @description A pass was revoked.
-         */
-        post: operations["onPassRevoked"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "pass.expired": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * pass.expired
-         * @description A pass reached its `expires_at`.
-         */
-        post: operations["onPassExpired"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "pass.archived": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * pass.archived
-         * @description A pass was archived.
-         */
-        post: operations["onPassArchived"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "webhook_endpoint.disabled": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * webhook_endpoint.disabled
-         * @description An endpoint was disabled because its deliveries failed. Sent to every other enabled endpoint, subscribed or not.
-         */
-        post: operations["onWebhookEndpointDisabled"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "webhook_endpoint.test": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * webhook_endpoint.test
-         * @description A test was asked for. Sent to that endpoint alone, subscribed or not.
-         */
-        post: operations["onWebhookEndpointTest"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "promotion.created": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * promotion.created
-         * @description A configuration was promoted from sandbox to live.
-         */
-        post: operations["onPromotionCreated"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "cardholder.created": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * cardholder.created
-         * @description A cardholder was created.
-         */
-        post: operations["onCardholderCreated"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "cardholder.updated": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * cardholder.updated
-         * @description A cardholder was changed.
-         */
-        post: operations["onCardholderUpdated"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "card.created": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * card.created
-         * @description A card was issued.
-         */
-        post: operations["onCardCreated"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "card.updated": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * card.updated
-         * @description A card was changed: activated, frozen, or its controls.
-         */
-        post: operations["onCardUpdated"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "card.shipped": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * card.shipped
-         * @description A physical card left for its holder.
-         */
-        post: operations["onCardShipped"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "card.delivered": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * card.delivered
-         * @description A physical card arrived.
-         */
-        post: operations["onCardDelivered"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "card.canceled": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * card.canceled
-         * @description A card was canceled.
-         */
-        post: operations["onCardCanceled"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "card.wallet_token.created": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * card.wallet_token.created
-         * @description A card was added to a phone’s wallet.
-         */
-        post: operations["onCardWalletTokenCreated"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "card.wallet_token.updated": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * card.wallet_token.updated
-         * @description A card on a device was changed.
-         */
-        post: operations["onCardWalletTokenUpdated"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "card.transaction.authorized": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * card.transaction.authorized
-         * @description An authorization was approved.
-         */
-        post: operations["onCardTransactionAuthorized"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "card.transaction.declined": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * card.transaction.declined
-         * @description An authorization was declined.
-         */
-        post: operations["onCardTransactionDeclined"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "card.transaction.updated": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * card.transaction.updated
-         * @description An authorization was increased, or its metadata changed.
-         */
-        post: operations["onCardTransactionUpdated"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "card.transaction.reversed": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * card.transaction.reversed
-         * @description A merchant gave up some or all of an authorization, or you released it.
-         */
-        post: operations["onCardTransactionReversed"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "card.transaction.expired": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * card.transaction.expired
-         * @description What was held expired.
-         */
-        post: operations["onCardTransactionExpired"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "card.transaction.cleared": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * card.transaction.cleared
-         * @description A merchant collected.
-         */
-        post: operations["onCardTransactionCleared"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "card.transaction.refunded": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * card.transaction.refunded
-         * @description A merchant gave back.
-         */
-        post: operations["onCardTransactionRefunded"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "authorization_decision.timed_out": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * authorization_decision.timed_out
-         * @description Your authorization endpoint did not answer in time.
-         */
-        post: operations["onAuthorizationDecisionTimedOut"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "authorization_decision.errored": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * authorization_decision.errored
-         * @description Your authorization endpoint gave no usable answer.
-         */
-        post: operations["onAuthorizationDecisionErrored"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "dispute.created": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * dispute.created
-         * @description A dispute was opened.
-         */
-        post: operations["onDisputeCreated"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "dispute.updated": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * dispute.updated
-         * @description A dispute was changed, or is under review.
-         */
-        post: operations["onDisputeUpdated"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "dispute.submitted": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * dispute.submitted
-         * @description A dispute was submitted.
-         */
-        post: operations["onDisputeSubmitted"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "dispute.funds_reinstated": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * dispute.funds_reinstated
-         * @description The amount of a dispute was credited provisionally.
-         */
-        post: operations["onDisputeFundsReinstated"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "dispute.funds_rescinded": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * dispute.funds_rescinded
-         * @description The credit of a dispute was taken back.
-         */
-        post: operations["onDisputeFundsRescinded"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "dispute.closed": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * dispute.closed
-         * @description A dispute was won, lost, withdrawn, or expired.
-         */
-        post: operations["onDisputeClosed"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "settlement.created": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * settlement.created
-         * @description A settlement was opened.
-         */
-        post: operations["onSettlementCreated"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "settlement.pending": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * settlement.pending
-         * @description A settlement passed its cut-off.
-         */
-        post: operations["onSettlementPending"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "settlement.processing": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * settlement.processing
-         * @description A settlement is being settled.
-         */
-        post: operations["onSettlementProcessing"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "settlement.settled": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * settlement.settled
-         * @description A settlement is done.
-         */
-        post: operations["onSettlementSettled"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "settlement.failed": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * settlement.failed
-         * @description A settlement failed; it is tried again.
-         */
-        post: operations["onSettlementFailed"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "payout.created": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * payout.created
-         * @description A payout was made.
-         */
-        post: operations["onPayoutCreated"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "payout.updated": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * payout.updated
-         * @description A payout was changed: sent, for example.
-         */
-        post: operations["onPayoutUpdated"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "payout.paid": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * payout.paid
-         * @description A payout arrived.
-         */
-        post: operations["onPayoutPaid"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "payout.failed": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * payout.failed
-         * @description A payout failed.
-         */
-        post: operations["onPayoutFailed"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "payout.canceled": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * payout.canceled
-         * @description A payout was canceled.
-         */
-        post: operations["onPayoutCanceled"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "payout.returned": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * payout.returned
-         * @description A payout came back.
-         */
-        post: operations["onPayoutReturned"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "payout_destination.created": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * payout_destination.created
-         * @description A destination was added.
-         */
-        post: operations["onPayoutDestinationCreated"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "payout_destination.activated": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * payout_destination.activated
-         * @description A destination can be paid from now on.
-         */
-        post: operations["onPayoutDestinationActivated"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "payout_destination.denied": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * payout_destination.denied
-         * @description A destination was refused.
-         */
-        post: operations["onPayoutDestinationDenied"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "payout_destination.disabled": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * payout_destination.disabled
-         * @description A destination was taken off.
-         */
-        post: operations["onPayoutDestinationDisabled"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "treasury_report.succeeded": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * treasury_report.succeeded
-         * @description A report is ready.
-         */
-        post: operations["onTreasuryReportSucceeded"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "treasury_report.failed": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * treasury_report.failed
-         * @description A report could not be made.
-         */
-        post: operations["onTreasuryReportFailed"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-}
-export interface components {
-    schemas: {
-        /** @description What every answer outside 2xx carries. */
-        Error: {
-            error: components["schemas"]["ErrorBody"];
-        };
-        /** @description What went wrong, for programs (`type`, `code`) and for people (`message`). */
-        ErrorBody: {
-            type: components["schemas"]["ErrorType"];
-            code: components["schemas"]["ErrorCode"];
-            /**
-             * @description What happened, in a sentence for people. Its wording may change.
-             * @example limit must be between 1 and 100.
-             */
-            message: string;
-            /**
-             * @description The parameter or header at fault, as it is spelt on the wire.
-             * @example limit
-             */
-            param?: string;
-            /** @description The faults of a body, at most 50. */
-            details?: components["schemas"]["ErrorDetail"][];
-            /**
-             * @description How long to wait before another try, in milliseconds.
-             * @example 1200
-             */
-            retry_after_ms?: number;
-            /**
-             * @description With `insufficient_scope`: the scope that would do.
-             * @example write
-             */
-            required_scope?: string;
-            /**
-             * @description With `plan_required`: the plan that would do.
-             * @example enterprise
-             */
-            required_plan?: string;
-            /**
-             * Format: uri
-             * @description With `factor_required`: a page on which a member completes the second factor, once and within 10 minutes.
-             * @example http://127.0.0.1:4000/challenges/9fQ2mX7cVb1Zk0Yt
-             */
-            challenge_url?: string;
-            /**
-             * Format: date
-             * @description With `version_gone`: the version to move to.
-             * @example 2026-02-01
-             */
-            successor_version?: string;
-            /**
-             * Format: uri
-             * @description With `version_gone`: the guide to that version.
-             * @example http://127.0.0.1:4000/docs
-             */
-            guide_url?: string;
-            request_id: components["schemas"]["RequestId"];
-            /**
-             * Format: uri
-             * @description A page on this code.
-             * @example http://127.0.0.1:4000/docs/2026-02-01#error-out_of_range
-             */
-            doc_url: string;
-        };
-        /** @description One fault of a body. */
-        ErrorDetail: {
-            /**
-             * @description Where it is, in dots and brackets.
-             * @example fields[0].key
-             */
-            field: string;
-            /**
-             * @description What is wrong with it, in words.
-             * @example must be lower case letters, digits and underscores
-             */
-            issue: string;
-        };
-        /**
-         * @description The family of an error; each goes with one HTTP status, or two.
-         * @example invalid_parameter
-         * @enum {string}
-         */
-        ErrorType: Open<"invalid_parameter"
-          | "authentication_error"
-          | "payment_required"
-          | "permission_error"
-          | "not_found"
-          | "method_not_allowed"
-          | "conflict"
-          | "idempotency_error"
-          | "version_sunset"
-          | "body_too_large"
-          | "unsupported_media_type"
-          | "invalid_request"
-          | "rate_limited"
-          | "api_error"
-          | "unavailable">;
-        /**
-         * @description What went wrong, exactly. Codes are stable; new ones may join.
-         * @example missing_field
-         * @enum {string}
-         */
-        ErrorCode: Open<"missing_field"
-          | "invalid_format"
-          | "out_of_range"
-          | "unknown_parameter"
-          | "repeated_parameter"
-          | "conflicting_parameters"
-          | "invalid_cursor"
-          | "unknown_version"
-          | "malformed_json"
-          | "missing_api_key"
-          | "invalid_api_key"
-          | "revoked_api_key"
-          | "environment_mismatch"
-          | "invalid_token"
-          | "expired_token"
-          | "trial_limit_reached"
-          | "trial_expired"
-          | "insufficient_scope"
-          | "ip_not_allowed"
-          | "developer_role_required"
-          | "publishable_key_not_allowed"
-          | "plan_required"
-          | "business_verification_required"
-          | "state_not_supported"
-          | "live_only"
-          | "factor_required"
-          | "not_found"
-          | "method_not_allowed"
-          | "invalid_state"
-          | "insufficient_balance"
-          | "idempotency_in_progress"
-          | "idempotency_key_reused"
-          | "version_gone"
-          | "body_too_large"
-          | "unsupported_media_type"
-          | "validation_failed"
-          | "tenant_limit"
-          | "internal_error"
-          | "not_implemented"
-          | "unavailable">;
-        /**
-         * @description Identifier of a request: `req_` and 26 characters.
-         * @example req_01jx3k7q2m4n6p8r0s2t4v6w8x
-         */
-        RequestId: string;
-        /**
-         * Format: date
-         * @description A version of this interface, named by its date.
-         * @example 2026-02-01
-         */
-        VersionDate: string;
-        /**
-         * Format: date-time
-         * @description An instant in UTC, ISO 8601 with milliseconds.
-         * @example 2026-06-01T09:30:00.000Z
-         */
-        Timestamp: string;
-        /**
-         * @description A date, which means its first instant in UTC, or a date and time with its offset, ISO 8601.
-         * @example 2026-06-01
-         * @example 2026-06-01T09:30:00Z
-         */
-        Instant: string;
-        /**
-         * @description A place between two records of a list. Opaque: its content has no meaning to callers.
-         * @example AZeQp3Y0c2sKc1oXkq9tVwAB
-         */
-        Cursor: string;
-        /**
-         * @description Whether there are more records in the direction walked.
-         * @example true
-         */
-        HasMore: boolean;
-        /**
-         * @description Where the next page in the direction walked begins; null after the end.
-         * @example AZeQp3Y0c2sKc1oXkq9tVwAB
-         * @example null
-         */
-        NextCursor: string | null;
-        /**
-         * @description Notes of your own on the object: up to 50 pairs of strings, keys up to 40 and values up to 500 characters. Never shown to holders.
-         * @example {
-         *       "order": "1042"
-         *     }
-         */
-        Metadata: {
-            [key: string]: string;
-        };
-        /**
-         * @description Changes to the notes: a string sets a pair, null removes it; null for the whole removes all.
-         * @example {
-         *       "order": "1043",
-         *       "channel": null
-         *     }
-         */
-        MetadataPatch: {
-            [key: string]: string | null;
-        } | null;
-        /**
-         * @description Nothing: the operation takes no fields, so the body is left out or is `{}`.
-         * @example {}
-         */
-        Empty: Record<string, never>;
-        /**
-         * @description A bucket of requests, counted per tenant and environment.
-         * @example read
-         * @enum {string}
-         */
-        RateLimitBucket: Open<"read"
-          | "passes_write"
-          | "templates_write"
-          | "passes_count"
-          | "webhooks_write"
-          | "account_write"
-          | "cards_write"
-          | "settlements_write"
-          | "concurrent_connections"
-          | "unauthenticated">;
-        /**
-         * @description A wallet platform.
-         * @example apple
-         * @enum {string}
-         */
-        Platform: Open<"apple" | "google">;
-        /**
-         * @description One of the two isolated environments.
-         * @example sandbox
-         * @enum {string}
-         */
-        Environment: "sandbox" | "live";
-        /** @description The caller, as the service sees it. */
-        Me: {
-            /**
-             * @description Always `me`.
-             * @constant
-             */
-            object: "me";
-            tenant: components["schemas"]["Tenant"];
-            environment: components["schemas"]["Environment"];
-            /** @description The version in which this request is answered. */
-            version: components["schemas"]["VersionDate"];
-            key: components["schemas"]["CallingKey"];
-        };
-        /** @description The account that owns everything the key reaches. */
-        Tenant: {
-            id: components["schemas"]["TenantId"];
-            /**
-             * @description Name of the account.
-             * @example Harbour Coffee
-             */
-            name: string;
-            plan: components["schemas"]["Plan"];
-        };
-        /**
-         * @description Identifier of an account: `ten_` and 26 characters that sort by the time of creation.
-         * @example ten_01jx0000000000000000000001
-         */
-        TenantId: string;
-        /**
-         * @description What the account has subscribed to.
-         * @example standard
-         * @enum {string}
-         */
-        Plan: Open<"trial" | "standard" | "enterprise">;
-        /** @description The key or token that the request was made with. */
-        CallingKey: {
-            /**
-             * @description Identifier of the key (`key_…`) or of the access token (`tok_…`).
-             * @example key_01jx1a2b3c4d5e6f7g8h9j0k1m
-             */
-            id: string;
-            kind: components["schemas"]["KeyKind"];
-            /**
-             * @description What a secret key may do; null for publishable keys.
-             * @example write
-             */
-            scope: components["schemas"]["KeyScope"] | null;
-        };
-        /**
-         * @description What sort of key it is.
-         * @example secret
-         * @enum {string}
-         */
-        KeyKind: Open<"secret" | "publishable">;
-        /**
-         * @description How much a key may do; each scope includes the ones before it.
-         * @example read
-         * @enum {string}
-         */
-        KeyScope: Open<"read" | "write" | "admin">;
-        /**
-         * @description Identifier of a pass template: `tpl_` and 26 characters that sort by the time of creation.
-         * @example tpl_01jx2f8m3q5r7s9t1v3w5x7y9z
-         */
-        TemplateId: string;
-        /**
-         * @description A colour, `#RRGGBB` in hexadecimal.
-         * @example #1E3A5F
-         */
-        HexColor: string;
-        /**
-         * @description A template to be made.
-         * @example {
-         *       "name": "Coffee loyalty",
-         *       "kind": "loyalty",
-         *       "brand": {
-         *         "background_color": "#1E3A5F",
-         *         "foreground_color": "#FFFFFF"
-         *       },
-         *       "fields": [
-         *         {
-         *           "key": "points",
-         *           "label": "Points",
-         *           "value": "0"
-         *         }
-         *       ],
-         *       "barcode": {
-         *         "format": "qr"
-         *       },
-         *       "metadata": {
-         *         "campaign": "summer"
-         *       }
-         *     }
-         */
-        PassTemplateCreate: {
-            /**
-             * @description Name of the template, shown to you and as the pass’s title.
-             * @example Coffee loyalty
-             */
-            name: string;
-            kind: components["schemas"]["PassTemplateKind"];
-            brand: components["schemas"]["BrandInput"];
-            /** @description The fields of its passes, in the order shown; keys are unique. None when absent. */
-            fields?: components["schemas"]["TemplateFieldInput"][];
-            barcode?: components["schemas"]["BarcodeInput"];
-            metadata?: components["schemas"]["Metadata"];
-        };
-        /**
-         * @description Changes to a template, as a merge patch.
-         * @example {
-         *       "name": "Coffee loyalty 2",
-         *       "brand": {
-         *         "label_color": null
-         *       }
-         *     }
-         */
-        PassTemplateUpdate: {
-            /**
-             * @description Its new name.
-             * @example Coffee loyalty 2
-             */
-            name?: string;
-            brand?: components["schemas"]["BrandPatch"];
-            /** @description Its new fields, instead of all the old ones. */
-            fields?: components["schemas"]["TemplateFieldInput"][];
-            /** @description Changes to the barcode; null goes back to the pass’s own scan code as QR. */
-            barcode?: components["schemas"]["BarcodePatch"] | null;
-            metadata?: components["schemas"]["MetadataPatch"];
-        };
-        /** @description The mould from which passes are issued. */
-        PassTemplate: {
-            id: components["schemas"]["TemplateId"];
-            /**
-             * @description Always `pass_template`.
-             * @constant
-             */
-            object: "pass_template";
-            /**
-             * @description Name of the template.
-             * @example Coffee loyalty
-             */
-            name: string;
-            kind: components["schemas"]["PassTemplateKind"];
-            status: components["schemas"]["PassTemplateStatus"];
-            brand: components["schemas"]["Brand"];
-            /** @description The fields of its passes, in the order shown. */
-            fields: components["schemas"]["TemplateField"][];
-            barcode: components["schemas"]["Barcode"];
-            metadata: components["schemas"]["Metadata"];
-            /** @description When it was created. */
-            created: components["schemas"]["Timestamp"];
-            /** @description When it last changed. */
-            updated: components["schemas"]["Timestamp"];
-        };
-        /** @description One page of templates, in the order asked for. */
-        PassTemplateList: {
-            /** @description Up to `limit` templates; empty when nothing matches. */
-            data: components["schemas"]["PassTemplate"][];
-            has_more: components["schemas"]["HasMore"];
-            next_cursor: components["schemas"]["NextCursor"];
-        };
-        /**
-         * @description What a template’s passes are for; it decides their layout and what a redeeming scan does.
-         * @example loyalty
-         * @enum {string}
-         */
-        PassTemplateKind: Open<"loyalty" | "gift_card" | "coupon" | "event_ticket" | "boarding_pass" | "generic">;
-        /**
-         * @description Whether passes can be issued from a template.
-         * @example active
-         * @enum {string}
-         */
-        PassTemplateStatus: Open<"active" | "archived">;
-        /**
-         * @description How passes look.
-         * @example {
-         *       "background_color": "#1E3A5F",
-         *       "foreground_color": "#FFFFFF",
-         *       "logo_text": "Harbour Coffee"
-         *     }
-         */
-        BrandInput: {
-            /**
-             * @description Colour of the pass’s ground.
-             * @example #1E3A5F
-             */
-            background_color: components["schemas"]["HexColor"];
-            /**
-             * @description Colour of the values.
-             * @example #FFFFFF
-             */
-            foreground_color: components["schemas"]["HexColor"];
-            /**
-             * @description Colour of the labels; the foreground colour when absent.
-             * @example #B8C7D9
-             */
-            label_color?: components["schemas"]["HexColor"];
-            /**
-             * @description Text beside the logo.
-             * @example Harbour Coffee
-             */
-            logo_text?: string;
-            /**
-             * @description Icon shown on lock screens as base64 of a PNG, square, 29 to 174 pixels, up to 64 KiB; drawn from the colours when absent.
-             * @example iVBORw0KGgoAAAANSUhEUgAAADoAAAA6AQMAAADbddhrAAAAA1BMVEUeOl9vvyG8AAAADklEQVR42mNgGAWjAAQAAgoAAdudqdMAAAAASUVORK5CYII=
-             */
-            icon?: string;
-            /**
-             * @description Logo as base64 of a PNG, up to 480 × 150 pixels and 128 KiB.
-             * @example iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==
-             */
-            logo?: string;
-            /**
-             * @description Picture behind the main fields as base64 of a PNG, up to 1125 × 432 pixels and 512 KiB.
-             * @example iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==
-             */
-            strip?: string;
-        };
-        /**
-         * @description Changes to the look of passes, as a merge patch.
-         * @example {
-         *       "background_color": "#0B2239",
-         *       "label_color": null
-         *     }
-         */
-        BrandPatch: {
-            /**
-             * @description Colour of the pass’s ground.
-             * @example #1E3A5F
-             */
-            background_color?: components["schemas"]["HexColor"];
-            /**
-             * @description Colour of the values.
-             * @example #FFFFFF
-             */
-            foreground_color?: components["schemas"]["HexColor"];
-            /**
-             * @description Colour of the labels; the foreground colour when absent. null removes it.
-             * @example #B8C7D9
-             */
-            label_color?: components["schemas"]["HexColor"] | null;
-            /**
-             * @description Text beside the logo. null removes it.
-             * @example Harbour Coffee
-             */
-            logo_text?: string | null;
-            /**
-             * @description Icon shown on lock screens as base64 of a PNG, square, 29 to 174 pixels, up to 64 KiB; drawn from the colours when absent. null
-             * removes it.
-             * @example iVBORw0KGgoAAAANSUhEUgAAADoAAAA6AQMAAADbddhrAAAAA1BMVEUeOl9vvyG8AAAADklEQVR42mNgGAWjAAQAAgoAAdudqdMAAAAASUVORK5CYII=
-             */
-            icon?: string | null;
-            /**
-             * @description Logo as base64 of a PNG, up to 480 × 150 pixels and 128 KiB. null removes it.
-             * @example iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==
-             */
-            logo?: string | null;
-            /**
-             * @description Picture behind the main fields as base64 of a PNG, up to 1125 × 432 pixels and 512 KiB. null removes it.
-             * @example iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==
-             */
-            strip?: string | null;
-        };
-        /** @description How passes look. */
-        Brand: {
-            /**
-             * @description Colour of the pass’s ground.
-             * @example #1E3A5F
-             */
-            background_color: components["schemas"]["HexColor"];
-            /**
-             * @description Colour of the values.
-             * @example #FFFFFF
-             */
-            foreground_color: components["schemas"]["HexColor"];
-            /**
-             * @description Colour of the labels; null means the foreground colour.
-             * @example #B8C7D9
-             */
-            label_color: components["schemas"]["HexColor"] | null;
-            /**
-             * @description Text beside the logo.
-             * @example Harbour Coffee
-             */
-            logo_text: string | null;
-            /**
-             * @description The icon as base64 of a PNG; null when it is drawn from the colours.
-             * @example iVBORw0KGgoAAAANSUhEUgAAADoAAAA6AQMAAADbddhrAAAAA1BMVEUeOl9vvyG8AAAADklEQVR42mNgGAWjAAQAAgoAAdudqdMAAAAASUVORK5CYII=
-             */
-            icon: string | null;
-            /**
-             * @description The logo as base64 of a PNG.
-             * @example iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==
-             */
-            logo: string | null;
-            /**
-             * @description The picture behind the main fields as base64 of a PNG.
-             * @example iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==
-             */
-            strip: string | null;
-        };
-        /**
-         * @description One field of a template’s passes.
-         * @example {
-         *       "key": "points",
-         *       "label": "Points",
-         *       "value": "0"
-         *     }
-         */
-        TemplateFieldInput: {
-            /**
-             * @description Its name for programs: lower case letters, digits and underscores, a letter first; unique in the template.
-             * @example points
-             */
-            key: string;
-            /**
-             * @description What holders read beside the value.
-             * @example Points
-             */
-            label: string;
-            /**
-             * @description The value of passes that have none of their own.
-             * @example 0
-             */
-            value: string;
-        };
-        /** @description One field of a template’s passes. */
-        TemplateField: {
-            /**
-             * @description Its name for programs.
-             * @example points
-             */
-            key: string;
-            /**
-             * @description What holders read beside the value.
-             * @example Points
-             */
-            label: string;
-            /**
-             * @description The value of passes that have none of their own.
-             * @example 0
-             */
-            value: string;
-        };
-        /**
-         * @description How a scan code is drawn.
-         * @example qr
-         * @enum {string}
-         */
-        BarcodeFormat: Open<"qr" | "pdf417" | "aztec" | "code128">;
-        /**
-         * @description The barcode of passes.
-         * @example {
-         *       "format": "qr"
-         *     }
-         */
-        BarcodeInput: {
-            format: components["schemas"]["BarcodeFormat"];
-            /**
-             * @description The same content for every pass; the pass’s own scan code when absent.
-             * @example COFFEE-2026
-             */
-            message?: string;
-        };
-        /**
-         * @description Changes to the barcode of passes, as a merge patch.
-         * @example {
-         *       "format": "aztec",
-         *       "message": null
-         *     }
-         */
-        BarcodePatch: {
-            format?: components["schemas"]["BarcodeFormat"];
-            /**
-             * @description The same content for every pass; null goes back to the pass’s own scan code.
-             * @example COFFEE-2026
-             */
-            message?: string | null;
-        };
-        /** @description The barcode of passes. */
-        Barcode: {
-            format: components["schemas"]["BarcodeFormat"];
-            /**
-             * @description The content; null means the pass’s own scan code.
-             * @example COFFEE-2026
-             */
-            message: string | null;
-        };
-        /**
-         * @description Identifier of a pass: `pass_` and 26 characters that sort by the time of creation.
-         * @example pass_01jx3a9b8c7d6e5f4g3h2j1k0m
-         */
-        PassId: string;
-        /**
-         * @description A pass to be issued.
-         * @example {
-         *       "template_id": "tpl_01jx2f8m3q5r7s9t1v3w5x7y9z",
-         *       "holder": {
-         *         "email": "ada@example.com",
-         *         "name": "Ada Moreau"
-         *       },
-         *       "fields": {
-         *         "points": "120"
-         *       }
-         *     }
-         */
-        PassCreate: {
-            /** @description The template to issue it from; it must be active. */
-            template_id: components["schemas"]["TemplateId"];
-            holder?: components["schemas"]["HolderInput"];
-            /**
-             * @description Values of its own, by the keys of the template’s fields; the template’s values stand for the others.
-             * @example {
-             *       "points": "120"
-             *     }
-             */
-            fields?: {
-                [key: string]: string;
-            };
-            /**
-             * @description When it expires by itself; it must lie ahead. Never, when absent.
-             * @example 2027-01-01T00:00:00Z
-             */
-            expires_at?: components["schemas"]["Timestamp"];
-            metadata?: components["schemas"]["Metadata"];
-        };
-        /**
-         * @description Changes to a pass, as a merge patch.
-         * @example {
-         *       "fields": {
-         *         "points": "130"
-         *       }
-         *     }
-         */
-        PassUpdate: {
-            /** @description Changes to the holder; null removes name and address. */
-            holder?: components["schemas"]["HolderPatch"] | null;
-            /**
-             * @description Changes to its own values: a string sets one, null goes back to the template’s; null for the whole goes back to all of the
-             * template’s.
-             * @example {
-             *       "points": "130"
-             *     }
-             */
-            fields?: {
-                [key: string]: string | null;
-            } | null;
-            /**
-             * Format: date-time
-             * @description When it expires by itself; it must lie ahead. null means never.
-             * @example 2027-06-01T00:00:00Z
-             */
-            expires_at?: string | null;
-            metadata?: components["schemas"]["MetadataPatch"];
-        };
-        /** @description One holder’s copy of a template. */
-        Pass: {
-            id: components["schemas"]["PassId"];
-            /**
-             * @description Always `pass`.
-             * @constant
-             */
-            object: "pass";
-            /** @description The template it was issued from. */
-            template_id: components["schemas"]["TemplateId"];
-            status: components["schemas"]["PassStatus"];
-            holder: components["schemas"]["Holder"];
-            /**
-             * @description The values shown, by key: its own over the template’s.
-             * @example {
-             *       "points": "120"
-             *     }
-             */
-            fields: {
-                [key: string]: string;
-            };
-            download: components["schemas"]["PassDownload"];
-            /** @description The platforms on which it is installed now. */
-            platforms: components["schemas"]["Platform"][];
-            /**
-             * Format: date-time
-             * @description When it expires by itself; null means never.
-             * @example 2027-01-01T00:00:00.000Z
-             */
-            expires_at: string | null;
-            /**
-             * Format: date-time
-             * @description When it was first added to a wallet.
-             * @example 2026-06-01T10:00:00.000Z
-             */
-            installed_at: string | null;
-            /**
-             * Format: date-time
-             * @description When it was revoked.
-             * @example null
-             */
-            revoked_at: string | null;
-            /**
-             * Format: date-time
-             * @description When it was archived.
-             * @example null
-             */
-            archived_at: string | null;
-            metadata: components["schemas"]["Metadata"];
-            /** @description When it was issued. */
-            created: components["schemas"]["Timestamp"];
-            /** @description When it last changed. */
-            updated: components["schemas"]["Timestamp"];
-        };
-        /** @description One page of passes, in the order asked for. */
-        PassList: {
-            /** @description Up to `limit` passes; empty when nothing matches. */
-            data: components["schemas"]["Pass"][];
-            has_more: components["schemas"]["HasMore"];
-            next_cursor: components["schemas"]["NextCursor"];
-        };
-        /**
-         * @description Where a pass stands. The last three are final.
-         * @example issued
-         * @enum {string}
-         */
-        PassStatus: Open<"issued" | "installed" | "active" | "redeemed" | "revoked" | "expired">;
-        /**
-         * @description Whom a pass is for.
-         * @example {
-         *       "email": "ada@example.com",
-         *       "name": "Ada Moreau"
-         *     }
-         */
-        HolderInput: {
-            /**
-             * Format: email
-             * @description E-mail address.
-             * @example ada@example.com
-             */
-            email?: string;
-            /**
-             * @description Name as shown on the pass.
-             * @example Ada Moreau
-             */
-            name?: string;
-        };
-        /**
-         * @description Changes to whom a pass is for, as a merge patch.
-         * @example {
-         *       "name": "Ada M. Moreau"
-         *     }
-         */
-        HolderPatch: {
-            /**
-             * Format: email
-             * @description E-mail address; null removes it.
-             * @example ada@example.com
-             */
-            email?: string | null;
-            /**
-             * @description Name as shown on the pass; null removes it.
-             * @example Ada M. Moreau
-             */
-            name?: string | null;
-        };
-        /** @description Whom a pass is for. */
-        Holder: {
-            /**
-             * @description E-mail address.
-             * @example ada@example.com
-             */
-            email: string | null;
-            /**
-             * @description Name as shown on the pass.
-             * @example Ada Moreau
-             */
-            name: string | null;
-        };
-        /** @description Where a pass is added to a wallet. Whoever has a link can add the pass. */
-        PassDownload: {
-            /**
-             * Format: uri
-             * @description The signed file for Apple Wallet.
-             * @example http://127.0.0.1:4010/p/k3Jd81nQ0vXz.pkpass
-             */
-            apple_url: string;
-            /**
-             * Format: uri
-             * @description The save link of Google Wallet.
-             * @example https://pay.google.com/gp/v/save/eyJhbGciOiJSUzI1NiJ9.e30.c2ln
-             */
-            google_url: string;
-            /**
-             * Format: uri
-             * @description A page that offers both, fit to be sent to the holder.
-             * @example http://127.0.0.1:4010/p/k3Jd81nQ0vXz
-             */
-            page_url: string;
-        };
-        /** @description A number of passes. */
-        PassCount: {
-            /**
-             * @description Always `count`.
-             * @constant
-             */
-            object: "count";
-            /**
-             * @description How many passes match.
-             * @example 1204
-             */
-            count: number;
-        };
-        /**
-         * @description Passes to be issued together.
-         * @example {
-         *       "passes": [
-         *         {
-         *           "template_id": "tpl_01jx2f8m3q5r7s9t1v3w5x7y9z",
-         *           "holder": {
-         *             "name": "Ada Moreau"
-         *           }
-         *         },
-         *         {
-         *           "template_id": "tpl_01jx2f8m3q5r7s9t1v3w5x7y9z",
-         *           "holder": {
-         *             "name": "Noor Haddad"
-         *           }
-         *         }
-         *       ]
-         *     }
-         */
-        PassBatchCreate: {
-            /** @description The passes, judged one by one. */
-            passes: components["schemas"]["PassCreate"][];
-        };
-        /**
-         * @description Changes to several passes.
-         * @example {
-         *       "updates": [
-         *         {
-         *           "id": "pass_01jx3a9b8c7d6e5f4g3h2j1k0m",
-         *           "fields": {
-         *             "points": "130"
-         *           }
-         *         }
-         *       ]
-         *     }
-         */
-        PassBatchUpdate: {
-            /** @description The changes, judged one by one. */
-            updates: components["schemas"]["PassBatchUpdateItem"][];
-        };
-        /**
-         * @description Changes to one pass of several, as a merge patch.
-         * @example {
-         *       "id": "pass_01jx3a9b8c7d6e5f4g3h2j1k0m",
-         *       "fields": {
-         *         "points": "130"
-         *       }
-         *     }
-         */
-        PassBatchUpdateItem: {
-            /** @description The pass to change. */
-            id: components["schemas"]["PassId"];
-            /** @description Changes to the holder; null removes name and address. */
-            holder?: components["schemas"]["HolderPatch"] | null;
-            /**
-             * @description Changes to its own values: a string sets one, null goes back to the template’s; null for the whole goes back to all of the
-             * template’s.
-             * @example {
-             *       "points": "130"
-             *     }
-             */
-            fields?: {
-                [key: string]: string | null;
-            } | null;
-            /**
-             * Format: date-time
-             * @description When it expires by itself; it must lie ahead. null means never.
-             * @example 2027-06-01T00:00:00Z
-             */
-            expires_at?: string | null;
-            metadata?: components["schemas"]["MetadataPatch"];
-        };
-        /**
-         * @description Passes to be revoked together.
-         * @example {
-         *       "ids": [
-         *         "pass_01jx3a9b8c7d6e5f4g3h2j1k0m"
-         *       ]
-         *     }
-         */
-        PassBatchRevoke: {
-            /** @description The passes, judged one by one. */
-            ids: components["schemas"]["PassId"][];
-        };
-        /** @description What became of the items of a batch. */
-        PassBatch: {
-            /**
-             * @description Always `batch`.
-             * @constant
-             */
-            object: "batch";
-            /** @description One result per item, in the order of the request. */
-            results: components["schemas"]["PassBatchResult"][];
-        };
-        /** @description What became of one item. */
-        PassBatchResult: components["schemas"]["PassBatchSuccess"] | components["schemas"]["PassBatchFailure"];
-        /** @description An item that was done. */
-        PassBatchSuccess: {
-            /**
-             * @description Place of the item in the request, from 0.
-             * @example 0
-             */
-            index: number;
-            /**
-             * @description Always `succeeded`. (enum property replaced by openapi-typescript)
-             * @enum {string}
-             */
-            status: "succeeded";
-            pass: components["schemas"]["Pass"];
-        };
-        /** @description An item that was not done. */
-        PassBatchFailure: {
-            /**
-             * @description Place of the item in the request, from 0.
-             * @example 0
-             */
-            index: number;
-            /**
-             * @description Always `failed`. (enum property replaced by openapi-typescript)
-             * @enum {string}
-             */
-            status: "failed";
-            /** @description Why, as it would have been answered to the item alone. */
-            error: components["schemas"]["ErrorBody"];
-        };
-        /**
-         * @description Changes to the subscription, as a merge patch.
-         * @example {
-         *       "plan": "standard",
-         *       "billing_email": "billing@example.com"
-         *     }
-         */
-        BillingUpdate: {
-            /**
-             * @description The plan to change to.
-             * @example standard
-             * @enum {string}
-             */
-            plan?: "standard" | "enterprise";
-            /**
-             * Format: email
-             * @description Where invoices go; null removes the address.
-             * @example billing@example.com
-             */
-            billing_email?: string | null;
-        };
-        /** @description The successors of all secret keys of an environment. */
-        CredentialRotation: {
-            /**
-             * @description Always `credential_rotation`.
-             * @constant
-             */
-            object: "credential_rotation";
-            /** @description One entry per key that was in use. */
-            keys: components["schemas"]["RotatedKey"][];
-        };
-        /**
-         * @description Identifier of an API key: `key_` and 26 characters that sort by the time of creation.
-         * @example key_01jx1a2b3c4d5e6f7g8h9j0k1m
-         */
-        KeyId: string;
-        /** @description A new key and the one it replaces. */
-        RotatedKey: {
-            /** @description The new key. */
-            id: components["schemas"]["KeyId"];
-            /**
-             * @description The old key, pending revocation.
-             * @example key_01jw0a2b3c4d5e6f7g8h9j0k1m
-             */
-            replaces_key_id: components["schemas"]["KeyId"];
-            /**
-             * @description The new key itself. Shown this once.
-             * @example svc_sk_sandbox_4Zq8…
-             */
-            secret: string;
-        };
-        /**
-         * @description The confirmation that a wipe asks for.
-         * @example {
-         *       "confirm": "wipe"
-         *     }
-         */
-        WipeCreate: {
-            /**
-             * @description The word `wipe`, so that nobody wipes by accident.
-             * @constant
-             */
-            confirm: "wipe";
-        };
-        /** @description What a wipe has deleted. */
-        Wipe: {
-            /**
-             * @description Always `wipe`.
-             * @constant
-             */
-            object: "wipe";
-            /**
-             * @description How many records of each type were deleted; 1000000 stands for that many or more.
-             * @example {
-             *       "pass_template": 3,
-             *       "pass": 120
-             *     }
-             */
-            deleted: {
-                [key: string]: number;
-            };
-        };
-        /**
-         * @description Identifier of an entry of the audit log: `aud_` and 26 characters that sort by the time of creation.
-         * @example aud_01jx9a9b8c7d6e5f4g3h2j1k0m
-         */
-        AuditEntryId: string;
-        /** @description One thing that was done, or tried, in the account. */
-        AuditEntry: {
-            id: components["schemas"]["AuditEntryId"];
-            /**
-             * @description Always `audit_entry`.
-             * @constant
-             */
-            object: "audit_entry";
-            /**
-             * @description Where it was done; null when it concerns the whole account.
-             * @example sandbox
-             */
-            environment: components["schemas"]["Environment"] | null;
-            actor: components["schemas"]["AuditActor"];
-            /**
-             * @description What was done: the resource and the verb.
-             * @example pass.revoked
-             */
-            action: string;
-            /**
-             * @description Identifier of the object it was done to.
-             * @example pass_01jx3a9b8c7d6e5f4g3h2j1k0m
-             */
-            target_id: string | null;
-            outcome: components["schemas"]["AuditOutcome"];
-            /**
-             * @description The request in which it happened; null outside requests.
-             * @example req_01jx3k7q2m4n6p8r0s2t4v6w8x
-             */
-            request_id: components["schemas"]["RequestId"] | null;
-            /**
-             * @description Address it came from, IPv4 or IPv6.
-             * @example 203.0.113.7
-             */
-            ip: string | null;
-            /**
-             * @description Version of that request; null outside requests.
-             * @example 2026-02-01
-             */
-            version: components["schemas"]["VersionDate"] | null;
-            /**
-             * @description SHA-256 in hexadecimal over this entry and `previous_hash`.
-             * @example 5f2b6f1c0f9d4f1e8a7b6c5d4e3f2a1b0c9d8e7f6a5b4c3d2e1f0a9b8c7d6e5f
-             */
-            hash: string;
-            /**
-             * @description `hash` of the entry before it in this account; null for the first. A gap or a change breaks the chain.
-             * @example 0a9b8c7d6e5f4a3b2c1d0e9f8a7b6c5d4e3f2a1b0c9d8e7f6a5b4c3d2e1f0a9b
-             */
-            previous_hash: string | null;
-            /** @description When it was done. */
-            created: components["schemas"]["Timestamp"];
-        };
-        /** @description One page of entries, in the order asked for. */
-        AuditEntryList: {
-            /** @description Up to `limit` entries; empty when nothing matches. */
-            data: components["schemas"]["AuditEntry"][];
-            has_more: components["schemas"]["HasMore"];
-            next_cursor: components["schemas"]["NextCursor"];
-        };
-        /** @description Who did it. */
-        AuditActor: {
-            type: components["schemas"]["AuditActorType"];
-            /**
-             * @description Identifier of the key, token or member; null for operator and system.
-             * @example key_01jx1a2b3c4d5e6f7g8h9j0k1m
-             */
-            id: string | null;
-        };
-        /**
-         * @description What sort of actor it was.
-         * @example key
-         * @enum {string}
-         */
-        AuditActorType: Open<"key" | "token" | "member" | "operator" | "system">;
-        /**
-         * @description Whether it happened.
-         * @example succeeded
-         * @enum {string}
-         */
-        AuditOutcome: Open<"succeeded" | "failed">;
-        /**
-         * @description Identifier of a promotion: `prm_` and 26 characters that sort by the time of creation.
-         * @example prm_01jxa9b8c7d6e5f4g3h2j1k0mn
-         */
-        PromotionId: string;
-        /**
-         * @description What can be promoted.
-         * @example pass_template
-         * @enum {string}
-         */
-        PromotableType: Open<"pass_template" | "card_program" | "webhook_endpoint">;
-        /**
-         * @description What to promote.
-         * @example {
-         *       "resource_type": "pass_template",
-         *       "sandbox_ids": [
-         *         "tpl_01jx2f8m3q5r7s9t1v3w5x7y9z"
-         *       ],
-         *       "dry_run": true
-         *     }
-         */
-        PromotionCreate: {
-            resource_type: components["schemas"]["PromotableType"];
-            /** @description The objects to promote. */
-            sandbox_ids: string[];
-            /**
-             * @description Whether to plan only.
-             * @default false
-             * @example true
-             */
-            dry_run?: boolean;
-        };
-        /** @description One promotion from sandbox to live. */
-        Promotion: {
-            id: components["schemas"]["PromotionId"];
-            /**
-             * @description Always `promotion`.
-             * @constant
-             */
-            object: "promotion";
-            resource_type: components["schemas"]["PromotableType"];
-            /**
-             * @description Whether it only planned.
-             * @example false
-             */
-            dry_run: boolean;
-            /** @description What was to be done with each object, in the order asked for. */
-            plan: components["schemas"]["PromotionStep"][];
-            /** @description The copies that were made; empty for a dry run. */
-            created: components["schemas"]["PromotedObject"][];
-            /** @description When it was made. */
-            promoted_at: components["schemas"]["Timestamp"];
-        };
-        /** @description One page of promotions, in the order asked for. */
-        PromotionList: {
-            /** @description Up to `limit` promotions; empty when nothing matches. */
-            data: components["schemas"]["Promotion"][];
-            has_more: components["schemas"]["HasMore"];
-            next_cursor: components["schemas"]["NextCursor"];
-        };
-        /** @description What is to be done with one object. */
-        PromotionStep: {
-            /**
-             * @description The object in the sandbox.
-             * @example tpl_01jx2f8m3q5r7s9t1v3w5x7y9z
-             */
-            sandbox_id: string;
-            /**
-             * @description Its copy in live, when there is one.
-             * @example tpl_01jxb28m3q5r7s9t1v3w5x7y9z
-             */
-            live_id: string | null;
-            action: components["schemas"]["PromotionAction"];
-            /** @description With `differs`: where source and copy no longer agree. */
-            differences: components["schemas"]["PromotionDifference"][];
-            /** @description With `refused`: the rules of live that it breaks. */
-            problems: components["schemas"]["ErrorDetail"][];
-        };
-        /**
-         * @description What a plan does with an object.
-         * @example create
-         * @enum {string}
-         */
-        PromotionAction: Open<"create" | "unchanged" | "differs" | "refused">;
-        /** @description A property in which source and copy differ. */
-        PromotionDifference: {
-            /**
-             * @description The property, in dots and brackets.
-             * @example fields[0].label
-             */
-            field: string;
-            /**
-             * @description Its value in the sandbox, as JSON.
-             * @example "Points"
-             */
-            sandbox: string | null;
-            /**
-             * @description Its value in live, as JSON.
-             * @example "Stars"
-             */
-            live: string | null;
-        };
-        /** @description A copy and its source. */
-        PromotedObject: {
-            /**
-             * @description The object in the sandbox.
-             * @example tpl_01jx2f8m3q5r7s9t1v3w5x7y9z
-             */
-            sandbox_id: string;
-            /**
-             * @description Its copy in live.
-             * @example tpl_01jxb28m3q5r7s9t1v3w5x7y9z
-             */
-            live_id: string;
-        };
-        /**
-         * @description Identifier of a scan: `scan_` and 26 characters that sort by the time of creation.
-         * @example scan_01jx4b9c8d7e6f5g4h3j2k1m0n
-         */
-        ScanId: string;
-        /**
-         * @description What a scanner read: exactly one of `pass_id` and `barcode_message`.
-         * @example {
-         *       "barcode_message": "c3f1a7e09b5d4c6e8f20",
-         *       "mode": "redeem",
-         *       "scanner": "Entrance 2",
-         *       "location": {
-         *         "latitude": 37.7763,
-         *         "longitude": -122.4231
-         *       }
-         *     }
-         */
-        ScanCreate: {
-            /** @description The pass, when it is known. */
-            pass_id?: components["schemas"]["PassId"];
-            /**
-             * @description The content of the barcode as read.
-             * @example c3f1a7e09b5d4c6e8f20
-             */
-            barcode_message?: string;
-            mode: components["schemas"]["ScanMode"];
-            /**
-             * @description Your name for the scanner or the person at it.
-             * @example Entrance 2
-             */
-            scanner?: string;
-            location?: components["schemas"]["ScanLocationInput"];
-        };
-        /** @description What happened when a scanner read a pass. */
-        Scan: {
-            id: components["schemas"]["ScanId"];
-            /**
-             * @description Always `scan`.
-             * @constant
-             */
-            object: "scan";
-            /**
-             * @description The pass; null when the barcode belongs to none.
-             * @example pass_01jx3a9b8c7d6e5f4g3h2j1k0m
-             */
-            pass_id: components["schemas"]["PassId"] | null;
-            mode: components["schemas"]["ScanMode"];
-            result: components["schemas"]["ScanResult"];
-            /**
-             * @description Your name for the scanner or the person at it.
-             * @example Entrance 2
-             */
-            scanner: string | null;
-            /** @description Where it was read. */
-            location: components["schemas"]["ScanLocation"] | null;
-            /** @description When it was read. */
-            scanned_at: components["schemas"]["Timestamp"];
-            /** @description When it was recorded. */
-            created: components["schemas"]["Timestamp"];
-        };
-        /** @description One page of scans, in the order asked for. */
-        ScanList: {
-            /** @description Up to `limit` scans; empty when nothing matches. */
-            data: components["schemas"]["Scan"][];
-            has_more: components["schemas"]["HasMore"];
-            next_cursor: components["schemas"]["NextCursor"];
-        };
-        /**
-         * @description What the scanner wants.
-         * @example verify
-         * @enum {string}
-         */
-        ScanMode: Open<"verify" | "redeem">;
-        /**
-         * @description What came of it.
-         * @example accepted
-         * @enum {string}
-         */
-        ScanResult: Open<"accepted" | "already_redeemed" | "not_redeemable" | "expired" | "revoked" | "unknown">;
-        /**
-         * @description Where the scanner is.
-         * @example {
-         *       "latitude": 37.7763,
-         *       "longitude": -122.4231
-         *     }
-         */
-        ScanLocationInput: {
-            /**
-             * @description Degrees north.
-             * @example 37.7763
-             */
-            latitude: number;
-            /**
-             * @description Degrees east.
-             * @example -122.4231
-             */
-            longitude: number;
-        };
-        /** @description Where the scanner was. */
-        ScanLocation: {
-            /**
-             * @description Degrees north.
-             * @example 37.7763
-             */
-            latitude: number;
-            /**
-             * @description Degrees east.
-             * @example -122.4231
-             */
-            longitude: number;
-        };
-        /**
-         * @description A scan to be simulated.
-         * @example {
-         *       "pass_id": "pass_01jx3a9b8c7d6e5f4g3h2j1k0m",
-         *       "mode": "verify"
-         *     }
-         */
-        ScanSimulation: {
-            /** @description The pass to scan. */
-            pass_id: components["schemas"]["PassId"];
-            /**
-             * @description What the scanner wants; `verify` when absent.
-             * @default verify
-             */
-            mode?: components["schemas"]["ScanMode"];
-            /**
-             * @description Your name for the scanner or the person at it.
-             * @example Entrance 2
-             */
-            scanner?: string;
-            location?: components["schemas"]["ScanLocationInput"];
-        };
-        /**
-         * @description An installation or removal to be simulated.
-         * @example {
-         *       "pass_id": "pass_01jx3a9b8c7d6e5f4g3h2j1k0m",
-         *       "platform": "apple"
-         *     }
-         */
-        InstallSimulation: {
-            /** @description The pass. */
-            pass_id: components["schemas"]["PassId"];
-            /** @description The platform of the simulated device. */
-            platform: components["schemas"]["Platform"];
-        };
-        /**
-         * @description Identifier of a webhook endpoint: `whe_` and 26 characters that sort by the time of creation.
-         * @example whe_01jx5c9d8e7f6g5h4j3k2m1n0p
-         */
-        WebhookEndpointId: string;
-        /**
-         * @description An endpoint to be registered.
-         * @example {
-         *       "url": "https://example.com/hooks",
-         *       "enabled_events": [
-         *         "pass.installed",
-         *         "pass.redeemed"
-         *       ],
-         *       "description": "Order system"
-         *     }
-         */
-        WebhookEndpointCreate: {
-            /**
-             * Format: uri
-             * @description Where events are posted: https in live, http or https in the sandbox. Must not lead into a private network.
-             * @example https://example.com/hooks
-             */
-            url: string;
-            /** @description The event types to be told about, or `*` alone for all of them. */
-            enabled_events: components["schemas"]["EnabledEvent"][];
-            /**
-             * @description Your own words on it.
-             * @example Order system
-             */
-            description?: string;
-            metadata?: components["schemas"]["Metadata"];
-        };
-        /**
-         * @description Changes to an endpoint, as a merge patch.
-         * @example {
-         *       "status": "enabled"
-         *     }
-         */
-        WebhookEndpointUpdate: {
-            /**
-             * Format: uri
-             * @description Where events are posted: https in live, http or https in the sandbox. Must not lead into a private network.
-             * @example https://example.com/hooks/v2
-             */
-            url?: string;
-            /** @description The event types to be told about instead, or `*` alone for all of them. */
-            enabled_events?: components["schemas"]["EnabledEvent"][];
-            /**
-             * @description Your own words on it; null removes them.
-             * @example Order system
-             */
-            description?: string | null;
-            metadata?: components["schemas"]["MetadataPatch"];
-            /**
-             * @description Switches it on or off.
-             * @example enabled
-             */
-            status?: components["schemas"]["WebhookEndpointStatus"];
-        };
-        /** @description An address of yours that is told about events. */
-        WebhookEndpoint: {
-            id: components["schemas"]["WebhookEndpointId"];
-            /**
-             * @description Always `webhook_endpoint`.
-             * @constant
-             */
-            object: "webhook_endpoint";
-            /**
-             * @description Where events are posted.
-             * @example https://example.com/hooks
-             */
-            url: string;
-            /**
-             * @description Your own words on it.
-             * @example Order system
-             */
-            description: string | null;
-            /** @description The event types it is told about, or `*` alone for all of them. */
-            enabled_events: components["schemas"]["EnabledEvent"][];
-            status: components["schemas"]["WebhookEndpointStatus"];
-            /**
-             * @description Why it is disabled; null while it is enabled.
-             * @example retry_exhausted
-             */
-            disabled_reason: components["schemas"]["WebhookDisabledReason"] | null;
-            /**
-             * @description The key of its signatures: `whsec_` and base64url of 32 bytes; the whole string is the key. Present at creation and rotation only.
-             * @example whsec_K1rqvY0c2sKc1oXkq9tVwAB3n5Jb7dTz8LmPqRsUvWx
-             */
-            secret?: string;
-            metadata: components["schemas"]["Metadata"];
-            /** @description When it was registered. */
-            created: components["schemas"]["Timestamp"];
-            /** @description When it last changed. */
-            updated: components["schemas"]["Timestamp"];
-        };
-        /** @description One page of endpoints, in the order asked for. */
-        WebhookEndpointList: {
-            /** @description Up to `limit` endpoints; empty when nothing matches. */
-            data: components["schemas"]["WebhookEndpoint"][];
-            has_more: components["schemas"]["HasMore"];
-            next_cursor: components["schemas"]["NextCursor"];
-        };
-        /**
-         * @description Whether events are sent.
-         * @example enabled
-         * @enum {string}
-         */
-        WebhookEndpointStatus: Open<"enabled" | "disabled">;
-        /**
-         * @description Why an endpoint is disabled.
-         * @example retry_exhausted
-         * @enum {string}
-         */
-        WebhookDisabledReason: Open<"retry_exhausted" | "manual">;
-        /** @description An endpoint that is gone. */
-        DeletedWebhookEndpoint: {
-            id: components["schemas"]["WebhookEndpointId"];
-            /**
-             * @description Always `webhook_endpoint`.
-             * @constant
-             */
-            object: "webhook_endpoint";
-            /**
-             * @description Always `true`.
-             * @constant
-             */
-            deleted: true;
-        };
-        /**
-         * @description Identifier of a delivery attempt: `wdla_` and 26 characters that sort by the time of creation.
-         * @example wdla_01jx6d9e8f7g6h5j4k3m2n1p0q
-         */
-        WebhookDeliveryAttemptId: string;
-        /** @description One attempt to deliver an event to an endpoint. */
-        WebhookDeliveryAttempt: {
-            id: components["schemas"]["WebhookDeliveryAttemptId"];
-            /**
-             * @description Always `webhook_delivery_attempt`.
-             * @constant
-             */
-            object: "webhook_delivery_attempt";
-            /** @description The endpoint. */
-            webhook_endpoint_id: components["schemas"]["WebhookEndpointId"];
-            /** @description The event. */
-            event_id: components["schemas"]["EventId"];
-            /**
-             * @description Which attempt of the schedule it is, 1 to 5.
-             * @example 1
-             */
-            attempt: number;
-            status: components["schemas"]["WebhookDeliveryAttemptStatus"];
-            trigger: components["schemas"]["WebhookDeliveryTrigger"];
-            /**
-             * @description HTTP status of the answer; null without one.
-             * @example 503
-             */
-            response_status: number | null;
-            /**
-             * @description The first 4 KiB of the answer; null without one.
-             * @example Service Unavailable
-             */
-            response_body: string | null;
-            /**
-             * @description What went wrong on the way; null when there was an answer.
-             * @example The endpoint did not answer within 10 seconds.
-             */
-            error: string | null;
-            /**
-             * @description How long it took, from name resolution to the last byte, in milliseconds.
-             * @example 182
-             */
-            duration_ms: number | null;
-            /** @description When it was due. */
-            scheduled_at: components["schemas"]["Timestamp"];
-            /**
-             * Format: date-time
-             * @description When it was made; null while it is pending.
-             * @example 2026-06-01T09:30:00.120Z
-             */
-            attempted_at: string | null;
-            /**
-             * Format: date-time
-             * @description When the next attempt of the schedule is due; null when there is none.
-             * @example 2026-06-01T09:35:00.000Z
-             */
-            next_attempt_at: string | null;
-            /** @description When it was planned. */
-            created: components["schemas"]["Timestamp"];
-            /** @description When it last changed. */
-            updated: components["schemas"]["Timestamp"];
-        };
-        /** @description One page of attempts, in the order asked for. */
-        WebhookDeliveryAttemptList: {
-            /** @description Up to `limit` attempts; empty when nothing matches. */
-            data: components["schemas"]["WebhookDeliveryAttempt"][];
-            has_more: components["schemas"]["HasMore"];
-            next_cursor: components["schemas"]["NextCursor"];
-        };
-        /**
-         * @description What became of an attempt.
-         * @example failed
-         * @enum {string}
-         */
-        WebhookDeliveryAttemptStatus: Open<"pending" | "succeeded" | "failed" | "canceled">;
-        /**
-         * @description Why an attempt was made.
-         * @example schedule
-         * @enum {string}
-         */
-        WebhookDeliveryTrigger: Open<"schedule" | "manual">;
-        /**
-         * @description Identifier of an event: `evt_` and 26 characters that sort by the time of creation.
-         * @example evt_01jx7e9f8g7h6j5k4m3n2p1q0r
-         */
-        EventId: string;
-        /**
-         * @description Server-sent events, one event of the service each.
-         * @example id: evt_01jx7e9f8g7h6j5k4m3n2p1q0r
-         *     event: pass.installed
-         *     data: {"id":"evt_01jx7e9f8g7h6j5k4m3n2p1q0r"}
-         */
-        EventStream: string;
-        /** @description Something that happened. */
-        Event: {
-            id: components["schemas"]["EventId"];
-            /**
-             * @description Always `event`.
-             * @constant
-             */
-            object: "event";
-            type: components["schemas"]["EventType"];
-            /** @description The version in which it is rendered. */
-            version: components["schemas"]["VersionDate"];
-            /** @description When it happened; retries count from it. */
-            emitted_at: components["schemas"]["Timestamp"];
-            /** @description The same instant as `emitted_at`. */
-            created: components["schemas"]["Timestamp"];
-            /**
-             * @description The object concerned as it was then, under the name of its type, written as the event’s `version` has it.
-             * @example {
-             *       "scan": {
-             *         "id": "scan_01jx4b9c8d7e6f5g4h3j2k1m0n",
-             *         "object": "scan"
-             *       }
-             *     }
-             */
-            data: Record<string, unknown>;
-        };
-        /** @description One page of events, in the order asked for. */
-        EventList: {
-            /** @description Up to `limit` events; empty when nothing matches. */
-            data: components["schemas"]["Event"][];
-            has_more: components["schemas"]["HasMore"];
-            next_cursor: components["schemas"]["NextCursor"];
-        };
-        /**
-         * @description An amount of money in cents, not negative.
-         * @example 1250
-         */
-        Amount: number;
-        /**
-         * @description An amount of money in cents, greater than zero.
-         * @example 1250
-         */
-        PositiveAmount: number;
-        /**
-         * @description An amount of money in cents; what is yours is positive, what you owe negative.
-         * @example -1250
-         */
-        SignedAmount: number;
-        /**
-         * @description A currency, in lower case.
-         * @example usd
-         * @enum {string}
-         */
-        Currency: Open<"usd">;
-        /**
-         * @description A country, ISO 3166-1 alpha-2 in capitals.
-         * @example US
-         */
-        CountryCode: string;
-        /**
-         * @description A merchant category code (MCC), four digits, ISO 18245. `0000` stands for every code outside the catalogue.
-         * @example 5812
-         */
-        MerchantCategoryCode: string;
-        /**
-         * @description A merchant category by name. 3000 to 3350 are `airlines`, 3351 to 3500 `car_rental`, 3501 to 3999 `lodging`; a code without a name is
-         * `miscellaneous`.
-         * @example restaurants
-         * @enum {string}
-         */
-        MerchantCategoryLabel: Open<"accessory_and_apparel_stores"
-          | "accounting_and_bookkeeping"
-          | "advertising_services"
-          | "agricultural_cooperatives"
-          | "air_conditioning_repair"
-          | "airlines"
-          | "airports"
-          | "ambulance_services"
-          | "amusement_parks"
-          | "antique_shops"
-          | "aquariums"
-          | "architects_and_engineers"
-          | "art_dealers_and_galleries"
-          | "artist_supplies"
-          | "auto_and_home_supply_stores"
-          | "auto_body_repair"
-          | "auto_paint_shops"
-          | "auto_parts_stores"
-          | "auto_service_shops"
-          | "automated_fuel_dispensers"
-          | "automobile_associations"
-          | "automotive_dealers"
-          | "babysitting_services"
-          | "bail_and_bond_payments"
-          | "bakeries"
-          | "bands_and_orchestras"
-          | "barber_and_beauty_shops"
-          | "bars_and_nightclubs"
-          | "betting_and_casinos"
-          | "bicycle_shops"
-          | "billiard_establishments"
-          | "blueprinting_and_photocopying"
-          | "boat_dealers"
-          | "boat_rental_and_leasing"
-          | "books_and_newspapers_wholesale"
-          | "bookstores"
-          | "bowling_alleys"
-          | "bus_lines"
-          | "business_schools"
-          | "business_services"
-          | "buying_clubs"
-          | "cable_and_pay_television"
-          | "camera_stores"
-          | "camper_and_trailer_dealers"
-          | "campgrounds_and_trailer_parks"
-          | "candy_and_confectionery"
-          | "car_rental"
-          | "car_washes"
-          | "carpentry_contractors"
-          | "carpet_and_upholstery_cleaning"
-          | "cash_disbursement"
-          | "catalog_and_retail_merchants"
-          | "catalog_merchants"
-          | "caterers"
-          | "champagne_producers"
-          | "charities"
-          | "chemicals"
-          | "child_care"
-          | "childrens_clothing"
-          | "chiropractors"
-          | "civic_and_social_associations"
-          | "clothing_rental"
-          | "colleges_and_universities"
-          | "commercial_equipment"
-          | "commercial_footwear"
-          | "commercial_furniture"
-          | "commercial_photography"
-          | "commuter_transport"
-          | "computer_maintenance"
-          | "computer_network_services"
-          | "computer_programming"
-          | "computer_software_stores"
-          | "computers_and_peripherals"
-          | "concrete_contractors"
-          | "construction_materials"
-          | "correspondence_schools"
-          | "cosmetic_stores"
-          | "counseling_services"
-          | "country_clubs"
-          | "courier_services"
-          | "court_costs"
-          | "credit_reporting"
-          | "cruise_lines"
-          | "dairy_stores"
-          | "dance_halls_and_studios"
-          | "dating_services"
-          | "debt_collection"
-          | "dentists"
-          | "department_stores"
-          | "detective_and_security_agencies"
-          | "digital_applications"
-          | "digital_games"
-          | "digital_goods"
-          | "digital_media"
-          | "direct_marketing_insurance"
-          | "direct_marketing_other"
-          | "direct_marketing_travel"
-          | "discount_stores"
-          | "doctors"
-          | "door_to_door_sales"
-          | "drapery_and_upholstery"
-          | "drugs_and_sundries"
-          | "dry_cleaners"
-          | "durable_goods"
-          | "duty_free_stores"
-          | "educational_services"
-          | "electric_vehicle_charging"
-          | "electrical_contractors"
-          | "electrical_parts"
-          | "electronics_repair"
-          | "electronics_stores"
-          | "elementary_and_secondary_schools"
-          | "emergency_services"
-          | "employment_agencies"
-          | "equipment_rental"
-          | "exterminating_services"
-          | "family_clothing"
-          | "fast_food"
-          | "financial_institutions"
-          | "fines"
-          | "fireplace_stores"
-          | "floor_covering_stores"
-          | "florist_supplies"
-          | "florists"
-          | "fuel_dealers"
-          | "funeral_services"
-          | "furniture_repair"
-          | "furniture_stores"
-          | "furriers"
-          | "general_contractors"
-          | "general_merchandise"
-          | "gift_and_souvenir_shops"
-          | "glass_paint_and_wallpaper"
-          | "glassware_and_crystal"
-          | "golf_courses"
-          | "government_lotteries"
-          | "government_services"
-          | "grocery_stores"
-          | "hardware_equipment_wholesale"
-          | "hardware_stores"
-          | "health_and_beauty_spas"
-          | "hearing_aids"
-          | "heating_plumbing_and_air_conditioning"
-          | "home_furnishings"
-          | "home_supply_warehouses"
-          | "horse_and_dog_racing"
-          | "hospitals"
-          | "household_appliances"
-          | "inbound_teleservices"
-          | "industrial_supplies"
-          | "information_retrieval"
-          | "insurance"
-          | "insurance_other"
-          | "insurance_premiums"
-          | "intragovernment_purchases"
-          | "janitorial_services"
-          | "jewelry_and_watches"
-          | "landscaping_services"
-          | "laundries"
-          | "laundry_and_garment_services"
-          | "legal_services"
-          | "liquor_stores"
-          | "lodging"
-          | "luggage_and_leather"
-          | "lumber_and_building_materials"
-          | "mail_order_houses"
-          | "management_consulting"
-          | "marinas"
-          | "masonry_and_plastering"
-          | "massage_parlors"
-          | "meat_provisioners"
-          | "medical_and_dental_supplies"
-          | "medical_laboratories"
-          | "medical_services"
-          | "membership_organizations"
-          | "mens_and_womens_clothing"
-          | "mens_clothing"
-          | "metal_service_centers"
-          | "miscellaneous"
-          | "mobile_home_dealers"
-          | "money_transfer"
-          | "motion_picture_distribution"
-          | "motor_home_dealers"
-          | "motor_home_rental"
-          | "motor_vehicle_supplies"
-          | "motorcycle_dealers"
-          | "movie_theaters"
-          | "music_stores"
-          | "new_and_used_car_dealers"
-          | "newsstands"
-          | "nondurable_goods"
-          | "nurseries_and_garden_supplies"
-          | "nursing_care"
-          | "office_equipment"
-          | "office_supplies_wholesale"
-          | "online_casinos"
-          | "online_marketplaces"
-          | "opticians"
-          | "optometrists"
-          | "orthopedic_goods"
-          | "osteopaths"
-          | "outbound_telemarketing"
-          | "package_tour_operators"
-          | "paints_and_varnishes"
-          | "parking_lots"
-          | "passenger_railways"
-          | "pawn_shops"
-          | "personal_services"
-          | "pet_shops"
-          | "petroleum_products"
-          | "pharmacies"
-          | "photofinishing"
-          | "photographic_studios"
-          | "piece_goods_and_notions"
-          | "plumbing_and_heating_supplies"
-          | "podiatrists"
-          | "political_organizations"
-          | "postal_services"
-          | "precious_stones_and_metals"
-          | "professional_services"
-          | "public_warehousing"
-          | "publishing_and_printing"
-          | "quasi_cash"
-          | "quick_copy_and_reproduction"
-          | "rail_freight"
-          | "real_estate_rentals"
-          | "record_stores"
-          | "recreation_services"
-          | "religious_goods"
-          | "religious_organizations"
-          | "repair_shops"
-          | "restaurants"
-          | "roofing_and_sheet_metal"
-          | "rubber_stamp_stores"
-          | "savings_bonds"
-          | "second_hand_stores"
-          | "secretarial_services"
-          | "securities_brokers"
-          | "service_stations"
-          | "sewing_and_fabric_stores"
-          | "shoe_repair"
-          | "shoe_stores"
-          | "small_appliance_repair"
-          | "snowmobile_dealers"
-          | "special_trade_contractors"
-          | "specialty_cleaning_preparations"
-          | "specialty_food_stores"
-          | "specialty_retail"
-          | "sporting_and_recreation_camps"
-          | "sporting_goods"
-          | "sports_apparel"
-          | "sports_clubs_and_fields"
-          | "stamp_and_coin_stores"
-          | "stationery_stores"
-          | "stored_value_purchase"
-          | "subscription_merchants"
-          | "swimming_pools"
-          | "tailors_and_alterations"
-          | "tax_payments"
-          | "tax_preparation"
-          | "taxis_and_limousines"
-          | "telecommunication_equipment"
-          | "telecommunication_services"
-          | "tent_and_awning_stores"
-          | "testing_laboratories"
-          | "theatrical_ticket_agencies"
-          | "timeshares"
-          | "tire_retreading"
-          | "tire_stores"
-          | "tobacco_stores"
-          | "tolls_and_bridge_fees"
-          | "tourist_attractions"
-          | "towing_services"
-          | "toy_and_hobby_shops"
-          | "transportation_services"
-          | "travel_agencies"
-          | "truck_and_trailer_rental"
-          | "truck_stops"
-          | "trucking_and_moving"
-          | "typesetting_and_plate_making"
-          | "uniforms_and_commercial_clothing"
-          | "used_car_dealers"
-          | "utilities"
-          | "variety_stores"
-          | "veterinary_services"
-          | "video_game_arcades"
-          | "video_game_supplies"
-          | "video_rental"
-          | "vocational_schools"
-          | "watch_and_jewelry_repair"
-          | "welding_services"
-          | "wholesale_clubs"
-          | "wig_stores"
-          | "wine_producers"
-          | "womens_accessories"
-          | "womens_clothing"
-          | "wrecking_yards">;
-        /**
-         * @description A postal address.
-         * @example {
-         *       "line1": "500 Harbor Street",
-         *       "line2": "Suite 2",
-         *       "city": "Oakland",
-         *       "state": "CA",
-         *       "postal_code": "94607",
-         *       "country": "US"
-         *     }
-         */
-        AddressInput: {
-            /**
-             * @description Street and number.
-             * @example 500 Harbor Street
-             */
-            line1: string;
-            /**
-             * @description Flat, suite or floor.
-             * @example Suite 2
-             */
-            line2?: string | null;
-            /**
-             * @description Town.
-             * @example Oakland
-             */
-            city: string;
-            /**
-             * @description State or province; for the United States its two letters.
-             * @example CA
-             */
-            state?: string | null;
-            /**
-             * @description Postal code.
-             * @example 94607
-             */
-            postal_code: string;
-            country: components["schemas"]["CountryCode"];
-        };
-        /** @description A postal address. */
-        Address: {
-            /**
-             * @description Street and number.
-             * @example 500 Harbor Street
-             */
-            line1: string;
-            /**
-             * @description Flat, suite or floor.
-             * @example Suite 2
-             */
-            line2: string | null;
-            /**
-             * @description Town.
-             * @example Oakland
-             */
-            city: string;
-            /**
-             * @description State or province; for the United States its two letters.
-             * @example CA
-             */
-            state: string | null;
-            /**
-             * @description Postal code.
-             * @example 94607
-             */
-            postal_code: string;
-            country: components["schemas"]["CountryCode"];
-        };
-        /**
-         * @description Identifier of a token: `tok_` and 26 characters that sort by the time of creation.
-         * @example tok_01jxc19d8e7f6g5h4j3k2m1n0p
-         */
-        TokenId: string;
-        /** @description Details to be kept. */
-        TokenCreate: components["schemas"]["BankAccountTokenCreate"] | components["schemas"]["PersonTokenCreate"];
-        /**
-         * @description A bank account to be kept.
-         * @example {
-         *       "type": "bank_account",
-         *       "bank_account": {
-         *         "holder_name": "Harbour Coffee LLC",
-         *         "account_number": "000123456789",
-         *         "routing_number": "110000000",
-         *         "country": "US"
-         *       }
-         *     }
-         */
-        BankAccountTokenCreate: {
-            /**
-             * @description Always `bank_account`. (enum property replaced by openapi-typescript)
-             * @enum {string}
-             */
-            type: "bank_account";
-            bank_account: components["schemas"]["BankAccountInput"];
-        };
-        /**
-         * @description A bank account.
-         * @example {
-         *       "holder_name": "Harbour Coffee LLC",
-         *       "account_number": "000123456789",
-         *       "routing_number": "110000000",
-         *       "country": "US"
-         *     }
-         */
-        BankAccountInput: {
-            /**
-             * @description Name of its holder.
-             * @example Harbour Coffee LLC
-             */
-            holder_name: string;
-            /**
-             * @description Account number: letters and digits.
-             * @example 000123456789
-             */
-            account_number: string;
-            /**
-             * @description Routing number of the bank, nine digits.
-             * @example 110000000
-             */
-            routing_number: string;
-            /** @description Where the account is kept. */
-            country: components["schemas"]["CountryCode"];
-        };
-        /**
-         * @description A person to be kept.
-         * @example {
-         *       "type": "person",
-         *       "person": {
-         *         "name": "Ada Moreau",
-         *         "date_of_birth": "1990-04-12",
-         *         "address": {
-         *           "line1": "500 Harbor Street",
-         *           "line2": "Suite 2",
-         *           "city": "Oakland",
-         *           "state": "CA",
-         *           "postal_code": "94607",
-         *           "country": "US"
-         *         }
-         *       }
-         *     }
-         */
-        PersonTokenCreate: {
-            /**
-             * @description Always `person`. (enum property replaced by openapi-typescript)
-             * @enum {string}
-             */
-            type: "person";
-            person: components["schemas"]["PersonInput"];
-        };
-        /**
-         * @description A person.
-         * @example {
-         *       "name": "Ada Moreau",
-         *       "date_of_birth": "1990-04-12",
-         *       "address": {
-         *         "line1": "500 Harbor Street",
-         *         "line2": "Suite 2",
-         *         "city": "Oakland",
-         *         "state": "CA",
-         *         "postal_code": "94607",
-         *         "country": "US"
-         *       }
-         *     }
-         */
-        PersonInput: {
-            /**
-             * @description Full name.
-             * @example Ada Moreau
-             */
-            name: string;
-            /**
-             * Format: date
-             * @description Date of birth.
-             * @example 1990-04-12
-             */
-            date_of_birth: string;
-            /** @description Where the person lives. */
-            address: components["schemas"]["AddressInput"];
-        };
-        /** @description Details that are kept, without the details. */
-        Token: {
-            id: components["schemas"]["TokenId"];
-            /**
-             * @description Always `token`.
-             * @constant
-             */
-            object: "token";
-            type: components["schemas"]["TokenType"];
-            /**
-             * @description Until when it can be used: 30 minutes after its creation.
-             * @example 2026-06-01T10:00:00.000Z
-             */
-            expires_at: components["schemas"]["Timestamp"];
-            /**
-             * Format: date-time
-             * @description When it was used; null until then.
-             * @example null
-             */
-            used_at: string | null;
-            /** @description When it was created. */
-            created: components["schemas"]["Timestamp"];
-        };
-        /**
-         * @description What a token stands for.
-         * @example bank_account
-         * @enum {string}
-         */
-        TokenType: Open<"bank_account" | "person">;
-        /**
-         * @description Identifier of a cardholder: `chd_` and 26 characters that sort by the time of creation.
-         * @example chd_01jxd19e8f7g6h5j4k3m2n1p0q
-         */
-        CardholderId: string;
-        /**
-         * @description A cardholder to be created: from its fields, or from the token of a person.
-         * @example {
-         *       "type": "individual",
-         *       "name": "Ada Moreau",
-         *       "email": "ada@example.com",
-         *       "date_of_birth": "1990-04-12",
-         *       "billing_address": {
-         *         "line1": "500 Harbor Street",
-         *         "line2": "Suite 2",
-         *         "city": "Oakland",
-         *         "state": "CA",
-         *         "postal_code": "94607",
-         *         "country": "US"
-         *       }
-         *     }
-         */
-        CardholderCreate: {
-            /**
-             * @description Whether it is a person or a company; `individual` when absent.
-             * @default individual
-             */
-            type?: components["schemas"]["CardholderType"];
-            /**
-             * @description Full name; required without `token_id`.
-             * @example Ada Moreau
-             */
-            name?: string;
-            /**
-             * Format: email
-             * @description E-mail address.
-             * @example ada@example.com
-             */
-            email?: string;
-            /**
-             * @description Telephone number, E.164.
-             * @example +14155550123
-             */
-            phone_number?: string;
-            /**
-             * Format: date
-             * @description Date of birth; individuals only.
-             * @example 1990-04-12
-             */
-            date_of_birth?: string;
-            /** @description Address that authorizations are compared with. */
-            billing_address?: components["schemas"]["AddressInput"];
-            /** @description A token of a person, instead of name, date of birth and address. */
-            token_id?: components["schemas"]["TokenId"];
-            metadata?: components["schemas"]["Metadata"];
-        };
-        /**
-         * @description Changes to a cardholder, as a merge patch.
-         * @example {
-         *       "status": "inactive"
-         *     }
-         */
-        CardholderUpdate: {
-            /**
-             * @description Full name.
-             * @example Ada M. Moreau
-             */
-            name?: string;
-            /**
-             * Format: email
-             * @description E-mail address. null removes it.
-             * @example ada@example.com
-             */
-            email?: string | null;
-            /**
-             * @description Telephone number, E.164. null removes it.
-             * @example +14155550123
-             */
-            phone_number?: string | null;
-            /**
-             * Format: date
-             * @description Date of birth; individuals only. null removes it.
-             * @example 1990-04-12
-             */
-            date_of_birth?: string | null;
-            /** @description Address that authorizations are compared with. */
-            billing_address?: components["schemas"]["AddressInput"];
-            /** @description A token of a person, instead of name, date of birth and address. */
-            token_id?: components["schemas"]["TokenId"];
-            /**
-             * @description Switches the cardholder, and with it all its cards, on or off.
-             * @example inactive
-             * @enum {string}
-             */
-            status?: "active" | "inactive";
-            metadata?: components["schemas"]["MetadataPatch"];
-        };
-        /** @description A person or company that cards are issued to. */
-        Cardholder: {
-            id: components["schemas"]["CardholderId"];
-            /**
-             * @description Always `cardholder`.
-             * @constant
-             */
-            object: "cardholder";
-            type: components["schemas"]["CardholderType"];
-            /**
-             * @description Full name.
-             * @example Ada Moreau
-             */
-            name: string;
-            /**
-             * @description E-mail address.
-             * @example ada@example.com
-             */
-            email: string | null;
-            /**
-             * @description Telephone number, E.164.
-             * @example +14155550123
-             */
-            phone_number: string | null;
-            /**
-             * Format: date
-             * @description Date of birth.
-             * @example 1990-04-12
-             */
-            date_of_birth: string | null;
-            /** @description Address that authorizations are compared with. */
-            billing_address: components["schemas"]["Address"] | null;
-            status: components["schemas"]["CardholderStatus"];
-            requirements: components["schemas"]["CardholderRequirements"];
-            sanctions: components["schemas"]["CardholderSanctions"];
-            metadata: components["schemas"]["Metadata"];
-            /** @description When it was created. */
-            created: components["schemas"]["Timestamp"];
-            /** @description When it last changed. */
-            updated: components["schemas"]["Timestamp"];
-        };
-        /** @description One page of cardholders, in the order asked for. */
-        CardholderList: {
-            /** @description Up to `limit` cardholders; empty when nothing matches. */
-            data: components["schemas"]["Cardholder"][];
-            has_more: components["schemas"]["HasMore"];
-            next_cursor: components["schemas"]["NextCursor"];
-        };
-        /**
-         * @description What a cardholder is.
-         * @example individual
-         * @enum {string}
-         */
-        CardholderType: Open<"individual" | "company">;
-        /**
-         * @description Where a cardholder stands.
-         * @example active
-         * @enum {string}
-         */
-        CardholderStatus: Open<"pending" | "active" | "inactive" | "blocked">;
-        /** @description What keeps a cardholder from being active. */
-        CardholderRequirements: {
-            /**
-             * @description Why its cards do not work now.
-             * @example sanctions_alert_open
-             */
-            disabled_reason: string | null;
-            /** @description What has to be supplied. */
-            past_due: string[];
-        };
-        /** @description Where the screening stands. */
-        CardholderSanctions: {
-            status: components["schemas"]["SanctionsStatus"];
-            /**
-             * Format: date-time
-             * @description When it was last screened.
-             * @example 2026-06-01T09:30:00.000Z
-             */
-            last_screened_at: string | null;
-            /**
-             * @description Version of the list it was screened against.
-             * @example 2026-05-30
-             */
-            list_version: string | null;
-        };
-        /**
-         * @description What the last screening found.
-         * @example clear
-         * @enum {string}
-         */
-        SanctionsStatus: Open<"screening" | "clear" | "potential_match" | "confirmed_match">;
-        /**
-         * @description Identifier of a sanctions alert: `sal_` and 26 characters that sort by the time of creation.
-         * @example sal_01jxe19f8g7h6j5k4m3n2p1q0r
-         */
-        SanctionsAlertId: string;
-        /**
-         * @description Your judgement on an alert.
-         * @example {
-         *       "resolution": "false_positive",
-         *       "note": "Different date of birth."
-         *     }
-         */
-        SanctionsAlertResolve: {
-            resolution: components["schemas"]["SanctionsResolution"];
-            /**
-             * @description Your reasons; kept with the alert.
-             * @example Different date of birth.
-             */
-            note: string;
-        };
-        /** @description A possible match between a cardholder and an entry of a sanctions list. */
-        SanctionsAlert: {
-            id: components["schemas"]["SanctionsAlertId"];
-            /**
-             * @description Always `sanctions_alert`.
-             * @constant
-             */
-            object: "sanctions_alert";
-            /** @description The cardholder. */
-            cardholder_id: components["schemas"]["CardholderId"];
-            kind: components["schemas"]["SanctionsAlertKind"];
-            /**
-             * @description The list and the entry on it.
-             * @example OFAC SDN 12345
-             */
-            list: string;
-            /**
-             * @description How alike the two are, from 0 to 1.
-             * @example 0.94
-             */
-            score: number;
-            /** @description What matched. */
-            matched_fields: string[];
-            status: components["schemas"]["SanctionsAlertStatus"];
-            /**
-             * @description The reasons given when it was resolved.
-             * @example Different date of birth.
-             */
-            note: string | null;
-            /**
-             * Format: date-time
-             * @description When it was resolved.
-             * @example null
-             */
-            resolved_at: string | null;
-            /** @description When it was raised. */
-            created: components["schemas"]["Timestamp"];
-            /** @description When it last changed. */
-            updated: components["schemas"]["Timestamp"];
-        };
-        /** @description One page of alerts, in the order asked for. */
-        SanctionsAlertList: {
-            /** @description Up to `limit` alerts; empty when nothing matches. */
-            data: components["schemas"]["SanctionsAlert"][];
-            has_more: components["schemas"]["HasMore"];
-            next_cursor: components["schemas"]["NextCursor"];
-        };
-        /**
-         * @description What gave rise to an alert.
-         * @example new_match
-         * @enum {string}
-         */
-        SanctionsAlertKind: Open<"new_match" | "updated_match" | "cleared">;
-        /**
-         * @description Where an alert stands.
-         * @example open
-         * @enum {string}
-         */
-        SanctionsAlertStatus: Open<"open" | "false_positive" | "confirmed">;
-        /**
-         * @description How an alert is resolved.
-         * @example false_positive
-         * @enum {string}
-         */
-        SanctionsResolution: Open<"false_positive" | "confirmed">;
-        /**
-         * @description What a card may be used for. In a PATCH absent members stay as they are.
-         * @example {
-         *       "allowed_categories": [
-         *         "5812",
-         *         "5814"
-         *       ],
-         *       "spending_limits": [
-         *         {
-         *           "amount": 50000,
-         *           "interval": "monthly"
-         *         }
-         *       ]
-         *     }
-         */
-        SpendingControlsInput: {
-            /**
-             * @description The merchant categories that are allowed; all others are declined. null or absent means no restriction, an empty list allows
-             * nothing. Members of the catalogue only.
-             * @example [
-             *       "5812",
-             *       "5814"
-             *     ]
-             */
-            allowed_categories?: components["schemas"]["MerchantCategoryCode"][] | null;
-            /**
-             * @description Countries of merchants that are declined. null or absent means none.
-             * @example [
-             *       "KP"
-             *     ]
-             */
-            blocked_countries?: components["schemas"]["CountryCode"][] | null;
-            /** @description What may be spent in a time. null or absent means no limit. */
-            spending_limits?: components["schemas"]["SpendingLimitInput"][] | null;
-            /**
-             * @description How many authorizations are approved in all. null or absent means any number.
-             * @example 100
-             */
-            max_authorization_count?: number | null;
-        };
-        /**
-         * @description What may be spent in a time.
-         * @example {
-         *       "amount": 50000,
-         *       "interval": "monthly"
-         *     }
-         */
-        SpendingLimitInput: {
-            /**
-             * @description Up to how much, in cents.
-             * @example 50000
-             */
-            amount: components["schemas"]["Amount"];
-            interval: components["schemas"]["SpendingInterval"];
-            /**
-             * @description The merchant categories it counts; all when null or absent. Members of the catalogue only.
-             * @example [
-             *       "5812"
-             *     ]
-             */
-            categories?: components["schemas"]["MerchantCategoryCode"][] | null;
-        };
-        /** @description What a card may be used for. */
-        SpendingControls: {
-            /**
-             * @description The merchant categories that are allowed; null means no restriction.
-             * @example [
-             *       "5812",
-             *       "5814"
-             *     ]
-             */
-            allowed_categories: components["schemas"]["MerchantCategoryCode"][] | null;
-            /** @description Countries of merchants that are declined. */
-            blocked_countries: components["schemas"]["CountryCode"][];
-            /** @description What may be spent in a time. */
-            spending_limits: components["schemas"]["SpendingLimit"][];
-            /**
-             * @description How many authorizations are approved in all; null means any number.
-             * @example 100
-             */
-            max_authorization_count: number | null;
-        };
-        /** @description What may be spent in a time. */
-        SpendingLimit: {
-            /**
-             * @description Up to how much, in cents.
-             * @example 50000
-             */
-            amount: components["schemas"]["Amount"];
-            interval: components["schemas"]["SpendingInterval"];
-            /**
-             * @description The merchant categories it counts; null means all.
-             * @example [
-             *       "5812"
-             *     ]
-             */
-            categories: components["schemas"]["MerchantCategoryCode"][] | null;
-        };
-        /**
-         * @description The time over which spending is added up; days, weeks, months and years in UTC.
-         * @example monthly
-         * @enum {string}
-         */
-        SpendingInterval: Open<"per_authorization" | "daily" | "weekly" | "monthly" | "yearly" | "all_time">;
-        /**
-         * @description Identifier of a card program: `cprg_` and 26 characters that sort by the time of creation.
-         * @example cprg_01jxf19g8h7j6k5m4n3p2q1r0s
-         */
-        CardProgramId: string;
-        /**
-         * @description A program to be made.
-         * @example {
-         *       "name": "Team meals",
-         *       "kind": "virtual",
-         *       "spending_controls": {
-         *         "allowed_categories": [
-         *           "5812",
-         *           "5814"
-         *         ],
-         *         "spending_limits": [
-         *           {
-         *             "amount": 50000,
-         *             "interval": "monthly"
-         *           }
-         *         ]
-         *       }
-         *     }
-         */
-        CardProgramCreate: {
-            /**
-             * @description Name of the program.
-             * @example Team meals
-             */
-            name: string;
-            kind: components["schemas"]["CardProgramKind"];
-            /** @description What its cards may be used for unless they say otherwise. */
-            spending_controls?: components["schemas"]["SpendingControlsInput"] | null;
-            design?: components["schemas"]["CardDesignInput"];
-            metadata?: components["schemas"]["Metadata"];
-        };
-        /**
-         * @description Changes to a program, as a merge patch.
-         * @example {
-         *       "name": "Team meals 2"
-         *     }
-         */
-        CardProgramUpdate: {
-            /**
-             * @description Name of the program.
-             * @example Team meals
-             */
-            name?: string;
-            /** @description Changes to the default controls; null removes them all. */
-            spending_controls?: components["schemas"]["SpendingControlsInput"] | null;
-            /** @description Changes to the look; null goes back to the plain one. */
-            design?: components["schemas"]["CardDesignPatch"] | null;
-            metadata?: components["schemas"]["MetadataPatch"];
-        };
-        /**
-         * @description How cards look.
-         * @example {
-         *       "background_color": "#1E3A5F",
-         *       "foreground_color": "#FFFFFF",
-         *       "text": "Harbour Coffee"
-         *     }
-         */
-        CardDesignInput: {
-            /**
-             * @description Colour of the card.
-             * @example #1E3A5F
-             */
-            background_color: components["schemas"]["HexColor"];
-            /**
-             * @description Colour of the print.
-             * @example #FFFFFF
-             */
-            foreground_color: components["schemas"]["HexColor"];
-            /**
-             * @description Second line on the card.
-             * @example Harbour Coffee
-             */
-            text?: string;
-        };
-        /**
-         * @description Changes to how cards look, as a merge patch.
-         * @example {
-         *       "text": null
-         *     }
-         */
-        CardDesignPatch: {
-            /**
-             * @description Colour of the card.
-             * @example #1E3A5F
-             */
-            background_color?: components["schemas"]["HexColor"];
-            /**
-             * @description Colour of the print.
-             * @example #FFFFFF
-             */
-            foreground_color?: components["schemas"]["HexColor"];
-            /**
-             * @description Second line on the card; null removes it.
-             * @example Harbour Coffee
-             */
-            text?: string | null;
-        };
-        /** @description How cards look. */
-        CardDesign: {
-            /**
-             * @description Colour of the card.
-             * @example #1E3A5F
-             */
-            background_color: components["schemas"]["HexColor"];
-            /**
-             * @description Colour of the print.
-             * @example #FFFFFF
-             */
-            foreground_color: components["schemas"]["HexColor"];
-            /**
-             * @description Second line on the card.
-             * @example Harbour Coffee
-             */
-            text: string | null;
-        };
-        /** @description Configuration that cards share. */
-        CardProgram: {
-            id: components["schemas"]["CardProgramId"];
-            /**
-             * @description Always `card_program`.
-             * @constant
-             */
-            object: "card_program";
-            /**
-             * @description Name of the program.
-             * @example Team meals
-             */
-            name: string;
-            kind: components["schemas"]["CardProgramKind"];
-            /** @description What its cards may be used for unless they say otherwise. */
-            spending_controls: components["schemas"]["SpendingControls"];
-            /** @description How its cards look; null means plain. */
-            design: components["schemas"]["CardDesign"] | null;
-            metadata: components["schemas"]["Metadata"];
-            /** @description When it was created. */
-            created: components["schemas"]["Timestamp"];
-            /** @description When it last changed. */
-            updated: components["schemas"]["Timestamp"];
-        };
-        /** @description One page of programs, in the order asked for. */
-        CardProgramList: {
-            /** @description Up to `limit` programs; empty when nothing matches. */
-            data: components["schemas"]["CardProgram"][];
-            has_more: components["schemas"]["HasMore"];
-            next_cursor: components["schemas"]["NextCursor"];
-        };
-        /**
-         * @description Which cards a program issues.
-         * @example virtual
-         * @enum {string}
-         */
-        CardProgramKind: Open<"virtual" | "physical" | "both">;
-        /** @description The money of the account, as it is now. */
-        Balance: {
-            /**
-             * @description Always `balance`.
-             * @constant
-             */
-            object: "balance";
-            currency: components["schemas"]["Currency"];
-            /**
-             * @description What authorizations can draw on, in cents. Below zero when more was cleared than authorized.
-             * @example 250000
-             */
-            available: components["schemas"]["SignedAmount"];
-            /**
-             * @description What is held for open authorizations, in cents.
-             * @example 1250
-             */
-            held: components["schemas"]["Amount"];
-            /**
-             * @description What settlements have made payable and nothing has paid out yet, in cents.
-             * @example 48000
-             */
-            payable: components["schemas"]["SignedAmount"];
-        };
-        /**
-         * @description Identifier of a card: `card_` and 26 characters that sort by the time of creation.
-         * @example card_01jxg19h8j7k6m5n4p3q2r1s0t
-         */
-        CardId: string;
-        /**
-         * @description A card to be issued.
-         * @example {
-         *       "cardholder_id": "chd_01jxd19e8f7g6h5j4k3m2n1p0q",
-         *       "type": "virtual",
-         *       "spending_controls": {
-         *         "allowed_categories": [
-         *           "5812",
-         *           "5814"
-         *         ],
-         *         "spending_limits": [
-         *           {
-         *             "amount": 50000,
-         *             "interval": "monthly"
-         *           }
-         *         ]
-         *       }
-         *     }
-         */
-        CardCreate: {
-            /** @description The cardholder; it must be active. */
-            cardholder_id: components["schemas"]["CardholderId"];
-            type: components["schemas"]["CardType"];
-            /** @description The program whose configuration it takes. */
-            card_program_id?: components["schemas"]["CardProgramId"];
-            /** @description What it may be used for; those of the program when absent. */
-            spending_controls?: components["schemas"]["SpendingControlsInput"] | null;
-            shipping?: components["schemas"]["CardShippingInput"];
-            metadata?: components["schemas"]["Metadata"];
-        };
-        /**
-         * @description Where a physical card is sent.
-         * @example {
-         *       "address": {
-         *         "line1": "500 Harbor Street",
-         *         "line2": "Suite 2",
-         *         "city": "Oakland",
-         *         "state": "CA",
-         *         "postal_code": "94607",
-         *         "country": "US"
-         *       },
-         *       "service": "standard"
-         *     }
-         */
-        CardShippingInput: {
-            /** @description The recipient’s address. */
-            address: components["schemas"]["AddressInput"];
-            service: components["schemas"]["ShippingService"];
-        };
-        /**
-         * @description Changes to a card, as a merge patch.
-         * @example {
-         *       "spending_controls": {
-         *         "spending_limits": [
-         *           {
-         *             "amount": 80000,
-         *             "interval": "monthly"
-         *           }
-         *         ]
-         *       }
-         *     }
-         */
-        CardUpdate: {
-            /** @description Changes to what it may be used for; null removes every control. */
-            spending_controls?: components["schemas"]["SpendingControlsInput"] | null;
-            metadata?: components["schemas"]["MetadataPatch"];
-        };
-        /**
-         * @description Why a card is canceled.
-         * @example {
-         *       "reason": "lost"
-         *     }
-         */
-        CardCancel: {
-            /**
-             * @description `user` when absent.
-             * @default user
-             */
-            reason?: components["schemas"]["CardCancellationReason"];
-        };
-        /**
-         * @description Why a card is replaced.
-         * @example {
-         *       "reason": "damaged"
-         *     }
-         */
-        CardReplace: {
-            reason: components["schemas"]["CardReplacementReason"];
-        };
-        /** @description A spend card. */
-        Card: {
-            id: components["schemas"]["CardId"];
-            /**
-             * @description Always `card`.
-             * @constant
-             */
-            object: "card";
-            /** @description Whom it was issued to. */
-            cardholder_id: components["schemas"]["CardholderId"];
-            /**
-             * @description The program it was issued from.
-             * @example cprg_01jxf19g8h7j6k5m4n3p2q1r0s
-             */
-            card_program_id: components["schemas"]["CardProgramId"] | null;
-            type: components["schemas"]["CardType"];
-            status: components["schemas"]["CardStatus"];
-            /**
-             * @description Whether it is frozen.
-             * @example false
-             */
-            frozen: boolean;
-            /**
-             * @description The last four digits of its number.
-             * @example 4242
-             */
-            last4: string;
-            /**
-             * @description Month of expiry, 1 to 12.
-             * @example 6
-             */
-            exp_month: number;
-            /**
-             * @description Year of expiry, four digits.
-             * @example 2030
-             */
-            exp_year: number;
-            /**
-             * @description Why it was canceled; null unless it is.
-             * @example lost
-             */
-            cancellation_reason: components["schemas"]["CardCancellationReason"] | null;
-            /**
-             * @description The card it replaces.
-             * @example card_01jw019h8j7k6m5n4p3q2r1s0t
-             */
-            replacement_for_id: components["schemas"]["CardId"] | null;
-            /**
-             * @description The card that replaces it.
-             * @example card_01jy019h8j7k6m5n4p3q2r1s0t
-             */
-            replaced_by_id: components["schemas"]["CardId"] | null;
-            /** @description Where it was sent; null for virtual cards. */
-            shipping: components["schemas"]["CardShipping"] | null;
-            wallets: components["schemas"]["CardWallets"];
-            spending_controls: components["schemas"]["SpendingControls"];
-            metadata: components["schemas"]["Metadata"];
-            /** @description When it was issued. */
-            created: components["schemas"]["Timestamp"];
-            /** @description When it last changed. */
-            updated: components["schemas"]["Timestamp"];
-        };
-        /** @description One page of cards, in the order asked for. */
-        CardList: {
-            /** @description Up to `limit` cards; empty when nothing matches. */
-            data: components["schemas"]["Card"][];
-            has_more: components["schemas"]["HasMore"];
-            next_cursor: components["schemas"]["NextCursor"];
-        };
-        /**
-         * @description What a card is made of.
-         * @example virtual
-         * @enum {string}
-         */
-        CardType: Open<"virtual" | "physical">;
-        /**
-         * @description Where a card stands.
-         * @example active
-         * @enum {string}
-         */
-        CardStatus: Open<"inactive" | "active" | "canceled">;
-        /**
-         * @description Why a card was canceled.
-         * @example lost
-         * @enum {string}
-         */
-        CardCancellationReason: Open<"lost" | "stolen" | "fulfillment_error" | "user">;
-        /**
-         * @description Why a card is replaced.
-         * @example lost
-         * @enum {string}
-         */
-        CardReplacementReason: Open<"lost" | "stolen" | "damaged" | "expired">;
-        /**
-         * @description How a card is sent.
-         * @example standard
-         * @enum {string}
-         */
-        ShippingService: Open<"standard" | "express">;
-        /** @description Where a physical card is sent, and how far it has come. */
-        CardShipping: {
-            /** @description The recipient’s address. */
-            address: components["schemas"]["Address"];
-            service: components["schemas"]["ShippingService"];
-            status: components["schemas"]["ShippingStatus"];
-            /**
-             * @description The carrier’s number for it.
-             * @example 1Z999AA10123456784
-             */
-            tracking_number: string | null;
-        };
-        /**
-         * @description How far a card has come.
-         * @example shipped
-         * @enum {string}
-         */
-        ShippingStatus: Open<"pending" | "shipped" | "delivered" | "returned" | "failed" | "canceled">;
-        /** @description Whether the card can be added to phone wallets. */
-        CardWallets: {
-            /** @description Apple Pay. */
-            apple_pay: components["schemas"]["WalletEligibility"];
-            /** @description Google Pay. */
-            google_pay: components["schemas"]["WalletEligibility"];
-        };
-        /** @description Whether the card can be added to one phone wallet. */
-        WalletEligibility: {
-            /**
-             * @description Whether it can.
-             * @example true
-             */
-            eligible: boolean;
-            /**
-             * @description Why it cannot.
-             * @example card_inactive
-             */
-            ineligible_reason: string | null;
-        };
-        /** @description The secrets of a virtual card. */
-        CardDetails: {
-            /**
-             * @description Always `card_details`.
-             * @constant
-             */
-            object: "card_details";
-            /** @description The card. */
-            card_id: components["schemas"]["CardId"];
-            /**
-             * @description Its number.
-             * @example 4000009990004242
-             */
-            number: string;
-            /**
-             * @description Its security code.
-             * @example 123
-             */
-            cvc: string;
-            /**
-             * @description Month of expiry, 1 to 12.
-             * @example 6
-             */
-            exp_month: number;
-            /**
-             * @description Year of expiry, four digits.
-             * @example 2030
-             */
-            exp_year: number;
-        };
-        /**
-         * @description Identifier of a provisioning payload: `ppl_` and 26 characters that sort by the time of creation.
-         * @example ppl_01jxh19j8k7m6n5p4q3r2s1t0v
-         */
-        ProvisioningPayloadId: string;
-        /** @description What a device has supplied. */
-        ProvisioningPayloadCreate: components["schemas"]["ApplePayProvisioning"] | components["schemas"]["GooglePayProvisioning"];
-        /**
-         * @description What PassKit has supplied.
-         * @example {
-         *       "wallet": "apple_pay",
-         *       "certificates": [
-         *         "MIIB9jCCAZygAwIBAgIIW1Yv",
-         *         "MIIC5jCCAo2gAwIBAgIIKzLs"
-         *       ],
-         *       "nonce": "9c02a1f7",
-         *       "nonce_signature": "4082f8a1c0b2d4e6"
-         *     }
-         */
-        ApplePayProvisioning: {
-            /**
-             * @description Always `apple_pay`. (enum property replaced by openapi-typescript)
-             * @enum {string}
-             */
-            wallet: "apple_pay";
-            /** @description The leaf certificate, then the one that signed it. */
-            certificates: string[];
-            /**
-             * @description The nonce, in hexadecimal.
-             * @example 9c02a1f7
-             */
-            nonce: string;
-            /**
-             * @description The signature of the nonce, in hexadecimal.
-             * @example 4082f8a1c0b2d4e6
-             */
-            nonce_signature: string;
-        };
-        /**
-         * @description What the Google Pay app has supplied.
-         * @example {
-         *       "wallet": "google_pay",
-         *       "client_device_id": "dev-7f3a91c2",
-         *       "client_wallet_account_id": "wal-41b7e0d9"
-         *     }
-         */
-        GooglePayProvisioning: {
-            /**
-             * @description Always `google_pay`. (enum property replaced by openapi-typescript)
-             * @enum {string}
-             */
-            wallet: "google_pay";
-            /**
-             * @description The stable hardware identifier.
-             * @example dev-7f3a91c2
-             */
-            client_device_id: string;
-            /**
-             * @description The active wallet’s identifier.
-             * @example wal-41b7e0d9
-             */
-            client_wallet_account_id: string;
-        };
-        /** @description What a phone’s wallet needs to add a card. */
-        ProvisioningPayload: components["schemas"]["ApplePayProvisioningPayload"] | components["schemas"]["GooglePayProvisioningPayload"];
-        /** @description A payload for Apple Pay. */
-        ApplePayProvisioningPayload: {
-            id: components["schemas"]["ProvisioningPayloadId"];
-            /**
-             * @description Always `provisioning_payload`.
-             * @constant
-             */
-            object: "provisioning_payload";
-            /** @description The card. */
-            card_id: components["schemas"]["CardId"];
-            /**
-             * @description Always `apple_pay`. (enum property replaced by openapi-typescript)
-             * @enum {string}
-             */
-            wallet: "apple_pay";
-            /**
-             * @description The card, encrypted to the leaf certificate, in base64. At creation only.
-             * @example q83vEjRWeJA=
-             */
-            encrypted_pass_data?: string;
-            /**
-             * @description What the card network verifies, in base64. At creation only.
-             * @example mZmZmYiI
-             */
-            activation_data?: string;
-            /**
-             * @description Our key of the exchange: an uncompressed P-256 point in base64. At creation only.
-             * @example BGsX0fLhLEJH
-             */
-            ephemeral_public_key?: string;
-            /**
-             * @description What became of it: null until the wallet has used it.
-             * @example wtk_01jxj19k8m7n6p5q4r3s2t1v0w
-             */
-            wallet_token_id: components["schemas"]["WalletTokenId"] | null;
-            /**
-             * Format: date-time
-             * @description When the wallet used it.
-             * @example null
-             */
-            consumed_at: string | null;
-            /** @description When it was created. */
-            created: components["schemas"]["Timestamp"];
-        };
-        /** @description A payload for Google Pay. */
-        GooglePayProvisioningPayload: {
-            id: components["schemas"]["ProvisioningPayloadId"];
-            /**
-             * @description Always `provisioning_payload`.
-             * @constant
-             */
-            object: "provisioning_payload";
-            /** @description The card. */
-            card_id: components["schemas"]["CardId"];
-            /**
-             * @description Always `google_pay`. (enum property replaced by openapi-typescript)
-             * @enum {string}
-             */
-            wallet: "google_pay";
-            /**
-             * @description The card, encrypted for Google, in base64. At creation only.
-             * @example ZXlKaGJHY2lPaUpT
-             */
-            opaque_payment_card?: string;
-            /**
-             * @description Network of the card.
-             * @example visa
-             */
-            card_network: string;
-            /**
-             * @description Who makes the device’s card number.
-             * @example visa
-             */
-            token_service_provider: string;
-            /**
-             * @description The last four digits of the card’s number.
-             * @example 4242
-             */
-            last4: string;
-            /**
-             * @description What became of it: null until the wallet has used it.
-             * @example wtk_01jxj19k8m7n6p5q4r3s2t1v0w
-             */
-            wallet_token_id: components["schemas"]["WalletTokenId"] | null;
-            /**
-             * Format: date-time
-             * @description When the wallet used it.
-             * @example null
-             */
-            consumed_at: string | null;
-            /** @description When it was created. */
-            created: components["schemas"]["Timestamp"];
-        };
-        /** @description One page of payloads, in the order asked for. */
-        ProvisioningPayloadList: {
-            /** @description Up to `limit` payloads; empty when nothing matches. */
-            data: components["schemas"]["ProvisioningPayload"][];
-            has_more: components["schemas"]["HasMore"];
-            next_cursor: components["schemas"]["NextCursor"];
-        };
-        /**
-         * @description A phone wallet.
-         * @example apple_pay
-         * @enum {string}
-         */
-        Wallet: Open<"apple_pay" | "google_pay">;
-        /**
-         * @description Identifier of a wallet token: `wtk_` and 26 characters that sort by the time of creation.
-         * @example wtk_01jxj19k8m7n6p5q4r3s2t1v0w
-         */
-        WalletTokenId: string;
-        /**
-         * @description Changes to a wallet token.
-         * @example {
-         *       "status": "suspended"
-         *     }
-         */
-        WalletTokenUpdate: {
-            /**
-             * @description What it is to be.
-             * @example suspended
-             * @enum {string}
-             */
-            status?: "active" | "suspended" | "deleted";
-        };
-        /** @description A card on a device. */
-        WalletToken: {
-            id: components["schemas"]["WalletTokenId"];
-            /**
-             * @description Always `wallet_token`.
-             * @constant
-             */
-            object: "wallet_token";
-            /** @description The card. */
-            card_id: components["schemas"]["CardId"];
-            /**
-             * @description The payload it came from.
-             * @example ppl_01jxh19j8k7m6n5p4q3r2s1t0v
-             */
-            provisioning_payload_id: components["schemas"]["ProvisioningPayloadId"] | null;
-            wallet: components["schemas"]["Wallet"];
-            status: components["schemas"]["WalletTokenStatus"];
-            /** @description When it was asked for. */
-            created: components["schemas"]["Timestamp"];
-            /** @description When it last changed. */
-            updated: components["schemas"]["Timestamp"];
-        };
-        /** @description One page of wallet tokens, in the order asked for. */
-        WalletTokenList: {
-            /** @description Up to `limit` wallet tokens; empty when nothing matches. */
-            data: components["schemas"]["WalletToken"][];
-            has_more: components["schemas"]["HasMore"];
-            next_cursor: components["schemas"]["NextCursor"];
-        };
-        /**
-         * @description Where a wallet token stands.
-         * @example active
-         * @enum {string}
-         */
-        WalletTokenStatus: Open<"requested" | "active" | "suspended" | "deleted">;
-        /**
-         * @description Identifier of a card transaction: `ctx_` and 26 characters that sort by the time of creation.
-         * @example ctx_01jxk19m8n7p6q5r4s3t2v1w0x
-         */
-        CardTransactionId: string;
-        /**
-         * @description Changes to a transaction, as a merge patch.
-         * @example {
-         *       "metadata": {
-         *         "trip": "oakland"
-         *       }
-         *     }
-         */
-        CardTransactionUpdate: {
-            metadata?: components["schemas"]["MetadataPatch"];
-        };
-        /** @description One use of a card. */
-        CardTransaction: {
-            id: components["schemas"]["CardTransactionId"];
-            /**
-             * @description Always `card_transaction`.
-             * @constant
-             */
-            object: "card_transaction";
-            /** @description The card. */
-            card_id: components["schemas"]["CardId"];
-            /** @description The cardholder. */
-            cardholder_id: components["schemas"]["CardholderId"];
-            type: components["schemas"]["CardTransactionType"];
-            status: components["schemas"]["CardTransactionStatus"];
-            merchant: components["schemas"]["Merchant"];
-            currency: components["schemas"]["Currency"];
-            amounts: components["schemas"]["CardTransactionAmounts"];
-            /**
-             * @description How the card was presented; null when the network did not say.
-             * @example contactless
-             */
-            entry_method: components["schemas"]["EntryMethod"] | null;
-            /**
-             * @description The phone wallet used; null when there was none.
-             * @example apple_pay
-             */
-            wallet: components["schemas"]["Wallet"] | null;
-            /** @description Why it was declined; null unless it was. */
-            decline_reason: components["schemas"]["DeclineReason"] | null;
-            /**
-             * @description The decision that your endpoint was asked for; null when it was not.
-             * @example azd_01jxn19p8q7r6s5t4v3w2x1y0z
-             */
-            decision_id: components["schemas"]["AuthorizationDecisionId"] | null;
-            /**
-             * Format: date-time
-             * @description When what is still held expires; null when nothing is.
-             * @example 2026-06-08T09:30:00.000Z
-             */
-            expires_at: string | null;
-            /** @description Every rule the authorization was judged by, in order. */
-            rules: components["schemas"]["JudgedRule"][];
-            /** @description What has happened to it, in order. */
-            history: components["schemas"]["CardTransactionStep"][];
-            metadata: components["schemas"]["Metadata"];
-            /** @description When it began. */
-            created: components["schemas"]["Timestamp"];
-            /** @description When it last changed. */
-            updated: components["schemas"]["Timestamp"];
-        };
-        /** @description One page of transactions, in the order asked for. */
-        CardTransactionList: {
-            /** @description Up to `limit` transactions; empty when nothing matches. */
-            data: components["schemas"]["CardTransaction"][];
-            has_more: components["schemas"]["HasMore"];
-            next_cursor: components["schemas"]["NextCursor"];
-        };
-        /** @description Where a card was used. */
-        Merchant: {
-            /**
-             * @description Name as the network gives it.
-             * @example HARBOR DINER
-             */
-            name: string;
-            /** @description What the merchant deals in. */
-            category_code: components["schemas"]["MerchantCategoryCode"];
-            /**
-             * @description The network’s identifier of the merchant.
-             * @example 445283000101
-             */
-            network_id: string | null;
-            /**
-             * @description Town.
-             * @example Oakland
-             */
-            city: string | null;
-            /**
-             * @description Country.
-             * @example US
-             */
-            country: components["schemas"]["CountryCode"] | null;
-        };
-        /** @description The amounts of a transaction, in cents. */
-        CardTransactionAmounts: {
-            /** @description What the merchant asked for, increments included. */
-            requested: components["schemas"]["Amount"];
-            /** @description What was approved, increments included. */
-            authorized: components["schemas"]["Amount"];
-            /** @description What is still held. */
-            held: components["schemas"]["Amount"];
-            /**
-             * @description What the merchant has collected.
-             * @example 0
-             */
-            cleared: components["schemas"]["Amount"];
-            /**
-             * @description What the merchant has given back.
-             * @example 0
-             */
-            refunded: components["schemas"]["Amount"];
-            /**
-             * @description What was authorized and given up again.
-             * @example 0
-             */
-            reversed: components["schemas"]["Amount"];
-        };
-        /**
-         * @description What a card was used for.
-         * @example purchase
-         * @enum {string}
-         */
-        CardTransactionType: Open<"purchase" | "cash_withdrawal">;
-        /**
-         * @description Where a transaction stands.
-         * @example authorized
-         * @enum {string}
-         */
-        CardTransactionStatus: Open<"authorized" | "declined" | "reversed" | "expired" | "cleared">;
-        /**
-         * @description How a card was presented.
-         * @example contactless
-         * @enum {string}
-         */
-        EntryMethod: Open<"chip" | "contactless" | "swipe" | "keyed_in" | "online">;
-        /** @description Why an authorization was declined. */
-        DeclineReason: {
-            code: components["schemas"]["DeclineReasonCode"];
-            /**
-             * @description The same in words.
-             * @example The balance does not cover the amount.
-             */
-            message: string;
-        };
-        /**
-         * @description Why an authorization was declined.
-         * @example insufficient_funds
-         * @enum {string}
-         */
-        DeclineReasonCode: Open<"insufficient_funds"
-          | "card_inactive"
-          | "card_frozen"
-          | "card_canceled"
-          | "card_expired"
-          | "card_lost"
-          | "card_stolen"
-          | "cardholder_inactive"
-          | "cardholder_blocked"
-          | "cardholder_verification_required"
-          | "account_disabled"
-          | "merchant_category_blocked"
-          | "merchant_country_blocked"
-          | "spending_limit_exceeded"
-          | "authorization_count_exceeded"
-          | "transaction_not_allowed"
-          | "incorrect_cvc"
-          | "incorrect_pin"
-          | "incorrect_expiry"
-          | "address_mismatch"
-          | "authentication_failed"
-          | "suspected_fraud"
-          | "decision_declined"
-          | "decision_timed_out"
-          | "decision_errored"
-          | "unsupported_currency"
-          | "processing_error">;
-        /** @description One rule that an authorization was judged by. */
-        JudgedRule: {
-            /**
-             * @description The rule.
-             * @example spending_limit_monthly
-             */
-            rule: string;
-            outcome: components["schemas"]["RuleOutcome"];
-            /**
-             * @description What the rule allows, where it has a measure.
-             * @example 50000
-             */
-            limit?: string;
-            /**
-             * @description What it found, where it has a measure.
-             * @example 12500
-             */
-            observed?: string;
-        };
-        /**
-         * @description What a rule said.
-         * @example passed
-         * @enum {string}
-         */
-        RuleOutcome: Open<"passed" | "failed" | "skipped">;
-        /** @description One thing that happened to a transaction. */
-        CardTransactionStep: {
-            type: components["schemas"]["CardTransactionStepType"];
-            /** @description The amount concerned, in cents. */
-            amount: components["schemas"]["Amount"];
-            /** @description When it happened. */
-            created: components["schemas"]["Timestamp"];
-        };
-        /**
-         * @description What happened to a transaction.
-         * @example authorization
-         * @enum {string}
-         */
-        CardTransactionStepType: Open<"authorization" | "decline" | "increment" | "reversal" | "expiry" | "release" | "clearing" | "force_post" | "refund">;
-        /**
-         * @description Identifier of a dispute: `dsp_` and 26 characters that sort by the time of creation.
-         * @example dsp_01jxm19n8p7q6r5s4t3v2w1x0y
-         */
-        DisputeId: string;
-        /**
-         * @description A dispute to be prepared.
-         * @example {
-         *       "card_transaction_id": "ctx_01jxk19m8n7p6q5r4s3t2v1w0x",
-         *       "reason": "not_received",
-         *       "evidence": {
-         *         "explanation": "The goods never arrived.",
-         *         "files": [
-         *           {
-         *             "name": "order.png",
-         *             "content_type": "image/png",
-         *             "content": "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
-         *           }
-         *         ]
-         *       }
-         *     }
-         */
-        DisputeCreate: {
-            /** @description The transaction. */
-            card_transaction_id: components["schemas"]["CardTransactionId"];
-            /** @description How much is contested, in cents; all that was cleared and not refunded, when absent. */
-            amount?: components["schemas"]["PositiveAmount"];
-            reason: components["schemas"]["DisputeReason"];
-            evidence?: components["schemas"]["DisputeEvidenceInput"];
-            metadata?: components["schemas"]["Metadata"];
-        };
-        /**
-         * @description Changes to a dispute, as a merge patch.
-         * @example {
-         *       "amount": 900
-         *     }
-         */
-        DisputeUpdate: {
-            /** @description How much is contested, in cents. */
-            amount?: components["schemas"]["PositiveAmount"];
-            reason?: components["schemas"]["DisputeReason"];
-            /** @description Changes to the evidence; null removes it. */
-            evidence?: components["schemas"]["DisputeEvidencePatch"] | null;
-            metadata?: components["schemas"]["MetadataPatch"];
-        };
-        /**
-         * @description What speaks for a dispute.
-         * @example {
-         *       "explanation": "The goods never arrived.",
-         *       "files": [
-         *         {
-         *           "name": "order.png",
-         *           "content_type": "image/png",
-         *           "content": "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
-         *         }
-         *       ]
-         *     }
-         */
-        DisputeEvidenceInput: {
-            /**
-             * @description What happened, in your words.
-             * @example The goods never arrived.
-             */
-            explanation?: string;
-            /** @description Documents that show it. */
-            files?: components["schemas"]["EvidenceFileInput"][];
-        };
-        /**
-         * @description Changes to what speaks for a dispute, as a merge patch.
-         * @example {
-         *       "explanation": "The goods never arrived."
-         *     }
-         */
-        DisputeEvidencePatch: {
-            /**
-             * @description What happened, in your words; null removes it.
-             * @example The goods never arrived.
-             */
-            explanation?: string | null;
-            /** @description Documents that show it, instead of those sent before. */
-            files?: components["schemas"]["EvidenceFileInput"][] | null;
-        };
-        /**
-         * @description A document.
-         * @example {
-         *       "name": "order.png",
-         *       "content_type": "image/png",
-         *       "content": "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
-         *     }
-         */
-        EvidenceFileInput: {
-            /**
-             * @description Its name.
-             * @example order.png
-             */
-            name: string;
-            content_type: components["schemas"]["EvidenceFileType"];
-            /**
-             * @description Its content in base64, up to 1 MB.
-             * @example iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==
-             */
-            content: string;
-        };
-        /** @description The contest of a cleared transaction. */
-        Dispute: {
-            id: components["schemas"]["DisputeId"];
-            /**
-             * @description Always `dispute`.
-             * @constant
-             */
-            object: "dispute";
-            /** @description The transaction. */
-            card_transaction_id: components["schemas"]["CardTransactionId"];
-            /** @description How much is contested, in cents. */
-            amount: components["schemas"]["PositiveAmount"];
-            currency: components["schemas"]["Currency"];
-            reason: components["schemas"]["DisputeReason"];
-            evidence: components["schemas"]["DisputeEvidence"];
-            status: components["schemas"]["DisputeStatus"];
-            /** @description What is credited provisionally now, in cents. */
-            provisional_credit: components["schemas"]["Amount"];
-            /**
-             * @description Until when it can be submitted: 60 days after the clearing.
-             * @example 2026-07-31T09:30:00.000Z
-             */
-            submission_deadline: components["schemas"]["Timestamp"];
-            /**
-             * Format: date-time
-             * @description When it was submitted.
-             * @example null
-             */
-            submitted_at: string | null;
-            /**
-             * Format: date-time
-             * @description When it was won, lost, withdrawn or expired.
-             * @example null
-             */
-            closed_at: string | null;
-            metadata: components["schemas"]["Metadata"];
-            /** @description When it was opened. */
-            created: components["schemas"]["Timestamp"];
-            /** @description When it last changed. */
-            updated: components["schemas"]["Timestamp"];
-        };
-        /** @description One page of disputes, in the order asked for. */
-        DisputeList: {
-            /** @description Up to `limit` disputes; empty when nothing matches. */
-            data: components["schemas"]["Dispute"][];
-            has_more: components["schemas"]["HasMore"];
-            next_cursor: components["schemas"]["NextCursor"];
-        };
-        /**
-         * @description Why a transaction is contested.
-         * @example fraudulent
-         * @enum {string}
-         */
-        DisputeReason: Open<"fraudulent"
-          | "duplicate"
-          | "canceled"
-          | "not_received"
-          | "merchandise_not_as_described"
-          | "service_not_as_described"
-          | "no_valid_authorization"
-          | "customer_dispute"
-          | "incorrect_amount"
-          | "refund_not_processed"
-          | "other">;
-        /**
-         * @description Where a dispute stands.
-         * @example unsubmitted
-         * @enum {string}
-         */
-        DisputeStatus: Open<"unsubmitted" | "submitted" | "under_review" | "won" | "lost" | "withdrawn" | "expired">;
-        /** @description What speaks for a dispute. */
-        DisputeEvidence: {
-            /**
-             * @description What happened, in your words.
-             * @example The goods never arrived.
-             */
-            explanation: string | null;
-            /** @description Documents that show it, without their content. */
-            files: components["schemas"]["EvidenceFile"][];
-        };
-        /** @description A document that was sent. */
-        EvidenceFile: {
-            /**
-             * @description Its name.
-             * @example order.png
-             */
-            name: string;
-            content_type: components["schemas"]["EvidenceFileType"];
-            /**
-             * @description Its size in bytes.
-             * @example 10240
-             */
-            size: number;
-            /**
-             * @description SHA-256 of its content, in hexadecimal.
-             * @example e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855
-             */
-            sha256: string;
-        };
-        /**
-         * @description What sort of document it is.
-         * @example image/png
-         * @enum {string}
-         */
-        EvidenceFileType: Open<"application/pdf" | "image/png" | "image/jpeg">;
-        /** @description All merchant categories. */
-        MerchantCategoryCatalogue: {
-            /**
-             * @description Always `list`.
-             * @constant
-             */
-            object: "list";
-            /** @description The categories, by code. */
-            data: components["schemas"]["MerchantCategory"][];
-        };
-        /** @description A merchant category. */
-        MerchantCategory: {
-            code: components["schemas"]["MerchantCategoryCode"];
-            label: components["schemas"]["MerchantCategoryLabel"];
-        };
-        /**
-         * @description Where authorizations are asked about.
-         * @example {
-         *       "url": "https://example.com/authorizations",
-         *       "timeout_ms": 1500,
-         *       "default_action": "decline"
-         *     }
-         */
-        AuthorizationEndpointPut: {
-            /**
-             * Format: uri
-             * @description The address that is asked: https in live. Must not lead into a private network.
-             * @example https://example.com/authorizations
-             */
-            url: string;
-            /**
-             * @description How long to wait for an answer, in milliseconds.
-             * @default 2000
-             * @example 1500
-             */
-            timeout_ms?: number;
-            /**
-             * @description What is done without a usable answer; `decline` when absent.
-             * @default decline
-             */
-            default_action?: components["schemas"]["AuthorizationDefaultAction"];
-        };
-        /** @description An address of yours that decides authorizations. */
-        AuthorizationEndpoint: {
-            /**
-             * @description Always `authorization_endpoint`.
-             * @constant
-             */
-            object: "authorization_endpoint";
-            /**
-             * @description The address that is asked.
-             * @example https://example.com/authorizations
-             */
-            url: string;
-            /**
-             * @description How long an answer is waited for, in milliseconds.
-             * @example 1500
-             */
-            timeout_ms: number;
-            default_action: components["schemas"]["AuthorizationDefaultAction"];
-            /**
-             * @description The key of its signatures. Present the first time and after a rotation only.
-             * @example whsec_K1rqvY0c2sKc1oXkq9tVwAB3n5Jb7dTz8LmPqRsUvWx
-             */
-            secret?: string;
-            /** @description When it was first set. */
-            created: components["schemas"]["Timestamp"];
-            /** @description When it last changed. */
-            updated: components["schemas"]["Timestamp"];
-        };
-        /**
-         * @description What is done without a usable answer.
-         * @example approve
-         * @enum {string}
-         */
-        AuthorizationDefaultAction: Open<"approve" | "decline">;
-        /** @description The endpoint is gone. */
-        DeletedAuthorizationEndpoint: {
-            /**
-             * @description Always `authorization_endpoint`.
-             * @constant
-             */
-            object: "authorization_endpoint";
-            /**
-             * @description Always `true`.
-             * @constant
-             */
-            deleted: true;
-        };
-        /** @description The question whether an authorization is approved. */
-        AuthorizationRequest: {
-            id: components["schemas"]["AuthorizationDecisionId"];
-            /**
-             * @description Always `authorization_decision`.
-             * @constant
-             */
-            object: "authorization_decision";
-            /** @description The version in which it is rendered. */
-            version: components["schemas"]["VersionDate"];
-            /** @description When it was asked. */
-            created: components["schemas"]["Timestamp"];
-            data: components["schemas"]["AuthorizationRequestData"];
-        };
-        /** @description What is to be decided on. */
-        AuthorizationRequestData: {
-            /** @description The transaction as it stands after the rules. */
-            card_transaction: components["schemas"]["CardTransaction"];
-        };
-        /**
-         * @description Your decision on an authorization.
-         * @example {
-         *       "approved": true,
-         *       "metadata": {
-         *         "rule": "lunch"
-         *       }
-         *     }
-         */
-        AuthorizationAnswer: {
-            /**
-             * @description Whether it is approved.
-             * @example true
-             */
-            approved: boolean;
-            /**
-             * @description How much is approved, in cents, up to what was requested; all of it when absent.
-             * @example 1000
-             */
-            amount?: components["schemas"]["PositiveAmount"];
-            /** @description Why it is declined; `decision_declined` when absent. */
-            decline_reason?: components["schemas"]["DeclineReasonCode"];
-            metadata?: components["schemas"]["Metadata"];
-        };
-        /**
-         * @description Identifier of an authorization decision: `azd_` and 26 characters that sort by the time of creation.
-         * @example azd_01jxn19p8q7r6s5t4v3w2x1y0z
-         */
-        AuthorizationDecisionId: string;
-        /** @description One question to your endpoint and its outcome. */
-        AuthorizationDecision: {
-            id: components["schemas"]["AuthorizationDecisionId"];
-            /**
-             * @description Always `authorization_decision`.
-             * @constant
-             */
-            object: "authorization_decision";
-            /** @description The transaction. */
-            card_transaction_id: components["schemas"]["CardTransactionId"];
-            status: components["schemas"]["AuthorizationDecisionStatus"];
-            /**
-             * @description What your endpoint answered, late or not; null without a usable answer.
-             * @example true
-             */
-            approved: boolean | null;
-            /**
-             * @description How much it approved, in cents; null when it did not say.
-             * @example 1000
-             */
-            amount: components["schemas"]["Amount"] | null;
-            /**
-             * @description Why it declined; null unless it said.
-             * @example suspected_fraud
-             */
-            decline_reason: components["schemas"]["DeclineReasonCode"] | null;
-            /**
-             * @description How long the answer took, in milliseconds; null without one.
-             * @example 212
-             */
-            duration_ms: number | null;
-            /**
-             * @description Whether the default action was taken instead of an answer.
-             * @example false
-             */
-            default_action_used: boolean;
-            metadata: components["schemas"]["Metadata"];
-            /** @description When it was asked. */
-            created: components["schemas"]["Timestamp"];
-            /** @description When it last changed. */
-            updated: components["schemas"]["Timestamp"];
-        };
-        /** @description One page of decisions, in the order asked for. */
-        AuthorizationDecisionList: {
-            /** @description Up to `limit` decisions; empty when nothing matches. */
-            data: components["schemas"]["AuthorizationDecision"][];
-            has_more: components["schemas"]["HasMore"];
-            next_cursor: components["schemas"]["NextCursor"];
-        };
-        /**
-         * @description What came of a question.
-         * @example responded
-         * @enum {string}
-         */
-        AuthorizationDecisionStatus: Open<"pending" | "responded" | "timed_out" | "errored">;
-        /**
-         * @description Where a card is used.
-         * @example {
-         *       "name": "Harbor Diner",
-         *       "category_code": "5812",
-         *       "country": "US",
-         *       "city": "Oakland"
-         *     }
-         */
-        MerchantInput: {
-            /**
-             * @description Name of the merchant.
-             * @example Harbor Diner
-             */
-            name: string;
-            /** @description What the merchant deals in. */
-            category_code: components["schemas"]["MerchantCategoryCode"];
-            /**
-             * @description Country; `US` when absent.
-             * @default US
-             */
-            country?: components["schemas"]["CountryCode"];
-            /**
-             * @description Town.
-             * @example Oakland
-             */
-            city?: string;
-        };
-        /**
-         * @description An authorization to be simulated.
-         * @example {
-         *       "card_id": "card_01jxg19h8j7k6m5n4p3q2r1s0t",
-         *       "amount": 1250,
-         *       "merchant": {
-         *         "name": "Harbor Diner",
-         *         "category_code": "5812",
-         *         "country": "US",
-         *         "city": "Oakland"
-         *       },
-         *       "entry_method": "contactless"
-         *     }
-         */
-        AuthorizationSimulation: {
-            /** @description The card. */
-            card_id: components["schemas"]["CardId"];
-            amount: components["schemas"]["PositiveAmount"];
-            /**
-             * @description The merchant’s currency, ISO 4217 in lower case; `usd` when absent.
-             * @default usd
-             * @example usd
-             */
-            currency?: string;
-            merchant: components["schemas"]["MerchantInput"];
-            entry_method?: components["schemas"]["EntryMethod"];
-            /** @description The phone wallet used. */
-            wallet?: components["schemas"]["Wallet"];
-        };
-        /**
-         * @description A decline to be simulated.
-         * @example {
-         *       "card_id": "card_01jxg19h8j7k6m5n4p3q2r1s0t",
-         *       "amount": 1250,
-         *       "reason": "suspected_fraud"
-         *     }
-         */
-        DeclineSimulation: {
-            /** @description The card. */
-            card_id: components["schemas"]["CardId"];
-            amount: components["schemas"]["PositiveAmount"];
-            merchant?: components["schemas"]["MerchantInput"];
-            reason: components["schemas"]["DeclineReasonCode"];
-        };
-        /**
-         * @description An increment to be simulated.
-         * @example {
-         *       "card_transaction_id": "ctx_01jxk19m8n7p6q5r4s3t2v1w0x",
-         *       "amount": 500
-         *     }
-         */
-        IncrementSimulation: {
-            /** @description The transaction. */
-            card_transaction_id: components["schemas"]["CardTransactionId"];
-            /**
-             * @description How much more, in cents.
-             * @example 500
-             */
-            amount: components["schemas"]["PositiveAmount"];
-        };
-        /**
-         * @description A reversal to be simulated.
-         * @example {
-         *       "card_transaction_id": "ctx_01jxk19m8n7p6q5r4s3t2v1w0x"
-         *     }
-         */
-        ReversalSimulation: {
-            /** @description The transaction. */
-            card_transaction_id: components["schemas"]["CardTransactionId"];
-            /**
-             * @description How much, in cents; all that is held when absent.
-             * @example 500
-             */
-            amount?: components["schemas"]["PositiveAmount"];
-        };
-        /**
-         * @description An expiry to be simulated.
-         * @example {
-         *       "card_transaction_id": "ctx_01jxk19m8n7p6q5r4s3t2v1w0x"
-         *     }
-         */
-        ExpirySimulation: {
-            /** @description The transaction. */
-            card_transaction_id: components["schemas"]["CardTransactionId"];
-        };
-        /**
-         * @description A clearing to be simulated.
-         * @example {
-         *       "card_transaction_id": "ctx_01jxk19m8n7p6q5r4s3t2v1w0x",
-         *       "amount": 1250
-         *     }
-         */
-        ClearingSimulation: {
-            /** @description The transaction. */
-            card_transaction_id: components["schemas"]["CardTransactionId"];
-            /** @description How much, in cents; all that is held when absent. */
-            amount?: components["schemas"]["PositiveAmount"];
-            /**
-             * @description Whether it is the last one, so that the rest is given up; when absent it is, if it covers what is held.
-             * @example true
-             */
-            final?: boolean;
-        };
-        /**
-         * @description A refund to be simulated.
-         * @example {
-         *       "card_transaction_id": "ctx_01jxk19m8n7p6q5r4s3t2v1w0x",
-         *       "amount": 500
-         *     }
-         */
-        RefundSimulation: {
-            /** @description The transaction. */
-            card_transaction_id: components["schemas"]["CardTransactionId"];
-            /**
-             * @description How much, in cents; all that was cleared and not refunded when absent.
-             * @example 500
-             */
-            amount?: components["schemas"]["PositiveAmount"];
-        };
-        /**
-         * @description A force post to be simulated.
-         * @example {
-         *       "card_id": "card_01jxg19h8j7k6m5n4p3q2r1s0t",
-         *       "amount": 1250,
-         *       "merchant": {
-         *         "name": "Harbor Diner",
-         *         "category_code": "5812",
-         *         "country": "US",
-         *         "city": "Oakland"
-         *       }
-         *     }
-         */
-        ForcePostSimulation: {
-            /** @description The card. */
-            card_id: components["schemas"]["CardId"];
-            amount: components["schemas"]["PositiveAmount"];
-            merchant: components["schemas"]["MerchantInput"];
-        };
-        /**
-         * @description A step of a card on its way.
-         * @example {
-         *       "card_id": "card_01jxg19h8j7k6m5n4p3q2r1s0t",
-         *       "status": "shipped"
-         *     }
-         */
-        ShippingSimulation: {
-            /** @description A physical card. */
-            card_id: components["schemas"]["CardId"];
-            status: components["schemas"]["ShippingStatus"];
-        };
-        /**
-         * @description A match to be simulated.
-         * @example {
-         *       "cardholder_id": "chd_01jxd19e8f7g6h5j4k3m2n1p0q",
-         *       "score": 0.94
-         *     }
-         */
-        SanctionsMatchSimulation: {
-            /** @description The cardholder. */
-            cardholder_id: components["schemas"]["CardholderId"];
-            /**
-             * @description How alike, from 0 to 1.
-             * @example 0.94
-             */
-            score?: number;
-        };
-        /**
-         * @description An outcome to be simulated.
-         * @example {
-         *       "dispute_id": "dsp_01jxm19n8p7q6r5s4t3v2w1x0y",
-         *       "outcome": "won"
-         *     }
-         */
-        DisputeOutcomeSimulation: {
-            /** @description A submitted dispute. */
-            dispute_id: components["schemas"]["DisputeId"];
-            /**
-             * @description What the network says.
-             * @example won
-             * @enum {string}
-             */
-            outcome: "under_review" | "won" | "lost";
-        };
-        /**
-         * @description Test money to arrive.
-         * @example {
-         *       "amount": 100000
-         *     }
-         */
-        FundingSimulation: {
-            /**
-             * @description How much, in cents.
-             * @example 100000
-             */
-            amount: components["schemas"]["PositiveAmount"];
-        };
-        /**
-         * @description Identifier of a settlement: `stl_` and 26 characters that sort by the time of creation.
-         * @example stl_01jxp19q8r7s6t5v4w3x2y1z0a
-         */
-        SettlementId: string;
-        /**
-         * @description Identifier of a line of a settlement: `sln_` and 26 characters that sort by the time of creation.
-         * @example sln_01jxq19r8s7t6v5w4x3y2z1a0b
-         */
-        SettlementLineId: string;
-        /** @description What card use of a day comes to. */
-        Settlement: {
-            id: components["schemas"]["SettlementId"];
-            /**
-             * @description Always `settlement`.
-             * @constant
-             */
-            object: "settlement";
-            status: components["schemas"]["SettlementStatus"];
-            currency: components["schemas"]["Currency"];
-            /**
-             * @description Its first instant.
-             * @example 2026-06-01T00:00:00.000Z
-             */
-            period_start: components["schemas"]["Timestamp"];
-            /**
-             * @description Its cut-off, which is the next one’s first instant.
-             * @example 2026-06-02T00:00:00.000Z
-             */
-            period_end: components["schemas"]["Timestamp"];
-            /**
-             * @description Clearings and refunds, in cents.
-             * @example -120000
-             */
-            transaction_amount: components["schemas"]["SignedAmount"];
-            /**
-             * @description Your share of interchange, in cents.
-             * @example 1800
-             */
-            interchange_amount: components["schemas"]["Amount"];
-            /**
-             * @description Fees of the network, in cents.
-             * @example 120
-             */
-            fees_amount: components["schemas"]["Amount"];
-            /**
-             * @description What is left for you, in cents: the sum of all lines. A negative net is taken from the balance.
-             * @example 1680
-             */
-            net_amount: components["schemas"]["SignedAmount"];
-            /**
-             * @description How many lines it has.
-             * @example 3
-             */
-            lines_count: number;
-            /**
-             * @description The payout that pays it; null without one.
-             * @example po_01jxr19s8t7v6w5x4y3z2a1b0c
-             */
-            payout_id: components["schemas"]["PayoutId"] | null;
-            /** @description The first 100 lines. */
-            lines: components["schemas"]["SettlementLine"][];
-            /** @description When it was opened. */
-            created: components["schemas"]["Timestamp"];
-            /** @description When it last changed. */
-            updated: components["schemas"]["Timestamp"];
-        };
-        /** @description One page of settlements, in the order asked for. */
-        SettlementList: {
-            /** @description Up to `limit` settlements; empty when nothing matches. */
-            data: components["schemas"]["Settlement"][];
-            has_more: components["schemas"]["HasMore"];
-            next_cursor: components["schemas"]["NextCursor"];
-        };
-        /**
-         * @description Where a settlement stands.
-         * @example open
-         * @enum {string}
-         */
-        SettlementStatus: Open<"open" | "pending" | "processing" | "settled" | "failed">;
-        /** @description One amount of a settlement. What is yours is positive. */
-        SettlementLine: {
-            id: components["schemas"]["SettlementLineId"];
-            /**
-             * @description Always `settlement_line`.
-             * @constant
-             */
-            object: "settlement_line";
-            /** @description The settlement. */
-            settlement_id: components["schemas"]["SettlementId"];
-            type: components["schemas"]["SettlementLineType"];
-            /**
-             * @description The amount, in cents.
-             * @example 1800
-             */
-            amount: components["schemas"]["SignedAmount"];
-            currency: components["schemas"]["Currency"];
-            /**
-             * @description The transaction or dispute it comes from.
-             * @example ctx_01jxk19m8n7p6q5r4s3t2v1w0x
-             */
-            source_id: string | null;
-            /**
-             * @description The entry of the ledger behind it.
-             * @example len_01jxt19v8w7x6y5z4a3b2c1d0e
-             */
-            ledger_entry_id: string;
-            /** @description When it was added. */
-            created: components["schemas"]["Timestamp"];
-        };
-        /** @description One page of lines, in the order asked for. */
-        SettlementLineList: {
-            /** @description Up to `limit` lines; empty when nothing matches. */
-            data: components["schemas"]["SettlementLine"][];
-            has_more: components["schemas"]["HasMore"];
-            next_cursor: components["schemas"]["NextCursor"];
-        };
-        /**
-         * @description What a line stands for.
-         * @example cardTransaction
-         * @enum {string}
-         */
-        SettlementLineType: Open<"cardTransaction"
-          | "cardRefund"
-          | "interchange"
-          | "networkFee"
-          | "dispute"
-          | "disputeReversal"
-          | "programFunding"
-          | "adjustment">;
-        /**
-         * @description Identifier of a payout: `po_` and 26 characters that sort by the time of creation.
-         * @example po_01jxr19s8t7v6w5x4y3z2a1b0c
-         */
-        PayoutId: string;
-        /** @description Money on its way to you. */
-        Payout: {
-            id: components["schemas"]["PayoutId"];
-            /**
-             * @description Always `payout`.
-             * @constant
-             */
-            object: "payout";
-            /**
-             * @description How much, in cents.
-             * @example 48000
-             */
-            amount: components["schemas"]["Amount"];
-            currency: components["schemas"]["PayoutCurrency"];
-            /** @description Where to. */
-            destination_id: components["schemas"]["PayoutDestinationId"];
-            /**
-             * @description The settlement it pays; null without one.
-             * @example stl_01jxp19q8r7s6t5v4w3x2y1z0a
-             */
-            settlement_id: components["schemas"]["SettlementId"] | null;
-            status: components["schemas"]["PayoutStatus"];
-            /**
-             * @description Why it failed or came back; null unless it did.
-             * @example rejected
-             */
-            failure_code: components["schemas"]["PayoutFailureCode"] | null;
-            /** @description Where it is on the chain; null before it is sent, and for bank accounts. */
-            chain: components["schemas"]["PayoutChain"] | null;
-            /**
-             * Format: date
-             * @description The day it arrives, as expected or as it was.
-             * @example 2026-06-03
-             */
-            arrival_date: string | null;
-            metadata: components["schemas"]["Metadata"];
-            /** @description When it was made. */
-            created: components["schemas"]["Timestamp"];
-            /** @description When it last changed. */
-            updated: components["schemas"]["Timestamp"];
-        };
-        /** @description One page of payouts, in the order asked for. */
-        PayoutList: {
-            /** @description Up to `limit` payouts; empty when nothing matches. */
-            data: components["schemas"]["Payout"][];
-            has_more: components["schemas"]["HasMore"];
-            next_cursor: components["schemas"]["NextCursor"];
-        };
-        /**
-         * @description What is paid.
-         * @example usdc
-         * @enum {string}
-         */
-        PayoutCurrency: Open<"usdc" | "usd">;
-        /**
-         * @description Where a payout stands.
-         * @example paid
-         * @enum {string}
-         */
-        PayoutStatus: Open<"pending" | "in_transit" | "paid" | "failed" | "canceled" | "returned">;
-        /**
-         * @description Why a payout failed or came back.
-         * @example rejected
-         * @enum {string}
-         */
-        PayoutFailureCode: Open<"account_closed" | "invalid_account" | "rejected" | "insufficient_gas" | "transaction_failed" | "network_error">;
-        /** @description A payment on a chain. */
-        PayoutChain: {
-            /**
-             * @description The chain, CAIP-2.
-             * @example eip155:8453
-             */
-            id: string;
-            /**
-             * @description Hash of the transaction.
-             * @example 0x9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f
-             */
-            transaction_hash: string | null;
-            /**
-             * @description How many blocks confirm it.
-             * @example 12
-             */
-            confirmations: number;
-        };
-        /**
-         * @description Identifier of a payout destination: `pod_` and 26 characters that sort by the time of creation.
-         * @example pod_01jxs19t8v7w6x5y4z3a2b1c0d
-         */
-        PayoutDestinationId: string;
-        /** @description A destination to be added. */
-        PayoutDestinationCreate: components["schemas"]["UsdcDestinationCreate"] | components["schemas"]["BankDestinationCreate"];
-        /**
-         * @description An address on a chain.
-         * @example {
-         *       "type": "usdc_address",
-         *       "address": "eip155:31337:0x52908400098527886E0F7030069857D2E4169EE7",
-         *       "holder_name": "Harbour Coffee LLC"
-         *     }
-         */
-        UsdcDestinationCreate: {
-            /**
-             * @description Always `usdc_address`. (enum property replaced by openapi-typescript)
-             * @enum {string}
-             */
-            type: "usdc_address";
-            /**
-             * @description The address, CAIP-10, with its EIP-55 checksum. It must be on the chain of the environment, which in the sandbox is 31337 unless the
-             * operator set another one.
-             * @example eip155:31337:0x52908400098527886E0F7030069857D2E4169EE7
-             */
-            address: string;
-            /**
-             * @description Whose it is.
-             * @example Harbour Coffee LLC
-             */
-            holder_name: string;
-            /**
-             * @description Whether settlements are paid to it from now on.
-             * @example true
-             */
-            default?: boolean;
-            metadata?: components["schemas"]["Metadata"];
-        };
-        /**
-         * @description A bank account.
-         * @example {
-         *       "type": "bank_account",
-         *       "token_id": "tok_01jxc19d8e7f6g5h4j3k2m1n0p",
-         *       "holder_name": "Harbour Coffee LLC"
-         *     }
-         */
-        BankDestinationCreate: {
-            /**
-             * @description Always `bank_account`. (enum property replaced by openapi-typescript)
-             * @enum {string}
-             */
-            type: "bank_account";
-            /** @description A token of the account. */
-            token_id: components["schemas"]["TokenId"];
-            /**
-             * @description Whose it is.
-             * @example Harbour Coffee LLC
-             */
-            holder_name: string;
-            /**
-             * @description Whether settlements are paid to it from now on.
-             * @example true
-             */
-            default?: boolean;
-            metadata?: components["schemas"]["Metadata"];
-        };
-        /**
-         * @description Changes to a destination, as a merge patch.
-         * @example {
-         *       "default": true
-         *     }
-         */
-        PayoutDestinationUpdate: {
-            /**
-             * @description Whether settlements are paid to it from now on; there is one default, so the old one gives way.
-             * @example true
-             */
-            default?: boolean;
-            metadata?: components["schemas"]["MetadataPatch"];
-        };
-        /** @description A place where money may go. */
-        PayoutDestination: {
-            id: components["schemas"]["PayoutDestinationId"];
-            /**
-             * @description Always `payout_destination`.
-             * @constant
-             */
-            object: "payout_destination";
-            type: components["schemas"]["PayoutDestinationType"];
-            /**
-             * @description The address, CAIP-10; null for bank accounts.
-             * @example eip155:8453:0x52908400098527886E0F7030069857D2E4169EE7
-             */
-            address: string | null;
-            /** @description The account; null for addresses. */
-            bank_account: components["schemas"]["BankAccount"] | null;
-            /**
-             * @description Whose it is.
-             * @example Harbour Coffee LLC
-             */
-            holder_name: string;
-            /**
-             * @description Whether settlements are paid to it.
-             * @example true
-             */
-            default: boolean;
-            status: components["schemas"]["PayoutDestinationStatus"];
-            /**
-             * Format: date-time
-             * @description When its hold ends, or ended; null once denied.
-             * @example 2026-06-02T09:30:00.000Z
-             */
-            active_at: string | null;
-            metadata: components["schemas"]["Metadata"];
-            /** @description When it was added. */
-            created: components["schemas"]["Timestamp"];
-            /** @description When it last changed. */
-            updated: components["schemas"]["Timestamp"];
-        };
-        /** @description One page of destinations, in the order asked for. */
-        PayoutDestinationList: {
-            /** @description Up to `limit` destinations; empty when nothing matches. */
-            data: components["schemas"]["PayoutDestination"][];
-            has_more: components["schemas"]["HasMore"];
-            next_cursor: components["schemas"]["NextCursor"];
-        };
-        /** @description A bank account, as far as it is shown. */
-        BankAccount: {
-            /**
-             * @description The last four characters of its number.
-             * @example 6789
-             */
-            last4: string;
-            /**
-             * @description Routing number of the bank.
-             * @example 110000000
-             */
-            routing_number: string;
-            /** @description Where it is kept. */
-            country: components["schemas"]["CountryCode"];
-        };
-        /**
-         * @description What sort of place it is.
-         * @example usdc_address
-         * @enum {string}
-         */
-        PayoutDestinationType: Open<"usdc_address" | "bank_account">;
-        /**
-         * @description Where a destination stands.
-         * @example active
-         * @enum {string}
-         */
-        PayoutDestinationStatus: Open<"pending_verification" | "inactive" | "active" | "disabled" | "denied">;
-        /**
-         * @description Identifier of a treasury report: `trp_` and 26 characters that sort by the time of creation.
-         * @example trp_01jxv19w8x7y6z5a4b3c2d1e0f
-         */
-        TreasuryReportId: string;
-        /**
-         * @description A report to be made.
-         * @example {
-         *       "type": "ledger_entries",
-         *       "interval_start": "2026-05-01T00:00:00Z",
-         *       "interval_end": "2026-06-01T00:00:00Z",
-         *       "currency": "usd"
-         *     }
-         */
-        TreasuryReportCreate: {
-            type: components["schemas"]["TreasuryReportType"];
-            /**
-             * @description The first instant it covers.
-             * @example 2026-05-01T00:00:00Z
-             */
-            interval_start: components["schemas"]["Timestamp"];
-            /**
-             * @description The instant it covers up to, itself excluded.
-             * @example 2026-06-01T00:00:00Z
-             */
-            interval_end: components["schemas"]["Timestamp"];
-            /**
-             * @description `usd` when absent.
-             * @default usd
-             */
-            currency?: components["schemas"]["Currency"];
-        };
-        /** @description Balances and movements over a time. */
-        TreasuryReport: {
-            id: components["schemas"]["TreasuryReportId"];
-            /**
-             * @description Always `treasury_report`.
-             * @constant
-             */
-            object: "treasury_report";
-            type: components["schemas"]["TreasuryReportType"];
-            /**
-             * @description The first instant it covers.
-             * @example 2026-05-01T00:00:00.000Z
-             */
-            interval_start: components["schemas"]["Timestamp"];
-            /**
-             * @description The instant it covers up to, itself excluded.
-             * @example 2026-06-01T00:00:00.000Z
-             */
-            interval_end: components["schemas"]["Timestamp"];
-            currency: components["schemas"]["Currency"];
-            status: components["schemas"]["TreasuryReportStatus"];
-            /** @description What came of it; null until it has succeeded. */
-            result: components["schemas"]["TreasuryReportResult"] | null;
-            /** @description When it was asked for. */
-            created: components["schemas"]["Timestamp"];
-            /** @description When it last changed. */
-            updated: components["schemas"]["Timestamp"];
-        };
-        /** @description One page of reports, in the order asked for. */
-        TreasuryReportList: {
-            /** @description Up to `limit` reports; empty when nothing matches. */
-            data: components["schemas"]["TreasuryReport"][];
-            has_more: components["schemas"]["HasMore"];
-            next_cursor: components["schemas"]["NextCursor"];
-        };
-        /**
-         * @description What a report shows.
-         * @example ledger_entries
-         * @enum {string}
-         */
-        TreasuryReportType: Open<"balance_summary" | "settlement_reconciliation" | "payout_reconciliation" | "ledger_entries">;
-        /**
-         * @description Where a report stands.
-         * @example succeeded
-         * @enum {string}
-         */
-        TreasuryReportStatus: Open<"pending" | "succeeded" | "failed">;
-        /** @description What came of a report. */
-        TreasuryReportResult: {
-            /** @description Its files, one per format. */
-            files: components["schemas"]["TreasuryReportFile"][];
-            /**
-             * @description Until when they can be downloaded.
-             * @example 2026-06-08T09:30:00.000Z
-             */
-            expires_at: components["schemas"]["Timestamp"];
-            /**
-             * @description How many rows they have.
-             * @example 812
-             */
-            row_count: number;
-            /**
-             * @description Balance at the start, in cents.
-             * @example 100000
-             */
-            opening: components["schemas"]["SignedAmount"];
-            /**
-             * @description Balance at the end, in cents.
-             * @example 148000
-             */
-            closing: components["schemas"]["SignedAmount"];
-        };
-        /** @description A file to download. */
-        TreasuryReportFile: {
-            format: components["schemas"]["TreasuryReportFormat"];
-            /**
-             * Format: uri
-             * @description Where it is. Whoever has the link can download it.
-             * @example http://127.0.0.1:4010/reports/k3Jd81nQ0vXz
-             */
-            url: string;
-            /**
-             * @description SHA-256 of its content, in hexadecimal.
-             * @example e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855
-             */
-            sha256: string;
-        };
-        /**
-         * @description How a file is written.
-         * @example csv
-         * @enum {string}
-         */
-        TreasuryReportFormat: Open<"csv" | "json">;
-        /**
-         * @description How far to go: `seconds`, or `to` together with `settlement_id`, or neither.
-         * @example {
-         *       "seconds": 86400
-         *     }
-         * @example {
-         *       "settlement_id": "stl_01jxp19q8r7s6t5v4w3x2y1z0a",
-         *       "to": "settled"
-         *     }
-         */
-        SettlementClockAdvance: {
-            /** @description The settlement that `to` speaks of. */
-            settlement_id?: components["schemas"]["SettlementId"];
-            /**
-             * @description How many seconds to go on.
-             * @example 86400
-             */
-            seconds?: number;
-            /** @description The status that the settlement is to reach. */
-            to?: components["schemas"]["SettlementStatus"];
-        };
-        /** @description What moving the clock has moved. */
-        SettlementClock: {
-            /**
-             * @description Always `list`.
-             * @constant
-             */
-            object: "list";
-            /** @description What the clock shows now. */
-            now: components["schemas"]["Timestamp"];
-            /** @description The settlements that moved, as they are now. */
-            data: components["schemas"]["Settlement"][];
-        };
-        /**
-         * @description A failure to be simulated.
-         * @example {
-         *       "settlement_id": "stl_01jxp19q8r7s6t5v4w3x2y1z0a"
-         *     }
-         */
-        SettlementFailureSimulation: {
-            /** @description A settlement that is being processed. */
-            settlement_id: components["schemas"]["SettlementId"];
-        };
-        /**
-         * @description A failure or return to be simulated.
-         * @example {
-         *       "payout_id": "po_01jxr19s8t7v6w5x4y3z2a1b0c",
-         *       "failure_code": "account_closed"
-         *     }
-         */
-        PayoutFailureSimulation: {
-            /** @description The payout. */
-            payout_id: components["schemas"]["PayoutId"];
-            /**
-             * @description `rejected` when absent.
-             * @default rejected
-             */
-            failure_code?: components["schemas"]["PayoutFailureCode"];
-        };
-        /** @description A pass, and the platform of the device concerned. */
-        PassOnPlatform: components["schemas"]["Pass"] & {
-            /** @description The platform of the device. */
-            platform: components["schemas"]["Platform"];
-        };
-        /** @description Body of `pass_template.created`. */
-        PassTemplateCreatedEvent: {
-            id: components["schemas"]["EventId"];
-            /**
-             * @description Always `event`.
-             * @constant
-             */
-            object: "event";
-            /**
-             * @description Always `pass_template.created`.
-             * @constant
-             */
-            type: "pass_template.created";
-            /** @description The version in which it is rendered. */
-            version: components["schemas"]["VersionDate"];
-            /** @description When it happened; retries count from it. */
-            emitted_at: components["schemas"]["Timestamp"];
-            /** @description The same instant as `emitted_at`. */
-            created: components["schemas"]["Timestamp"];
-            /** @description What it concerns. */
-            data: {
-                /** @description The object as it was then. */
-                pass_template: components["schemas"]["PassTemplate"];
-            };
-        };
-        /** @description Body of `pass_template.updated`. */
-        PassTemplateUpdatedEvent: {
-            id: components["schemas"]["EventId"];
-            /**
-             * @description Always `event`.
-             * @constant
-             */
-            object: "event";
-            /**
-             * @description Always `pass_template.updated`.
-             * @constant
-             */
-            type: "pass_template.updated";
-            /** @description The version in which it is rendered. */
-            version: components["schemas"]["VersionDate"];
-            /** @description When it happened; retries count from it. */
-            emitted_at: components["schemas"]["Timestamp"];
-            /** @description The same instant as `emitted_at`. */
-            created: components["schemas"]["Timestamp"];
-            /** @description What it concerns. */
-            data: {
-                /** @description The object as it was then. */
-                pass_template: components["schemas"]["PassTemplate"];
-            };
-        };
-        /** @description Body of `pass_template.archived`. */
-        PassTemplateArchivedEvent: {
-            id: components["schemas"]["EventId"];
-            /**
-             * @description Always `event`.
-             * @constant
-             */
-            object: "event";
-            /**
-             * @description Always `pass_template.archived`.
-             * @constant
-             */
-            type: "pass_template.archived";
-            /** @description The version in which it is rendered. */
-            version: components["schemas"]["VersionDate"];
-            /** @description When it happened; retries count from it. */
-            emitted_at: components["schemas"]["Timestamp"];
-            /** @description The same instant as `emitted_at`. */
-            created: components["schemas"]["Timestamp"];
-            /** @description What it concerns. */
-            data: {
-                /** @description The object as it was then. */
-                pass_template: components["schemas"]["PassTemplate"];
-            };
-        };
-        /** @description Body of `pass.created`. */
-        PassCreatedEvent: {
-            id: components["schemas"]["EventId"];
-            /**
-             * @description Always `event`.
-             * @constant
-             */
-            object: "event";
-            /**
-             * @description Always `pass.created`.
-             * @constant
-             */
-            type: "pass.created";
-            /** @description The version in which it is rendered. */
-            version: components["schemas"]["VersionDate"];
-            /** @description When it happened; retries count from it. */
-            emitted_at: components["schemas"]["Timestamp"];
-            /** @description The same instant as `emitted_at`. */
-            created: components["schemas"]["Timestamp"];
-            /** @description What it concerns. */
-            data: {
-                /** @description The object as it was then. */
-                pass: components["schemas"]["Pass"];
-            };
-        };
-        /** @description Body of `pass.updated`. */
-        PassUpdatedEvent: {
-            id: components["schemas"]["EventId"];
-            /**
-             * @description Always `event`.
-             * @constant
-             */
-            object: "event";
-            /**
-             * @description Always `pass.updated`.
-             * @constant
-             */
-            type: "pass.updated";
-            /** @description The version in which it is rendered. */
-            version: components["schemas"]["VersionDate"];
-            /** @description When it happened; retries count from it. */
-            emitted_at: components["schemas"]["Timestamp"];
-            /** @description The same instant as `emitted_at`. */
-            created: components["schemas"]["Timestamp"];
-            /** @description What it concerns. */
-            data: {
-                /** @description The object as it was then. */
-                pass: components["schemas"]["Pass"];
-            };
-        };
-        /** @description Body of `pass.installed`. */
-        PassInstalledEvent: {
-            id: components["schemas"]["EventId"];
-            /**
-             * @description Always `event`.
-             * @constant
-             */
-            object: "event";
-            /**
-             * @description Always `pass.installed`.
-             * @constant
-             */
-            type: "pass.installed";
-            /** @description The version in which it is rendered. */
-            version: components["schemas"]["VersionDate"];
-            /** @description When it happened; retries count from it. */
-            emitted_at: components["schemas"]["Timestamp"];
-            /** @description The same instant as `emitted_at`. */
-            created: components["schemas"]["Timestamp"];
-            /** @description What it concerns. */
-            data: {
-                /** @description The object as it was then. */
-                pass: components["schemas"]["PassOnPlatform"];
-            };
-        };
-        /** @description Body of `pass.uninstalled`. */
-        PassUninstalledEvent: {
-            id: components["schemas"]["EventId"];
-            /**
-             * @description Always `event`.
-             * @constant
-             */
-            object: "event";
-            /**
-             * @description Always `pass.uninstalled`.
-             * @constant
-             */
-            type: "pass.uninstalled";
-            /** @description The version in which it is rendered. */
-            version: components["schemas"]["VersionDate"];
-            /** @description When it happened; retries count from it. */
-            emitted_at: components["schemas"]["Timestamp"];
-            /** @description The same instant as `emitted_at`. */
-            created: components["schemas"]["Timestamp"];
-            /** @description What it concerns. */
-            data: {
-                /** @description The object as it was then. */
-                pass: components["schemas"]["PassOnPlatform"];
-            };
-        };
-        /** @description Body of `pass.scanned`. */
-        PassScannedEvent: {
-            id: components["schemas"]["EventId"];
-            /**
-             * @description Always `event`.
-             * @constant
-             */
-            object: "event";
-            /**
-             * @description Always `pass.scanned`.
-             * @constant
-             */
-            type: "pass.scanned";
-            /** @description The version in which it is rendered. */
-            version: components["schemas"]["VersionDate"];
-            /** @description When it happened; retries count from it. */
-            emitted_at: components["schemas"]["Timestamp"];
-            /** @description The same instant as `emitted_at`. */
-            created: components["schemas"]["Timestamp"];
-            /** @description What it concerns. */
-            data: {
-                /** @description The object as it was then. */
-                scan: components["schemas"]["Scan"];
-            };
-        };
-        /** @description Body of `pass.redeemed`. */
-        PassRedeemedEvent: {
-            id: components["schemas"]["EventId"];
-            /**
-             * @description Always `event`.
-             * @constant
-             */
-            object: "event";
-            /**
-             * @description Always `pass.redeemed`.
-             * @constant
-             */
-            type: "pass.redeemed";
-            /** @description The version in which it is rendered. */
-            version: components["schemas"]["VersionDate"];
-            /** @description When it happened; retries count from it. */
-            emitted_at: components["schemas"]["Timestamp"];
-            /** @description The same instant as `emitted_at`. */
-            created: components["schemas"]["Timestamp"];
-            /** @description What it concerns. */
-            data: {
-                /** @description The object as it was then. */
-                pass: components["schemas"]["Pass"];
-            };
-        };
-        /** @description Body of `pass.revoked`. */
-        PassRevokedEvent: {
-            id: components["schemas"]["EventId"];
-            /**
-             * @description Always `event`.
-             * @constant
-             */
-            object: "event";
-            /**
-             * @description Always `pass.revoked`.
-             * @constant
-             */
-            type: "pass.revoked";
-            /** @description The version in which it is rendered. */
-            version: components["schemas"]["VersionDate"];
-            /** @description When it happened; retries count from it. */
-            emitted_at: components["schemas"]["Timestamp"];
-            /** @description The same instant as `emitted_at`. */
-            created: components["schemas"]["Timestamp"];
-            /** @description What it concerns. */
-            data: {
-                /** @description The object as it was then. */
-                pass: components["schemas"]["Pass"];
-            };
-        };
-        /** @description Body of `pass.expired`. */
-        PassExpiredEvent: {
-            id: components["schemas"]["EventId"];
-            /**
-             * @description Always `event`.
-             * @constant
-             */
-            object: "event";
-            /**
-             * @description Always `pass.expired`.
-             * @constant
-             */
-            type: "pass.expired";
-            /** @description The version in which it is rendered. */
-            version: components["schemas"]["VersionDate"];
-            /** @description When it happened; retries count from it. */
-            emitted_at: components["schemas"]["Timestamp"];
-            /** @description The same instant as `emitted_at`. */
-            created: components["schemas"]["Timestamp"];
-            /** @description What it concerns. */
-            data: {
-                /** @description The object as it was then. */
-                pass: components["schemas"]["Pass"];
-            };
-        };
-        /** @description Body of `pass.archived`. */
-        PassArchivedEvent: {
-            id: components["schemas"]["EventId"];
-            /**
-             * @description Always `event`.
-             * @constant
-             */
-            object: "event";
-            /**
-             * @description Always `pass.archived`.
-             * @constant
-             */
-            type: "pass.archived";
-            /** @description The version in which it is rendered. */
-            version: components["schemas"]["VersionDate"];
-            /** @description When it happened; retries count from it. */
-            emitted_at: components["schemas"]["Timestamp"];
-            /** @description The same instant as `emitted_at`. */
-            created: components["schemas"]["Timestamp"];
-            /** @description What it concerns. */
-            data: {
-                /** @description The object as it was then. */
-                pass: components["schemas"]["Pass"];
-            };
-        };
-        /** @description Body of `webhook_endpoint.disabled`. */
-        WebhookEndpointDisabledEvent: {
-            id: components["schemas"]["EventId"];
-            /**
-             * @description Always `event`.
-             * @constant
-             */
-            object: "event";
-            /**
-             * @description Always `webhook_endpoint.disabled`.
-             * @constant
-             */
-            type: "webhook_endpoint.disabled";
-            /** @description The version in which it is rendered. */
-            version: components["schemas"]["VersionDate"];
-            /** @description When it happened; retries count from it. */
-            emitted_at: components["schemas"]["Timestamp"];
-            /** @description The same instant as `emitted_at`. */
-            created: components["schemas"]["Timestamp"];
-            /** @description What it concerns. */
-            data: {
-                /** @description The object as it was then. */
-                webhook_endpoint: components["schemas"]["WebhookEndpoint"];
-            };
-        };
-        /** @description Body of `webhook_endpoint.test`. */
-        WebhookEndpointTestEvent: {
-            id: components["schemas"]["EventId"];
-            /**
-             * @description Always `event`.
-             * @constant
-             */
-            object: "event";
-            /**
-             * @description Always `webhook_endpoint.test`.
-             * @constant
-             */
-            type: "webhook_endpoint.test";
-            /** @description The version in which it is rendered. */
-            version: components["schemas"]["VersionDate"];
-            /** @description When it happened; retries count from it. */
-            emitted_at: components["schemas"]["Timestamp"];
-            /** @description The same instant as `emitted_at`. */
-            created: components["schemas"]["Timestamp"];
-            /** @description What it concerns. */
-            data: {
-                /** @description The object as it was then. */
-                webhook_endpoint: components["schemas"]["WebhookEndpoint"];
-            };
-        };
-        /** @description A copy and its source. */
-        PromotedResource: {
-            resource_type: components["schemas"]["PromotableType"];
-            /**
-             * @description The object in the sandbox.
-             * @example tpl_01jx2f8m3q5r7s9t1v3w5x7y9z
-             */
-            sandbox_id: string;
-            /**
-             * @description Its copy in live.
-             * @example tpl_01jxb28m3q5r7s9t1v3w5x7y9z
-             */
-            live_id: string;
-        };
-        /** @description Body of `promotion.created`. */
-        PromotionCreatedEvent: {
-            id: components["schemas"]["EventId"];
-            /**
-             * @description Always `event`.
-             * @constant
-             */
-            object: "event";
-            /**
-             * @description Always `promotion.created`.
-             * @constant
-             */
-            type: "promotion.created";
-            /** @description The version in which it is rendered. */
-            version: components["schemas"]["VersionDate"];
-            /** @description When it happened; retries count from it. */
-            emitted_at: components["schemas"]["Timestamp"];
-            /** @description The same instant as `emitted_at`. */
-            created: components["schemas"]["Timestamp"];
-            /** @description What it concerns. */
-            data: {
-                /** @description The copy and its source. */
-                promotion: components["schemas"]["PromotedResource"];
-            };
-        };
-        /** @description Body of `cardholder.created`. */
-        CardholderCreatedEvent: {
-            id: components["schemas"]["EventId"];
-            /**
-             * @description Always `event`.
-             * @constant
-             */
-            object: "event";
-            /**
-             * @description Always `cardholder.created`.
-             * @constant
-             */
-            type: "cardholder.created";
-            /** @description The version in which it is rendered. */
-            version: components["schemas"]["VersionDate"];
-            /** @description When it happened; retries count from it. */
-            emitted_at: components["schemas"]["Timestamp"];
-            /** @description The same instant as `emitted_at`. */
-            created: components["schemas"]["Timestamp"];
-            /** @description What it concerns. */
-            data: {
-                /** @description The object as it was then. */
-                cardholder: components["schemas"]["Cardholder"];
-            };
-        };
-        /** @description Body of `cardholder.updated`. */
-        CardholderUpdatedEvent: {
-            id: components["schemas"]["EventId"];
-            /**
-             * @description Always `event`.
-             * @constant
-             */
-            object: "event";
-            /**
-             * @description Always `cardholder.updated`.
-             * @constant
-             */
-            type: "cardholder.updated";
-            /** @description The version in which it is rendered. */
-            version: components["schemas"]["VersionDate"];
-            /** @description When it happened; retries count from it. */
-            emitted_at: components["schemas"]["Timestamp"];
-            /** @description The same instant as `emitted_at`. */
-            created: components["schemas"]["Timestamp"];
-            /** @description What it concerns. */
-            data: {
-                /** @description The object as it was then. */
-                cardholder: components["schemas"]["Cardholder"];
-            };
-        };
-        /** @description Body of `card.created`. */
-        CardCreatedEvent: {
-            id: components["schemas"]["EventId"];
-            /**
-             * @description Always `event`.
-             * @constant
-             */
-            object: "event";
-            /**
-             * @description Always `card.created`.
-             * @constant
-             */
-            type: "card.created";
-            /** @description The version in which it is rendered. */
-            version: components["schemas"]["VersionDate"];
-            /** @description When it happened; retries count from it. */
-            emitted_at: components["schemas"]["Timestamp"];
-            /** @description The same instant as `emitted_at`. */
-            created: components["schemas"]["Timestamp"];
-            /** @description What it concerns. */
-            data: {
-                /** @description The object as it was then. */
-                card: components["schemas"]["Card"];
-            };
-        };
-        /** @description Body of `card.updated`. */
-        CardUpdatedEvent: {
-            id: components["schemas"]["EventId"];
-            /**
-             * @description Always `event`.
-             * @constant
-             */
-            object: "event";
-            /**
-             * @description Always `card.updated`.
-             * @constant
-             */
-            type: "card.updated";
-            /** @description The version in which it is rendered. */
-            version: components["schemas"]["VersionDate"];
-            /** @description When it happened; retries count from it. */
-            emitted_at: components["schemas"]["Timestamp"];
-            /** @description The same instant as `emitted_at`. */
-            created: components["schemas"]["Timestamp"];
-            /** @description What it concerns. */
-            data: {
-                /** @description The object as it was then. */
-                card: components["schemas"]["Card"];
-            };
-        };
-        /** @description Body of `card.shipped`. */
-        CardShippedEvent: {
-            id: components["schemas"]["EventId"];
-            /**
-             * @description Always `event`.
-             * @constant
-             */
-            object: "event";
-            /**
-             * @description Always `card.shipped`.
-             * @constant
-             */
-            type: "card.shipped";
-            /** @description The version in which it is rendered. */
-            version: components["schemas"]["VersionDate"];
-            /** @description When it happened; retries count from it. */
-            emitted_at: components["schemas"]["Timestamp"];
-            /** @description The same instant as `emitted_at`. */
-            created: components["schemas"]["Timestamp"];
-            /** @description What it concerns. */
-            data: {
-                /** @description The object as it was then. */
-                card: components["schemas"]["Card"];
-            };
-        };
-        /** @description Body of `card.delivered`. */
-        CardDeliveredEvent: {
-            id: components["schemas"]["EventId"];
-            /**
-             * @description Always `event`.
-             * @constant
-             */
-            object: "event";
-            /**
-             * @description Always `card.delivered`.
-             * @constant
-             */
-            type: "card.delivered";
-            /** @description The version in which it is rendered. */
-            version: components["schemas"]["VersionDate"];
-            /** @description When it happened; retries count from it. */
-            emitted_at: components["schemas"]["Timestamp"];
-            /** @description The same instant as `emitted_at`. */
-            created: components["schemas"]["Timestamp"];
-            /** @description What it concerns. */
-            data: {
-                /** @description The object as it was then. */
-                card: components["schemas"]["Card"];
-            };
-        };
-        /** @description Body of `card.canceled`. */
-        CardCanceledEvent: {
-            id: components["schemas"]["EventId"];
-            /**
-             * @description Always `event`.
-             * @constant
-             */
-            object: "event";
-            /**
-             * @description Always `card.canceled`.
-             * @constant
-             */
-            type: "card.canceled";
-            /** @description The version in which it is rendered. */
-            version: components["schemas"]["VersionDate"];
-            /** @description When it happened; retries count from it. */
-            emitted_at: components["schemas"]["Timestamp"];
-            /** @description The same instant as `emitted_at`. */
-            created: components["schemas"]["Timestamp"];
-            /** @description What it concerns. */
-            data: {
-                /** @description The object as it was then. */
-                card: components["schemas"]["Card"];
-            };
-        };
-        /** @description Body of `card.wallet_token.created`. */
-        CardWalletTokenCreatedEvent: {
-            id: components["schemas"]["EventId"];
-            /**
-             * @description Always `event`.
-             * @constant
-             */
-            object: "event";
-            /**
-             * @description Always `card.wallet_token.created`.
-             * @constant
-             */
-            type: "card.wallet_token.created";
-            /** @description The version in which it is rendered. */
-            version: components["schemas"]["VersionDate"];
-            /** @description When it happened; retries count from it. */
-            emitted_at: components["schemas"]["Timestamp"];
-            /** @description The same instant as `emitted_at`. */
-            created: components["schemas"]["Timestamp"];
-            /** @description What it concerns. */
-            data: {
-                /** @description The object as it was then. */
-                wallet_token: components["schemas"]["WalletToken"];
-            };
-        };
-        /** @description Body of `card.wallet_token.updated`. */
-        CardWalletTokenUpdatedEvent: {
-            id: components["schemas"]["EventId"];
-            /**
-             * @description Always `event`.
-             * @constant
-             */
-            object: "event";
-            /**
-             * @description Always `card.wallet_token.updated`.
-             * @constant
-             */
-            type: "card.wallet_token.updated";
-            /** @description The version in which it is rendered. */
-            version: components["schemas"]["VersionDate"];
-            /** @description When it happened; retries count from it. */
-            emitted_at: components["schemas"]["Timestamp"];
-            /** @description The same instant as `emitted_at`. */
-            created: components["schemas"]["Timestamp"];
-            /** @description What it concerns. */
-            data: {
-                /** @description The object as it was then. */
-                wallet_token: components["schemas"]["WalletToken"];
-            };
-        };
-        /** @description Body of `card.transaction.authorized`. */
-        CardTransactionAuthorizedEvent: {
-            id: components["schemas"]["EventId"];
-            /**
-             * @description Always `event`.
-             * @constant
-             */
-            object: "event";
-            /**
-             * @description Always `card.transaction.authorized`.
-             * @constant
-             */
-            type: "card.transaction.authorized";
-            /** @description The version in which it is rendered. */
-            version: components["schemas"]["VersionDate"];
-            /** @description When it happened; retries count from it. */
-            emitted_at: components["schemas"]["Timestamp"];
-            /** @description The same instant as `emitted_at`. */
-            created: components["schemas"]["Timestamp"];
-            /** @description What it concerns. */
-            data: {
-                /** @description The object as it was then. */
-                card_transaction: components["schemas"]["CardTransaction"];
-            };
-        };
-        /** @description Body of `card.transaction.declined`. */
-        CardTransactionDeclinedEvent: {
-            id: components["schemas"]["EventId"];
-            /**
-             * @description Always `event`.
-             * @constant
-             */
-            object: "event";
-            /**
-             * @description Always `card.transaction.declined`.
-             * @constant
-             */
-            type: "card.transaction.declined";
-            /** @description The version in which it is rendered. */
-            version: components["schemas"]["VersionDate"];
-            /** @description When it happened; retries count from it. */
-            emitted_at: components["schemas"]["Timestamp"];
-            /** @description The same instant as `emitted_at`. */
-            created: components["schemas"]["Timestamp"];
-            /** @description What it concerns. */
-            data: {
-                /** @description The object as it was then. */
-                card_transaction: components["schemas"]["CardTransaction"];
-            };
-        };
-        /** @description Body of `card.transaction.updated`. */
-        CardTransactionUpdatedEvent: {
-            id: components["schemas"]["EventId"];
-            /**
-             * @description Always `event`.
-             * @constant
-             */
-            object: "event";
-            /**
-             * @description Always `card.transaction.updated`.
-             * @constant
-             */
-            type: "card.transaction.updated";
-            /** @description The version in which it is rendered. */
-            version: components["schemas"]["VersionDate"];
-            /** @description When it happened; retries count from it. */
-            emitted_at: components["schemas"]["Timestamp"];
-            /** @description The same instant as `emitted_at`. */
-            created: components["schemas"]["Timestamp"];
-            /** @description What it concerns. */
-            data: {
-                /** @description The object as it was then. */
-                card_transaction: components["schemas"]["CardTransaction"];
-            };
-        };
-        /** @description Body of `card.transaction.reversed`. */
-        CardTransactionReversedEvent: {
-            id: components["schemas"]["EventId"];
-            /**
-             * @description Always `event`.
-             * @constant
-             */
-            object: "event";
-            /**
-             * @description Always `card.transaction.reversed`.
-             * @constant
-             */
-            type: "card.transaction.reversed";
-            /** @description The version in which it is rendered. */
-            version: components["schemas"]["VersionDate"];
-            /** @description When it happened; retries count from it. */
-            emitted_at: components["schemas"]["Timestamp"];
-            /** @description The same instant as `emitted_at`. */
-            created: components["schemas"]["Timestamp"];
-            /** @description What it concerns. */
-            data: {
-                /** @description The object as it was then. */
-                card_transaction: components["schemas"]["CardTransaction"];
-            };
-        };
-        /** @description Body of `card.transaction.expired`. */
-        CardTransactionExpiredEvent: {
-            id: components["schemas"]["EventId"];
-            /**
-             * @description Always `event`.
-             * @constant
-             */
-            object: "event";
-            /**
-             * @description Always `card.transaction.expired`.
-             * @constant
-             */
-            type: "card.transaction.expired";
-            /** @description The version in which it is rendered. */
-            version: components["schemas"]["VersionDate"];
-            /** @description When it happened; retries count from it. */
-            emitted_at: components["schemas"]["Timestamp"];
-            /** @description The same instant as `emitted_at`. */
-            created: components["schemas"]["Timestamp"];
-            /** @description What it concerns. */
-            data: {
-                /** @description The object as it was then. */
-                card_transaction: components["schemas"]["CardTransaction"];
-            };
-        };
-        /** @description Body of `card.transaction.cleared`. */
-        CardTransactionClearedEvent: {
-            id: components["schemas"]["EventId"];
-            /**
-             * @description Always `event`.
-             * @constant
-             */
-            object: "event";
-            /**
-             * @description Always `card.transaction.cleared`.
-             * @constant
-             */
-            type: "card.transaction.cleared";
-            /** @description The version in which it is rendered. */
-            version: components["schemas"]["VersionDate"];
-            /** @description When it happened; retries count from it. */
-            emitted_at: components["schemas"]["Timestamp"];
-            /** @description The same instant as `emitted_at`. */
-            created: components["schemas"]["Timestamp"];
-            /** @description What it concerns. */
-            data: {
-                /** @description The object as it was then. */
-                card_transaction: components["schemas"]["CardTransaction"];
-            };
-        };
-        /** @description Body of `card.transaction.refunded`. */
-        CardTransactionRefundedEvent: {
-            id: components["schemas"]["EventId"];
-            /**
-             * @description Always `event`.
-             * @constant
-             */
-            object: "event";
-            /**
-             * @description Always `card.transaction.refunded`.
-             * @constant
-             */
-            type: "card.transaction.refunded";
-            /** @description The version in which it is rendered. */
-            version: components["schemas"]["VersionDate"];
-            /** @description When it happened; retries count from it. */
-            emitted_at: components["schemas"]["Timestamp"];
-            /** @description The same instant as `emitted_at`. */
-            created: components["schemas"]["Timestamp"];
-            /** @description What it concerns. */
-            data: {
-                /** @description The object as it was then. */
-                card_transaction: components["schemas"]["CardTransaction"];
-            };
-        };
-        /** @description Body of `authorization_decision.timed_out`. */
-        AuthorizationDecisionTimedOutEvent: {
-            id: components["schemas"]["EventId"];
-            /**
-             * @description Always `event`.
-             * @constant
-             */
-            object: "event";
-            /**
-             * @description Always `authorization_decision.timed_out`.
-             * @constant
-             */
-            type: "authorization_decision.timed_out";
-            /** @description The version in which it is rendered. */
-            version: components["schemas"]["VersionDate"];
-            /** @description When it happened; retries count from it. */
-            emitted_at: components["schemas"]["Timestamp"];
-            /** @description The same instant as `emitted_at`. */
-            created: components["schemas"]["Timestamp"];
-            /** @description What it concerns. */
-            data: {
-                /** @description The object as it was then. */
-                authorization_decision: components["schemas"]["AuthorizationDecision"];
-            };
-        };
-        /** @description Body of `authorization_decision.errored`. */
-        AuthorizationDecisionErroredEvent: {
-            id: components["schemas"]["EventId"];
-            /**
-             * @description Always `event`.
-             * @constant
-             */
-            object: "event";
-            /**
-             * @description Always `authorization_decision.errored`.
-             * @constant
-             */
-            type: "authorization_decision.errored";
-            /** @description The version in which it is rendered. */
-            version: components["schemas"]["VersionDate"];
-            /** @description When it happened; retries count from it. */
-            emitted_at: components["schemas"]["Timestamp"];
-            /** @description The same instant as `emitted_at`. */
-            created: components["schemas"]["Timestamp"];
-            /** @description What it concerns. */
-            data: {
-                /** @description The object as it was then. */
-                authorization_decision: components["schemas"]["AuthorizationDecision"];
-            };
-        };
-        /** @description Body of `dispute.created`. */
-        DisputeCreatedEvent: {
-            id: components["schemas"]["EventId"];
-            /**
-             * @description Always `event`.
-             * @constant
-             */
-            object: "event";
-            /**
-             * @description Always `dispute.created`.
-             * @constant
-             */
-            type: "dispute.created";
-            /** @description The version in which it is rendered. */
-            version: components["schemas"]["VersionDate"];
-            /** @description When it happened; retries count from it. */
-            emitted_at: components["schemas"]["Timestamp"];
-            /** @description The same instant as `emitted_at`. */
-            created: components["schemas"]["Timestamp"];
-            /** @description What it concerns. */
-            data: {
-                /** @description The object as it was then. */
-                dispute: components["schemas"]["Dispute"];
-            };
-        };
-        /** @description Body of `dispute.updated`. */
-        DisputeUpdatedEvent: {
-            id: components["schemas"]["EventId"];
-            /**
-             * @description Always `event`.
-             * @constant
-             */
-            object: "event";
-            /**
-             * @description Always `dispute.updated`.
-             * @constant
-             */
-            type: "dispute.updated";
-            /** @description The version in which it is rendered. */
-            version: components["schemas"]["VersionDate"];
-            /** @description When it happened; retries count from it. */
-            emitted_at: components["schemas"]["Timestamp"];
-            /** @description The same instant as `emitted_at`. */
-            created: components["schemas"]["Timestamp"];
-            /** @description What it concerns. */
-            data: {
-                /** @description The object as it was then. */
-                dispute: components["schemas"]["Dispute"];
-            };
-        };
-        /** @description Body of `dispute.submitted`. */
-        DisputeSubmittedEvent: {
-            id: components["schemas"]["EventId"];
-            /**
-             * @description Always `event`.
-             * @constant
-             */
-            object: "event";
-            /**
-             * @description Always `dispute.submitted`.
-             * @constant
-             */
-            type: "dispute.submitted";
-            /** @description The version in which it is rendered. */
-            version: components["schemas"]["VersionDate"];
-            /** @description When it happened; retries count from it. */
-            emitted_at: components["schemas"]["Timestamp"];
-            /** @description The same instant as `emitted_at`. */
-            created: components["schemas"]["Timestamp"];
-            /** @description What it concerns. */
-            data: {
-                /** @description The object as it was then. */
-                dispute: components["schemas"]["Dispute"];
-            };
-        };
-        /** @description Body of `dispute.funds_reinstated`. */
-        DisputeFundsReinstatedEvent: {
-            id: components["schemas"]["EventId"];
-            /**
-             * @description Always `event`.
-             * @constant
-             */
-            object: "event";
-            /**
-             * @description Always `dispute.funds_reinstated`.
-             * @constant
-             */
-            type: "dispute.funds_reinstated";
-            /** @description The version in which it is rendered. */
-            version: components["schemas"]["VersionDate"];
-            /** @description When it happened; retries count from it. */
-            emitted_at: components["schemas"]["Timestamp"];
-            /** @description The same instant as `emitted_at`. */
-            created: components["schemas"]["Timestamp"];
-            /** @description What it concerns. */
-            data: {
-                /** @description The object as it was then. */
-                dispute: components["schemas"]["Dispute"];
-            };
-        };
-        /** @description Body of `dispute.funds_rescinded`. */
-        DisputeFundsRescindedEvent: {
-            id: components["schemas"]["EventId"];
-            /**
-             * @description Always `event`.
-             * @constant
-             */
-            object: "event";
-            /**
-             * @description Always `dispute.funds_rescinded`.
-             * @constant
-             */
-            type: "dispute.funds_rescinded";
-            /** @description The version in which it is rendered. */
-            version: components["schemas"]["VersionDate"];
-            /** @description When it happened; retries count from it. */
-            emitted_at: components["schemas"]["Timestamp"];
-            /** @description The same instant as `emitted_at`. */
-            created: components["schemas"]["Timestamp"];
-            /** @description What it concerns. */
-            data: {
-                /** @description The object as it was then. */
-                dispute: components["schemas"]["Dispute"];
-            };
-        };
-        /** @description Body of `dispute.closed`. */
-        DisputeClosedEvent: {
-            id: components["schemas"]["EventId"];
-            /**
-             * @description Always `event`.
-             * @constant
-             */
-            object: "event";
-            /**
-             * @description Always `dispute.closed`.
-             * @constant
-             */
-            type: "dispute.closed";
-            /** @description The version in which it is rendered. */
-            version: components["schemas"]["VersionDate"];
-            /** @description When it happened; retries count from it. */
-            emitted_at: components["schemas"]["Timestamp"];
-            /** @description The same instant as `emitted_at`. */
-            created: components["schemas"]["Timestamp"];
-            /** @description What it concerns. */
-            data: {
-                /** @description The object as it was then. */
-                dispute: components["schemas"]["Dispute"];
-            };
-        };
-        /** @description Body of `settlement.created`. */
-        SettlementCreatedEvent: {
-            id: components["schemas"]["EventId"];
-            /**
-             * @description Always `event`.
-             * @constant
-             */
-            object: "event";
-            /**
-             * @description Always `settlement.created`.
-             * @constant
-             */
-            type: "settlement.created";
-            /** @description The version in which it is rendered. */
-            version: components["schemas"]["VersionDate"];
-            /** @description When it happened; retries count from it. */
-            emitted_at: components["schemas"]["Timestamp"];
-            /** @description The same instant as `emitted_at`. */
-            created: components["schemas"]["Timestamp"];
-            /** @description What it concerns. */
-            data: {
-                /** @description The object as it was then. */
-                settlement: components["schemas"]["Settlement"];
-            };
-        };
-        /** @description Body of `settlement.pending`. */
-        SettlementPendingEvent: {
-            id: components["schemas"]["EventId"];
-            /**
-             * @description Always `event`.
-             * @constant
-             */
-            object: "event";
-            /**
-             * @description Always `settlement.pending`.
-             * @constant
-             */
-            type: "settlement.pending";
-            /** @description The version in which it is rendered. */
-            version: components["schemas"]["VersionDate"];
-            /** @description When it happened; retries count from it. */
-            emitted_at: components["schemas"]["Timestamp"];
-            /** @description The same instant as `emitted_at`. */
-            created: components["schemas"]["Timestamp"];
-            /** @description What it concerns. */
-            data: {
-                /** @description The object as it was then. */
-                settlement: components["schemas"]["Settlement"];
-            };
-        };
-        /** @description Body of `settlement.processing`. */
-        SettlementProcessingEvent: {
-            id: components["schemas"]["EventId"];
-            /**
-             * @description Always `event`.
-             * @constant
-             */
-            object: "event";
-            /**
-             * @description Always `settlement.processing`.
-             * @constant
-             */
-            type: "settlement.processing";
-            /** @description The version in which it is rendered. */
-            version: components["schemas"]["VersionDate"];
-            /** @description When it happened; retries count from it. */
-            emitted_at: components["schemas"]["Timestamp"];
-            /** @description The same instant as `emitted_at`. */
-            created: components["schemas"]["Timestamp"];
-            /** @description What it concerns. */
-            data: {
-                /** @description The object as it was then. */
-                settlement: components["schemas"]["Settlement"];
-            };
-        };
-        /** @description Body of `settlement.settled`. */
-        SettlementSettledEvent: {
-            id: components["schemas"]["EventId"];
-            /**
-             * @description Always `event`.
-             * @constant
-             */
-            object: "event";
-            /**
-             * @description Always `settlement.settled`.
-             * @constant
-             */
-            type: "settlement.settled";
-            /** @description The version in which it is rendered. */
-            version: components["schemas"]["VersionDate"];
-            /** @description When it happened; retries count from it. */
-            emitted_at: components["schemas"]["Timestamp"];
-            /** @description The same instant as `emitted_at`. */
-            created: components["schemas"]["Timestamp"];
-            /** @description What it concerns. */
-            data: {
-                /** @description The object as it was then. */
-                settlement: components["schemas"]["Settlement"];
-            };
-        };
-        /** @description Body of `settlement.failed`. */
-        SettlementFailedEvent: {
-            id: components["schemas"]["EventId"];
-            /**
-             * @description Always `event`.
-             * @constant
-             */
-            object: "event";
-            /**
-             * @description Always `settlement.failed`.
-             * @constant
-             */
-            type: "settlement.failed";
-            /** @description The version in which it is rendered. */
-            version: components["schemas"]["VersionDate"];
-            /** @description When it happened; retries count from it. */
-            emitted_at: components["schemas"]["Timestamp"];
-            /** @description The same instant as `emitted_at`. */
-            created: components["schemas"]["Timestamp"];
-            /** @description What it concerns. */
-            data: {
-                /** @description The object as it was then. */
-                settlement: components["schemas"]["Settlement"];
-            };
-        };
-        /** @description Body of `payout.created`. */
-        PayoutCreatedEvent: {
-            id: components["schemas"]["EventId"];
-            /**
-             * @description Always `event`.
-             * @constant
-             */
-            object: "event";
-            /**
-             * @description Always `payout.created`.
-             * @constant
-             */
-            type: "payout.created";
-            /** @description The version in which it is rendered. */
-            version: components["schemas"]["VersionDate"];
-            /** @description When it happened; retries count from it. */
-            emitted_at: components["schemas"]["Timestamp"];
-            /** @description The same instant as `emitted_at`. */
-            created: components["schemas"]["Timestamp"];
-            /** @description What it concerns. */
-            data: {
-                /** @description The object as it was then. */
-                payout: components["schemas"]["Payout"];
-            };
-        };
-        /** @description Body of `payout.updated`. */
-        PayoutUpdatedEvent: {
-            id: components["schemas"]["EventId"];
-            /**
-             * @description Always `event`.
-             * @constant
-             */
-            object: "event";
-            /**
-             * @description Always `payout.updated`.
-             * @constant
-             */
-            type: "payout.updated";
-            /** @description The version in which it is rendered. */
-            version: components["schemas"]["VersionDate"];
-            /** @description When it happened; retries count from it. */
-            emitted_at: components["schemas"]["Timestamp"];
-            /** @description The same instant as `emitted_at`. */
-            created: components["schemas"]["Timestamp"];
-            /** @description What it concerns. */
-            data: {
-                /** @description The object as it was then. */
-                payout: components["schemas"]["Payout"];
-            };
-        };
-        /** @description Body of `payout.paid`. */
-        PayoutPaidEvent: {
-            id: components["schemas"]["EventId"];
-            /**
-             * @description Always `event`.
-             * @constant
-             */
-            object: "event";
-            /**
-             * @description Always `payout.paid`.
-             * @constant
-             */
-            type: "payout.paid";
-            /** @description The version in which it is rendered. */
-            version: components["schemas"]["VersionDate"];
-            /** @description When it happened; retries count from it. */
-            emitted_at: components["schemas"]["Timestamp"];
-            /** @description The same instant as `emitted_at`. */
-            created: components["schemas"]["Timestamp"];
-            /** @description What it concerns. */
-            data: {
-                /** @description The object as it was then. */
-                payout: components["schemas"]["Payout"];
-            };
-        };
-        /** @description Body of `payout.failed`. */
-        PayoutFailedEvent: {
-            id: components["schemas"]["EventId"];
-            /**
-             * @description Always `event`.
-             * @constant
-             */
-            object: "event";
-            /**
-             * @description Always `payout.failed`.
-             * @constant
-             */
-            type: "payout.failed";
-            /** @description The version in which it is rendered. */
-            version: components["schemas"]["VersionDate"];
-            /** @description When it happened; retries count from it. */
-            emitted_at: components["schemas"]["Timestamp"];
-            /** @description The same instant as `emitted_at`. */
-            created: components["schemas"]["Timestamp"];
-            /** @description What it concerns. */
-            data: {
-                /** @description The object as it was then. */
-                payout: components["schemas"]["Payout"];
-            };
-        };
-        /** @description Body of `payout.canceled`. */
-        PayoutCanceledEvent: {
-            id: components["schemas"]["EventId"];
-            /**
-             * @description Always `event`.
-             * @constant
-             */
-            object: "event";
-            /**
-             * @description Always `payout.canceled`.
-             * @constant
-             */
-            type: "payout.canceled";
-            /** @description The version in which it is rendered. */
-            version: components["schemas"]["VersionDate"];
-            /** @description When it happened; retries count from it. */
-            emitted_at: components["schemas"]["Timestamp"];
-            /** @description The same instant as `emitted_at`. */
-            created: components["schemas"]["Timestamp"];
-            /** @description What it concerns. */
-            data: {
-                /** @description The object as it was then. */
-                payout: components["schemas"]["Payout"];
-            };
-        };
-        /** @description Body of `payout.returned`. */
-        PayoutReturnedEvent: {
-            id: components["schemas"]["EventId"];
-            /**
-             * @description Always `event`.
-             * @constant
-             */
-            object: "event";
-            /**
-             * @description Always `payout.returned`.
-             * @constant
-             */
-            type: "payout.returned";
-            /** @description The version in which it is rendered. */
-            version: components["schemas"]["VersionDate"];
-            /** @description When it happened; retries count from it. */
-            emitted_at: components["schemas"]["Timestamp"];
-            /** @description The same instant as `emitted_at`. */
-            created: components["schemas"]["Timestamp"];
-            /** @description What it concerns. */
-            data: {
-                /** @description The object as it was then. */
-                payout: components["schemas"]["Payout"];
-            };
-        };
-        /** @description Body of `payout_destination.created`. */
-        PayoutDestinationCreatedEvent: {
-            id: components["schemas"]["EventId"];
-            /**
-             * @description Always `event`.
-             * @constant
-             */
-            object: "event";
-            /**
-             * @description Always `payout_destination.created`.
-             * @constant
-             */
-            type: "payout_destination.created";
-            /** @description The version in which it is rendered. */
-            version: components["schemas"]["VersionDate"];
-            /** @description When it happened; retries count from it. */
-            emitted_at: components["schemas"]["Timestamp"];
-            /** @description The same instant as `emitted_at`. */
-            created: components["schemas"]["Timestamp"];
-            /** @description What it concerns. */
-            data: {
-                /** @description The object as it was then. */
-                payout_destination: components["schemas"]["PayoutDestination"];
-            };
-        };
-        /** @description Body of `payout_destination.activated`. */
-        PayoutDestinationActivatedEvent: {
-            id: components["schemas"]["EventId"];
-            /**
-             * @description Always `event`.
-             * @constant
-             */
-            object: "event";
-            /**
-             * @description Always `payout_destination.activated`.
-             * @constant
-             */
-            type: "payout_destination.activated";
-            /** @description The version in which it is rendered. */
-            version: components["schemas"]["VersionDate"];
-            /** @description When it happened; retries count from it. */
-            emitted_at: components["schemas"]["Timestamp"];
-            /** @description The same instant as `emitted_at`. */
-            created: components["schemas"]["Timestamp"];
-            /** @description What it concerns. */
-            data: {
-                /** @description The object as it was then. */
-                payout_destination: components["schemas"]["PayoutDestination"];
-            };
-        };
-        /** @description Body of `payout_destination.denied`. */
-        PayoutDestinationDeniedEvent: {
-            id: components["schemas"]["EventId"];
-            /**
-             * @description Always `event`.
-             * @constant
-             */
-            object: "event";
-            /**
-             * @description Always `payout_destination.denied`.
-             * @constant
-             */
-            type: "payout_destination.denied";
-            /** @description The version in which it is rendered. */
-            version: components["schemas"]["VersionDate"];
-            /** @description When it happened; retries count from it. */
-            emitted_at: components["schemas"]["Timestamp"];
-            /** @description The same instant as `emitted_at`. */
-            created: components["schemas"]["Timestamp"];
-            /** @description What it concerns. */
-            data: {
-                /** @description The object as it was then. */
-                payout_destination: components["schemas"]["PayoutDestination"];
-            };
-        };
-        /** @description Body of `payout_destination.disabled`. */
-        PayoutDestinationDisabledEvent: {
-            id: components["schemas"]["EventId"];
-            /**
-             * @description Always `event`.
-             * @constant
-             */
-            object: "event";
-            /**
-             * @description Always `payout_destination.disabled`.
-             * @constant
-             */
-            type: "payout_destination.disabled";
-            /** @description The version in which it is rendered. */
-            version: components["schemas"]["VersionDate"];
-            /** @description When it happened; retries count from it. */
-            emitted_at: components["schemas"]["Timestamp"];
-            /** @description The same instant as `emitted_at`. */
-            created: components["schemas"]["Timestamp"];
-            /** @description What it concerns. */
-            data: {
-                /** @description The object as it was then. */
-                payout_destination: components["schemas"]["PayoutDestination"];
-            };
-        };
-        /** @description Body of `treasury_report.succeeded`. */
-        TreasuryReportSucceededEvent: {
-            id: components["schemas"]["EventId"];
-            /**
-             * @description Always `event`.
-             * @constant
-             */
-            object: "event";
-            /**
-             * @description Always `treasury_report.succeeded`.
-             * @constant
-             */
-            type: "treasury_report.succeeded";
-            /** @description The version in which it is rendered. */
-            version: components["schemas"]["VersionDate"];
-            /** @description When it happened; retries count from it. */
-            emitted_at: components["schemas"]["Timestamp"];
-            /** @description The same instant as `emitted_at`. */
-            created: components["schemas"]["Timestamp"];
-            /** @description What it concerns. */
-            data: {
-                /** @description The object as it was then. */
-                treasury_report: components["schemas"]["TreasuryReport"];
-            };
-        };
-        /** @description Body of `treasury_report.failed`. */
-        TreasuryReportFailedEvent: {
-            id: components["schemas"]["EventId"];
-            /**
-             * @description Always `event`.
-             * @constant
-             */
-            object: "event";
-            /**
-             * @description Always `treasury_report.failed`.
-             * @constant
-             */
-            type: "treasury_report.failed";
-            /** @description The version in which it is rendered. */
-            version: components["schemas"]["VersionDate"];
-            /** @description When it happened; retries count from it. */
-            emitted_at: components["schemas"]["Timestamp"];
-            /** @description The same instant as `emitted_at`. */
-            created: components["schemas"]["Timestamp"];
-            /** @description What it concerns. */
-            data: {
-                /** @description The object as it was then. */
-                treasury_report: components["schemas"]["TreasuryReport"];
-            };
-        };
-        /**
-         * @description What happened: the resource and a verb in the past tense.
-         * @example pass.installed
-         * @enum {string}
-         */
-        EventType: Open<"pass_template.created"
-          | "pass_template.updated"
-          | "pass_template.archived"
-          | "pass.created"
-          | "pass.updated"
-          | "pass.installed"
-          | "pass.uninstalled"
-          | "pass.scanned"
-          | "pass.redeemed"
-          | "pass.revoked"
-          | "pass.expired"
-          | "pass.archived"
-          | "webhook_endpoint.disabled"
-          | "webhook_endpoint.test"
-          | "promotion.created"
-          | "cardholder.created"
-          | "cardholder.updated"
-          | "card.created"
-          | "card.updated"
-          | "card.shipped"
-          | "card.delivered"
-          | "card.canceled"
-          | "card.wallet_token.created"
-          | "card.wallet_token.updated"
-          | "card.transaction.authorized"
-          | "card.transaction.declined"
-          | "card.transaction.updated"
-          | "card.transaction.reversed"
-          | "card.transaction.expired"
-          | "card.transaction.cleared"
-          | "card.transaction.refunded"
-          | "authorization_decision.timed_out"
-          | "authorization_decision.errored"
-          | "dispute.created"
-          | "dispute.updated"
-          | "dispute.submitted"
-          | "dispute.funds_reinstated"
-          | "dispute.funds_rescinded"
-          | "dispute.closed"
-          | "settlement.created"
-          | "settlement.pending"
-          | "settlement.processing"
-          | "settlement.settled"
-          | "settlement.failed"
-          | "payout.created"
-          | "payout.updated"
-          | "payout.paid"
-          | "payout.failed"
-          | "payout.canceled"
-          | "payout.returned"
-          | "payout_destination.created"
-          | "payout_destination.activated"
-          | "payout_destination.denied"
-          | "payout_destination.disabled"
-          | "treasury_report.succeeded"
-          | "treasury_report.failed">;
-        /**
-         * @description An event type to be told about, or `*` for all of them.
-         * @example pass.installed
-         * @enum {string}
-         */
-        EnabledEvent: Open<"*"
-          | "pass_template.created"
-          | "pass_template.updated"
-          | "pass_template.archived"
-          | "pass.created"
-          | "pass.updated"
-          | "pass.installed"
-          | "pass.uninstalled"
-          | "pass.scanned"
-          | "pass.redeemed"
-          | "pass.revoked"
-          | "pass.expired"
-          | "pass.archived"
-          | "webhook_endpoint.disabled"
-          | "webhook_endpoint.test"
-          | "promotion.created"
-          | "cardholder.created"
-          | "cardholder.updated"
-          | "card.created"
-          | "card.updated"
-          | "card.shipped"
-          | "card.delivered"
-          | "card.canceled"
-          | "card.wallet_token.created"
-          | "card.wallet_token.updated"
-          | "card.transaction.authorized"
-          | "card.transaction.declined"
-          | "card.transaction.updated"
-          | "card.transaction.reversed"
-          | "card.transaction.expired"
-          | "card.transaction.cleared"
-          | "card.transaction.refunded"
-          | "authorization_decision.timed_out"
-          | "authorization_decision.errored"
-          | "dispute.created"
-          | "dispute.updated"
-          | "dispute.submitted"
-          | "dispute.funds_reinstated"
-          | "dispute.funds_rescinded"
-          | "dispute.closed"
-          | "settlement.created"
-          | "settlement.pending"
-          | "settlement.processing"
-          | "settlement.settled"
-          | "settlement.failed"
-          | "payout.created"
-          | "payout.updated"
-          | "payout.paid"
-          | "payout.failed"
-          | "payout.canceled"
-          | "payout.returned"
-          | "payout_destination.created"
-          | "payout_destination.activated"
-          | "payout_destination.denied"
-          | "payout_destination.disabled"
-          | "treasury_report.succeeded"
-          | "treasury_report.failed">;
-    };
-    responses: {
-        /** @description A parameter or header is at fault, or the body is not JSON. `param` names the parameter. */
-        BadRequest: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"];
-            };
-        };
-        /** @description The key or token is missing, malformed, unknown, revoked, expired, or of the other environment. */
-        Unauthorized: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"];
-            };
-        };
-        /** @description The trial is used up: it covers 500 live passes within 30 days of the account’s creation. The sandbox is free. */
-        PaymentRequired: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"];
-            };
-        };
-        /** @description The caller is known and may not do this. */
-        Forbidden: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"];
-            };
-        };
-        /** @description There is no such object, or no such operation here. Objects of other tenants and malformed identifiers are answered alike. */
-        NotFound: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"];
-            };
-        };
-        /** @description The object’s state does not allow it, or the first request with this idempotency key is still running. */
-        Conflict: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"];
-            };
-        };
-        /** @description The version asked for is past its sunset. */
-        VersionGone: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"];
-            };
-        };
-        /** @description The body, or what it unpacks to, is larger than is read. */
-        BodyTooLarge: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"];
-            };
-        };
-        /** @description The body is not `application/json`. */
-        UnsupportedMediaType: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"];
-            };
-        };
-        /**
-         * @description The body is JSON but not what this operation takes, or the idempotency key was used for another request. `details` lists up to 50
-         * faults.
-         */
-        Unprocessable: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"];
-            };
-        };
-        /** @description The bucket is empty, or too many requests run at once. Wait for `Retry-After` seconds. */
-        RateLimited: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"];
-            };
-        };
-        /** @description A fault of ours. Nothing was done. */
-        InternalError: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"];
-            };
-        };
-        /** @description The service cannot answer just now. Nothing was done. */
-        Unavailable: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"];
-            };
-        };
-        /** @description Received. Any 2xx within 10 seconds will do. */
-        EventReceived: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content?: never;
-        };
-        /** @description Refused on purpose: it is not sent again. 408, 409, 425 and 429 are repeated by the schedule. */
-        EventRefused: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content?: never;
-        };
-        /** @description Not received: it is sent again by the schedule. */
-        EventFailed: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content?: never;
-        };
-    };
-    parameters: {
-        /**
-         * @description How many records a page may hold.
-         * @example 25
-         */
-        Limit: number;
-        /**
-         * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters
-         * and the order it was made under.
-         * @example AZeQp3Y0c2sKc1oXkq9tVwAB
-         */
-        StartingAfter: components["schemas"]["Cursor"];
-        /**
-         * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with
-         * `starting_after`.
-         * @example AZeQp3Y0c2sKc1oXkq9tVwAB
-         */
-        EndingBefore: components["schemas"]["Cursor"];
-        /**
-         * @description By time of creation: `desc` is newest first, `asc` oldest first.
-         * @example desc
-         */
-        Order: "asc" | "desc";
-        /**
-         * @description Only records created after this instant, which is itself excluded.
-         * @example 2026-05-01
-         */
-        CreatedAfter: components["schemas"]["Instant"];
-        /**
-         * @description Only records created at this instant or later.
-         * @example 2026-05-01T00:00:00Z
-         */
-        CreatedGte: components["schemas"]["Instant"];
-        /**
-         * @description Only records created later than this instant.
-         * @example 2026-05-01T00:00:00Z
-         */
-        CreatedGt: components["schemas"]["Instant"];
-        /**
-         * @description Only records created at this instant or earlier.
-         * @example 2026-06-01T00:00:00Z
-         */
-        CreatedLte: components["schemas"]["Instant"];
-        /**
-         * @description Only records created earlier than this instant.
-         * @example 2026-06-01T00:00:00Z
-         */
-        CreatedLt: components["schemas"]["Instant"];
-        /**
-         * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-         * @example 2026-02-01
-         */
-        ServiceVersion: components["schemas"]["VersionDate"];
-        /**
-         * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with
-         * another request it is refused.
-         * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
-         */
-        IdempotencyKey: string;
-        /**
-         * @description A fresh second factor: the six digits of an authenticator app, or the `fct_` token shown by a completed challenge. Without it the
-         * request is refused with 403 `factor_required` and a `challenge_url`.
-         * @example 492816
-         */
-        ServiceFactor: string;
-        /**
-         * @description The template.
-         * @example tpl_01jx2f8m3q5r7s9t1v3w5x7y9z
-         */
-        TemplateId: components["schemas"]["TemplateId"];
-        /**
-         * @description The pass.
-         * @example pass_01jx3a9b8c7d6e5f4g3h2j1k0m
-         */
-        PassId: components["schemas"]["PassId"];
-        /**
-         * @description Only passes in this status.
-         * @example installed
-         */
-        PassStatusFilter: components["schemas"]["PassStatus"];
-        /**
-         * @description Only passes of this template.
-         * @example tpl_01jx2f8m3q5r7s9t1v3w5x7y9z
-         */
-        PassTemplateFilter: components["schemas"]["TemplateId"];
-        /**
-         * @description Whether archived passes are wanted too. In this version it is accepted and has no effect: archived passes are always left out.
-         * @example true
-         */
-        IncludeArchived: boolean;
-        /**
-         * @description The promotion.
-         * @example prm_01jxa9b8c7d6e5f4g3h2j1k0mn
-         */
-        PromotionId: components["schemas"]["PromotionId"];
-        /**
-         * @description A sandbox secret key of the same tenant with the scope `admin`, as `Bearer svc_sk_sandbox_…`: what is promoted is read with it.
-         * @example Bearer svc_sk_sandbox_0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefg1A2b3C
-         */
-        SandboxAuthorization: string;
-        /**
-         * @description The scan.
-         * @example scan_01jx4b9c8d7e6f5g4h3j2k1m0n
-         */
-        ScanId: components["schemas"]["ScanId"];
-        /**
-         * @description The webhook endpoint.
-         * @example whe_01jx5c9d8e7f6g5h4j3k2m1n0p
-         */
-        WebhookEndpointId: components["schemas"]["WebhookEndpointId"];
-        /**
-         * @description The delivery attempt.
-         * @example wdla_01jx6d9e8f7g6h5j4k3m2n1p0q
-         */
-        WebhookDeliveryAttemptId: components["schemas"]["WebhookDeliveryAttemptId"];
-        /**
-         * @description The event.
-         * @example evt_01jx7e9f8g7h6j5k4m3n2p1q0r
-         */
-        EventId: components["schemas"]["EventId"];
-        /**
-         * @description The cardholder.
-         * @example chd_01jxd19e8f7g6h5j4k3m2n1p0q
-         */
-        CardholderId: components["schemas"]["CardholderId"];
-        /**
-         * @description The alert.
-         * @example sal_01jxe19f8g7h6j5k4m3n2p1q0r
-         */
-        SanctionsAlertId: components["schemas"]["SanctionsAlertId"];
-        /**
-         * @description The card program.
-         * @example cprg_01jxf19g8h7j6k5m4n3p2q1r0s
-         */
-        CardProgramId: components["schemas"]["CardProgramId"];
-        /**
-         * @description The card.
-         * @example card_01jxg19h8j7k6m5n4p3q2r1s0t
-         */
-        CardId: components["schemas"]["CardId"];
-        /**
-         * @description The provisioning payload.
-         * @example ppl_01jxh19j8k7m6n5p4q3r2s1t0v
-         */
-        ProvisioningPayloadId: components["schemas"]["ProvisioningPayloadId"];
-        /**
-         * @description The wallet token.
-         * @example wtk_01jxj19k8m7n6p5q4r3s2t1v0w
-         */
-        WalletTokenId: components["schemas"]["WalletTokenId"];
-        /**
-         * @description The transaction.
-         * @example ctx_01jxk19m8n7p6q5r4s3t2v1w0x
-         */
-        CardTransactionId: components["schemas"]["CardTransactionId"];
-        /**
-         * @description The dispute.
-         * @example dsp_01jxm19n8p7q6r5s4t3v2w1x0y
-         */
-        DisputeId: components["schemas"]["DisputeId"];
-        /**
-         * @description The decision.
-         * @example azd_01jxn19p8q7r6s5t4v3w2x1y0z
-         */
-        AuthorizationDecisionId: components["schemas"]["AuthorizationDecisionId"];
-        /**
-         * @description The settlement.
-         * @example stl_01jxp19q8r7s6t5v4w3x2y1z0a
-         */
-        SettlementId: components["schemas"]["SettlementId"];
-        /**
-         * @description The payout.
-         * @example po_01jxr19s8t7v6w5x4y3z2a1b0c
-         */
-        PayoutId: components["schemas"]["PayoutId"];
-        /**
-         * @description The destination.
-         * @example pod_01jxs19t8v7w6x5y4z3a2b1c0d
-         */
-        PayoutDestinationId: components["schemas"]["PayoutDestinationId"];
-        /**
-         * @description The report.
-         * @example trp_01jxv19w8x7y6z5a4b3c2d1e0f
-         */
-        TreasuryReportId: components["schemas"]["TreasuryReportId"];
-        /**
-         * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the
-         * endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
-         * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
-         */
-        Signature: string;
-        /**
-         * @description The event’s `id`, the same on every delivery: deduplicate by it.
-         * @example evt_01jx7e9f8g7h6j5k4m3n2p1q0r
-         */
-        ServiceEventId: components["schemas"]["EventId"];
-        /**
-         * @description Which attempt of the schedule this is.
-         * @example 1
-         */
-        ServiceDeliveryAttempt: number;
-    };
-    requestBodies: never;
-    headers: never;
-    pathItems: never;
-}
-export type $defs = Record<string, never>;
-export interface operations {
-    getMe: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Who is calling. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Me"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            410: components["responses"]["VersionGone"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    updateBilling: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-                /**
-                 * @description A fresh second factor: the six digits of an authenticator app, or the `fct_` token shown by a completed challenge. Without it
-                 * the request is refused with 403 `factor_required` and a `challenge_url`.
-                 * @example 492816
-                 */
-                "Service-Factor"?: components["parameters"]["ServiceFactor"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["BillingUpdate"];
-            };
-        };
-        responses: {
-            /** @description Who is calling, with the plan as it is now. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Me"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            410: components["responses"]["VersionGone"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Unprocessable"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    rotateCredentials: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-                /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
-                 * response; with another request it is refused.
-                 * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
-                 */
-                "Idempotency-Key": components["parameters"]["IdempotencyKey"];
-                /**
-                 * @description A fresh second factor: the six digits of an authenticator app, or the `fct_` token shown by a completed challenge. Without it
-                 * the request is refused with 403 `factor_required` and a `challenge_url`.
-                 * @example 492816
-                 */
-                "Service-Factor"?: components["parameters"]["ServiceFactor"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: {
-            content: {
-                "application/json": components["schemas"]["Empty"];
-            };
-        };
-        responses: {
-            /** @description The new keys. Their secrets are shown this once. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CredentialRotation"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            409: components["responses"]["Conflict"];
-            410: components["responses"]["VersionGone"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Unprocessable"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    wipeSandbox: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-                /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
-                 * response; with another request it is refused.
-                 * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
-                 */
-                "Idempotency-Key": components["parameters"]["IdempotencyKey"];
-                /**
-                 * @description A fresh second factor: the six digits of an authenticator app, or the `fct_` token shown by a completed challenge. Without it
-                 * the request is refused with 403 `factor_required` and a `challenge_url`.
-                 * @example 492816
-                 */
-                "Service-Factor"?: components["parameters"]["ServiceFactor"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["WipeCreate"];
-            };
-        };
-        responses: {
-            /** @description What was deleted. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Wipe"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            410: components["responses"]["VersionGone"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Unprocessable"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    listAuditEntries: {
-        parameters: {
-            query?: {
-                /**
-                 * @description How many records a page may hold.
-                 * @example 25
-                 */
-                limit?: components["parameters"]["Limit"];
-                /**
-                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the
-                 * filters and the order it was made under.
-                 * @example AZeQp3Y0c2sKc1oXkq9tVwAB
-                 */
-                starting_after?: components["parameters"]["StartingAfter"];
-                /**
-                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with
-                 * `starting_after`.
-                 * @example AZeQp3Y0c2sKc1oXkq9tVwAB
-                 */
-                ending_before?: components["parameters"]["EndingBefore"];
-                /**
-                 * @description By time of creation: `desc` is newest first, `asc` oldest first.
-                 * @example desc
-                 */
-                order?: components["parameters"]["Order"];
-                /**
-                 * @description Only records created after this instant, which is itself excluded.
-                 * @example 2026-05-01
-                 */
-                created_after?: components["parameters"]["CreatedAfter"];
-                /**
-                 * @description Only records created at this instant or later.
-                 * @example 2026-05-01T00:00:00Z
-                 */
-                "created[gte]"?: components["parameters"]["CreatedGte"];
-                /**
-                 * @description Only records created later than this instant.
-                 * @example 2026-05-01T00:00:00Z
-                 */
-                "created[gt]"?: components["parameters"]["CreatedGt"];
-                /**
-                 * @description Only records created at this instant or earlier.
-                 * @example 2026-06-01T00:00:00Z
-                 */
-                "created[lte]"?: components["parameters"]["CreatedLte"];
-                /**
-                 * @description Only records created earlier than this instant.
-                 * @example 2026-06-01T00:00:00Z
-                 */
-                "created[lt]"?: components["parameters"]["CreatedLt"];
-                /**
-                 * @description Only what this key, token or member did.
-                 * @example key_01jx1a2b3c4d5e6f7g8h9j0k1m
-                 */
-                actor_id?: string;
-                /**
-                 * @description Only this action.
-                 * @example pass.revoked
-                 */
-                action?: string;
-                /**
-                 * @description Only what was done to this object.
-                 * @example pass_01jx3a9b8c7d6e5f4g3h2j1k0m
-                 */
-                target_id?: string;
-            };
-            header?: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A page of entries. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["AuditEntryList"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            410: components["responses"]["VersionGone"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    listPromotions: {
-        parameters: {
-            query?: {
-                /**
-                 * @description How many records a page may hold.
-                 * @example 25
-                 */
-                limit?: components["parameters"]["Limit"];
-                /**
-                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the
-                 * filters and the order it was made under.
-                 * @example AZeQp3Y0c2sKc1oXkq9tVwAB
-                 */
-                starting_after?: components["parameters"]["StartingAfter"];
-                /**
-                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with
-                 * `starting_after`.
-                 * @example AZeQp3Y0c2sKc1oXkq9tVwAB
-                 */
-                ending_before?: components["parameters"]["EndingBefore"];
-                /**
-                 * @description By time of creation: `desc` is newest first, `asc` oldest first.
-                 * @example desc
-                 */
-                order?: components["parameters"]["Order"];
-                /**
-                 * @description Only records created after this instant, which is itself excluded.
-                 * @example 2026-05-01
-                 */
-                created_after?: components["parameters"]["CreatedAfter"];
-                /**
-                 * @description Only records created at this instant or later.
-                 * @example 2026-05-01T00:00:00Z
-                 */
-                "created[gte]"?: components["parameters"]["CreatedGte"];
-                /**
-                 * @description Only records created later than this instant.
-                 * @example 2026-05-01T00:00:00Z
-                 */
-                "created[gt]"?: components["parameters"]["CreatedGt"];
-                /**
-                 * @description Only records created at this instant or earlier.
-                 * @example 2026-06-01T00:00:00Z
-                 */
-                "created[lte]"?: components["parameters"]["CreatedLte"];
-                /**
-                 * @description Only records created earlier than this instant.
-                 * @example 2026-06-01T00:00:00Z
-                 */
-                "created[lt]"?: components["parameters"]["CreatedLt"];
-            };
-            header?: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A page of promotions. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["PromotionList"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            410: components["responses"]["VersionGone"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    createPromotion: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description A sandbox secret key of the same tenant with the scope `admin`, as `Bearer svc_sk_sandbox_…`: what is promoted is read with it.
-                 * @example Bearer svc_sk_sandbox_0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefg1A2b3C
-                 */
-                "Service-Sandbox-Authorization": components["parameters"]["SandboxAuthorization"];
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-                /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
-                 * response; with another request it is refused.
-                 * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
-                 */
-                "Idempotency-Key": components["parameters"]["IdempotencyKey"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["PromotionCreate"];
-            };
-        };
-        responses: {
-            /** @description What was planned and what was created. */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Promotion"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            410: components["responses"]["VersionGone"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Unprocessable"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    getPromotion: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-            };
-            path: {
-                /**
-                 * @description The promotion.
-                 * @example prm_01jxa9b8c7d6e5f4g3h2j1k0mn
-                 */
-                promotion_id: components["parameters"]["PromotionId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The promotion. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Promotion"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            410: components["responses"]["VersionGone"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    listPassTemplates: {
-        parameters: {
-            query?: {
-                /**
-                 * @description How many records a page may hold.
-                 * @example 25
-                 */
-                limit?: components["parameters"]["Limit"];
-                /**
-                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the
-                 * filters and the order it was made under.
-                 * @example AZeQp3Y0c2sKc1oXkq9tVwAB
-                 */
-                starting_after?: components["parameters"]["StartingAfter"];
-                /**
-                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with
-                 * `starting_after`.
-                 * @example AZeQp3Y0c2sKc1oXkq9tVwAB
-                 */
-                ending_before?: components["parameters"]["EndingBefore"];
-                /**
-                 * @description By time of creation: `desc` is newest first, `asc` oldest first.
-                 * @example desc
-                 */
-                order?: components["parameters"]["Order"];
-                /**
-                 * @description Only records created after this instant, which is itself excluded.
-                 * @example 2026-05-01
-                 */
-                created_after?: components["parameters"]["CreatedAfter"];
-                /**
-                 * @description Only records created at this instant or later.
-                 * @example 2026-05-01T00:00:00Z
-                 */
-                "created[gte]"?: components["parameters"]["CreatedGte"];
-                /**
-                 * @description Only records created later than this instant.
-                 * @example 2026-05-01T00:00:00Z
-                 */
-                "created[gt]"?: components["parameters"]["CreatedGt"];
-                /**
-                 * @description Only records created at this instant or earlier.
-                 * @example 2026-06-01T00:00:00Z
-                 */
-                "created[lte]"?: components["parameters"]["CreatedLte"];
-                /**
-                 * @description Only records created earlier than this instant.
-                 * @example 2026-06-01T00:00:00Z
-                 */
-                "created[lt]"?: components["parameters"]["CreatedLt"];
-                /**
-                 * @description Only templates of this kind.
-                 * @example loyalty
-                 */
-                kind?: components["schemas"]["PassTemplateKind"];
-                /**
-                 * @description Only templates in this status.
-                 * @example active
-                 */
-                status?: components["schemas"]["PassTemplateStatus"];
-            };
-            header?: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A page of templates. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["PassTemplateList"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            410: components["responses"]["VersionGone"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    createPassTemplate: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-                /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
-                 * response; with another request it is refused.
-                 * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
-                 */
-                "Idempotency-Key": components["parameters"]["IdempotencyKey"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["PassTemplateCreate"];
-            };
-        };
-        responses: {
-            /** @description The new template. */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["PassTemplate"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            409: components["responses"]["Conflict"];
-            410: components["responses"]["VersionGone"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Unprocessable"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    getPassTemplate: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-            };
-            path: {
-                /**
-                 * @description The template.
-                 * @example tpl_01jx2f8m3q5r7s9t1v3w5x7y9z
-                 */
-                template_id: components["parameters"]["TemplateId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The template. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["PassTemplate"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            410: components["responses"]["VersionGone"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    updatePassTemplate: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-            };
-            path: {
-                /**
-                 * @description The template.
-                 * @example tpl_01jx2f8m3q5r7s9t1v3w5x7y9z
-                 */
-                template_id: components["parameters"]["TemplateId"];
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["PassTemplateUpdate"];
-            };
-        };
-        responses: {
-            /** @description The template as it is now. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["PassTemplate"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            410: components["responses"]["VersionGone"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Unprocessable"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    archivePassTemplate: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-                /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
-                 * response; with another request it is refused.
-                 * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
-                 */
-                "Idempotency-Key": components["parameters"]["IdempotencyKey"];
-            };
-            path: {
-                /**
-                 * @description The template.
-                 * @example tpl_01jx2f8m3q5r7s9t1v3w5x7y9z
-                 */
-                template_id: components["parameters"]["TemplateId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: {
-            content: {
-                "application/json": components["schemas"]["Empty"];
-            };
-        };
-        responses: {
-            /** @description The archived template. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["PassTemplate"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            410: components["responses"]["VersionGone"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Unprocessable"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    listPasses: {
-        parameters: {
-            query?: {
-                /**
-                 * @description How many records a page may hold.
-                 * @example 25
-                 */
-                limit?: components["parameters"]["Limit"];
-                /**
-                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the
-                 * filters and the order it was made under.
-                 * @example AZeQp3Y0c2sKc1oXkq9tVwAB
-                 */
-                starting_after?: components["parameters"]["StartingAfter"];
-                /**
-                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with
-                 * `starting_after`.
-                 * @example AZeQp3Y0c2sKc1oXkq9tVwAB
-                 */
-                ending_before?: components["parameters"]["EndingBefore"];
-                /**
-                 * @description By time of creation: `desc` is newest first, `asc` oldest first.
-                 * @example desc
-                 */
-                order?: components["parameters"]["Order"];
-                /**
-                 * @description Only records created after this instant, which is itself excluded.
-                 * @example 2026-05-01
-                 */
-                created_after?: components["parameters"]["CreatedAfter"];
-                /**
-                 * @description Only records created at this instant or later.
-                 * @example 2026-05-01T00:00:00Z
-                 */
-                "created[gte]"?: components["parameters"]["CreatedGte"];
-                /**
-                 * @description Only records created later than this instant.
-                 * @example 2026-05-01T00:00:00Z
-                 */
-                "created[gt]"?: components["parameters"]["CreatedGt"];
-                /**
-                 * @description Only records created at this instant or earlier.
-                 * @example 2026-06-01T00:00:00Z
-                 */
-                "created[lte]"?: components["parameters"]["CreatedLte"];
-                /**
-                 * @description Only records created earlier than this instant.
-                 * @example 2026-06-01T00:00:00Z
-                 */
-                "created[lt]"?: components["parameters"]["CreatedLt"];
-                /**
-                 * @description Only passes in this status.
-                 * @example installed
-                 */
-                status?: components["parameters"]["PassStatusFilter"];
-                /**
-                 * @description Only passes of this template.
-                 * @example tpl_01jx2f8m3q5r7s9t1v3w5x7y9z
-                 */
-                template_id?: components["parameters"]["PassTemplateFilter"];
-                /**
-                 * @description Whether archived passes are wanted too. In this version it is accepted and has no effect: archived passes are always left out.
-                 * @example true
-                 */
-                include_archived?: components["parameters"]["IncludeArchived"];
-            };
-            header?: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A page of passes. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["PassList"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            410: components["responses"]["VersionGone"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    createPass: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-                /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
-                 * response; with another request it is refused.
-                 * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
-                 */
-                "Idempotency-Key": components["parameters"]["IdempotencyKey"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["PassCreate"];
-            };
-        };
-        responses: {
-            /** @description The new pass. */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Pass"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            402: components["responses"]["PaymentRequired"];
-            403: components["responses"]["Forbidden"];
-            409: components["responses"]["Conflict"];
-            410: components["responses"]["VersionGone"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Unprocessable"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    countPasses: {
-        parameters: {
-            query?: {
-                /**
-                 * @description Only records created after this instant, which is itself excluded.
-                 * @example 2026-05-01
-                 */
-                created_after?: components["parameters"]["CreatedAfter"];
-                /**
-                 * @description Only records created at this instant or later.
-                 * @example 2026-05-01T00:00:00Z
-                 */
-                "created[gte]"?: components["parameters"]["CreatedGte"];
-                /**
-                 * @description Only records created later than this instant.
-                 * @example 2026-05-01T00:00:00Z
-                 */
-                "created[gt]"?: components["parameters"]["CreatedGt"];
-                /**
-                 * @description Only records created at this instant or earlier.
-                 * @example 2026-06-01T00:00:00Z
-                 */
-                "created[lte]"?: components["parameters"]["CreatedLte"];
-                /**
-                 * @description Only records created earlier than this instant.
-                 * @example 2026-06-01T00:00:00Z
-                 */
-                "created[lt]"?: components["parameters"]["CreatedLt"];
-                /**
-                 * @description Only passes in this status.
-                 * @example installed
-                 */
-                status?: components["parameters"]["PassStatusFilter"];
-                /**
-                 * @description Only passes of this template.
-                 * @example tpl_01jx2f8m3q5r7s9t1v3w5x7y9z
-                 */
-                template_id?: components["parameters"]["PassTemplateFilter"];
-                /**
-                 * @description Whether archived passes are wanted too. In this version it is accepted and has no effect: archived passes are always left out.
-                 * @example true
-                 */
-                include_archived?: components["parameters"]["IncludeArchived"];
-            };
-            header?: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The count. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["PassCount"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            410: components["responses"]["VersionGone"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    createPassBatch: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-                /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
-                 * response; with another request it is refused.
-                 * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
-                 */
-                "Idempotency-Key": components["parameters"]["IdempotencyKey"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["PassBatchCreate"];
-            };
-        };
-        responses: {
-            /** @description What became of each item, in order. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["PassBatch"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            402: components["responses"]["PaymentRequired"];
-            403: components["responses"]["Forbidden"];
-            409: components["responses"]["Conflict"];
-            410: components["responses"]["VersionGone"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Unprocessable"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    updatePassBatch: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-                /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
-                 * response; with another request it is refused.
-                 * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
-                 */
-                "Idempotency-Key": components["parameters"]["IdempotencyKey"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["PassBatchUpdate"];
-            };
-        };
-        responses: {
-            /** @description What became of each item, in order. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["PassBatch"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            409: components["responses"]["Conflict"];
-            410: components["responses"]["VersionGone"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Unprocessable"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    revokePassBatch: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-                /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
-                 * response; with another request it is refused.
-                 * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
-                 */
-                "Idempotency-Key": components["parameters"]["IdempotencyKey"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["PassBatchRevoke"];
-            };
-        };
-        responses: {
-            /** @description What became of each item, in order. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["PassBatch"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            409: components["responses"]["Conflict"];
-            410: components["responses"]["VersionGone"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Unprocessable"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    getPass: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-            };
-            path: {
-                /**
-                 * @description The pass.
-                 * @example pass_01jx3a9b8c7d6e5f4g3h2j1k0m
-                 */
-                pass_id: components["parameters"]["PassId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The pass. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Pass"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            410: components["responses"]["VersionGone"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    updatePass: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-            };
-            path: {
-                /**
-                 * @description The pass.
-                 * @example pass_01jx3a9b8c7d6e5f4g3h2j1k0m
-                 */
-                pass_id: components["parameters"]["PassId"];
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["PassUpdate"];
-            };
-        };
-        responses: {
-            /** @description The pass as it is now. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Pass"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            410: components["responses"]["VersionGone"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Unprocessable"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    revokePass: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-                /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
-                 * response; with another request it is refused.
-                 * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
-                 */
-                "Idempotency-Key": components["parameters"]["IdempotencyKey"];
-            };
-            path: {
-                /**
-                 * @description The pass.
-                 * @example pass_01jx3a9b8c7d6e5f4g3h2j1k0m
-                 */
-                pass_id: components["parameters"]["PassId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: {
-            content: {
-                "application/json": components["schemas"]["Empty"];
-            };
-        };
-        responses: {
-            /** @description The revoked pass. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Pass"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            410: components["responses"]["VersionGone"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Unprocessable"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    archivePass: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-                /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
-                 * response; with another request it is refused.
-                 * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
-                 */
-                "Idempotency-Key": components["parameters"]["IdempotencyKey"];
-            };
-            path: {
-                /**
-                 * @description The pass.
-                 * @example pass_01jx3a9b8c7d6e5f4g3h2j1k0m
-                 */
-                pass_id: components["parameters"]["PassId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: {
-            content: {
-                "application/json": components["schemas"]["Empty"];
-            };
-        };
-        responses: {
-            /** @description The archived pass. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Pass"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            410: components["responses"]["VersionGone"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Unprocessable"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    listScans: {
-        parameters: {
-            query?: {
-                /**
-                 * @description How many records a page may hold.
-                 * @example 25
-                 */
-                limit?: components["parameters"]["Limit"];
-                /**
-                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the
-                 * filters and the order it was made under.
-                 * @example AZeQp3Y0c2sKc1oXkq9tVwAB
-                 */
-                starting_after?: components["parameters"]["StartingAfter"];
-                /**
-                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with
-                 * `starting_after`.
-                 * @example AZeQp3Y0c2sKc1oXkq9tVwAB
-                 */
-                ending_before?: components["parameters"]["EndingBefore"];
-                /**
-                 * @description By time of creation: `desc` is newest first, `asc` oldest first.
-                 * @example desc
-                 */
-                order?: components["parameters"]["Order"];
-                /**
-                 * @description Only records created after this instant, which is itself excluded.
-                 * @example 2026-05-01
-                 */
-                created_after?: components["parameters"]["CreatedAfter"];
-                /**
-                 * @description Only records created at this instant or later.
-                 * @example 2026-05-01T00:00:00Z
-                 */
-                "created[gte]"?: components["parameters"]["CreatedGte"];
-                /**
-                 * @description Only records created later than this instant.
-                 * @example 2026-05-01T00:00:00Z
-                 */
-                "created[gt]"?: components["parameters"]["CreatedGt"];
-                /**
-                 * @description Only records created at this instant or earlier.
-                 * @example 2026-06-01T00:00:00Z
-                 */
-                "created[lte]"?: components["parameters"]["CreatedLte"];
-                /**
-                 * @description Only records created earlier than this instant.
-                 * @example 2026-06-01T00:00:00Z
-                 */
-                "created[lt]"?: components["parameters"]["CreatedLt"];
-                /**
-                 * @description Only scans of this pass.
-                 * @example pass_01jx3a9b8c7d6e5f4g3h2j1k0m
-                 */
-                pass_id?: components["schemas"]["PassId"];
-                /**
-                 * @description Only scans with this result.
-                 * @example accepted
-                 */
-                result?: components["schemas"]["ScanResult"];
-            };
-            header?: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A page of scans. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ScanList"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            410: components["responses"]["VersionGone"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    createScan: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-                /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
-                 * response; with another request it is refused.
-                 * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
-                 */
-                "Idempotency-Key": components["parameters"]["IdempotencyKey"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["ScanCreate"];
-            };
-        };
-        responses: {
-            /** @description The scan with its result. */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Scan"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            409: components["responses"]["Conflict"];
-            410: components["responses"]["VersionGone"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Unprocessable"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    getScan: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-            };
-            path: {
-                /**
-                 * @description The scan.
-                 * @example scan_01jx4b9c8d7e6f5g4h3j2k1m0n
-                 */
-                scan_id: components["parameters"]["ScanId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The scan. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Scan"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            410: components["responses"]["VersionGone"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    listWebhookEndpoints: {
-        parameters: {
-            query?: {
-                /**
-                 * @description How many records a page may hold.
-                 * @example 25
-                 */
-                limit?: components["parameters"]["Limit"];
-                /**
-                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the
-                 * filters and the order it was made under.
-                 * @example AZeQp3Y0c2sKc1oXkq9tVwAB
-                 */
-                starting_after?: components["parameters"]["StartingAfter"];
-                /**
-                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with
-                 * `starting_after`.
-                 * @example AZeQp3Y0c2sKc1oXkq9tVwAB
-                 */
-                ending_before?: components["parameters"]["EndingBefore"];
-                /**
-                 * @description By time of creation: `desc` is newest first, `asc` oldest first.
-                 * @example desc
-                 */
-                order?: components["parameters"]["Order"];
-                /**
-                 * @description Only records created after this instant, which is itself excluded.
-                 * @example 2026-05-01
-                 */
-                created_after?: components["parameters"]["CreatedAfter"];
-                /**
-                 * @description Only records created at this instant or later.
-                 * @example 2026-05-01T00:00:00Z
-                 */
-                "created[gte]"?: components["parameters"]["CreatedGte"];
-                /**
-                 * @description Only records created later than this instant.
-                 * @example 2026-05-01T00:00:00Z
-                 */
-                "created[gt]"?: components["parameters"]["CreatedGt"];
-                /**
-                 * @description Only records created at this instant or earlier.
-                 * @example 2026-06-01T00:00:00Z
-                 */
-                "created[lte]"?: components["parameters"]["CreatedLte"];
-                /**
-                 * @description Only records created earlier than this instant.
-                 * @example 2026-06-01T00:00:00Z
-                 */
-                "created[lt]"?: components["parameters"]["CreatedLt"];
-                /**
-                 * @description Only endpoints in this status.
-                 * @example enabled
-                 */
-                status?: components["schemas"]["WebhookEndpointStatus"];
-            };
-            header?: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A page of endpoints. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["WebhookEndpointList"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            410: components["responses"]["VersionGone"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    createWebhookEndpoint: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-                /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
-                 * response; with another request it is refused.
-                 * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
-                 */
-                "Idempotency-Key": components["parameters"]["IdempotencyKey"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["WebhookEndpointCreate"];
-            };
-        };
-        responses: {
-            /** @description The new endpoint with its `secret`. */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["WebhookEndpoint"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            409: components["responses"]["Conflict"];
-            410: components["responses"]["VersionGone"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Unprocessable"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    getWebhookEndpoint: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-            };
-            path: {
-                /**
-                 * @description The webhook endpoint.
-                 * @example whe_01jx5c9d8e7f6g5h4j3k2m1n0p
-                 */
-                whe_id: components["parameters"]["WebhookEndpointId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The endpoint. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["WebhookEndpoint"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            410: components["responses"]["VersionGone"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    deleteWebhookEndpoint: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-            };
-            path: {
-                /**
-                 * @description The webhook endpoint.
-                 * @example whe_01jx5c9d8e7f6g5h4j3k2m1n0p
-                 */
-                whe_id: components["parameters"]["WebhookEndpointId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description It is deleted. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["DeletedWebhookEndpoint"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            410: components["responses"]["VersionGone"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    updateWebhookEndpoint: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-            };
-            path: {
-                /**
-                 * @description The webhook endpoint.
-                 * @example whe_01jx5c9d8e7f6g5h4j3k2m1n0p
-                 */
-                whe_id: components["parameters"]["WebhookEndpointId"];
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["WebhookEndpointUpdate"];
-            };
-        };
-        responses: {
-            /** @description The endpoint as it is now. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["WebhookEndpoint"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            410: components["responses"]["VersionGone"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Unprocessable"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    rotateWebhookEndpointSecret: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-                /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
-                 * response; with another request it is refused.
-                 * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
-                 */
-                "Idempotency-Key": components["parameters"]["IdempotencyKey"];
-            };
-            path: {
-                /**
-                 * @description The webhook endpoint.
-                 * @example whe_01jx5c9d8e7f6g5h4j3k2m1n0p
-                 */
-                whe_id: components["parameters"]["WebhookEndpointId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: {
-            content: {
-                "application/json": components["schemas"]["Empty"];
-            };
-        };
-        responses: {
-            /** @description The endpoint with its new `secret`. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["WebhookEndpoint"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            410: components["responses"]["VersionGone"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Unprocessable"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    testWebhookEndpoint: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-                /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
-                 * response; with another request it is refused.
-                 * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
-                 */
-                "Idempotency-Key": components["parameters"]["IdempotencyKey"];
-            };
-            path: {
-                /**
-                 * @description The webhook endpoint.
-                 * @example whe_01jx5c9d8e7f6g5h4j3k2m1n0p
-                 */
-                whe_id: components["parameters"]["WebhookEndpointId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: {
-            content: {
-                "application/json": components["schemas"]["Empty"];
-            };
-        };
-        responses: {
-            /** @description The event that is sent. */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Event"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            410: components["responses"]["VersionGone"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Unprocessable"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    listDeliveryAttempts: {
-        parameters: {
-            query?: {
-                /**
-                 * @description How many records a page may hold.
-                 * @example 25
-                 */
-                limit?: components["parameters"]["Limit"];
-                /**
-                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the
-                 * filters and the order it was made under.
-                 * @example AZeQp3Y0c2sKc1oXkq9tVwAB
-                 */
-                starting_after?: components["parameters"]["StartingAfter"];
-                /**
-                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with
-                 * `starting_after`.
-                 * @example AZeQp3Y0c2sKc1oXkq9tVwAB
-                 */
-                ending_before?: components["parameters"]["EndingBefore"];
-                /**
-                 * @description By time of creation: `desc` is newest first, `asc` oldest first.
-                 * @example desc
-                 */
-                order?: components["parameters"]["Order"];
-                /**
-                 * @description Only records created after this instant, which is itself excluded.
-                 * @example 2026-05-01
-                 */
-                created_after?: components["parameters"]["CreatedAfter"];
-                /**
-                 * @description Only records created at this instant or later.
-                 * @example 2026-05-01T00:00:00Z
-                 */
-                "created[gte]"?: components["parameters"]["CreatedGte"];
-                /**
-                 * @description Only records created later than this instant.
-                 * @example 2026-05-01T00:00:00Z
-                 */
-                "created[gt]"?: components["parameters"]["CreatedGt"];
-                /**
-                 * @description Only records created at this instant or earlier.
-                 * @example 2026-06-01T00:00:00Z
-                 */
-                "created[lte]"?: components["parameters"]["CreatedLte"];
-                /**
-                 * @description Only records created earlier than this instant.
-                 * @example 2026-06-01T00:00:00Z
-                 */
-                "created[lt]"?: components["parameters"]["CreatedLt"];
-                /**
-                 * @description Only attempts in this status.
-                 * @example failed
-                 */
-                status?: components["schemas"]["WebhookDeliveryAttemptStatus"];
-                /**
-                 * @description Only attempts to deliver this event.
-                 * @example evt_01jx7e9f8g7h6j5k4m3n2p1q0r
-                 */
-                event_id?: components["schemas"]["EventId"];
-            };
-            header?: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-            };
-            path: {
-                /**
-                 * @description The webhook endpoint.
-                 * @example whe_01jx5c9d8e7f6g5h4j3k2m1n0p
-                 */
-                whe_id: components["parameters"]["WebhookEndpointId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A page of attempts. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["WebhookDeliveryAttemptList"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            410: components["responses"]["VersionGone"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    getDeliveryAttempt: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-            };
-            path: {
-                /**
-                 * @description The webhook endpoint.
-                 * @example whe_01jx5c9d8e7f6g5h4j3k2m1n0p
-                 */
-                whe_id: components["parameters"]["WebhookEndpointId"];
-                /**
-                 * @description The delivery attempt.
-                 * @example wdla_01jx6d9e8f7g6h5j4k3m2n1p0q
-                 */
-                wdla_id: components["parameters"]["WebhookDeliveryAttemptId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The attempt. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["WebhookDeliveryAttempt"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            410: components["responses"]["VersionGone"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    retryDeliveryAttempt: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-                /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
-                 * response; with another request it is refused.
-                 * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
-                 */
-                "Idempotency-Key": components["parameters"]["IdempotencyKey"];
-            };
-            path: {
-                /**
-                 * @description The webhook endpoint.
-                 * @example whe_01jx5c9d8e7f6g5h4j3k2m1n0p
-                 */
-                whe_id: components["parameters"]["WebhookEndpointId"];
-                /**
-                 * @description The delivery attempt.
-                 * @example wdla_01jx6d9e8f7g6h5j4k3m2n1p0q
-                 */
-                wdla_id: components["parameters"]["WebhookDeliveryAttemptId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: {
-            content: {
-                "application/json": components["schemas"]["Empty"];
-            };
-        };
-        responses: {
-            /** @description The attempt, pending again. */
-            202: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["WebhookDeliveryAttempt"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            410: components["responses"]["VersionGone"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Unprocessable"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    listEvents: {
-        parameters: {
-            query?: {
-                /**
-                 * @description How many records a page may hold.
-                 * @example 25
-                 */
-                limit?: components["parameters"]["Limit"];
-                /**
-                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the
-                 * filters and the order it was made under.
-                 * @example AZeQp3Y0c2sKc1oXkq9tVwAB
-                 */
-                starting_after?: components["parameters"]["StartingAfter"];
-                /**
-                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with
-                 * `starting_after`.
-                 * @example AZeQp3Y0c2sKc1oXkq9tVwAB
-                 */
-                ending_before?: components["parameters"]["EndingBefore"];
-                /**
-                 * @description By time of creation: `desc` is newest first, `asc` oldest first.
-                 * @example desc
-                 */
-                order?: components["parameters"]["Order"];
-                /**
-                 * @description Only records created after this instant, which is itself excluded.
-                 * @example 2026-05-01
-                 */
-                created_after?: components["parameters"]["CreatedAfter"];
-                /**
-                 * @description Only records created at this instant or later.
-                 * @example 2026-05-01T00:00:00Z
-                 */
-                "created[gte]"?: components["parameters"]["CreatedGte"];
-                /**
-                 * @description Only records created later than this instant.
-                 * @example 2026-05-01T00:00:00Z
-                 */
-                "created[gt]"?: components["parameters"]["CreatedGt"];
-                /**
-                 * @description Only records created at this instant or earlier.
-                 * @example 2026-06-01T00:00:00Z
-                 */
-                "created[lte]"?: components["parameters"]["CreatedLte"];
-                /**
-                 * @description Only records created earlier than this instant.
-                 * @example 2026-06-01T00:00:00Z
-                 */
-                "created[lt]"?: components["parameters"]["CreatedLt"];
-                /**
-                 * @description Only events of this type.
-                 * @example pass.installed
-                 */
-                type?: components["schemas"]["EventType"];
-            };
-            header?: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A page of events. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["EventList"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            410: components["responses"]["VersionGone"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    streamEvents: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description Identifier of the last event seen: the stream resumes after it.
-                 * @example evt_01jx7e9f8g7h6j5k4m3n2p1q0r
-                 */
-                "Last-Event-ID"?: components["schemas"]["EventId"];
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A stream that ends when either side closes it. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/event-stream": components["schemas"]["EventStream"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            410: components["responses"]["VersionGone"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    getEvent: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-            };
-            path: {
-                /**
-                 * @description The event.
-                 * @example evt_01jx7e9f8g7h6j5k4m3n2p1q0r
-                 */
-                event_id: components["parameters"]["EventId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The event. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Event"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            410: components["responses"]["VersionGone"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    createToken: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-                /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
-                 * response; with another request it is refused.
-                 * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
-                 */
-                "Idempotency-Key": components["parameters"]["IdempotencyKey"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["TokenCreate"];
-            };
-        };
-        responses: {
-            /** @description The token. */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Token"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            409: components["responses"]["Conflict"];
-            410: components["responses"]["VersionGone"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Unprocessable"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    listCardholders: {
-        parameters: {
-            query?: {
-                /**
-                 * @description How many records a page may hold.
-                 * @example 25
-                 */
-                limit?: components["parameters"]["Limit"];
-                /**
-                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the
-                 * filters and the order it was made under.
-                 * @example AZeQp3Y0c2sKc1oXkq9tVwAB
-                 */
-                starting_after?: components["parameters"]["StartingAfter"];
-                /**
-                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with
-                 * `starting_after`.
-                 * @example AZeQp3Y0c2sKc1oXkq9tVwAB
-                 */
-                ending_before?: components["parameters"]["EndingBefore"];
-                /**
-                 * @description By time of creation: `desc` is newest first, `asc` oldest first.
-                 * @example desc
-                 */
-                order?: components["parameters"]["Order"];
-                /**
-                 * @description Only records created after this instant, which is itself excluded.
-                 * @example 2026-05-01
-                 */
-                created_after?: components["parameters"]["CreatedAfter"];
-                /**
-                 * @description Only records created at this instant or later.
-                 * @example 2026-05-01T00:00:00Z
-                 */
-                "created[gte]"?: components["parameters"]["CreatedGte"];
-                /**
-                 * @description Only records created later than this instant.
-                 * @example 2026-05-01T00:00:00Z
-                 */
-                "created[gt]"?: components["parameters"]["CreatedGt"];
-                /**
-                 * @description Only records created at this instant or earlier.
-                 * @example 2026-06-01T00:00:00Z
-                 */
-                "created[lte]"?: components["parameters"]["CreatedLte"];
-                /**
-                 * @description Only records created earlier than this instant.
-                 * @example 2026-06-01T00:00:00Z
-                 */
-                "created[lt]"?: components["parameters"]["CreatedLt"];
-                /**
-                 * @description Only cardholders in this status.
-                 * @example active
-                 */
-                status?: components["schemas"]["CardholderStatus"];
-                /**
-                 * @description Only cardholders of this type.
-                 * @example individual
-                 */
-                type?: components["schemas"]["CardholderType"];
-            };
-            header?: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A page of cardholders. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CardholderList"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            410: components["responses"]["VersionGone"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    createCardholder: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-                /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
-                 * response; with another request it is refused.
-                 * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
-                 */
-                "Idempotency-Key": components["parameters"]["IdempotencyKey"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["CardholderCreate"];
-            };
-        };
-        responses: {
-            /** @description The new cardholder. */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Cardholder"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            409: components["responses"]["Conflict"];
-            410: components["responses"]["VersionGone"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Unprocessable"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    getCardholder: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-            };
-            path: {
-                /**
-                 * @description The cardholder.
-                 * @example chd_01jxd19e8f7g6h5j4k3m2n1p0q
-                 */
-                cardholder_id: components["parameters"]["CardholderId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The cardholder. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Cardholder"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            410: components["responses"]["VersionGone"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    updateCardholder: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-            };
-            path: {
-                /**
-                 * @description The cardholder.
-                 * @example chd_01jxd19e8f7g6h5j4k3m2n1p0q
-                 */
-                cardholder_id: components["parameters"]["CardholderId"];
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["CardholderUpdate"];
-            };
-        };
-        responses: {
-            /** @description The cardholder as it is now. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Cardholder"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            410: components["responses"]["VersionGone"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Unprocessable"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    screenCardholder: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-                /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
-                 * response; with another request it is refused.
-                 * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
-                 */
-                "Idempotency-Key": components["parameters"]["IdempotencyKey"];
-            };
-            path: {
-                /**
-                 * @description The cardholder.
-                 * @example chd_01jxd19e8f7g6h5j4k3m2n1p0q
-                 */
-                cardholder_id: components["parameters"]["CardholderId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: {
-            content: {
-                "application/json": components["schemas"]["Empty"];
-            };
-        };
-        responses: {
-            /** @description The cardholder with the outcome. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Cardholder"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            410: components["responses"]["VersionGone"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Unprocessable"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    listSanctionsAlerts: {
-        parameters: {
-            query?: {
-                /**
-                 * @description How many records a page may hold.
-                 * @example 25
-                 */
-                limit?: components["parameters"]["Limit"];
-                /**
-                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the
-                 * filters and the order it was made under.
-                 * @example AZeQp3Y0c2sKc1oXkq9tVwAB
-                 */
-                starting_after?: components["parameters"]["StartingAfter"];
-                /**
-                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with
-                 * `starting_after`.
-                 * @example AZeQp3Y0c2sKc1oXkq9tVwAB
-                 */
-                ending_before?: components["parameters"]["EndingBefore"];
-                /**
-                 * @description By time of creation: `desc` is newest first, `asc` oldest first.
-                 * @example desc
-                 */
-                order?: components["parameters"]["Order"];
-                /**
-                 * @description Only records created after this instant, which is itself excluded.
-                 * @example 2026-05-01
-                 */
-                created_after?: components["parameters"]["CreatedAfter"];
-                /**
-                 * @description Only records created at this instant or later.
-                 * @example 2026-05-01T00:00:00Z
-                 */
-                "created[gte]"?: components["parameters"]["CreatedGte"];
-                /**
-                 * @description Only records created later than this instant.
-                 * @example 2026-05-01T00:00:00Z
-                 */
-                "created[gt]"?: components["parameters"]["CreatedGt"];
-                /**
-                 * @description Only records created at this instant or earlier.
-                 * @example 2026-06-01T00:00:00Z
-                 */
-                "created[lte]"?: components["parameters"]["CreatedLte"];
-                /**
-                 * @description Only records created earlier than this instant.
-                 * @example 2026-06-01T00:00:00Z
-                 */
-                "created[lt]"?: components["parameters"]["CreatedLt"];
-                /**
-                 * @description Only alerts in this status.
-                 * @example open
-                 */
-                status?: components["schemas"]["SanctionsAlertStatus"];
-                /**
-                 * @description Only alerts on this cardholder.
-                 * @example chd_01jxd19e8f7g6h5j4k3m2n1p0q
-                 */
-                cardholder_id?: components["schemas"]["CardholderId"];
-            };
-            header?: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A page of alerts. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["SanctionsAlertList"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            410: components["responses"]["VersionGone"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    getSanctionsAlert: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-            };
-            path: {
-                /**
-                 * @description The alert.
-                 * @example sal_01jxe19f8g7h6j5k4m3n2p1q0r
-                 */
-                sanctions_alert_id: components["parameters"]["SanctionsAlertId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The alert. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["SanctionsAlert"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            410: components["responses"]["VersionGone"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    resolveSanctionsAlert: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-                /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
-                 * response; with another request it is refused.
-                 * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
-                 */
-                "Idempotency-Key": components["parameters"]["IdempotencyKey"];
-            };
-            path: {
-                /**
-                 * @description The alert.
-                 * @example sal_01jxe19f8g7h6j5k4m3n2p1q0r
-                 */
-                sanctions_alert_id: components["parameters"]["SanctionsAlertId"];
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["SanctionsAlertResolve"];
-            };
-        };
-        responses: {
-            /** @description The resolved alert. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["SanctionsAlert"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            410: components["responses"]["VersionGone"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Unprocessable"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    listCardPrograms: {
-        parameters: {
-            query?: {
-                /**
-                 * @description How many records a page may hold.
-                 * @example 25
-                 */
-                limit?: components["parameters"]["Limit"];
-                /**
-                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the
-                 * filters and the order it was made under.
-                 * @example AZeQp3Y0c2sKc1oXkq9tVwAB
-                 */
-                starting_after?: components["parameters"]["StartingAfter"];
-                /**
-                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with
-                 * `starting_after`.
-                 * @example AZeQp3Y0c2sKc1oXkq9tVwAB
-                 */
-                ending_before?: components["parameters"]["EndingBefore"];
-                /**
-                 * @description By time of creation: `desc` is newest first, `asc` oldest first.
-                 * @example desc
-                 */
-                order?: components["parameters"]["Order"];
-                /**
-                 * @description Only records created after this instant, which is itself excluded.
-                 * @example 2026-05-01
-                 */
-                created_after?: components["parameters"]["CreatedAfter"];
-                /**
-                 * @description Only records created at this instant or later.
-                 * @example 2026-05-01T00:00:00Z
-                 */
-                "created[gte]"?: components["parameters"]["CreatedGte"];
-                /**
-                 * @description Only records created later than this instant.
-                 * @example 2026-05-01T00:00:00Z
-                 */
-                "created[gt]"?: components["parameters"]["CreatedGt"];
-                /**
-                 * @description Only records created at this instant or earlier.
-                 * @example 2026-06-01T00:00:00Z
-                 */
-                "created[lte]"?: components["parameters"]["CreatedLte"];
-                /**
-                 * @description Only records created earlier than this instant.
-                 * @example 2026-06-01T00:00:00Z
-                 */
-                "created[lt]"?: components["parameters"]["CreatedLt"];
-            };
-            header?: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A page of programs. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CardProgramList"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            410: components["responses"]["VersionGone"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    createCardProgram: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-                /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
-                 * response; with another request it is refused.
-                 * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
-                 */
-                "Idempotency-Key": components["parameters"]["IdempotencyKey"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["CardProgramCreate"];
-            };
-        };
-        responses: {
-            /** @description The new program. */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CardProgram"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            409: components["responses"]["Conflict"];
-            410: components["responses"]["VersionGone"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Unprocessable"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    getCardProgram: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-            };
-            path: {
-                /**
-                 * @description The card program.
-                 * @example cprg_01jxf19g8h7j6k5m4n3p2q1r0s
-                 */
-                card_program_id: components["parameters"]["CardProgramId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The program. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CardProgram"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            410: components["responses"]["VersionGone"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    updateCardProgram: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-            };
-            path: {
-                /**
-                 * @description The card program.
-                 * @example cprg_01jxf19g8h7j6k5m4n3p2q1r0s
-                 */
-                card_program_id: components["parameters"]["CardProgramId"];
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["CardProgramUpdate"];
-            };
-        };
-        responses: {
-            /** @description The program as it is now. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CardProgram"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            410: components["responses"]["VersionGone"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Unprocessable"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    getBalance: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The balance. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Balance"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            410: components["responses"]["VersionGone"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    listCards: {
-        parameters: {
-            query?: {
-                /**
-                 * @description How many records a page may hold.
-                 * @example 25
-                 */
-                limit?: components["parameters"]["Limit"];
-                /**
-                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the
-                 * filters and the order it was made under.
-                 * @example AZeQp3Y0c2sKc1oXkq9tVwAB
-                 */
-                starting_after?: components["parameters"]["StartingAfter"];
-                /**
-                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with
-                 * `starting_after`.
-                 * @example AZeQp3Y0c2sKc1oXkq9tVwAB
-                 */
-                ending_before?: components["parameters"]["EndingBefore"];
-                /**
-                 * @description By time of creation: `desc` is newest first, `asc` oldest first.
-                 * @example desc
-                 */
-                order?: components["parameters"]["Order"];
-                /**
-                 * @description Only records created after this instant, which is itself excluded.
-                 * @example 2026-05-01
-                 */
-                created_after?: components["parameters"]["CreatedAfter"];
-                /**
-                 * @description Only records created at this instant or later.
-                 * @example 2026-05-01T00:00:00Z
-                 */
-                "created[gte]"?: components["parameters"]["CreatedGte"];
-                /**
-                 * @description Only records created later than this instant.
-                 * @example 2026-05-01T00:00:00Z
-                 */
-                "created[gt]"?: components["parameters"]["CreatedGt"];
-                /**
-                 * @description Only records created at this instant or earlier.
-                 * @example 2026-06-01T00:00:00Z
-                 */
-                "created[lte]"?: components["parameters"]["CreatedLte"];
-                /**
-                 * @description Only records created earlier than this instant.
-                 * @example 2026-06-01T00:00:00Z
-                 */
-                "created[lt]"?: components["parameters"]["CreatedLt"];
-                /**
-                 * @description Only cards in this status.
-                 * @example active
-                 */
-                status?: components["schemas"]["CardStatus"];
-                /**
-                 * @description Only cards of this type.
-                 * @example virtual
-                 */
-                type?: components["schemas"]["CardType"];
-                /**
-                 * @description Only cards of this cardholder.
-                 * @example chd_01jxd19e8f7g6h5j4k3m2n1p0q
-                 */
-                cardholder_id?: components["schemas"]["CardholderId"];
-            };
-            header?: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A page of cards. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CardList"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            410: components["responses"]["VersionGone"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    createCard: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-                /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
-                 * response; with another request it is refused.
-                 * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
-                 */
-                "Idempotency-Key": components["parameters"]["IdempotencyKey"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["CardCreate"];
-            };
-        };
-        responses: {
-            /** @description The new card. */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Card"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            409: components["responses"]["Conflict"];
-            410: components["responses"]["VersionGone"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Unprocessable"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    getCard: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-            };
-            path: {
-                /**
-                 * @description The card.
-                 * @example card_01jxg19h8j7k6m5n4p3q2r1s0t
-                 */
-                card_id: components["parameters"]["CardId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The card. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Card"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            410: components["responses"]["VersionGone"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    updateCard: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-            };
-            path: {
-                /**
-                 * @description The card.
-                 * @example card_01jxg19h8j7k6m5n4p3q2r1s0t
-                 */
-                card_id: components["parameters"]["CardId"];
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["CardUpdate"];
-            };
-        };
-        responses: {
-            /** @description The card as it is now. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Card"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            410: components["responses"]["VersionGone"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Unprocessable"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    activateCard: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-                /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
-                 * response; with another request it is refused.
-                 * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
-                 */
-                "Idempotency-Key": components["parameters"]["IdempotencyKey"];
-            };
-            path: {
-                /**
-                 * @description The card.
-                 * @example card_01jxg19h8j7k6m5n4p3q2r1s0t
-                 */
-                card_id: components["parameters"]["CardId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: {
-            content: {
-                "application/json": components["schemas"]["Empty"];
-            };
-        };
-        responses: {
-            /** @description The active card. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Card"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            410: components["responses"]["VersionGone"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Unprocessable"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    freezeCard: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-                /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
-                 * response; with another request it is refused.
-                 * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
-                 */
-                "Idempotency-Key": components["parameters"]["IdempotencyKey"];
-            };
-            path: {
-                /**
-                 * @description The card.
-                 * @example card_01jxg19h8j7k6m5n4p3q2r1s0t
-                 */
-                card_id: components["parameters"]["CardId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: {
-            content: {
-                "application/json": components["schemas"]["Empty"];
-            };
-        };
-        responses: {
-            /** @description The frozen card. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Card"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            410: components["responses"]["VersionGone"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Unprocessable"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    unfreezeCard: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-                /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
-                 * response; with another request it is refused.
-                 * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
-                 */
-                "Idempotency-Key": components["parameters"]["IdempotencyKey"];
-            };
-            path: {
-                /**
-                 * @description The card.
-                 * @example card_01jxg19h8j7k6m5n4p3q2r1s0t
-                 */
-                card_id: components["parameters"]["CardId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: {
-            content: {
-                "application/json": components["schemas"]["Empty"];
-            };
-        };
-        responses: {
-            /** @description The card, usable again. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Card"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            410: components["responses"]["VersionGone"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Unprocessable"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    cancelCard: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-                /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
-                 * response; with another request it is refused.
-                 * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
-                 */
-                "Idempotency-Key": components["parameters"]["IdempotencyKey"];
-            };
-            path: {
-                /**
-                 * @description The card.
-                 * @example card_01jxg19h8j7k6m5n4p3q2r1s0t
-                 */
-                card_id: components["parameters"]["CardId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: {
-            content: {
-                "application/json": components["schemas"]["CardCancel"];
-            };
-        };
-        responses: {
-            /** @description The canceled card. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Card"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            410: components["responses"]["VersionGone"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Unprocessable"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    replaceCard: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-                /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
-                 * response; with another request it is refused.
-                 * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
-                 */
-                "Idempotency-Key": components["parameters"]["IdempotencyKey"];
-            };
-            path: {
-                /**
-                 * @description The card.
-                 * @example card_01jxg19h8j7k6m5n4p3q2r1s0t
-                 */
-                card_id: components["parameters"]["CardId"];
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["CardReplace"];
-            };
-        };
-        responses: {
-            /** @description The new card. */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Card"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            410: components["responses"]["VersionGone"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Unprocessable"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    getCardDetails: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-            };
-            path: {
-                /**
-                 * @description The card.
-                 * @example card_01jxg19h8j7k6m5n4p3q2r1s0t
-                 */
-                card_id: components["parameters"]["CardId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The card’s secrets; not to be cached. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CardDetails"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            410: components["responses"]["VersionGone"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    listProvisioningPayloads: {
-        parameters: {
-            query?: {
-                /**
-                 * @description How many records a page may hold.
-                 * @example 25
-                 */
-                limit?: components["parameters"]["Limit"];
-                /**
-                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the
-                 * filters and the order it was made under.
-                 * @example AZeQp3Y0c2sKc1oXkq9tVwAB
-                 */
-                starting_after?: components["parameters"]["StartingAfter"];
-                /**
-                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with
-                 * `starting_after`.
-                 * @example AZeQp3Y0c2sKc1oXkq9tVwAB
-                 */
-                ending_before?: components["parameters"]["EndingBefore"];
-                /**
-                 * @description By time of creation: `desc` is newest first, `asc` oldest first.
-                 * @example desc
-                 */
-                order?: components["parameters"]["Order"];
-                /**
-                 * @description Only records created after this instant, which is itself excluded.
-                 * @example 2026-05-01
-                 */
-                created_after?: components["parameters"]["CreatedAfter"];
-                /**
-                 * @description Only records created at this instant or later.
-                 * @example 2026-05-01T00:00:00Z
-                 */
-                "created[gte]"?: components["parameters"]["CreatedGte"];
-                /**
-                 * @description Only records created later than this instant.
-                 * @example 2026-05-01T00:00:00Z
-                 */
-                "created[gt]"?: components["parameters"]["CreatedGt"];
-                /**
-                 * @description Only records created at this instant or earlier.
-                 * @example 2026-06-01T00:00:00Z
-                 */
-                "created[lte]"?: components["parameters"]["CreatedLte"];
-                /**
-                 * @description Only records created earlier than this instant.
-                 * @example 2026-06-01T00:00:00Z
-                 */
-                "created[lt]"?: components["parameters"]["CreatedLt"];
-            };
-            header?: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-            };
-            path: {
-                /**
-                 * @description The card.
-                 * @example card_01jxg19h8j7k6m5n4p3q2r1s0t
-                 */
-                card_id: components["parameters"]["CardId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A page of payloads. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ProvisioningPayloadList"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            410: components["responses"]["VersionGone"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    createProvisioningPayload: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-                /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
-                 * response; with another request it is refused.
-                 * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
-                 */
-                "Idempotency-Key": components["parameters"]["IdempotencyKey"];
-            };
-            path: {
-                /**
-                 * @description The card.
-                 * @example card_01jxg19h8j7k6m5n4p3q2r1s0t
-                 */
-                card_id: components["parameters"]["CardId"];
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["ProvisioningPayloadCreate"];
-            };
-        };
-        responses: {
-            /** @description The payload with its encrypted data. */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ProvisioningPayload"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            410: components["responses"]["VersionGone"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Unprocessable"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    getProvisioningPayload: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-            };
-            path: {
-                /**
-                 * @description The card.
-                 * @example card_01jxg19h8j7k6m5n4p3q2r1s0t
-                 */
-                card_id: components["parameters"]["CardId"];
-                /**
-                 * @description The provisioning payload.
-                 * @example ppl_01jxh19j8k7m6n5p4q3r2s1t0v
-                 */
-                provisioning_payload_id: components["parameters"]["ProvisioningPayloadId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The payload. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ProvisioningPayload"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            410: components["responses"]["VersionGone"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    listWalletTokens: {
-        parameters: {
-            query?: {
-                /**
-                 * @description How many records a page may hold.
-                 * @example 25
-                 */
-                limit?: components["parameters"]["Limit"];
-                /**
-                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the
-                 * filters and the order it was made under.
-                 * @example AZeQp3Y0c2sKc1oXkq9tVwAB
-                 */
-                starting_after?: components["parameters"]["StartingAfter"];
-                /**
-                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with
-                 * `starting_after`.
-                 * @example AZeQp3Y0c2sKc1oXkq9tVwAB
-                 */
-                ending_before?: components["parameters"]["EndingBefore"];
-                /**
-                 * @description By time of creation: `desc` is newest first, `asc` oldest first.
-                 * @example desc
-                 */
-                order?: components["parameters"]["Order"];
-                /**
-                 * @description Only records created after this instant, which is itself excluded.
-                 * @example 2026-05-01
-                 */
-                created_after?: components["parameters"]["CreatedAfter"];
-                /**
-                 * @description Only records created at this instant or later.
-                 * @example 2026-05-01T00:00:00Z
-                 */
-                "created[gte]"?: components["parameters"]["CreatedGte"];
-                /**
-                 * @description Only records created later than this instant.
-                 * @example 2026-05-01T00:00:00Z
-                 */
-                "created[gt]"?: components["parameters"]["CreatedGt"];
-                /**
-                 * @description Only records created at this instant or earlier.
-                 * @example 2026-06-01T00:00:00Z
-                 */
-                "created[lte]"?: components["parameters"]["CreatedLte"];
-                /**
-                 * @description Only records created earlier than this instant.
-                 * @example 2026-06-01T00:00:00Z
-                 */
-                "created[lt]"?: components["parameters"]["CreatedLt"];
-                /**
-                 * @description Only tokens of this card.
-                 * @example card_01jxg19h8j7k6m5n4p3q2r1s0t
-                 */
-                card_id?: components["schemas"]["CardId"];
-            };
-            header?: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A page of wallet tokens. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["WalletTokenList"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            410: components["responses"]["VersionGone"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    getWalletToken: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-            };
-            path: {
-                /**
-                 * @description The wallet token.
-                 * @example wtk_01jxj19k8m7n6p5q4r3s2t1v0w
-                 */
-                wallet_token_id: components["parameters"]["WalletTokenId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The wallet token. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["WalletToken"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            410: components["responses"]["VersionGone"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    updateWalletToken: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-            };
-            path: {
-                /**
-                 * @description The wallet token.
-                 * @example wtk_01jxj19k8m7n6p5q4r3s2t1v0w
-                 */
-                wallet_token_id: components["parameters"]["WalletTokenId"];
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["WalletTokenUpdate"];
-            };
-        };
-        responses: {
-            /** @description The wallet token as it is now. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["WalletToken"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            410: components["responses"]["VersionGone"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Unprocessable"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    listCardTransactions: {
-        parameters: {
-            query?: {
-                /**
-                 * @description How many records a page may hold.
-                 * @example 25
-                 */
-                limit?: components["parameters"]["Limit"];
-                /**
-                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the
-                 * filters and the order it was made under.
-                 * @example AZeQp3Y0c2sKc1oXkq9tVwAB
-                 */
-                starting_after?: components["parameters"]["StartingAfter"];
-                /**
-                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with
-                 * `starting_after`.
-                 * @example AZeQp3Y0c2sKc1oXkq9tVwAB
-                 */
-                ending_before?: components["parameters"]["EndingBefore"];
-                /**
-                 * @description By time of creation: `desc` is newest first, `asc` oldest first.
-                 * @example desc
-                 */
-                order?: components["parameters"]["Order"];
-                /**
-                 * @description Only records created after this instant, which is itself excluded.
-                 * @example 2026-05-01
-                 */
-                created_after?: components["parameters"]["CreatedAfter"];
-                /**
-                 * @description Only records created at this instant or later.
-                 * @example 2026-05-01T00:00:00Z
-                 */
-                "created[gte]"?: components["parameters"]["CreatedGte"];
-                /**
-                 * @description Only records created later than this instant.
-                 * @example 2026-05-01T00:00:00Z
-                 */
-                "created[gt]"?: components["parameters"]["CreatedGt"];
-                /**
-                 * @description Only records created at this instant or earlier.
-                 * @example 2026-06-01T00:00:00Z
-                 */
-                "created[lte]"?: components["parameters"]["CreatedLte"];
-                /**
-                 * @description Only records created earlier than this instant.
-                 * @example 2026-06-01T00:00:00Z
-                 */
-                "created[lt]"?: components["parameters"]["CreatedLt"];
-                /**
-                 * @description Only transactions of this card.
-                 * @example card_01jxg19h8j7k6m5n4p3q2r1s0t
-                 */
-                card_id?: components["schemas"]["CardId"];
-                /**
-                 * @description Only transactions of this cardholder.
-                 * @example chd_01jxd19e8f7g6h5j4k3m2n1p0q
-                 */
-                cardholder_id?: components["schemas"]["CardholderId"];
-                /**
-                 * @description Only transactions in this status.
-                 * @example authorized
-                 */
-                status?: components["schemas"]["CardTransactionStatus"];
-                /**
-                 * @description Only transactions of this type.
-                 * @example purchase
-                 */
-                type?: components["schemas"]["CardTransactionType"];
-                /**
-                 * @description Only transactions with merchants of this category.
-                 * @example 5812
-                 */
-                category_code?: components["schemas"]["MerchantCategoryCode"];
-            };
-            header?: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A page of transactions. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CardTransactionList"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            410: components["responses"]["VersionGone"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    getCardTransaction: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-            };
-            path: {
-                /**
-                 * @description The transaction.
-                 * @example ctx_01jxk19m8n7p6q5r4s3t2v1w0x
-                 */
-                card_transaction_id: components["parameters"]["CardTransactionId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The transaction. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CardTransaction"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            410: components["responses"]["VersionGone"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    updateCardTransaction: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-            };
-            path: {
-                /**
-                 * @description The transaction.
-                 * @example ctx_01jxk19m8n7p6q5r4s3t2v1w0x
-                 */
-                card_transaction_id: components["parameters"]["CardTransactionId"];
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["CardTransactionUpdate"];
-            };
-        };
-        responses: {
-            /** @description The transaction as it is now. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CardTransaction"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            410: components["responses"]["VersionGone"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Unprocessable"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    releaseCardTransaction: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-                /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
-                 * response; with another request it is refused.
-                 * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
-                 */
-                "Idempotency-Key": components["parameters"]["IdempotencyKey"];
-            };
-            path: {
-                /**
-                 * @description The transaction.
-                 * @example ctx_01jxk19m8n7p6q5r4s3t2v1w0x
-                 */
-                card_transaction_id: components["parameters"]["CardTransactionId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: {
-            content: {
-                "application/json": components["schemas"]["Empty"];
-            };
-        };
-        responses: {
-            /** @description The transaction as it is now. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CardTransaction"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            410: components["responses"]["VersionGone"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Unprocessable"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    getAuthorizationEndpoint: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The endpoint, without its secret. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["AuthorizationEndpoint"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            410: components["responses"]["VersionGone"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    putAuthorizationEndpoint: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["AuthorizationEndpointPut"];
-            };
-        };
-        responses: {
-            /** @description The endpoint; with its `secret` the first time. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["AuthorizationEndpoint"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            410: components["responses"]["VersionGone"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Unprocessable"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    deleteAuthorizationEndpoint: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description It is removed. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["DeletedAuthorizationEndpoint"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            410: components["responses"]["VersionGone"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    rotateAuthorizationEndpointSecret: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-                /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
-                 * response; with another request it is refused.
-                 * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
-                 */
-                "Idempotency-Key": components["parameters"]["IdempotencyKey"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: {
-            content: {
-                "application/json": components["schemas"]["Empty"];
-            };
-        };
-        responses: {
-            /** @description The endpoint with its new `secret`. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["AuthorizationEndpoint"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            410: components["responses"]["VersionGone"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Unprocessable"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    listAuthorizationDecisions: {
-        parameters: {
-            query?: {
-                /**
-                 * @description How many records a page may hold.
-                 * @example 25
-                 */
-                limit?: components["parameters"]["Limit"];
-                /**
-                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the
-                 * filters and the order it was made under.
-                 * @example AZeQp3Y0c2sKc1oXkq9tVwAB
-                 */
-                starting_after?: components["parameters"]["StartingAfter"];
-                /**
-                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with
-                 * `starting_after`.
-                 * @example AZeQp3Y0c2sKc1oXkq9tVwAB
-                 */
-                ending_before?: components["parameters"]["EndingBefore"];
-                /**
-                 * @description By time of creation: `desc` is newest first, `asc` oldest first.
-                 * @example desc
-                 */
-                order?: components["parameters"]["Order"];
-                /**
-                 * @description Only records created after this instant, which is itself excluded.
-                 * @example 2026-05-01
-                 */
-                created_after?: components["parameters"]["CreatedAfter"];
-                /**
-                 * @description Only records created at this instant or later.
-                 * @example 2026-05-01T00:00:00Z
-                 */
-                "created[gte]"?: components["parameters"]["CreatedGte"];
-                /**
-                 * @description Only records created later than this instant.
-                 * @example 2026-05-01T00:00:00Z
-                 */
-                "created[gt]"?: components["parameters"]["CreatedGt"];
-                /**
-                 * @description Only records created at this instant or earlier.
-                 * @example 2026-06-01T00:00:00Z
-                 */
-                "created[lte]"?: components["parameters"]["CreatedLte"];
-                /**
-                 * @description Only records created earlier than this instant.
-                 * @example 2026-06-01T00:00:00Z
-                 */
-                "created[lt]"?: components["parameters"]["CreatedLt"];
-                /**
-                 * @description Only decisions in this status.
-                 * @example timed_out
-                 */
-                status?: components["schemas"]["AuthorizationDecisionStatus"];
-                /**
-                 * @description Only the decision on this transaction.
-                 * @example ctx_01jxk19m8n7p6q5r4s3t2v1w0x
-                 */
-                card_transaction_id?: components["schemas"]["CardTransactionId"];
-            };
-            header?: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A page of decisions. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["AuthorizationDecisionList"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            410: components["responses"]["VersionGone"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    getAuthorizationDecision: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-            };
-            path: {
-                /**
-                 * @description The decision.
-                 * @example azd_01jxn19p8q7r6s5t4v3w2x1y0z
-                 */
-                authorization_decision_id: components["parameters"]["AuthorizationDecisionId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The decision. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["AuthorizationDecision"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            410: components["responses"]["VersionGone"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    listDisputes: {
-        parameters: {
-            query?: {
-                /**
-                 * @description How many records a page may hold.
-                 * @example 25
-                 */
-                limit?: components["parameters"]["Limit"];
-                /**
-                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the
-                 * filters and the order it was made under.
-                 * @example AZeQp3Y0c2sKc1oXkq9tVwAB
-                 */
-                starting_after?: components["parameters"]["StartingAfter"];
-                /**
-                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with
-                 * `starting_after`.
-                 * @example AZeQp3Y0c2sKc1oXkq9tVwAB
-                 */
-                ending_before?: components["parameters"]["EndingBefore"];
-                /**
-                 * @description By time of creation: `desc` is newest first, `asc` oldest first.
-                 * @example desc
-                 */
-                order?: components["parameters"]["Order"];
-                /**
-                 * @description Only records created after this instant, which is itself excluded.
-                 * @example 2026-05-01
-                 */
-                created_after?: components["parameters"]["CreatedAfter"];
-                /**
-                 * @description Only records created at this instant or later.
-                 * @example 2026-05-01T00:00:00Z
-                 */
-                "created[gte]"?: components["parameters"]["CreatedGte"];
-                /**
-                 * @description Only records created later than this instant.
-                 * @example 2026-05-01T00:00:00Z
-                 */
-                "created[gt]"?: components["parameters"]["CreatedGt"];
-                /**
-                 * @description Only records created at this instant or earlier.
-                 * @example 2026-06-01T00:00:00Z
-                 */
-                "created[lte]"?: components["parameters"]["CreatedLte"];
-                /**
-                 * @description Only records created earlier than this instant.
-                 * @example 2026-06-01T00:00:00Z
-                 */
-                "created[lt]"?: components["parameters"]["CreatedLt"];
-                /**
-                 * @description Only disputes in this status.
-                 * @example submitted
-                 */
-                status?: components["schemas"]["DisputeStatus"];
-                /**
-                 * @description Only disputes for this reason.
-                 * @example fraudulent
-                 */
-                reason?: components["schemas"]["DisputeReason"];
-                /**
-                 * @description Only disputes of this transaction.
-                 * @example ctx_01jxk19m8n7p6q5r4s3t2v1w0x
-                 */
-                card_transaction_id?: components["schemas"]["CardTransactionId"];
-            };
-            header?: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A page of disputes. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["DisputeList"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            410: components["responses"]["VersionGone"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    createDispute: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-                /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
-                 * response; with another request it is refused.
-                 * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
-                 */
-                "Idempotency-Key": components["parameters"]["IdempotencyKey"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["DisputeCreate"];
-            };
-        };
-        responses: {
-            /** @description The new dispute. */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Dispute"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            409: components["responses"]["Conflict"];
-            410: components["responses"]["VersionGone"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Unprocessable"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    getDispute: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-            };
-            path: {
-                /**
-                 * @description The dispute.
-                 * @example dsp_01jxm19n8p7q6r5s4t3v2w1x0y
-                 */
-                dispute_id: components["parameters"]["DisputeId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The dispute. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Dispute"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            410: components["responses"]["VersionGone"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    updateDispute: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-            };
-            path: {
-                /**
-                 * @description The dispute.
-                 * @example dsp_01jxm19n8p7q6r5s4t3v2w1x0y
-                 */
-                dispute_id: components["parameters"]["DisputeId"];
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["DisputeUpdate"];
-            };
-        };
-        responses: {
-            /** @description The dispute as it is now. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Dispute"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            410: components["responses"]["VersionGone"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Unprocessable"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    submitDispute: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-                /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
-                 * response; with another request it is refused.
-                 * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
-                 */
-                "Idempotency-Key": components["parameters"]["IdempotencyKey"];
-            };
-            path: {
-                /**
-                 * @description The dispute.
-                 * @example dsp_01jxm19n8p7q6r5s4t3v2w1x0y
-                 */
-                dispute_id: components["parameters"]["DisputeId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: {
-            content: {
-                "application/json": components["schemas"]["Empty"];
-            };
-        };
-        responses: {
-            /** @description The submitted dispute. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Dispute"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            410: components["responses"]["VersionGone"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Unprocessable"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    withdrawDispute: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-                /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
-                 * response; with another request it is refused.
-                 * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
-                 */
-                "Idempotency-Key": components["parameters"]["IdempotencyKey"];
-            };
-            path: {
-                /**
-                 * @description The dispute.
-                 * @example dsp_01jxm19n8p7q6r5s4t3v2w1x0y
-                 */
-                dispute_id: components["parameters"]["DisputeId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: {
-            content: {
-                "application/json": components["schemas"]["Empty"];
-            };
-        };
-        responses: {
-            /** @description The withdrawn dispute. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Dispute"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            410: components["responses"]["VersionGone"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Unprocessable"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    listMerchantCategories: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The catalogue. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["MerchantCategoryCatalogue"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            410: components["responses"]["VersionGone"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    listSettlements: {
-        parameters: {
-            query?: {
-                /**
-                 * @description How many records a page may hold.
-                 * @example 25
-                 */
-                limit?: components["parameters"]["Limit"];
-                /**
-                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the
-                 * filters and the order it was made under.
-                 * @example AZeQp3Y0c2sKc1oXkq9tVwAB
-                 */
-                starting_after?: components["parameters"]["StartingAfter"];
-                /**
-                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with
-                 * `starting_after`.
-                 * @example AZeQp3Y0c2sKc1oXkq9tVwAB
-                 */
-                ending_before?: components["parameters"]["EndingBefore"];
-                /**
-                 * @description By time of creation: `desc` is newest first, `asc` oldest first.
-                 * @example desc
-                 */
-                order?: components["parameters"]["Order"];
-                /**
-                 * @description Only records created after this instant, which is itself excluded.
-                 * @example 2026-05-01
-                 */
-                created_after?: components["parameters"]["CreatedAfter"];
-                /**
-                 * @description Only records created at this instant or later.
-                 * @example 2026-05-01T00:00:00Z
-                 */
-                "created[gte]"?: components["parameters"]["CreatedGte"];
-                /**
-                 * @description Only records created later than this instant.
-                 * @example 2026-05-01T00:00:00Z
-                 */
-                "created[gt]"?: components["parameters"]["CreatedGt"];
-                /**
-                 * @description Only records created at this instant or earlier.
-                 * @example 2026-06-01T00:00:00Z
-                 */
-                "created[lte]"?: components["parameters"]["CreatedLte"];
-                /**
-                 * @description Only records created earlier than this instant.
-                 * @example 2026-06-01T00:00:00Z
-                 */
-                "created[lt]"?: components["parameters"]["CreatedLt"];
-                /**
-                 * @description Only settlements in this status.
-                 * @example settled
-                 */
-                status?: components["schemas"]["SettlementStatus"];
-            };
-            header?: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A page of settlements. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["SettlementList"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            410: components["responses"]["VersionGone"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    getSettlement: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-            };
-            path: {
-                /**
-                 * @description The settlement.
-                 * @example stl_01jxp19q8r7s6t5v4w3x2y1z0a
-                 */
-                settlement_id: components["parameters"]["SettlementId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The settlement. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Settlement"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            410: components["responses"]["VersionGone"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    listSettlementLines: {
-        parameters: {
-            query?: {
-                /**
-                 * @description How many records a page may hold.
-                 * @example 25
-                 */
-                limit?: components["parameters"]["Limit"];
-                /**
-                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the
-                 * filters and the order it was made under.
-                 * @example AZeQp3Y0c2sKc1oXkq9tVwAB
-                 */
-                starting_after?: components["parameters"]["StartingAfter"];
-                /**
-                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with
-                 * `starting_after`.
-                 * @example AZeQp3Y0c2sKc1oXkq9tVwAB
-                 */
-                ending_before?: components["parameters"]["EndingBefore"];
-                /**
-                 * @description By time of creation: `desc` is newest first, `asc` oldest first.
-                 * @example desc
-                 */
-                order?: components["parameters"]["Order"];
-                /**
-                 * @description Only records created after this instant, which is itself excluded.
-                 * @example 2026-05-01
-                 */
-                created_after?: components["parameters"]["CreatedAfter"];
-                /**
-                 * @description Only records created at this instant or later.
-                 * @example 2026-05-01T00:00:00Z
-                 */
-                "created[gte]"?: components["parameters"]["CreatedGte"];
-                /**
-                 * @description Only records created later than this instant.
-                 * @example 2026-05-01T00:00:00Z
-                 */
-                "created[gt]"?: components["parameters"]["CreatedGt"];
-                /**
-                 * @description Only records created at this instant or earlier.
-                 * @example 2026-06-01T00:00:00Z
-                 */
-                "created[lte]"?: components["parameters"]["CreatedLte"];
-                /**
-                 * @description Only records created earlier than this instant.
-                 * @example 2026-06-01T00:00:00Z
-                 */
-                "created[lt]"?: components["parameters"]["CreatedLt"];
-                /**
-                 * @description Only lines of this type.
-                 * @example interchange
-                 */
-                type?: components["schemas"]["SettlementLineType"];
-                /**
-                 * @description Only lines of this transaction or dispute.
-                 * @example ctx_01jxk19m8n7p6q5r4s3t2v1w0x
-                 */
-                source_id?: string;
-            };
-            header?: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-            };
-            path: {
-                /**
-                 * @description The settlement.
-                 * @example stl_01jxp19q8r7s6t5v4w3x2y1z0a
-                 */
-                settlement_id: components["parameters"]["SettlementId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A page of lines. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["SettlementLineList"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            410: components["responses"]["VersionGone"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    listPayouts: {
-        parameters: {
-            query?: {
-                /**
-                 * @description How many records a page may hold.
-                 * @example 25
-                 */
-                limit?: components["parameters"]["Limit"];
-                /**
-                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the
-                 * filters and the order it was made under.
-                 * @example AZeQp3Y0c2sKc1oXkq9tVwAB
-                 */
-                starting_after?: components["parameters"]["StartingAfter"];
-                /**
-                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with
-                 * `starting_after`.
-                 * @example AZeQp3Y0c2sKc1oXkq9tVwAB
-                 */
-                ending_before?: components["parameters"]["EndingBefore"];
-                /**
-                 * @description By time of creation: `desc` is newest first, `asc` oldest first.
-                 * @example desc
-                 */
-                order?: components["parameters"]["Order"];
-                /**
-                 * @description Only records created after this instant, which is itself excluded.
-                 * @example 2026-05-01
-                 */
-                created_after?: components["parameters"]["CreatedAfter"];
-                /**
-                 * @description Only records created at this instant or later.
-                 * @example 2026-05-01T00:00:00Z
-                 */
-                "created[gte]"?: components["parameters"]["CreatedGte"];
-                /**
-                 * @description Only records created later than this instant.
-                 * @example 2026-05-01T00:00:00Z
-                 */
-                "created[gt]"?: components["parameters"]["CreatedGt"];
-                /**
-                 * @description Only records created at this instant or earlier.
-                 * @example 2026-06-01T00:00:00Z
-                 */
-                "created[lte]"?: components["parameters"]["CreatedLte"];
-                /**
-                 * @description Only records created earlier than this instant.
-                 * @example 2026-06-01T00:00:00Z
-                 */
-                "created[lt]"?: components["parameters"]["CreatedLt"];
-                /**
-                 * @description Only payouts in this status.
-                 * @example paid
-                 */
-                status?: components["schemas"]["PayoutStatus"];
-                /**
-                 * @description Only payouts to this destination.
-                 * @example pod_01jxs19t8v7w6x5y4z3a2b1c0d
-                 */
-                destination_id?: components["schemas"]["PayoutDestinationId"];
-                /**
-                 * @description Only payouts of this settlement.
-                 * @example stl_01jxp19q8r7s6t5v4w3x2y1z0a
-                 */
-                settlement_id?: components["schemas"]["SettlementId"];
-            };
-            header?: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A page of payouts. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["PayoutList"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            410: components["responses"]["VersionGone"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    getPayout: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-            };
-            path: {
-                /**
-                 * @description The payout.
-                 * @example po_01jxr19s8t7v6w5x4y3z2a1b0c
-                 */
-                payout_id: components["parameters"]["PayoutId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The payout. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Payout"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            410: components["responses"]["VersionGone"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    listPayoutDestinations: {
-        parameters: {
-            query?: {
-                /**
-                 * @description How many records a page may hold.
-                 * @example 25
-                 */
-                limit?: components["parameters"]["Limit"];
-                /**
-                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the
-                 * filters and the order it was made under.
-                 * @example AZeQp3Y0c2sKc1oXkq9tVwAB
-                 */
-                starting_after?: components["parameters"]["StartingAfter"];
-                /**
-                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with
-                 * `starting_after`.
-                 * @example AZeQp3Y0c2sKc1oXkq9tVwAB
-                 */
-                ending_before?: components["parameters"]["EndingBefore"];
-                /**
-                 * @description By time of creation: `desc` is newest first, `asc` oldest first.
-                 * @example desc
-                 */
-                order?: components["parameters"]["Order"];
-                /**
-                 * @description Only records created after this instant, which is itself excluded.
-                 * @example 2026-05-01
-                 */
-                created_after?: components["parameters"]["CreatedAfter"];
-                /**
-                 * @description Only records created at this instant or later.
-                 * @example 2026-05-01T00:00:00Z
-                 */
-                "created[gte]"?: components["parameters"]["CreatedGte"];
-                /**
-                 * @description Only records created later than this instant.
-                 * @example 2026-05-01T00:00:00Z
-                 */
-                "created[gt]"?: components["parameters"]["CreatedGt"];
-                /**
-                 * @description Only records created at this instant or earlier.
-                 * @example 2026-06-01T00:00:00Z
-                 */
-                "created[lte]"?: components["parameters"]["CreatedLte"];
-                /**
-                 * @description Only records created earlier than this instant.
-                 * @example 2026-06-01T00:00:00Z
-                 */
-                "created[lt]"?: components["parameters"]["CreatedLt"];
-                /**
-                 * @description Only destinations in this status.
-                 * @example active
-                 */
-                status?: components["schemas"]["PayoutDestinationStatus"];
-                /**
-                 * @description Only destinations of this type.
-                 * @example usdc_address
-                 */
-                type?: components["schemas"]["PayoutDestinationType"];
-            };
-            header?: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A page of destinations. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["PayoutDestinationList"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            410: components["responses"]["VersionGone"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    createPayoutDestination: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-                /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
-                 * response; with another request it is refused.
-                 * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
-                 */
-                "Idempotency-Key": components["parameters"]["IdempotencyKey"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["PayoutDestinationCreate"];
-            };
-        };
-        responses: {
-            /** @description The new destination. */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["PayoutDestination"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            409: components["responses"]["Conflict"];
-            410: components["responses"]["VersionGone"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Unprocessable"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    getPayoutDestination: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-            };
-            path: {
-                /**
-                 * @description The destination.
-                 * @example pod_01jxs19t8v7w6x5y4z3a2b1c0d
-                 */
-                payout_destination_id: components["parameters"]["PayoutDestinationId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The destination. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["PayoutDestination"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            410: components["responses"]["VersionGone"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    updatePayoutDestination: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-            };
-            path: {
-                /**
-                 * @description The destination.
-                 * @example pod_01jxs19t8v7w6x5y4z3a2b1c0d
-                 */
-                payout_destination_id: components["parameters"]["PayoutDestinationId"];
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["PayoutDestinationUpdate"];
-            };
-        };
-        responses: {
-            /** @description The destination as it is now. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["PayoutDestination"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            410: components["responses"]["VersionGone"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Unprocessable"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    disablePayoutDestination: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-                /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
-                 * response; with another request it is refused.
-                 * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
-                 */
-                "Idempotency-Key": components["parameters"]["IdempotencyKey"];
-            };
-            path: {
-                /**
-                 * @description The destination.
-                 * @example pod_01jxs19t8v7w6x5y4z3a2b1c0d
-                 */
-                payout_destination_id: components["parameters"]["PayoutDestinationId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: {
-            content: {
-                "application/json": components["schemas"]["Empty"];
-            };
-        };
-        responses: {
-            /** @description The disabled destination. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["PayoutDestination"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            410: components["responses"]["VersionGone"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Unprocessable"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    listTreasuryReports: {
-        parameters: {
-            query?: {
-                /**
-                 * @description How many records a page may hold.
-                 * @example 25
-                 */
-                limit?: components["parameters"]["Limit"];
-                /**
-                 * @description A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the
-                 * filters and the order it was made under.
-                 * @example AZeQp3Y0c2sKc1oXkq9tVwAB
-                 */
-                starting_after?: components["parameters"]["StartingAfter"];
-                /**
-                 * @description A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with
-                 * `starting_after`.
-                 * @example AZeQp3Y0c2sKc1oXkq9tVwAB
-                 */
-                ending_before?: components["parameters"]["EndingBefore"];
-                /**
-                 * @description By time of creation: `desc` is newest first, `asc` oldest first.
-                 * @example desc
-                 */
-                order?: components["parameters"]["Order"];
-                /**
-                 * @description Only records created after this instant, which is itself excluded.
-                 * @example 2026-05-01
-                 */
-                created_after?: components["parameters"]["CreatedAfter"];
-                /**
-                 * @description Only records created at this instant or later.
-                 * @example 2026-05-01T00:00:00Z
-                 */
-                "created[gte]"?: components["parameters"]["CreatedGte"];
-                /**
-                 * @description Only records created later than this instant.
-                 * @example 2026-05-01T00:00:00Z
-                 */
-                "created[gt]"?: components["parameters"]["CreatedGt"];
-                /**
-                 * @description Only records created at this instant or earlier.
-                 * @example 2026-06-01T00:00:00Z
-                 */
-                "created[lte]"?: components["parameters"]["CreatedLte"];
-                /**
-                 * @description Only records created earlier than this instant.
-                 * @example 2026-06-01T00:00:00Z
-                 */
-                "created[lt]"?: components["parameters"]["CreatedLt"];
-            };
-            header?: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A page of reports. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["TreasuryReportList"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            410: components["responses"]["VersionGone"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    createTreasuryReport: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-                /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
-                 * response; with another request it is refused.
-                 * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
-                 */
-                "Idempotency-Key": components["parameters"]["IdempotencyKey"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["TreasuryReportCreate"];
-            };
-        };
-        responses: {
-            /** @description The report, pending. */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["TreasuryReport"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            409: components["responses"]["Conflict"];
-            410: components["responses"]["VersionGone"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Unprocessable"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    getTreasuryReport: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-            };
-            path: {
-                /**
-                 * @description The report.
-                 * @example trp_01jxv19w8x7y6z5a4b3c2d1e0f
-                 */
-                treasury_report_id: components["parameters"]["TreasuryReportId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The report. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["TreasuryReport"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            410: components["responses"]["VersionGone"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    simulateScan: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-                /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
-                 * response; with another request it is refused.
-                 * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
-                 */
-                "Idempotency-Key": components["parameters"]["IdempotencyKey"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["ScanSimulation"];
-            };
-        };
-        responses: {
-            /** @description The scan with its result. */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Scan"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            410: components["responses"]["VersionGone"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Unprocessable"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    simulateInstall: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-                /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
-                 * response; with another request it is refused.
-                 * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
-                 */
-                "Idempotency-Key": components["parameters"]["IdempotencyKey"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["InstallSimulation"];
-            };
-        };
-        responses: {
-            /** @description The pass as it is now. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Pass"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            410: components["responses"]["VersionGone"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Unprocessable"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    simulateUninstall: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-                /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
-                 * response; with another request it is refused.
-                 * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
-                 */
-                "Idempotency-Key": components["parameters"]["IdempotencyKey"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["InstallSimulation"];
-            };
-        };
-        responses: {
-            /** @description The pass as it is now. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Pass"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            410: components["responses"]["VersionGone"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Unprocessable"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    simulateAuthorization: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-                /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
-                 * response; with another request it is refused.
-                 * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
-                 */
-                "Idempotency-Key": components["parameters"]["IdempotencyKey"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["AuthorizationSimulation"];
-            };
-        };
-        responses: {
-            /** @description The transaction, authorized or declined. */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CardTransaction"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            410: components["responses"]["VersionGone"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Unprocessable"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    simulateDecline: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-                /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
-                 * response; with another request it is refused.
-                 * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
-                 */
-                "Idempotency-Key": components["parameters"]["IdempotencyKey"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["DeclineSimulation"];
-            };
-        };
-        responses: {
-            /** @description The declined transaction. */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CardTransaction"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            410: components["responses"]["VersionGone"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Unprocessable"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    simulateIncrement: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-                /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
-                 * response; with another request it is refused.
-                 * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
-                 */
-                "Idempotency-Key": components["parameters"]["IdempotencyKey"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["IncrementSimulation"];
-            };
-        };
-        responses: {
-            /** @description The transaction as it is now. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CardTransaction"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            410: components["responses"]["VersionGone"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Unprocessable"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    simulateReversal: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-                /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
-                 * response; with another request it is refused.
-                 * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
-                 */
-                "Idempotency-Key": components["parameters"]["IdempotencyKey"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["ReversalSimulation"];
-            };
-        };
-        responses: {
-            /** @description The transaction as it is now. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CardTransaction"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            410: components["responses"]["VersionGone"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Unprocessable"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    simulateExpiry: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-                /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
-                 * response; with another request it is refused.
-                 * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
-                 */
-                "Idempotency-Key": components["parameters"]["IdempotencyKey"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["ExpirySimulation"];
-            };
-        };
-        responses: {
-            /** @description The transaction as it is now. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CardTransaction"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            410: components["responses"]["VersionGone"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Unprocessable"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    simulateClearing: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-                /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
-                 * response; with another request it is refused.
-                 * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
-                 */
-                "Idempotency-Key": components["parameters"]["IdempotencyKey"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["ClearingSimulation"];
-            };
-        };
-        responses: {
-            /** @description The transaction as it is now. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CardTransaction"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            410: components["responses"]["VersionGone"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Unprocessable"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    simulateRefund: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-                /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
-                 * response; with another request it is refused.
-                 * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
-                 */
-                "Idempotency-Key": components["parameters"]["IdempotencyKey"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["RefundSimulation"];
-            };
-        };
-        responses: {
-            /** @description The transaction as it is now. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CardTransaction"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            410: components["responses"]["VersionGone"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Unprocessable"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    simulateForcePost: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-                /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
-                 * response; with another request it is refused.
-                 * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
-                 */
-                "Idempotency-Key": components["parameters"]["IdempotencyKey"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["ForcePostSimulation"];
-            };
-        };
-        responses: {
-            /** @description The cleared transaction. */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CardTransaction"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            410: components["responses"]["VersionGone"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Unprocessable"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    simulateShipping: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-                /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
-                 * response; with another request it is refused.
-                 * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
-                 */
-                "Idempotency-Key": components["parameters"]["IdempotencyKey"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["ShippingSimulation"];
-            };
-        };
-        responses: {
-            /** @description The card as it is now. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Card"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            410: components["responses"]["VersionGone"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Unprocessable"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    simulateSanctionsMatch: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-                /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
-                 * response; with another request it is refused.
-                 * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
-                 */
-                "Idempotency-Key": components["parameters"]["IdempotencyKey"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["SanctionsMatchSimulation"];
-            };
-        };
-        responses: {
-            /** @description The new alert. */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["SanctionsAlert"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            410: components["responses"]["VersionGone"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Unprocessable"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    simulateDisputeOutcome: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-                /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
-                 * response; with another request it is refused.
-                 * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
-                 */
-                "Idempotency-Key": components["parameters"]["IdempotencyKey"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["DisputeOutcomeSimulation"];
-            };
-        };
-        responses: {
-            /** @description The dispute as it is now. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Dispute"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            410: components["responses"]["VersionGone"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Unprocessable"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    simulateFunding: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-                /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
-                 * response; with another request it is refused.
-                 * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
-                 */
-                "Idempotency-Key": components["parameters"]["IdempotencyKey"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["FundingSimulation"];
-            };
-        };
-        responses: {
-            /** @description The balance as it is now. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Balance"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            410: components["responses"]["VersionGone"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Unprocessable"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    advanceSettlementClock: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-                /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
-                 * response; with another request it is refused.
-                 * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
-                 */
-                "Idempotency-Key": components["parameters"]["IdempotencyKey"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: {
-            content: {
-                "application/json": components["schemas"]["SettlementClockAdvance"];
-            };
-        };
-        responses: {
-            /** @description The settlements that moved. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["SettlementClock"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            410: components["responses"]["VersionGone"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Unprocessable"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    simulateSettlementFailure: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-                /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
-                 * response; with another request it is refused.
-                 * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
-                 */
-                "Idempotency-Key": components["parameters"]["IdempotencyKey"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["SettlementFailureSimulation"];
-            };
-        };
-        responses: {
-            /** @description The settlement as it is now. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Settlement"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            410: components["responses"]["VersionGone"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Unprocessable"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    simulatePayoutFailure: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-                /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
-                 * response; with another request it is refused.
-                 * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
-                 */
-                "Idempotency-Key": components["parameters"]["IdempotencyKey"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["PayoutFailureSimulation"];
-            };
-        };
-        responses: {
-            /** @description The payout as it is now. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Payout"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            410: components["responses"]["VersionGone"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Unprocessable"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    simulatePayoutReturn: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description The version to be answered in. Without it the version applies that the tenant is pinned to in this environment.
-                 * @example 2026-02-01
-                 */
-                "Service-Version"?: components["parameters"]["ServiceVersion"];
-                /**
-                 * @description A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored
-                 * response; with another request it is refused.
-                 * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
-                 */
-                "Idempotency-Key": components["parameters"]["IdempotencyKey"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["PayoutFailureSimulation"];
-            };
-        };
-        responses: {
-            /** @description The payout as it is now. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Payout"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            410: components["responses"]["VersionGone"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Unprocessable"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    onPassTemplateCreated: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
-                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
-                 * away.
-                 * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
-                 */
-                "Service-Signature": components["parameters"]["Signature"];
-                /**
-                 * @description The event’s `id`, the same on every delivery: deduplicate by it.
-                 * @example evt_01jx7e9f8g7h6j5k4m3n2p1q0r
-                 */
-                "Service-Event-Id": components["parameters"]["ServiceEventId"];
-                /**
-                 * @description Which attempt of the schedule this is.
-                 * @example 1
-                 */
-                "Service-Delivery-Attempt": components["parameters"]["ServiceDeliveryAttempt"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["PassTemplateCreatedEvent"];
-            };
-        };
-        responses: {
-            "2XX": components["responses"]["EventReceived"];
-            "4XX": components["responses"]["EventRefused"];
-            "5XX": components["responses"]["EventFailed"];
-        };
-    };
-    onPassTemplateUpdated: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
-                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
-                 * away.
-                 * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
-                 */
-                "Service-Signature": components["parameters"]["Signature"];
-                /**
-                 * @description The event’s `id`, the same on every delivery: deduplicate by it.
-                 * @example evt_01jx7e9f8g7h6j5k4m3n2p1q0r
-                 */
-                "Service-Event-Id": components["parameters"]["ServiceEventId"];
-                /**
-                 * @description Which attempt of the schedule this is.
-                 * @example 1
-                 */
-                "Service-Delivery-Attempt": components["parameters"]["ServiceDeliveryAttempt"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["PassTemplateUpdatedEvent"];
-            };
-        };
-        responses: {
-            "2XX": components["responses"]["EventReceived"];
-            "4XX": components["responses"]["EventRefused"];
-            "5XX": components["responses"]["EventFailed"];
-        };
-    };
-    onPassTemplateArchived: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
-                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
-                 * away.
-                 * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
-                 */
-                "Service-Signature": components["parameters"]["Signature"];
-                /**
-                 * @description The event’s `id`, the same on every delivery: deduplicate by it.
-                 * @example evt_01jx7e9f8g7h6j5k4m3n2p1q0r
-                 */
-                "Service-Event-Id": components["parameters"]["ServiceEventId"];
-                /**
-                 * @description Which attempt of the schedule this is.
-                 * @example 1
-                 */
-                "Service-Delivery-Attempt": components["parameters"]["ServiceDeliveryAttempt"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["PassTemplateArchivedEvent"];
-            };
-        };
-        responses: {
-            "2XX": components["responses"]["EventReceived"];
-            "4XX": components["responses"]["EventRefused"];
-            "5XX": components["responses"]["EventFailed"];
-        };
-    };
-    onPassCreated: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
-                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
-                 * away.
-                 * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
-                 */
-                "Service-Signature": components["parameters"]["Signature"];
-                /**
-                 * @description The event’s `id`, the same on every delivery: deduplicate by it.
-                 * @example evt_01jx7e9f8g7h6j5k4m3n2p1q0r
-                 */
-                "Service-Event-Id": components["parameters"]["ServiceEventId"];
-                /**
-                 * @description Which attempt of the schedule this is.
-                 * @example 1
-                 */
-                "Service-Delivery-Attempt": components["parameters"]["ServiceDeliveryAttempt"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["PassCreatedEvent"];
-            };
-        };
-        responses: {
-            "2XX": components["responses"]["EventReceived"];
-            "4XX": components["responses"]["EventRefused"];
-            "5XX": components["responses"]["EventFailed"];
-        };
-    };
-    onPassUpdated: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
-                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
-                 * away.
-                 * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
-                 */
-                "Service-Signature": components["parameters"]["Signature"];
-                /**
-                 * @description The event’s `id`, the same on every delivery: deduplicate by it.
-                 * @example evt_01jx7e9f8g7h6j5k4m3n2p1q0r
-                 */
-                "Service-Event-Id": components["parameters"]["ServiceEventId"];
-                /**
-                 * @description Which attempt of the schedule this is.
-                 * @example 1
-                 */
-                "Service-Delivery-Attempt": components["parameters"]["ServiceDeliveryAttempt"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["PassUpdatedEvent"];
-            };
-        };
-        responses: {
-            "2XX": components["responses"]["EventReceived"];
-            "4XX": components["responses"]["EventRefused"];
-            "5XX": components["responses"]["EventFailed"];
-        };
-    };
-    onPassInstalled: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
-                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
-                 * away.
-                 * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
-                 */
-                "Service-Signature": components["parameters"]["Signature"];
-                /**
-                 * @description The event’s `id`, the same on every delivery: deduplicate by it.
-                 * @example evt_01jx7e9f8g7h6j5k4m3n2p1q0r
-                 */
-                "Service-Event-Id": components["parameters"]["ServiceEventId"];
-                /**
-                 * @description Which attempt of the schedule this is.
-                 * @example 1
-                 */
-                "Service-Delivery-Attempt": components["parameters"]["ServiceDeliveryAttempt"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["PassInstalledEvent"];
-            };
-        };
-        responses: {
-            "2XX": components["responses"]["EventReceived"];
-            "4XX": components["responses"]["EventRefused"];
-            "5XX": components["responses"]["EventFailed"];
-        };
-    };
-    onPassUninstalled: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
-                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
-                 * away.
-                 * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
-                 */
-                "Service-Signature": components["parameters"]["Signature"];
-                /**
-                 * @description The event’s `id`, the same on every delivery: deduplicate by it.
-                 * @example evt_01jx7e9f8g7h6j5k4m3n2p1q0r
-                 */
-                "Service-Event-Id": components["parameters"]["ServiceEventId"];
-                /**
-                 * @description Which attempt of the schedule this is.
-                 * @example 1
-                 */
-                "Service-Delivery-Attempt": components["parameters"]["ServiceDeliveryAttempt"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["PassUninstalledEvent"];
-            };
-        };
-        responses: {
-            "2XX": components["responses"]["EventReceived"];
-            "4XX": components["responses"]["EventRefused"];
-            "5XX": components["responses"]["EventFailed"];
-        };
-    };
-    onPassScanned: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
-                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
-                 * away.
-                 * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
-                 */
-                "Service-Signature": components["parameters"]["Signature"];
-                /**
-                 * @description The event’s `id`, the same on every delivery: deduplicate by it.
-                 * @example evt_01jx7e9f8g7h6j5k4m3n2p1q0r
-                 */
-                "Service-Event-Id": components["parameters"]["ServiceEventId"];
-                /**
-                 * @description Which attempt of the schedule this is.
-                 * @example 1
-                 */
-                "Service-Delivery-Attempt": components["parameters"]["ServiceDeliveryAttempt"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["PassScannedEvent"];
-            };
-        };
-        responses: {
-            "2XX": components["responses"]["EventReceived"];
-            "4XX": components["responses"]["EventRefused"];
-            "5XX": components["responses"]["EventFailed"];
-        };
-    };
-    onPassRedeemed: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
-                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
-                 * away.
-                 * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
-                 */
-                "Service-Signature": components["parameters"]["Signature"];
-                /**
-                 * @description The event’s `id`, the same on every delivery: deduplicate by it.
-                 * @example evt_01jx7e9f8g7h6j5k4m3n2p1q0r
-                 */
-                "Service-Event-Id": components["parameters"]["ServiceEventId"];
-                /**
-                 * @description Which attempt of the schedule this is.
-                 * @example 1
-                 */
-                "Service-Delivery-Attempt": components["parameters"]["ServiceDeliveryAttempt"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["PassRedeemedEvent"];
-            };
-        };
-        responses: {
-            "2XX": components["responses"]["EventReceived"];
-            "4XX": components["responses"]["EventRefused"];
-            "5XX": components["responses"]["EventFailed"];
-        };
-    };
-    onPassRevoked: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
-                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
-                 * away.
-                 * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
-                 */
-                "Service-Signature": components["parameters"]["Signature"];
-                /**
-                 * @description The event’s `id`, the same on every delivery: deduplicate by it.
-                 * @example evt_01jx7e9f8g7h6j5k4m3n2p1q0r
-                 */
-                "Service-Event-Id": components["parameters"]["ServiceEventId"];
-                /**
-                 * @description Which attempt of the schedule this is.
-                 * @example 1
-                 */
-                "Service-Delivery-Attempt": components["parameters"]["ServiceDeliveryAttempt"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["PassRevokedEvent"];
-            };
-        };
-        responses: {
-            "2XX": components["responses"]["EventReceived"];
-            "4XX": components["responses"]["EventRefused"];
-            "5XX": components["responses"]["EventFailed"];
-        };
-    };
-    onPassExpired: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
-                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
-                 * away.
-                 * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
-                 */
-                "Service-Signature": components["parameters"]["Signature"];
-                /**
-                 * @description The event’s `id`, the same on every delivery: deduplicate by it.
-                 * @example evt_01jx7e9f8g7h6j5k4m3n2p1q0r
-                 */
-                "Service-Event-Id": components["parameters"]["ServiceEventId"];
-                /**
-                 * @description Which attempt of the schedule this is.
-                 * @example 1
-                 */
-                "Service-Delivery-Attempt": components["parameters"]["ServiceDeliveryAttempt"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["PassExpiredEvent"];
-            };
-        };
-        responses: {
-            "2XX": components["responses"]["EventReceived"];
-            "4XX": components["responses"]["EventRefused"];
-            "5XX": components["responses"]["EventFailed"];
-        };
-    };
-    onPassArchived: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
-                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
-                 * away.
-                 * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
-                 */
-                "Service-Signature": components["parameters"]["Signature"];
-                /**
-                 * @description The event’s `id`, the same on every delivery: deduplicate by it.
-                 * @example evt_01jx7e9f8g7h6j5k4m3n2p1q0r
-                 */
-                "Service-Event-Id": components["parameters"]["ServiceEventId"];
-                /**
-                 * @description Which attempt of the schedule this is.
-                 * @example 1
-                 */
-                "Service-Delivery-Attempt": components["parameters"]["ServiceDeliveryAttempt"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["PassArchivedEvent"];
-            };
-        };
-        responses: {
-            "2XX": components["responses"]["EventReceived"];
-            "4XX": components["responses"]["EventRefused"];
-            "5XX": components["responses"]["EventFailed"];
-        };
-    };
-    onWebhookEndpointDisabled: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
-                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
-                 * away.
-                 * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
-                 */
-                "Service-Signature": components["parameters"]["Signature"];
-                /**
-                 * @description The event’s `id`, the same on every delivery: deduplicate by it.
-                 * @example evt_01jx7e9f8g7h6j5k4m3n2p1q0r
-                 */
-                "Service-Event-Id": components["parameters"]["ServiceEventId"];
-                /**
-                 * @description Which attempt of the schedule this is.
-                 * @example 1
-                 */
-                "Service-Delivery-Attempt": components["parameters"]["ServiceDeliveryAttempt"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["WebhookEndpointDisabledEvent"];
-            };
-        };
-        responses: {
-            "2XX": components["responses"]["EventReceived"];
-            "4XX": components["responses"]["EventRefused"];
-            "5XX": components["responses"]["EventFailed"];
-        };
-    };
-    onWebhookEndpointTest: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
-                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
-                 * away.
-                 * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
-                 */
-                "Service-Signature": components["parameters"]["Signature"];
-                /**
-                 * @description The event’s `id`, the same on every delivery: deduplicate by it.
-                 * @example evt_01jx7e9f8g7h6j5k4m3n2p1q0r
-                 */
-                "Service-Event-Id": components["parameters"]["ServiceEventId"];
-                /**
-                 * @description Which attempt of the schedule this is.
-                 * @example 1
-                 */
-                "Service-Delivery-Attempt": components["parameters"]["ServiceDeliveryAttempt"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["WebhookEndpointTestEvent"];
-            };
-        };
-        responses: {
-            "2XX": components["responses"]["EventReceived"];
-            "4XX": components["responses"]["EventRefused"];
-            "5XX": components["responses"]["EventFailed"];
-        };
-    };
-    onPromotionCreated: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
-                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
-                 * away.
-                 * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
-                 */
-                "Service-Signature": components["parameters"]["Signature"];
-                /**
-                 * @description The event’s `id`, the same on every delivery: deduplicate by it.
-                 * @example evt_01jx7e9f8g7h6j5k4m3n2p1q0r
-                 */
-                "Service-Event-Id": components["parameters"]["ServiceEventId"];
-                /**
-                 * @description Which attempt of the schedule this is.
-                 * @example 1
-                 */
-                "Service-Delivery-Attempt": components["parameters"]["ServiceDeliveryAttempt"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["PromotionCreatedEvent"];
-            };
-        };
-        responses: {
-            "2XX": components["responses"]["EventReceived"];
-            "4XX": components["responses"]["EventRefused"];
-            "5XX": components["responses"]["EventFailed"];
-        };
-    };
-    onCardholderCreated: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
-                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
-                 * away.
-                 * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
-                 */
-                "Service-Signature": components["parameters"]["Signature"];
-                /**
-                 * @description The event’s `id`, the same on every delivery: deduplicate by it.
-                 * @example evt_01jx7e9f8g7h6j5k4m3n2p1q0r
-                 */
-                "Service-Event-Id": components["parameters"]["ServiceEventId"];
-                /**
-                 * @description Which attempt of the schedule this is.
-                 * @example 1
-                 */
-                "Service-Delivery-Attempt": components["parameters"]["ServiceDeliveryAttempt"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["CardholderCreatedEvent"];
-            };
-        };
-        responses: {
-            "2XX": components["responses"]["EventReceived"];
-            "4XX": components["responses"]["EventRefused"];
-            "5XX": components["responses"]["EventFailed"];
-        };
-    };
-    onCardholderUpdated: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
-                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
-                 * away.
-                 * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
-                 */
-                "Service-Signature": components["parameters"]["Signature"];
-                /**
-                 * @description The event’s `id`, the same on every delivery: deduplicate by it.
-                 * @example evt_01jx7e9f8g7h6j5k4m3n2p1q0r
-                 */
-                "Service-Event-Id": components["parameters"]["ServiceEventId"];
-                /**
-                 * @description Which attempt of the schedule this is.
-                 * @example 1
-                 */
-                "Service-Delivery-Attempt": components["parameters"]["ServiceDeliveryAttempt"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["CardholderUpdatedEvent"];
-            };
-        };
-        responses: {
-            "2XX": components["responses"]["EventReceived"];
-            "4XX": components["responses"]["EventRefused"];
-            "5XX": components["responses"]["EventFailed"];
-        };
-    };
-    onCardCreated: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
-                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
-                 * away.
-                 * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
-                 */
-                "Service-Signature": components["parameters"]["Signature"];
-                /**
-                 * @description The event’s `id`, the same on every delivery: deduplicate by it.
-                 * @example evt_01jx7e9f8g7h6j5k4m3n2p1q0r
-                 */
-                "Service-Event-Id": components["parameters"]["ServiceEventId"];
-                /**
-                 * @description Which attempt of the schedule this is.
-                 * @example 1
-                 */
-                "Service-Delivery-Attempt": components["parameters"]["ServiceDeliveryAttempt"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["CardCreatedEvent"];
-            };
-        };
-        responses: {
-            "2XX": components["responses"]["EventReceived"];
-            "4XX": components["responses"]["EventRefused"];
-            "5XX": components["responses"]["EventFailed"];
-        };
-    };
-    onCardUpdated: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
-                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
-                 * away.
-                 * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
-                 */
-                "Service-Signature": components["parameters"]["Signature"];
-                /**
-                 * @description The event’s `id`, the same on every delivery: deduplicate by it.
-                 * @example evt_01jx7e9f8g7h6j5k4m3n2p1q0r
-                 */
-                "Service-Event-Id": components["parameters"]["ServiceEventId"];
-                /**
-                 * @description Which attempt of the schedule this is.
-                 * @example 1
-                 */
-                "Service-Delivery-Attempt": components["parameters"]["ServiceDeliveryAttempt"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["CardUpdatedEvent"];
-            };
-        };
-        responses: {
-            "2XX": components["responses"]["EventReceived"];
-            "4XX": components["responses"]["EventRefused"];
-            "5XX": components["responses"]["EventFailed"];
-        };
-    };
-    onCardShipped: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
-                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
-                 * away.
-                 * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
-                 */
-                "Service-Signature": components["parameters"]["Signature"];
-                /**
-                 * @description The event’s `id`, the same on every delivery: deduplicate by it.
-                 * @example evt_01jx7e9f8g7h6j5k4m3n2p1q0r
-                 */
-                "Service-Event-Id": components["parameters"]["ServiceEventId"];
-                /**
-                 * @description Which attempt of the schedule this is.
-                 * @example 1
-                 */
-                "Service-Delivery-Attempt": components["parameters"]["ServiceDeliveryAttempt"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["CardShippedEvent"];
-            };
-        };
-        responses: {
-            "2XX": components["responses"]["EventReceived"];
-            "4XX": components["responses"]["EventRefused"];
-            "5XX": components["responses"]["EventFailed"];
-        };
-    };
-    onCardDelivered: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
-                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
-                 * away.
-                 * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
-                 */
-                "Service-Signature": components["parameters"]["Signature"];
-                /**
-                 * @description The event’s `id`, the same on every delivery: deduplicate by it.
-                 * @example evt_01jx7e9f8g7h6j5k4m3n2p1q0r
-                 */
-                "Service-Event-Id": components["parameters"]["ServiceEventId"];
-                /**
-                 * @description Which attempt of the schedule this is.
-                 * @example 1
-                 */
-                "Service-Delivery-Attempt": components["parameters"]["ServiceDeliveryAttempt"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["CardDeliveredEvent"];
-            };
-        };
-        responses: {
-            "2XX": components["responses"]["EventReceived"];
-            "4XX": components["responses"]["EventRefused"];
-            "5XX": components["responses"]["EventFailed"];
-        };
-    };
-    onCardCanceled: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
-                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
-                 * away.
-                 * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
-                 */
-                "Service-Signature": components["parameters"]["Signature"];
-                /**
-                 * @description The event’s `id`, the same on every delivery: deduplicate by it.
-                 * @example evt_01jx7e9f8g7h6j5k4m3n2p1q0r
-                 */
-                "Service-Event-Id": components["parameters"]["ServiceEventId"];
-                /**
-                 * @description Which attempt of the schedule this is.
-                 * @example 1
-                 */
-                "Service-Delivery-Attempt": components["parameters"]["ServiceDeliveryAttempt"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["CardCanceledEvent"];
-            };
-        };
-        responses: {
-            "2XX": components["responses"]["EventReceived"];
-            "4XX": components["responses"]["EventRefused"];
-            "5XX": components["responses"]["EventFailed"];
-        };
-    };
-    onCardWalletTokenCreated: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
-                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
-                 * away.
-                 * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
-                 */
-                "Service-Signature": components["parameters"]["Signature"];
-                /**
-                 * @description The event’s `id`, the same on every delivery: deduplicate by it.
-                 * @example evt_01jx7e9f8g7h6j5k4m3n2p1q0r
-                 */
-                "Service-Event-Id": components["parameters"]["ServiceEventId"];
-                /**
-                 * @description Which attempt of the schedule this is.
-                 * @example 1
-                 */
-                "Service-Delivery-Attempt": components["parameters"]["ServiceDeliveryAttempt"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["CardWalletTokenCreatedEvent"];
-            };
-        };
-        responses: {
-            "2XX": components["responses"]["EventReceived"];
-            "4XX": components["responses"]["EventRefused"];
-            "5XX": components["responses"]["EventFailed"];
-        };
-    };
-    onCardWalletTokenUpdated: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
-                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
-                 * away.
-                 * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
-                 */
-                "Service-Signature": components["parameters"]["Signature"];
-                /**
-                 * @description The event’s `id`, the same on every delivery: deduplicate by it.
-                 * @example evt_01jx7e9f8g7h6j5k4m3n2p1q0r
-                 */
-                "Service-Event-Id": components["parameters"]["ServiceEventId"];
-                /**
-                 * @description Which attempt of the schedule this is.
-                 * @example 1
-                 */
-                "Service-Delivery-Attempt": components["parameters"]["ServiceDeliveryAttempt"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["CardWalletTokenUpdatedEvent"];
-            };
-        };
-        responses: {
-            "2XX": components["responses"]["EventReceived"];
-            "4XX": components["responses"]["EventRefused"];
-            "5XX": components["responses"]["EventFailed"];
-        };
-    };
-    onCardTransactionAuthorized: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
-                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
-                 * away.
-                 * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
-                 */
-                "Service-Signature": components["parameters"]["Signature"];
-                /**
-                 * @description The event’s `id`, the same on every delivery: deduplicate by it.
-                 * @example evt_01jx7e9f8g7h6j5k4m3n2p1q0r
-                 */
-                "Service-Event-Id": components["parameters"]["ServiceEventId"];
-                /**
-                 * @description Which attempt of the schedule this is.
-                 * @example 1
-                 */
-                "Service-Delivery-Attempt": components["parameters"]["ServiceDeliveryAttempt"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["CardTransactionAuthorizedEvent"];
-            };
-        };
-        responses: {
-            "2XX": components["responses"]["EventReceived"];
-            "4XX": components["responses"]["EventRefused"];
-            "5XX": components["responses"]["EventFailed"];
-        };
-    };
-    onCardTransactionDeclined: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
-                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
-                 * away.
-                 * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
-                 */
-                "Service-Signature": components["parameters"]["Signature"];
-                /**
-                 * @description The event’s `id`, the same on every delivery: deduplicate by it.
-                 * @example evt_01jx7e9f8g7h6j5k4m3n2p1q0r
-                 */
-                "Service-Event-Id": components["parameters"]["ServiceEventId"];
-                /**
-                 * @description Which attempt of the schedule this is.
-                 * @example 1
-                 */
-                "Service-Delivery-Attempt": components["parameters"]["ServiceDeliveryAttempt"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["CardTransactionDeclinedEvent"];
-            };
-        };
-        responses: {
-            "2XX": components["responses"]["EventReceived"];
-            "4XX": components["responses"]["EventRefused"];
-            "5XX": components["responses"]["EventFailed"];
-        };
-    };
-    onCardTransactionUpdated: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
-                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
-                 * away.
-                 * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
-                 */
-                "Service-Signature": components["parameters"]["Signature"];
-                /**
-                 * @description The event’s `id`, the same on every delivery: deduplicate by it.
-                 * @example evt_01jx7e9f8g7h6j5k4m3n2p1q0r
-                 */
-                "Service-Event-Id": components["parameters"]["ServiceEventId"];
-                /**
-                 * @description Which attempt of the schedule this is.
-                 * @example 1
-                 */
-                "Service-Delivery-Attempt": components["parameters"]["ServiceDeliveryAttempt"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["CardTransactionUpdatedEvent"];
-            };
-        };
-        responses: {
-            "2XX": components["responses"]["EventReceived"];
-            "4XX": components["responses"]["EventRefused"];
-            "5XX": components["responses"]["EventFailed"];
-        };
-    };
-    onCardTransactionReversed: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
-                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
-                 * away.
-                 * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
-                 */
-                "Service-Signature": components["parameters"]["Signature"];
-                /**
-                 * @description The event’s `id`, the same on every delivery: deduplicate by it.
-                 * @example evt_01jx7e9f8g7h6j5k4m3n2p1q0r
-                 */
-                "Service-Event-Id": components["parameters"]["ServiceEventId"];
-                /**
-                 * @description Which attempt of the schedule this is.
-                 * @example 1
-                 */
-                "Service-Delivery-Attempt": components["parameters"]["ServiceDeliveryAttempt"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["CardTransactionReversedEvent"];
-            };
-        };
-        responses: {
-            "2XX": components["responses"]["EventReceived"];
-            "4XX": components["responses"]["EventRefused"];
-            "5XX": components["responses"]["EventFailed"];
-        };
-    };
-    onCardTransactionExpired: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
-                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
-                 * away.
-                 * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
-                 */
-                "Service-Signature": components["parameters"]["Signature"];
-                /**
-                 * @description The event’s `id`, the same on every delivery: deduplicate by it.
-                 * @example evt_01jx7e9f8g7h6j5k4m3n2p1q0r
-                 */
-                "Service-Event-Id": components["parameters"]["ServiceEventId"];
-                /**
-                 * @description Which attempt of the schedule this is.
-                 * @example 1
-                 */
-                "Service-Delivery-Attempt": components["parameters"]["ServiceDeliveryAttempt"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["CardTransactionExpiredEvent"];
-            };
-        };
-        responses: {
-            "2XX": components["responses"]["EventReceived"];
-            "4XX": components["responses"]["EventRefused"];
-            "5XX": components["responses"]["EventFailed"];
-        };
-    };
-    onCardTransactionCleared: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
-                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
-                 * away.
-                 * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
-                 */
-                "Service-Signature": components["parameters"]["Signature"];
-                /**
-                 * @description The event’s `id`, the same on every delivery: deduplicate by it.
-                 * @example evt_01jx7e9f8g7h6j5k4m3n2p1q0r
-                 */
-                "Service-Event-Id": components["parameters"]["ServiceEventId"];
-                /**
-                 * @description Which attempt of the schedule this is.
-                 * @example 1
-                 */
-                "Service-Delivery-Attempt": components["parameters"]["ServiceDeliveryAttempt"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["CardTransactionClearedEvent"];
-            };
-        };
-        responses: {
-            "2XX": components["responses"]["EventReceived"];
-            "4XX": components["responses"]["EventRefused"];
-            "5XX": components["responses"]["EventFailed"];
-        };
-    };
-    onCardTransactionRefunded: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
-                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
-                 * away.
-                 * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
-                 */
-                "Service-Signature": components["parameters"]["Signature"];
-                /**
-                 * @description The event’s `id`, the same on every delivery: deduplicate by it.
-                 * @example evt_01jx7e9f8g7h6j5k4m3n2p1q0r
-                 */
-                "Service-Event-Id": components["parameters"]["ServiceEventId"];
-                /**
-                 * @description Which attempt of the schedule this is.
-                 * @example 1
-                 */
-                "Service-Delivery-Attempt": components["parameters"]["ServiceDeliveryAttempt"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["CardTransactionRefundedEvent"];
-            };
-        };
-        responses: {
-            "2XX": components["responses"]["EventReceived"];
-            "4XX": components["responses"]["EventRefused"];
-            "5XX": components["responses"]["EventFailed"];
-        };
-    };
-    onAuthorizationDecisionTimedOut: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
-                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
-                 * away.
-                 * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
-                 */
-                "Service-Signature": components["parameters"]["Signature"];
-                /**
-                 * @description The event’s `id`, the same on every delivery: deduplicate by it.
-                 * @example evt_01jx7e9f8g7h6j5k4m3n2p1q0r
-                 */
-                "Service-Event-Id": components["parameters"]["ServiceEventId"];
-                /**
-                 * @description Which attempt of the schedule this is.
-                 * @example 1
-                 */
-                "Service-Delivery-Attempt": components["parameters"]["ServiceDeliveryAttempt"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["AuthorizationDecisionTimedOutEvent"];
-            };
-        };
-        responses: {
-            "2XX": components["responses"]["EventReceived"];
-            "4XX": components["responses"]["EventRefused"];
-            "5XX": components["responses"]["EventFailed"];
-        };
-    };
-    onAuthorizationDecisionErrored: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
-                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
-                 * away.
-                 * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
-                 */
-                "Service-Signature": components["parameters"]["Signature"];
-                /**
-                 * @description The event’s `id`, the same on every delivery: deduplicate by it.
-                 * @example evt_01jx7e9f8g7h6j5k4m3n2p1q0r
-                 */
-                "Service-Event-Id": components["parameters"]["ServiceEventId"];
-                /**
-                 * @description Which attempt of the schedule this is.
-                 * @example 1
-                 */
-                "Service-Delivery-Attempt": components["parameters"]["ServiceDeliveryAttempt"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["AuthorizationDecisionErroredEvent"];
-            };
-        };
-        responses: {
-            "2XX": components["responses"]["EventReceived"];
-            "4XX": components["responses"]["EventRefused"];
-            "5XX": components["responses"]["EventFailed"];
-        };
-    };
-    onDisputeCreated: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
-                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
-                 * away.
-                 * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
-                 */
-                "Service-Signature": components["parameters"]["Signature"];
-                /**
-                 * @description The event’s `id`, the same on every delivery: deduplicate by it.
-                 * @example evt_01jx7e9f8g7h6j5k4m3n2p1q0r
-                 */
-                "Service-Event-Id": components["parameters"]["ServiceEventId"];
-                /**
-                 * @description Which attempt of the schedule this is.
-                 * @example 1
-                 */
-                "Service-Delivery-Attempt": components["parameters"]["ServiceDeliveryAttempt"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["DisputeCreatedEvent"];
-            };
-        };
-        responses: {
-            "2XX": components["responses"]["EventReceived"];
-            "4XX": components["responses"]["EventRefused"];
-            "5XX": components["responses"]["EventFailed"];
-        };
-    };
-    onDisputeUpdated: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
-                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
-                 * away.
-                 * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
-                 */
-                "Service-Signature": components["parameters"]["Signature"];
-                /**
-                 * @description The event’s `id`, the same on every delivery: deduplicate by it.
-                 * @example evt_01jx7e9f8g7h6j5k4m3n2p1q0r
-                 */
-                "Service-Event-Id": components["parameters"]["ServiceEventId"];
-                /**
-                 * @description Which attempt of the schedule this is.
-                 * @example 1
-                 */
-                "Service-Delivery-Attempt": components["parameters"]["ServiceDeliveryAttempt"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["DisputeUpdatedEvent"];
-            };
-        };
-        responses: {
-            "2XX": components["responses"]["EventReceived"];
-            "4XX": components["responses"]["EventRefused"];
-            "5XX": components["responses"]["EventFailed"];
-        };
-    };
-    onDisputeSubmitted: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
-                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
-                 * away.
-                 * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
-                 */
-                "Service-Signature": components["parameters"]["Signature"];
-                /**
-                 * @description The event’s `id`, the same on every delivery: deduplicate by it.
-                 * @example evt_01jx7e9f8g7h6j5k4m3n2p1q0r
-                 */
-                "Service-Event-Id": components["parameters"]["ServiceEventId"];
-                /**
-                 * @description Which attempt of the schedule this is.
-                 * @example 1
-                 */
-                "Service-Delivery-Attempt": components["parameters"]["ServiceDeliveryAttempt"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["DisputeSubmittedEvent"];
-            };
-        };
-        responses: {
-            "2XX": components["responses"]["EventReceived"];
-            "4XX": components["responses"]["EventRefused"];
-            "5XX": components["responses"]["EventFailed"];
-        };
-    };
-    onDisputeFundsReinstated: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
-                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
-                 * away.
-                 * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
-                 */
-                "Service-Signature": components["parameters"]["Signature"];
-                /**
-                 * @description The event’s `id`, the same on every delivery: deduplicate by it.
-                 * @example evt_01jx7e9f8g7h6j5k4m3n2p1q0r
-                 */
-                "Service-Event-Id": components["parameters"]["ServiceEventId"];
-                /**
-                 * @description Which attempt of the schedule this is.
-                 * @example 1
-                 */
-                "Service-Delivery-Attempt": components["parameters"]["ServiceDeliveryAttempt"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["DisputeFundsReinstatedEvent"];
-            };
-        };
-        responses: {
-            "2XX": components["responses"]["EventReceived"];
-            "4XX": components["responses"]["EventRefused"];
-            "5XX": components["responses"]["EventFailed"];
-        };
-    };
-    onDisputeFundsRescinded: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
-                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
-                 * away.
-                 * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
-                 */
-                "Service-Signature": components["parameters"]["Signature"];
-                /**
-                 * @description The event’s `id`, the same on every delivery: deduplicate by it.
-                 * @example evt_01jx7e9f8g7h6j5k4m3n2p1q0r
-                 */
-                "Service-Event-Id": components["parameters"]["ServiceEventId"];
-                /**
-                 * @description Which attempt of the schedule this is.
-                 * @example 1
-                 */
-                "Service-Delivery-Attempt": components["parameters"]["ServiceDeliveryAttempt"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["DisputeFundsRescindedEvent"];
-            };
-        };
-        responses: {
-            "2XX": components["responses"]["EventReceived"];
-            "4XX": components["responses"]["EventRefused"];
-            "5XX": components["responses"]["EventFailed"];
-        };
-    };
-    onDisputeClosed: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
-                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
-                 * away.
-                 * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
-                 */
-                "Service-Signature": components["parameters"]["Signature"];
-                /**
-                 * @description The event’s `id`, the same on every delivery: deduplicate by it.
-                 * @example evt_01jx7e9f8g7h6j5k4m3n2p1q0r
-                 */
-                "Service-Event-Id": components["parameters"]["ServiceEventId"];
-                /**
-                 * @description Which attempt of the schedule this is.
-                 * @example 1
-                 */
-                "Service-Delivery-Attempt": components["parameters"]["ServiceDeliveryAttempt"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["DisputeClosedEvent"];
-            };
-        };
-        responses: {
-            "2XX": components["responses"]["EventReceived"];
-            "4XX": components["responses"]["EventRefused"];
-            "5XX": components["responses"]["EventFailed"];
-        };
-    };
-    onSettlementCreated: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
-                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
-                 * away.
-                 * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
-                 */
-                "Service-Signature": components["parameters"]["Signature"];
-                /**
-                 * @description The event’s `id`, the same on every delivery: deduplicate by it.
-                 * @example evt_01jx7e9f8g7h6j5k4m3n2p1q0r
-                 */
-                "Service-Event-Id": components["parameters"]["ServiceEventId"];
-                /**
-                 * @description Which attempt of the schedule this is.
-                 * @example 1
-                 */
-                "Service-Delivery-Attempt": components["parameters"]["ServiceDeliveryAttempt"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["SettlementCreatedEvent"];
-            };
-        };
-        responses: {
-            "2XX": components["responses"]["EventReceived"];
-            "4XX": components["responses"]["EventRefused"];
-            "5XX": components["responses"]["EventFailed"];
-        };
-    };
-    onSettlementPending: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
-                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
-                 * away.
-                 * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
-                 */
-                "Service-Signature": components["parameters"]["Signature"];
-                /**
-                 * @description The event’s `id`, the same on every delivery: deduplicate by it.
-                 * @example evt_01jx7e9f8g7h6j5k4m3n2p1q0r
-                 */
-                "Service-Event-Id": components["parameters"]["ServiceEventId"];
-                /**
-                 * @description Which attempt of the schedule this is.
-                 * @example 1
-                 */
-                "Service-Delivery-Attempt": components["parameters"]["ServiceDeliveryAttempt"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["SettlementPendingEvent"];
-            };
-        };
-        responses: {
-            "2XX": components["responses"]["EventReceived"];
-            "4XX": components["responses"]["EventRefused"];
-            "5XX": components["responses"]["EventFailed"];
-        };
-    };
-    onSettlementProcessing: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
-                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
-                 * away.
-                 * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
-                 */
-                "Service-Signature": components["parameters"]["Signature"];
-                /**
-                 * @description The event’s `id`, the same on every delivery: deduplicate by it.
-                 * @example evt_01jx7e9f8g7h6j5k4m3n2p1q0r
-                 */
-                "Service-Event-Id": components["parameters"]["ServiceEventId"];
-                /**
-                 * @description Which attempt of the schedule this is.
-                 * @example 1
-                 */
-                "Service-Delivery-Attempt": components["parameters"]["ServiceDeliveryAttempt"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["SettlementProcessingEvent"];
-            };
-        };
-        responses: {
-            "2XX": components["responses"]["EventReceived"];
-            "4XX": components["responses"]["EventRefused"];
-            "5XX": components["responses"]["EventFailed"];
-        };
-    };
-    onSettlementSettled: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
-                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
-                 * away.
-                 * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
-                 */
-                "Service-Signature": components["parameters"]["Signature"];
-                /**
-                 * @description The event’s `id`, the same on every delivery: deduplicate by it.
-                 * @example evt_01jx7e9f8g7h6j5k4m3n2p1q0r
-                 */
-                "Service-Event-Id": components["parameters"]["ServiceEventId"];
-                /**
-                 * @description Which attempt of the schedule this is.
-                 * @example 1
-                 */
-                "Service-Delivery-Attempt": components["parameters"]["ServiceDeliveryAttempt"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["SettlementSettledEvent"];
-            };
-        };
-        responses: {
-            "2XX": components["responses"]["EventReceived"];
-            "4XX": components["responses"]["EventRefused"];
-            "5XX": components["responses"]["EventFailed"];
-        };
-    };
-    onSettlementFailed: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
-                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
-                 * away.
-                 * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
-                 */
-                "Service-Signature": components["parameters"]["Signature"];
-                /**
-                 * @description The event’s `id`, the same on every delivery: deduplicate by it.
-                 * @example evt_01jx7e9f8g7h6j5k4m3n2p1q0r
-                 */
-                "Service-Event-Id": components["parameters"]["ServiceEventId"];
-                /**
-                 * @description Which attempt of the schedule this is.
-                 * @example 1
-                 */
-                "Service-Delivery-Attempt": components["parameters"]["ServiceDeliveryAttempt"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["SettlementFailedEvent"];
-            };
-        };
-        responses: {
-            "2XX": components["responses"]["EventReceived"];
-            "4XX": components["responses"]["EventRefused"];
-            "5XX": components["responses"]["EventFailed"];
-        };
-    };
-    onPayoutCreated: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
-                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
-                 * away.
-                 * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
-                 */
-                "Service-Signature": components["parameters"]["Signature"];
-                /**
-                 * @description The event’s `id`, the same on every delivery: deduplicate by it.
-                 * @example evt_01jx7e9f8g7h6j5k4m3n2p1q0r
-                 */
-                "Service-Event-Id": components["parameters"]["ServiceEventId"];
-                /**
-                 * @description Which attempt of the schedule this is.
-                 * @example 1
-                 */
-                "Service-Delivery-Attempt": components["parameters"]["ServiceDeliveryAttempt"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["PayoutCreatedEvent"];
-            };
-        };
-        responses: {
-            "2XX": components["responses"]["EventReceived"];
-            "4XX": components["responses"]["EventRefused"];
-            "5XX": components["responses"]["EventFailed"];
-        };
-    };
-    onPayoutUpdated: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
-                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
-                 * away.
-                 * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
-                 */
-                "Service-Signature": components["parameters"]["Signature"];
-                /**
-                 * @description The event’s `id`, the same on every delivery: deduplicate by it.
-                 * @example evt_01jx7e9f8g7h6j5k4m3n2p1q0r
-                 */
-                "Service-Event-Id": components["parameters"]["ServiceEventId"];
-                /**
-                 * @description Which attempt of the schedule this is.
-                 * @example 1
-                 */
-                "Service-Delivery-Attempt": components["parameters"]["ServiceDeliveryAttempt"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["PayoutUpdatedEvent"];
-            };
-        };
-        responses: {
-            "2XX": components["responses"]["EventReceived"];
-            "4XX": components["responses"]["EventRefused"];
-            "5XX": components["responses"]["EventFailed"];
-        };
-    };
-    onPayoutPaid: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
-                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
-                 * away.
-                 * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
-                 */
-                "Service-Signature": components["parameters"]["Signature"];
-                /**
-                 * @description The event’s `id`, the same on every delivery: deduplicate by it.
-                 * @example evt_01jx7e9f8g7h6j5k4m3n2p1q0r
-                 */
-                "Service-Event-Id": components["parameters"]["ServiceEventId"];
-                /**
-                 * @description Which attempt of the schedule this is.
-                 * @example 1
-                 */
-                "Service-Delivery-Attempt": components["parameters"]["ServiceDeliveryAttempt"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["PayoutPaidEvent"];
-            };
-        };
-        responses: {
-            "2XX": components["responses"]["EventReceived"];
-            "4XX": components["responses"]["EventRefused"];
-            "5XX": components["responses"]["EventFailed"];
-        };
-    };
-    onPayoutFailed: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
-                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
-                 * away.
-                 * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
-                 */
-                "Service-Signature": components["parameters"]["Signature"];
-                /**
-                 * @description The event’s `id`, the same on every delivery: deduplicate by it.
-                 * @example evt_01jx7e9f8g7h6j5k4m3n2p1q0r
-                 */
-                "Service-Event-Id": components["parameters"]["ServiceEventId"];
-                /**
-                 * @description Which attempt of the schedule this is.
-                 * @example 1
-                 */
-                "Service-Delivery-Attempt": components["parameters"]["ServiceDeliveryAttempt"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["PayoutFailedEvent"];
-            };
-        };
-        responses: {
-            "2XX": components["responses"]["EventReceived"];
-            "4XX": components["responses"]["EventRefused"];
-            "5XX": components["responses"]["EventFailed"];
-        };
-    };
-    onPayoutCanceled: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
-                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
-                 * away.
-                 * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
-                 */
-                "Service-Signature": components["parameters"]["Signature"];
-                /**
-                 * @description The event’s `id`, the same on every delivery: deduplicate by it.
-                 * @example evt_01jx7e9f8g7h6j5k4m3n2p1q0r
-                 */
-                "Service-Event-Id": components["parameters"]["ServiceEventId"];
-                /**
-                 * @description Which attempt of the schedule this is.
-                 * @example 1
-                 */
-                "Service-Delivery-Attempt": components["parameters"]["ServiceDeliveryAttempt"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["PayoutCanceledEvent"];
-            };
-        };
-        responses: {
-            "2XX": components["responses"]["EventReceived"];
-            "4XX": components["responses"]["EventRefused"];
-            "5XX": components["responses"]["EventFailed"];
-        };
-    };
-    onPayoutReturned: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
-                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
-                 * away.
-                 * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
-                 */
-                "Service-Signature": components["parameters"]["Signature"];
-                /**
-                 * @description The event’s `id`, the same on every delivery: deduplicate by it.
-                 * @example evt_01jx7e9f8g7h6j5k4m3n2p1q0r
-                 */
-                "Service-Event-Id": components["parameters"]["ServiceEventId"];
-                /**
-                 * @description Which attempt of the schedule this is.
-                 * @example 1
-                 */
-                "Service-Delivery-Attempt": components["parameters"]["ServiceDeliveryAttempt"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["PayoutReturnedEvent"];
-            };
-        };
-        responses: {
-            "2XX": components["responses"]["EventReceived"];
-            "4XX": components["responses"]["EventRefused"];
-            "5XX": components["responses"]["EventFailed"];
-        };
-    };
-    onPayoutDestinationCreated: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
-                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
-                 * away.
-                 * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
-                 */
-                "Service-Signature": components["parameters"]["Signature"];
-                /**
-                 * @description The event’s `id`, the same on every delivery: deduplicate by it.
-                 * @example evt_01jx7e9f8g7h6j5k4m3n2p1q0r
-                 */
-                "Service-Event-Id": components["parameters"]["ServiceEventId"];
-                /**
-                 * @description Which attempt of the schedule this is.
-                 * @example 1
-                 */
-                "Service-Delivery-Attempt": components["parameters"]["ServiceDeliveryAttempt"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["PayoutDestinationCreatedEvent"];
-            };
-        };
-        responses: {
-            "2XX": components["responses"]["EventReceived"];
-            "4XX": components["responses"]["EventRefused"];
-            "5XX": components["responses"]["EventFailed"];
-        };
-    };
-    onPayoutDestinationActivated: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
-                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
-                 * away.
-                 * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
-                 */
-                "Service-Signature": components["parameters"]["Signature"];
-                /**
-                 * @description The event’s `id`, the same on every delivery: deduplicate by it.
-                 * @example evt_01jx7e9f8g7h6j5k4m3n2p1q0r
-                 */
-                "Service-Event-Id": components["parameters"]["ServiceEventId"];
-                /**
-                 * @description Which attempt of the schedule this is.
-                 * @example 1
-                 */
-                "Service-Delivery-Attempt": components["parameters"]["ServiceDeliveryAttempt"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["PayoutDestinationActivatedEvent"];
-            };
-        };
-        responses: {
-            "2XX": components["responses"]["EventReceived"];
-            "4XX": components["responses"]["EventRefused"];
-            "5XX": components["responses"]["EventFailed"];
-        };
-    };
-    onPayoutDestinationDenied: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
-                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
-                 * away.
-                 * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
-                 */
-                "Service-Signature": components["parameters"]["Signature"];
-                /**
-                 * @description The event’s `id`, the same on every delivery: deduplicate by it.
-                 * @example evt_01jx7e9f8g7h6j5k4m3n2p1q0r
-                 */
-                "Service-Event-Id": components["parameters"]["ServiceEventId"];
-                /**
-                 * @description Which attempt of the schedule this is.
-                 * @example 1
-                 */
-                "Service-Delivery-Attempt": components["parameters"]["ServiceDeliveryAttempt"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["PayoutDestinationDeniedEvent"];
-            };
-        };
-        responses: {
-            "2XX": components["responses"]["EventReceived"];
-            "4XX": components["responses"]["EventRefused"];
-            "5XX": components["responses"]["EventFailed"];
-        };
-    };
-    onPayoutDestinationDisabled: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
-                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
-                 * away.
-                 * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
-                 */
-                "Service-Signature": components["parameters"]["Signature"];
-                /**
-                 * @description The event’s `id`, the same on every delivery: deduplicate by it.
-                 * @example evt_01jx7e9f8g7h6j5k4m3n2p1q0r
-                 */
-                "Service-Event-Id": components["parameters"]["ServiceEventId"];
-                /**
-                 * @description Which attempt of the schedule this is.
-                 * @example 1
-                 */
-                "Service-Delivery-Attempt": components["parameters"]["ServiceDeliveryAttempt"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["PayoutDestinationDisabledEvent"];
-            };
-        };
-        responses: {
-            "2XX": components["responses"]["EventReceived"];
-            "4XX": components["responses"]["EventRefused"];
-            "5XX": components["responses"]["EventFailed"];
-        };
-    };
-    onTreasuryReportSucceeded: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
-                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
-                 * away.
-                 * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
-                 */
-                "Service-Signature": components["parameters"]["Signature"];
-                /**
-                 * @description The event’s `id`, the same on every delivery: deduplicate by it.
-                 * @example evt_01jx7e9f8g7h6j5k4m3n2p1q0r
-                 */
-                "Service-Event-Id": components["parameters"]["ServiceEventId"];
-                /**
-                 * @description Which attempt of the schedule this is.
-                 * @example 1
-                 */
-                "Service-Delivery-Attempt": components["parameters"]["ServiceDeliveryAttempt"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["TreasuryReportSucceededEvent"];
-            };
-        };
-        responses: {
-            "2XX": components["responses"]["EventReceived"];
-            "4XX": components["responses"]["EventRefused"];
-            "5XX": components["responses"]["EventFailed"];
-        };
-    };
-    onTreasuryReportFailed: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body
-                 * under the endpoint’s secret. While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds
-                 * away.
-                 * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
-                 */
-                "Service-Signature": components["parameters"]["Signature"];
-                /**
-                 * @description The event’s `id`, the same on every delivery: deduplicate by it.
-                 * @example evt_01jx7e9f8g7h6j5k4m3n2p1q0r
-                 */
-                "Service-Event-Id": components["parameters"]["ServiceEventId"];
-                /**
-                 * @description Which attempt of the schedule this is.
-                 * @example 1
-                 */
-                "Service-Delivery-Attempt": components["parameters"]["ServiceDeliveryAttempt"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["TreasuryReportFailedEvent"];
-            };
-        };
-        responses: {
-            "2XX": components["responses"]["EventReceived"];
-            "4XX": components["responses"]["EventRefused"];
-            "5XX": components["responses"]["EventFailed"];
-        };
-    };
+  "pass_template.created": { post: operations["onPassTemplateCreated"]; };
+  "pass_template.updated": { post: operations["onPassTemplateUpdated"]; };
+  "pass_template.archived": { post: operations["onPassTemplateArchived"]; };
+  "pass.created": { post: operations["onPassCreated"]; };
+  "pass.updated": { post: operations["onPassUpdated"]; };
+  "pass.installed": { post: operations["onPassInstalled"]; };
+  "pass.uninstalled": { post: operations["onPassUninstalled"]; };
+  "pass.scanned": { post: operations["onPassScanned"]; };
+  "pass.redeemed": { post: operations["onPassRedeemed"]; };
+  "pass.revoked": { post: operations["onPassRevoked"]; };
+  "pass.expired": { post: operations["onPassExpired"]; };
+  "pass.archived": { post: operations["onPassArchived"]; };
+  "webhook_endpoint.disabled": { post: operations["onWebhookEndpointDisabled"]; };
+  "webhook_endpoint.test": { post: operations["onWebhookEndpointTest"]; };
+  "promotion.created": { post: operations["onPromotionCreated"]; };
+  "cardholder.created": { post: operations["onCardholderCreated"]; };
+  "cardholder.updated": { post: operations["onCardholderUpdated"]; };
+  "card.created": { post: operations["onCardCreated"]; };
+  "card.updated": { post: operations["onCardUpdated"]; };
+  "card.shipped": { post: operations["onCardShipped"]; };
+  "card.delivered": { post: operations["onCardDelivered"]; };
+  "card.canceled": { post: operations["onCardCanceled"]; };
+  "card.wallet_token.created": { post: operations["onCardWalletTokenCreated"]; };
+  "card.wallet_token.updated": { post: operations["onCardWalletTokenUpdated"]; };
+  "card.transaction.authorized": { post: operations["onCardTransactionAuthorized"]; };
+  "card.transaction.declined": { post: operations["onCardTransactionDeclined"]; };
+  "card.transaction.updated": { post: operations["onCardTransactionUpdated"]; };
+  "card.transaction.reversed": { post: operations["onCardTransactionReversed"]; };
+  "card.transaction.expired": { post: operations["onCardTransactionExpired"]; };
+  "card.transaction.cleared": { post: operations["onCardTransactionCleared"]; };
+  "card.transaction.refunded": { post: operations["onCardTransactionRefunded"]; };
+  "authorization_decision.timed_out": { post: operations["onAuthorizationDecisionTimedOut"]; };
+  "authorization_decision.errored": { post: operations["onAuthorizationDecisionErrored"]; };
+  "dispute.created": { post: operations["onDisputeCreated"]; };
+  "dispute.updated": { post: operations["onDisputeUpdated"]; };
+  "dispute.submitted": { post: operations["onDisputeSubmitted"]; };
+  "dispute.funds_reinstated": { post: operations["onDisputeFundsReinstated"]; };
+  "dispute.funds_rescinded": { post: operations["onDisputeFundsRescinded"]; };
+  "dispute.closed": { post: operations["onDisputeClosed"]; };
+  "settlement.created": { post: operations["onSettlementCreated"]; };
+  "settlement.pending": { post: operations["onSettlementPending"]; };
+  "settlement.processing": { post: operations["onSettlementProcessing"]; };
+  "settlement.settled": { post: operations["onSettlementSettled"]; };
+  "settlement.failed": { post: operations["onSettlementFailed"]; };
+  "payout.created": { post: operations["onPayoutCreated"]; };
+  "payout.updated": { post: operations["onPayoutUpdated"]; };
+  "payout.paid": { post: operations["onPayoutPaid"]; };
+  "payout.failed": { post: operations["onPayoutFailed"]; };
+  "payout.canceled": { post: operations["onPayoutCanceled"]; };
+  "payout.returned": { post: operations["onPayoutReturned"]; };
+  "payout_destination.created": { post: operations["onPayoutDestinationCreated"]; };
+  "payout_destination.activated": { post: operations["onPayoutDestinationActivated"]; };
+  "payout_destination.denied": { post: operations["onPayoutDestinationDenied"]; };
+  "payout_destination.disabled": { post: operations["onPayoutDestinationDisabled"]; };
+  "treasury_report.succeeded": { post: operations["onTreasuryReportSucceeded"]; };
+  "treasury_report.failed": { post: operations["onTreasuryReportFailed"]; };
 }

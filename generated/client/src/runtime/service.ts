@@ -1,7 +1,6 @@
 /** How the generated part describes a service to the runtime. */
 import type { PageWire } from './call.ts'
 import type { ErrorClasses } from './errors.ts'
-import type { ParameterValues, WrittenParameters } from './parameters.ts'
 
 /** What the service calls things on the wire. */
 export interface Wire {
@@ -16,14 +15,32 @@ export interface Wire {
   readonly error: { readonly envelope: string; readonly retryAfterMs: string }
 }
 
+export type NamedValues = Readonly<Record<string, unknown>>
+
+/** The parameters of a call, by place. */
+export interface ParameterValues {
+  readonly path?: NamedValues | undefined
+  readonly query?: NamedValues | undefined
+  readonly header?: NamedValues | undefined
+  readonly cookie?: NamedValues | undefined
+}
+
+/** The parameters of a call as they are sent. */
+export interface WrittenParameters {
+  /** The operation's path, in which the parameters that have rows are filled in. */
+  readonly path: string
+  readonly header: NamedValues
+  /** Value of the Cookie header; empty without cookies. */
+  readonly cookie: string
+  readonly querySerializer: (query: NamedValues) => string
+}
+
 /** What a request of an operation needs beyond its input. */
 export interface OperationRow {
   readonly method: string
   readonly path: string
   /** It takes an idempotency key: one is made for each call and kept over its retries. */
   readonly keyed?: boolean
-  /** Its answer is a list that can be walked. */
-  readonly listed?: boolean
   /** Its answer is not JSON: the body is given as a stream. */
   readonly streamed?: boolean
   /** Media type of its body, if that is not application/json. */
@@ -101,5 +118,4 @@ export interface Service {
   /** Which credentials most operations ask for. */
   readonly security?: Alternatives
   readonly errors: ErrorClasses
-  readonly operations: Readonly<Record<string, OperationRow>>
 }

@@ -1,0 +1,152 @@
+/** The operations of one version: a function for each, which a debugger steps into and a bundler leaves out if it is not used. */
+import type { Wire } from '../../client-runtime/service.ts'
+import { isJson } from '../../ir/media-type.ts'
+import { partsOf, propertiesNamed } from '../../ir/members.ts'
+import type { Api, ApiOperation, ApiParameter, Schema } from '../../ir/model.ts'
+import { pascalCase } from '../../ir/naming.ts'
+import { createFile, type TypeScriptFile } from '../../print/file.ts'
+import { docComment, literal } from '../../print/literal.ts'
+import { createPage, type ReferencePage } from '../reference/page.ts'
+import { callOf } from '../reference/typescript.ts'
+import { claimAll, createTypeNames, schemaTypes } from '../types/type-names.ts'
+import { refusalTypes } from '../wire/error-catalogue.ts'
+import { type ClientOperationRow, createRows, isHeader, printRow } from './rows.ts'
+
+export interface PrintedFunctions {
+  readonly text: string
+  /** Functions that are not called as their operations are, since those are no identifiers: by the id of the operation. */
+  readonly renamed: ReadonlyMap<string, string>
+}
+
+interface FunctionNames {
+  readonly function: string
+  readonly input: string
+}
+
+/**
+ * @param walked whether lists can be walked with `for await`.
+ * @param classes names of the classes of errors, by `type`.
+ */
+export function printFunctions(
+  api: Api,
+  wire: Wire,
+  walked: boolean,
+  classes: ReadonlyMap<string, string>,
+): PrintedFunctions {
+  const names = createTypeNames()
+  const functions = claimAll(
+    api.operations.map(({ id }) => id),
+    names,
+  )
+  const inputs = new Map(api.operations.map(({ id }) => [id, names.claim(`${pascalCase(id)}Input`)]))
+  const file = createFile([...functions.values(), ...inputs.values(), 'Managed', 'connection', 'input'])
+  const page = createPage(api, wire, '', [])
+  const rowOf = createRows(api, wire, walked)
+  const types = schemaTypes(api.schemas.keys())
+  if (api.operations.length > 0)
+    file.print(
+      '/** Header parameters that the client sends by itself. */',
+      `type Managed = ${managedHeaders(api, wire).map(literal).join(' | ') || 'never'}`,
+    )
+  for (const operation of api.operations) {
+    const named = { function: functions.get(operation.id)!, input: inputs.get(operation.id)! }
+    file.print('', ...printFunction(file, page, operation, rowOf(operation), named, { types, classes }))
+  }
+  const renamed = new Map([...functions].filter(([id, name]) => id !== name))
+  return { text: api.operations.length > 0 ? file.text() : 'export {}\n', renamed }
+}
+
+interface PrintedNames {
+  /** Types of schemas, by name. */
+  readonly types: ReadonlyMap<string, string>
+  readonly classes: ReadonlyMap<string, string>
+}
+
+function printFunction(
+  file: TypeScriptFile,
+  page: ReferencePage,
+  operation: ApiOperation,
+  of: ClientOperationRow,
+  name: FunctionNames,
+  { types, classes }: PrintedNames,
+): string[] {
+  const useType = (type: string, from: string) => file.use(type, from, { type: true })
+  const { api, wire } = page
+  const own = `${useType('operations', './types.ts')}[${literal(operation.id)}]`
+  const key = of.row.keyed ? ` & ${useType('KeyOption', '../runtime/types.ts')}` : ''
+  const optional = needsInput(operation, wire) ? '' : '?'
+  const connection = `connection: ${useType('ServiceConnection', '../runtime/connect.ts')}`
+  const result = resultOf(api, operation, of.listed ? wire.page.items : undefined)
+  const [body, item] = [result?.body, result?.item].map(
+    (each) => each && useType(types.get(each)!, './types.ts'),
+  )
+  const answer = of.listed
+    ? body && item
+      ? `${useType('ListCall', '../runtime/call.ts')}<${body}, ${item}>`
+      : `${useType('ListResult', '../runtime/types.ts')}<${own}, ${literal(wire.page.items)}>`
+    : body
+      ? `${useType('Call', '../runtime/call.ts')}<${body}>`
+      : `${useType('Result', '../runtime/types.ts')}<${own}>`
+  const call = file.use(of.listed ? 'list' : 'call', '../runtime/connect.ts')
+  return [
+    `export type ${name.input} = ${useType('Input', '../runtime/types.ts')}<${own}, Managed>${key}`,
+    '',
+    ...docComment(describe(page, operation, classes))
+      .trimEnd()
+      .split('\n'),
+    `export function ${name.function}(${connection}, input${optional}: ${name.input}): ${answer} {`,
+    `  return ${call}(connection, ${printRow(file, of)}, input)`,
+    '}',
+  ]
+}
+
+/** Names of the schemas of the one body that a success has, and of the items in it. */
+function resultOf(
+  api: Api,
+  { responses }: ApiOperation,
+  items: string | undefined,
+): { readonly body: string; readonly item: string | undefined } | undefined {
+  const contents = responses.filter(({ status }) => status.startsWith('2')).flatMap((each) => each.contents)
+  const [only, ...others] = contents
+  const body = only && others.length === 0 && isJson(only.mediaType) ? nameOf(only.schema) : undefined
+  if (!only || body === undefined || responses.filter(({ status }) => status.startsWith('2')).length > 1)
+    return undefined
+  const [list, ...lists] = items === undefined ? [] : propertiesNamed(api, only.schema, items)
+  const [part, ...parts] = list && lists.length === 0 ? partsOf(api, list.schema) : []
+  return { body, item: part?.kind === 'array' && parts.length === 0 ? nameOf(part.items) : undefined }
+}
+
+const nameOf = (schema: Schema | undefined): string | undefined =>
+  schema?.kind === 'ref' && !schema.nullable ? schema.name : undefined
+
+function describe(
+  page: ReferencePage,
+  operation: ApiOperation,
+  classes: ReadonlyMap<string, string>,
+): string {
+  const { summary, description, method, path, deprecated } = operation
+  const thrown = refusalTypes(operation, page.wire).map((type) => classes.get(type) ?? 'ResponseError')
+  const tags = [
+    ...(thrown.length > 0 ? [`@throws {${thrown.join(' | ')}}`] : []),
+    ...(deprecated ? ['@deprecated'] : []),
+    `@example\n\`\`\`ts\nawait ${callOf(page, operation)}\n\`\`\``,
+  ]
+  return [summary, description, `\`${method} ${path}\``, tags.join('\n')]
+    .filter((part) => part !== undefined)
+    .join('\n\n')
+}
+
+function managedHeaders(api: Api, wire: Wire): string[] {
+  const parameters = api.operations.flatMap((operation) => operation.parameters)
+  const managed = parameters.filter((each) => isManaged(each, wire))
+  return [...new Set(managed.map((each) => each.name))]
+}
+
+function isManaged(parameter: ApiParameter, wire: Wire): boolean {
+  return isHeader(parameter, wire.versionHeader) || isHeader(parameter, wire.idempotencyHeader)
+}
+
+function needsInput(operation: ApiOperation, wire: Wire): boolean {
+  const required = operation.parameters.some((each) => each.required && !isManaged(each, wire))
+  return required || operation.body?.required === true
+}

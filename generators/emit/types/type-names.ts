@@ -1,0 +1,36 @@
+/** What the types of a document are called. */
+import { identifier } from '../../ir/naming.ts'
+
+/** Names that the types of a version use for something else, beside those that no type may have. */
+const TAKEN =
+  'any unknown never number bigint boolean string symbol void object undefined null keyof infer readonly unique asserts is abstract declare module namespace type Record Omit Required Pick Extract Exclude NonNullable PropertyKey Open WithRequired OneOf components operations paths webhooks'
+
+export interface TypeNames {
+  /** @returns the name itself as an identifier, with a number if it is taken. */
+  claim(wanted: string): string
+}
+
+export function createTypeNames(): TypeNames {
+  const taken = new Set(TAKEN.split(' '))
+  return {
+    claim(wanted) {
+      const base = identifier(wanted)
+      let name = base
+      for (let n = 2; taken.has(name); n++) name = `${base}_${n}`
+      taken.add(name)
+      return name
+    },
+  }
+}
+
+/** @returns a name for each text; those that are identifiers keep theirs. */
+export function claimAll(texts: Iterable<string>, names: TypeNames): ReadonlyMap<string, string> {
+  const all = [...texts]
+  const [exact, odd] = [true, false].map((is) => all.filter((each) => (identifier(each) === each) === is))
+  const claimed = new Map([...exact!, ...odd!].map((text) => [text, names.claim(text)]))
+  return new Map(all.map((text) => [text, claimed.get(text)!]))
+}
+
+/** @returns the type of each component schema, by the name of the component. */
+export const schemaTypes = (components: Iterable<string>): ReadonlyMap<string, string> =>
+  claimAll(components, createTypeNames())
