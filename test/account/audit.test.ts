@@ -1,7 +1,7 @@
 /** The audit log: what it tells, and that nobody can change it unseen. */
 
 import { createHash } from 'node:crypto'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { createUser } from '../../runtime/account/members/users.ts'
 import { canonicalJson } from '../../runtime/api/json/canonical-json.ts'
 import type { Environment } from '../../runtime/platform/environment.ts'
@@ -9,27 +9,14 @@ import { verifyAudit } from '../../runtime/tenants/admin/audit.ts'
 import { retireKey, revokeKey, rotateKey } from '../../runtime/tenants/admin/keys.ts'
 import { liftLimit } from '../../runtime/tenants/admin/limits.ts'
 import { issuePass, makeTemplate, VERSIONS } from '../api/fixtures.ts'
-import {
-  makeKey,
-  makeTenant,
-  type Send,
-  START,
-  speak,
-  startTestService,
-  type TestService,
-} from '../support/service.ts'
+import { makeKey, makeTenant, type Send, START, speak, useService } from '../support/service.ts'
 
-let service: TestService
+const service = useService()
 let tenantId: string
 let key: { readonly id: string; readonly secret: string }
 let send: Send
 
-beforeAll(async () => {
-  service = await startTestService()
-})
-afterAll(() => service.stop())
 beforeEach(async () => {
-  service.clock.now = START
   tenantId = await makeTenant(service)
   key = await makeKey(service, tenantId, { scope: 'admin' })
   send = speak(service.urls.sandbox, { secret: key.secret })

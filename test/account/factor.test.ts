@@ -3,15 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { DatabaseUnavailable } from '../../runtime/database/errors.ts'
 import { verifyAudit } from '../../runtime/tenants/admin/audit.ts'
-import {
-  type Answer,
-  makeKey,
-  makeTenant,
-  START,
-  speak,
-  startTestService,
-  type TestService,
-} from '../support/service.ts'
+import { type Answer, makeKey, makeTenant, speak, useService } from '../support/service.ts'
 import {
   type Confirmer,
   holdMachineClock,
@@ -21,7 +13,7 @@ import {
   serveChallenges,
 } from './confirmers.ts'
 
-let service: TestService
+const service = useService()
 let machine: MachineClock
 let console: { readonly origin: string; close(): void }
 let tenantId: string
@@ -29,17 +21,14 @@ let key: { readonly id: string; readonly secret: string }
 let owner: Confirmer
 
 beforeAll(async () => {
-  service = await startTestService()
   machine = holdMachineClock(service)
   console = await serveChallenges(service)
 })
 afterAll(async () => {
   console.close()
-  await service.stop()
 })
 beforeEach(async () => {
   machine.toNewCodes()
-  service.clock.now = START
   tenantId = await makeTenant(service, 'standard')
   key = await makeKey(service, tenantId, { scope: 'admin' })
   owner = await makeConfirmer(service, machine, tenantId)

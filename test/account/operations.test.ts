@@ -1,28 +1,25 @@
 /** What changes an account: billing, all its keys, the whole sandbox. */
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { KEPT_TABLES, WIPED_TABLES } from '../../runtime/account/account/wipe-queries.ts'
 import { verifyAudit } from '../../runtime/tenants/admin/audit.ts'
 import { retireKey, revokeKey } from '../../runtime/tenants/admin/keys.ts'
 import { issuePass, makeTemplate, VERSIONS } from '../api/fixtures.ts'
 import { planAll } from '../support/planning.ts'
-import { makeKey, makeTenant, START, speak, startTestService, type TestService } from '../support/service.ts'
+import { makeKey, makeTenant, START, speak, useService } from '../support/service.ts'
 import { type Confirmer, holdMachineClock, type MachineClock, makeConfirmer } from './confirmers.ts'
 
-let service: TestService
+const service = useService()
 let machine: MachineClock
 let tenantId: string
 let key: { readonly id: string; readonly secret: string }
 let owner: Confirmer
 
 beforeAll(async () => {
-  service = await startTestService()
   machine = holdMachineClock(service)
 })
-afterAll(() => service.stop())
 beforeEach(async () => {
   machine.toNewCodes()
-  service.clock.now = START
   tenantId = await makeTenant(service, 'standard')
   key = await makeKey(service, tenantId, { scope: 'admin' })
   owner = await makeConfirmer(service, machine, tenantId)

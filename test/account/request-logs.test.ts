@@ -1,31 +1,18 @@
 /** The request log as an operation of the API: who may read it, what it finds, and what it never shows. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { current } from '../../generated/versions.ts'
 import { createUser } from '../../runtime/account/members/users.ts'
 import { makeTemplate, VERSIONS } from '../api/fixtures.ts'
 import { make, makeCard } from '../cards/fixtures.ts'
 import { issueToken } from '../support/access-tokens.ts'
-import {
-  makeKey,
-  makeTenant,
-  type Send,
-  START,
-  speak,
-  startTestService,
-  type TestService,
-} from '../support/service.ts'
+import { makeKey, makeTenant, type Send, START, speak, useService } from '../support/service.ts'
 
-let service: TestService
+const service = useService({ logsRequests: true })
 let tenantId: string
 let key: { readonly id: string; readonly secret: string }
 let send: Send
 
-beforeAll(async () => {
-  service = await startTestService({ logsRequests: true })
-})
-afterAll(() => service.stop())
 beforeEach(async () => {
-  service.clock.now = START
   tenantId = await makeTenant(service, 'trial')
   key = await makeKey(service, tenantId, { scope: 'admin' })
   send = speak(service.urls.sandbox, { secret: key.secret })

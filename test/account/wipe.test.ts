@@ -25,11 +25,12 @@ import {
   speak,
   startTestService,
   type TestService,
+  useService,
 } from '../support/service.ts'
 import { strictLog } from '../support/strict-log.ts'
 import { type Confirmer, holdMachineClock, type MachineClock, makeConfirmer } from './confirmers.ts'
 
-let service: TestService
+const service = useService()
 /** Another node on the same database; it hears of changes when it is told to forget. */
 let other: TestService
 let machine: MachineClock
@@ -40,7 +41,6 @@ let send: Send
 let sendToOther: Send
 
 beforeAll(async () => {
-  service = await startTestService()
   other = await startTestService({ database: { ...service.database, close: async () => {} } })
   machine = holdMachineClock(service)
   other.clock.machine = service.clock.machine
@@ -48,11 +48,9 @@ beforeAll(async () => {
 afterAll(async () => {
   await endPrograms()
   await other.stop()
-  await service.stop()
 })
 beforeEach(async () => {
   machine.toNewCodes()
-  service.clock.now = START
   tenantId = await makeTenant(service, 'standard')
   secret = (await makeKey(service, tenantId, { scope: 'admin' })).secret
   owner = await makeConfirmer(service, machine, tenantId)

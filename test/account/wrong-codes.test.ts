@@ -12,7 +12,7 @@ import {
   type PausedSender,
   type WrongCodes,
 } from '../../runtime/tenants/factors/wrong-codes.ts'
-import { makeKey, makeTenant, START, speak, startTestService, type TestService } from '../support/service.ts'
+import { makeKey, makeTenant, speak, useService } from '../support/service.ts'
 import {
   type Confirmer,
   holdMachineClock,
@@ -25,7 +25,7 @@ import {
 const MINUTE = 60_000
 const DAY = 24 * 60 * MINUTE
 
-let service: TestService
+const service = useService({ watched: true })
 let machine: MachineClock
 let console: { readonly origin: string; close(): void }
 let otherNode: MeasuredPool
@@ -34,7 +34,6 @@ let key: { readonly id: string; readonly secret: string }
 let owner: Confirmer
 
 beforeAll(async () => {
-  service = await startTestService({ watched: true })
   machine = holdMachineClock(service)
   console = await serveChallenges(service)
   otherNode = createPool({
@@ -47,12 +46,9 @@ beforeAll(async () => {
 afterAll(async () => {
   console.close()
   await otherNode.end()
-  await service.stop()
 })
 beforeEach(async () => {
   machine.toNewCodes()
-  service.clock.now = START
-  service.clock.monotonic += 120_000
   tenantId = await makeTenant(service, 'standard')
   key = await makeKey(service, tenantId, { scope: 'admin' })
   owner = await makeConfirmer(service, machine, tenantId)

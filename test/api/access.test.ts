@@ -1,32 +1,19 @@
 import { request } from 'node:http'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { retireKey, revokeKey, rotateKey } from '../../runtime/tenants/admin/keys.ts'
 import { makeKey as makeKeyText } from '../../runtime/tenants/keys/keys.ts'
-import {
-  makeKey,
-  makeTenant,
-  type Send,
-  START,
-  speak,
-  startTestService,
-  type TestService,
-} from '../support/service.ts'
+import { makeKey, makeTenant, type Send, START, speak, useService } from '../support/service.ts'
 import { makeTemplate, refusal } from './fixtures.ts'
 
 const CURRENT = '2026-05-19'
 
-let service: TestService
+const service = useService({ trustedProxies: 1 })
 let tenantId: string
 let secret: string
 
 beforeAll(async () => {
-  service = await startTestService({ trustedProxies: 1 })
   tenantId = await makeTenant(service)
   secret = (await makeKey(service, tenantId, { scope: 'admin' })).secret
-})
-afterAll(() => service.stop())
-beforeEach(() => {
-  service.clock.now = START
 })
 
 const sandbox = (key?: string, version: string | undefined = CURRENT): Send =>

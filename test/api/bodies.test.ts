@@ -1,29 +1,20 @@
 /** What arrives broken, hostile or too large, down to the bytes. */
 import { connect } from 'node:net'
 import { gzipSync } from 'node:zlib'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import {
-  makeKey,
-  makeTenant,
-  type Send,
-  speak,
-  startTestService,
-  type TestService,
-} from '../support/service.ts'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { makeKey, makeTenant, type Send, speak, useService } from '../support/service.ts'
 import { firstFault, makeTemplate, refusal, TEMPLATE } from './fixtures.ts'
 
-let service: TestService
+const service = useService()
 let secret: string
 let send: Send
 let templateId: string
 
 beforeAll(async () => {
-  service = await startTestService()
   secret = (await makeKey(service, await makeTenant(service))).secret
   send = speak(service.urls.sandbox, { secret })
   templateId = await makeTemplate(send)
 })
-afterAll(() => service.stop())
 
 const JSON_TYPE = { 'Content-Type': 'application/json' }
 

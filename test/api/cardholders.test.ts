@@ -1,28 +1,19 @@
 /** Cardholders over HTTP: created, read, listed and changed, in every version that has them. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { verifyTenant } from '../../runtime/tenants/admin/tenants.ts'
-import {
-  makeKey,
-  makeTenant,
-  type Send,
-  speak,
-  startTestService,
-  type TestService,
-} from '../support/service.ts'
+import { makeKey, makeTenant, type Send, speak, useService } from '../support/service.ts'
 import { firstFault, refusal, speakFor } from './fixtures.ts'
 
 const SINCE = ['2025-11-01', '2026-02-01', '2026-05-19'] as const
 
-let service: TestService
+const service = useService()
 let tenantId: string
 let send: Send
 
 beforeAll(async () => {
-  service = await startTestService()
   tenantId = await makeTenant(service)
   send = await speakFor(service, tenantId)
 })
-afterAll(() => service.stop())
 
 const ADDRESS = {
   line1: '500 Harbor Street',

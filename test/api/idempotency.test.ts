@@ -1,6 +1,6 @@
 /** One key, one effect. */
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { revokeKey } from '../../runtime/tenants/admin/keys.ts'
 import {
   type Answer,
@@ -10,8 +10,7 @@ import {
   type Send,
   START,
   speak,
-  startTestService,
-  type TestService,
+  useService,
 } from '../support/service.ts'
 import {
   issuePass,
@@ -26,22 +25,17 @@ import {
 const CURRENT = '2026-05-19'
 const DAY = 86_400_000
 
-let service: TestService
+const service = useService({ poolSize: 8 })
 let tenantId: string
 let secret: string
 let send: Send
 let templateId: string
 
 beforeAll(async () => {
-  service = await startTestService({ poolSize: 8 })
   tenantId = await makeTenant(service)
   secret = (await makeKey(service, tenantId)).secret
   send = speak(service.urls.sandbox, { secret, version: CURRENT })
   templateId = await makeTemplate(send)
-})
-afterAll(() => service.stop())
-beforeEach(() => {
-  service.clock.now = START
 })
 
 const keyed = (key: string, call: Call = {}): Call => ({

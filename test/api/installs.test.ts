@@ -1,29 +1,13 @@
 /** A pass is added to wallets and removed from them: by simulated phones, and by those who ask without a request of ours. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { markOutsideRequest } from '../../runtime/passes/passes/installs.ts'
 import { openPassTokens } from '../../runtime/passes/wallets/render/pass-tokens.ts'
 import { verifyAudit } from '../../runtime/tenants/admin/audit.ts'
-import {
-  type Answer,
-  makeKey,
-  makeTenant,
-  type Send,
-  START,
-  speak,
-  startTestService,
-  type TestService,
-} from '../support/service.ts'
+import { type Answer, makeKey, makeTenant, type Send, speak, useService } from '../support/service.ts'
 import { eventsOf } from './events-of.ts'
 import { firstFault, issuePass, makeTemplate, NO_PASS, refusal, speakFor, VERSIONS } from './fixtures.ts'
 
-let service: TestService
-beforeAll(async () => {
-  service = await startTestService()
-})
-afterAll(() => service.stop())
-beforeEach(() => {
-  service.clock.now = START
-})
+const service = useService()
 
 type Event = Answer['body']
 

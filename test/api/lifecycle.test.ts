@@ -1,24 +1,15 @@
 /** Templates and passes from their making to their archive, in every version. */
 import { readFileSync } from 'node:fs'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import {
-  makeKey,
-  makeTenant,
-  type Send,
-  speak,
-  startTestService,
-  type TestService,
-} from '../support/service.ts'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { makeKey, makeTenant, type Send, speak, useService } from '../support/service.ts'
 import { issuePass, makeTemplate, TEMPLATE, VERSIONS } from './fixtures.ts'
 
-let service: TestService
+const service = useService()
 let secret: string
 
 beforeAll(async () => {
-  service = await startTestService()
   secret = (await makeKey(service, await makeTenant(service))).secret
 })
-afterAll(() => service.stop())
 
 const api = (version: string): Send => speak(service.urls.sandbox, { secret, version })
 

@@ -1,15 +1,8 @@
 /** Buckets, their headers, and requests at the same time. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { liftLimit } from '../../runtime/tenants/admin/limits.ts'
 import { createLimiter, LIMITS, type Limiter } from '../../runtime/tenants/limits/limiter.ts'
-import {
-  makeKey,
-  makeTenant,
-  type Send,
-  speak,
-  startTestService,
-  type TestService,
-} from '../support/service.ts'
+import { makeKey, makeTenant, type Send, speak, useService } from '../support/service.ts'
 import { issuePass, makeTemplate, TEMPLATE, whileHeld } from './fixtures.ts'
 
 const WALL = 1_780_000_000_000
@@ -103,16 +96,14 @@ describe('a bucket', () => {
 })
 
 describe('over HTTP', () => {
-  let service: TestService
+  const service = useService()
   let tenantId: string
   let send: Send
 
   beforeAll(async () => {
-    service = await startTestService()
     tenantId = await makeTenant(service)
     send = await speaker()
   })
-  afterAll(() => service.stop())
 
   const speaker = async (tenant = tenantId, environment: 'sandbox' | 'live' = 'sandbox'): Promise<Send> =>
     speak(service.urls[environment], { secret: (await makeKey(service, tenant, { environment })).secret })

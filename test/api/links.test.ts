@@ -1,30 +1,21 @@
 /** Links of Google Wallet are kept once, with their passes, and are whole wherever they are shown. */
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import {
-  makeKey,
-  makeTenant,
-  type Send,
-  speak,
-  startTestService,
-  type TestService,
-} from '../support/service.ts'
+import { beforeAll, expect, test } from 'vitest'
+import { makeKey, makeTenant, type Send, speak, useService } from '../support/service.ts'
 import { issuePass, makeTemplate } from './fixtures.ts'
 
-let service: TestService
+const service = useService()
 let tenantId: string
 let send: Send
 let templateId: string
 
 beforeAll(async () => {
-  service = await startTestService()
   tenantId = await makeTenant(service)
   send = speak(service.urls.sandbox, {
     secret: (await makeKey(service, tenantId, { scope: 'admin' })).secret,
   })
   templateId = await makeTemplate(send)
 })
-afterAll(() => service.stop())
 
 const query = async (text: string, ...values: readonly unknown[]) =>
   (await service.database.control.query<Record<string, string>>({ text }, values)).rows

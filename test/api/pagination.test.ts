@@ -1,16 +1,9 @@
 /** Lists walked in every way, and what happens while somebody walks. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import {
-  makeKey,
-  makeTenant,
-  type Send,
-  speak,
-  startTestService,
-  type TestService,
-} from '../support/service.ts'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { makeKey, makeTenant, type Send, speak, useService } from '../support/service.ts'
 import { issuePass, makeTemplate, VERSIONS } from './fixtures.ts'
 
-let service: TestService
+const service = useService()
 let secret: string
 let send: Send
 let templateId: string
@@ -20,7 +13,6 @@ let oldest: string[]
 const CURRENT = '2026-05-19'
 
 beforeAll(async () => {
-  service = await startTestService()
   secret = (await makeKey(service, await makeTenant(service))).secret
   send = speak(service.urls.sandbox, { secret, version: CURRENT })
   templateId = await makeTemplate(send)
@@ -30,7 +22,6 @@ beforeAll(async () => {
     oldest.push((await issuePass(send, templateId)).id)
   }
 })
-afterAll(() => service.stop())
 
 interface Page {
   readonly data: readonly { readonly id: string }[]

@@ -1,6 +1,6 @@
 /** What passes and templates may hold, how they change, and when they expire. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { makeTenant, type Send, START, startTestService, type TestService } from '../support/service.ts'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { makeTenant, type Send, useService } from '../support/service.ts'
 import {
   firstFault,
   issuePass,
@@ -11,21 +11,15 @@ import {
   TEMPLATE,
 } from './fixtures.ts'
 
-let service: TestService
+const service = useService({ poolSize: 10 })
 let tenantId: string
 let send: Send
 let templateId: string
 
 beforeAll(async () => {
-  service = await startTestService({ poolSize: 10 })
   tenantId = await makeTenant(service)
   send = await speakFor(service, tenantId)
   templateId = await makeTemplate(send)
-})
-afterAll(() => service.stop())
-beforeEach(() => {
-  service.clock.now = START
-  service.clock.monotonic += 120_000
 })
 
 describe('issuing is refused', () => {

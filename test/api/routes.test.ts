@@ -1,30 +1,17 @@
 /** What is called: versions, routes, and what stands outside /v1. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import {
-  makeKey,
-  makeTenant,
-  type Send,
-  START,
-  speak,
-  startTestService,
-  type TestService,
-} from '../support/service.ts'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { makeKey, makeTenant, type Send, speak, useService } from '../support/service.ts'
 import { refusal, TEMPLATE, VERSIONS } from './fixtures.ts'
 
 const CURRENT = '2026-05-19'
 
-let service: TestService
+const service = useService({ trustedProxies: 1 })
 let tenantId: string
 let secret: string
 
 beforeAll(async () => {
-  service = await startTestService({ trustedProxies: 1 })
   tenantId = await makeTenant(service)
   secret = (await makeKey(service, tenantId, { scope: 'admin' })).secret
-})
-afterAll(() => service.stop())
-beforeEach(() => {
-  service.clock.now = START
 })
 
 const sandbox = (key?: string, version: string | undefined = CURRENT): Send =>

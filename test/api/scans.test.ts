@@ -1,5 +1,5 @@
 /** Scanners read passes: what they are told, what is recorded, and who wins of several at once. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { PassTokens } from '../../runtime/passes/wallets/render/pass-tokens.ts'
 import { openPassTokens } from '../../runtime/passes/wallets/render/pass-tokens.ts'
 import { unzip } from '../passes/render/apple-files.ts'
@@ -8,10 +8,10 @@ import {
   makeKey,
   makeTenant,
   type Send,
-  START,
   speak,
   startTestService,
   type TestService,
+  useService,
 } from '../support/service.ts'
 import { eventsOf } from './events-of.ts'
 import {
@@ -25,22 +25,16 @@ import {
   VERSIONS,
 } from './fixtures.ts'
 
-let service: TestService
+const service = useService({ poolSize: 10 })
 /** Another node on the same database. */
 let other: TestService
 let tokens: Readonly<Record<'sandbox' | 'live', PassTokens>>
 beforeAll(async () => {
-  service = await startTestService({ poolSize: 10 })
   other = await startTestService({ database: { ...service.database, close: async () => {} } })
   tokens = openPassTokens(service.database.pepper)
 })
 afterAll(async () => {
   await other.stop()
-  await service.stop()
-})
-beforeEach(() => {
-  service.clock.now = START
-  service.clock.monotonic += 120_000
 })
 
 const POLL = { interval: 5, timeout: 10_000 }

@@ -4,11 +4,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { screenAll } from '../../runtime/cards/cardholders/screening-job.ts'
 import { listSetAside, retrySetAside } from '../../runtime/operator/set-aside.ts'
 import { verifyTenant } from '../../runtime/tenants/admin/tenants.ts'
-import { makeTenant, type Send, startTestService, type TestService } from '../support/service.ts'
+import { makeTenant, type Send, useService } from '../support/service.ts'
 import { strictLog } from '../support/strict-log.ts'
 import { firstFault, refusal, speakFor } from './fixtures.ts'
 
@@ -38,18 +38,14 @@ function writeList(entries: Listed): void {
   writeFileSync(join(folder, 'sdn.csv'), `${lines.join('\r\n')}\r\n\x1a`)
 }
 
-let service: TestService
 let tenantId: string
 let send: Send
 
-beforeAll(async () => {
+const service = useService(async () => {
   writeList(LIST)
-  service = await startTestService({ env: { SVC_SANCTIONS_LIST: folder, SVC_LICENSED_STATES: 'CA,NY' } })
+  return { env: { SVC_SANCTIONS_LIST: folder, SVC_LICENSED_STATES: 'CA,NY' } }
 })
-afterAll(async () => {
-  await service.stop()
-  rmSync(folder, { recursive: true })
-})
+afterAll(() => rmSync(folder, { recursive: true }))
 beforeEach(async () => {
   await useList(LIST)
   tenantId = await makeTenant(service)

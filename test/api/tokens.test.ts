@@ -1,32 +1,19 @@
 /** Tokens of people and bank accounts: made once, used once, sealed meanwhile. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { sweep } from '../../runtime/process/cleanup-job.ts'
-import {
-  makeKey,
-  makeTenant,
-  type Send,
-  START,
-  speak,
-  startTestService,
-  type TestService,
-} from '../support/service.ts'
+import { makeKey, makeTenant, type Send, START, speak, useService } from '../support/service.ts'
 import { firstFault, refusal, speakFor } from './fixtures.ts'
 
 const SINCE = ['2025-11-01', '2026-02-01', '2026-05-19'] as const
 const MINUTE = 60_000
 
-let service: TestService
+const service = useService()
 let tenantId: string
 let send: Send
 
 beforeAll(async () => {
-  service = await startTestService()
   tenantId = await makeTenant(service)
   send = await speakFor(service, tenantId)
-})
-afterAll(() => service.stop())
-beforeEach(() => {
-  service.clock.now = START
 })
 
 const PERSON = {

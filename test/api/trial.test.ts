@@ -1,5 +1,5 @@
 /** What the trial covers, exactly. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
   type Answer,
   makeKey,
@@ -8,26 +8,21 @@ import {
   speak,
   startTestService,
   type TestService,
+  useService,
 } from '../support/service.ts'
 import { countWaiting, firstFault, makeTemplate, speakFor } from './fixtures.ts'
 
 const DAY = 86_400_000
 
-let service: TestService
+const service = useService({ poolSize: 10 })
 /** Another node on the same database. */
 let other: TestService
 
 beforeAll(async () => {
-  service = await startTestService({ poolSize: 10 })
   other = await startTestService({ database: { ...service.database, close: async () => {} } })
 })
 afterAll(async () => {
   await other.stop()
-  await service.stop()
-})
-beforeEach(() => {
-  service.clock.now = START
-  service.clock.monotonic += 120_000
 })
 
 describe('the trial', () => {

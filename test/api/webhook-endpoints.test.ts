@@ -1,21 +1,14 @@
 /** Endpoints of webhooks over HTTP: registration, change, secrets, and the attempts that are to be made. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { openSecrets } from '../../runtime/events/outbound/signing.ts'
 import { secretContext } from '../../runtime/events/webhook-endpoints/secrets.ts'
 import { createSeals } from '../../runtime/platform/secrets.ts'
 import { planAll } from '../support/planning.ts'
 import { until } from '../support/programs.ts'
-import {
-  makeKey,
-  makeTenant,
-  type Send,
-  speak,
-  startTestService,
-  type TestService,
-} from '../support/service.ts'
+import { makeKey, makeTenant, type Send, speak, useService } from '../support/service.ts'
 import { countWaiting, firstFault, makeTemplate, refusal, speakFor, VERSIONS } from './fixtures.ts'
 
-let service: TestService
+const service = useService({ env: { SVC_WEBHOOK_ALLOW: '127.0.0.0/8' } })
 let tenantId: string
 let send: Send
 
@@ -23,11 +16,9 @@ const URL = 'http://127.0.0.1:9999/hooks'
 const NO_ENDPOINT = 'whe_00000000000000000000000000'
 
 beforeAll(async () => {
-  service = await startTestService({ env: { SVC_WEBHOOK_ALLOW: '127.0.0.0/8' } })
   tenantId = await makeTenant(service)
   send = await speakFor(service, tenantId)
 })
-afterAll(() => service.stop())
 
 async function register(content: object = {}, by: Send = send) {
   const { status, body } = await by('/v1/webhook-endpoints', {

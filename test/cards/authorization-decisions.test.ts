@@ -8,15 +8,7 @@ import { verifyLedger } from '../../runtime/operator/ledger.ts'
 import { refusal } from '../api/fixtures.ts'
 import { checkEvent } from '../support/contract.ts'
 import { endPrograms, startService, until } from '../support/programs.ts'
-import {
-  type Answer,
-  makeKey,
-  makeTenant,
-  type Send,
-  speak,
-  startTestService,
-  type TestService,
-} from '../support/service.ts'
+import { type Answer, makeKey, makeTenant, type Send, speak, useService } from '../support/service.ts'
 import { strictLog } from '../support/strict-log.ts'
 import { CARD_VERSIONS, make, makeCard } from './fixtures.ts'
 
@@ -31,7 +23,7 @@ interface Asked {
   answer(body: unknown, status?: number): void
 }
 
-let service: TestService
+const service = useService({ env: { SVC_WEBHOOK_ALLOW: '127.0.0.0/8' } })
 let endpoint: Server
 let url: string
 const asked: Asked[] = []
@@ -39,7 +31,6 @@ const asked: Asked[] = []
 let reply: ((question: Asked) => void) | undefined
 
 beforeAll(async () => {
-  service = await startTestService({ env: { SVC_WEBHOOK_ALLOW: '127.0.0.0/8' } })
   endpoint = createServer(async (request, response) => {
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk as Buffer)
@@ -61,7 +52,6 @@ afterAll(async () => {
   await endPrograms()
   endpoint.closeAllConnections()
   endpoint.close()
-  await service.stop()
 })
 beforeEach(() => {
   asked.length = 0

@@ -1,22 +1,11 @@
 /** Where a tenant is asked about authorizations: set, shown, its secret rotated, removed. */
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import {
-  makeKey,
-  makeTenant,
-  type Send,
-  speak,
-  startTestService,
-  type TestService,
-} from '../support/service.ts'
+import { expect, test } from 'vitest'
+import { makeKey, makeTenant, type Send, speak, useService } from '../support/service.ts'
 
 const PATH = '/v1/authorization_endpoint'
 const URL = 'http://127.0.0.1:9999/authorizations'
 
-let service: TestService
-beforeAll(async () => {
-  service = await startTestService({ env: { SVC_WEBHOOK_ALLOW: '127.0.0.0/8' } })
-})
-afterAll(() => service.stop())
+const service = useService({ env: { SVC_WEBHOOK_ALLOW: '127.0.0.0/8' } })
 
 async function sender(
   version = '2026-05-19',

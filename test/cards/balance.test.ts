@@ -1,13 +1,9 @@
 /** The balance, and test money that arrives. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { firstFault, refusal, speakFor } from '../api/fixtures.ts'
-import { makeTenant, type Send, startTestService, type TestService } from '../support/service.ts'
+import { makeTenant, type Send, useService } from '../support/service.ts'
 
-let service: TestService
-beforeAll(async () => {
-  service = await startTestService()
-})
-afterAll(() => service.stop())
+const service = useService()
 
 const fund = (send: Send, amount: unknown) => send('/v1/test/funding', { body: { amount } })
 const EMPTY = { object: 'balance', currency: 'usd', available: 0, held: 0, payable: 0 }

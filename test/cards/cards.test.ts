@@ -1,8 +1,8 @@
 /** Card programs and cards over HTTP: made, read, listed and changed, in every version that has them. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { verifyTenant } from '../../runtime/tenants/admin/tenants.ts'
 import { firstFault, refusal, speakFor } from '../api/fixtures.ts'
-import { makeTenant, type Send, startTestService, type TestService } from '../support/service.ts'
+import { makeTenant, type Send, useService } from '../support/service.ts'
 import {
   CARD_VERSIONS,
   eventsOf,
@@ -14,18 +14,13 @@ import {
   speakAll,
 } from './fixtures.ts'
 
-let service: TestService
+const service = useService()
 let tenantId: string
 let send: Send
 
 beforeAll(async () => {
-  service = await startTestService()
   tenantId = await makeTenant(service)
   send = await speakFor(service, tenantId)
-})
-afterAll(() => service.stop())
-beforeEach(() => {
-  service.clock.monotonic += 120_000
 })
 
 const NOBODY = 'chd_00000000000000000000000000'

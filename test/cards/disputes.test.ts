@@ -1,30 +1,18 @@
 /** Disputes: their states, their time, their documents, and what they do to the ledger. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { expireDisputes } from '../../runtime/cards/disputes/expiry-job.ts'
 import { readAccount } from '../../runtime/money/ledger/accounts.ts'
 import { verifyLedger } from '../../runtime/operator/ledger.ts'
 import { firstFault, refusal, speakFor } from '../api/fixtures.ts'
 import { checkEvent } from '../support/contract.ts'
-import {
-  type Answer,
-  makeTenant,
-  type Send,
-  START,
-  startTestService,
-  type TestService,
-} from '../support/service.ts'
+import { type Answer, makeTenant, type Send, START, useService } from '../support/service.ts'
 import { strictLog } from '../support/strict-log.ts'
 import { CARD_VERSIONS, make, makeCard, patch } from './fixtures.ts'
 
-let service: TestService
+const service = useService()
 let tenantId: string
 let send: Send
-beforeAll(async () => {
-  service = await startTestService()
-})
-afterAll(() => service.stop())
 beforeEach(async () => {
-  service.clock.now = START
   await use('2026-05-19')
 })
 

@@ -1,20 +1,16 @@
 /** Refunds return interchange in proportion: in one part or in many, in the settlement of the clearing or in a later one. */
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import {
   linesOfClearing,
   linesOfRefund,
   returnedInterchange,
 } from '../../runtime/money/settlement-lines/amounts.ts'
 import { verifyLedger } from '../../runtime/operator/ledger.ts'
-import { makeTenant, type Send, startTestService, type TestService } from '../support/service.ts'
+import { makeTenant, type Send, useService } from '../support/service.ts'
 import { CARD_VERSIONS, type CardVersion, make, makeCard, speakAll } from './fixtures.ts'
 
-let service: TestService
-beforeAll(async () => {
-  service = await startTestService()
-})
-afterAll(() => service.stop())
+const service = useService()
 
 const MERCHANT = { name: 'A', category_code: '5812' }
 

@@ -1,7 +1,7 @@
 /** Numbers of cards: made, kept sealed, shown to those who may see them, sealed anew under another key. */
 
 import { pino } from 'pino'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { createCardKeys } from '../../runtime/cards/card-keys/card-keys.ts'
 import { reseal } from '../../runtime/cards/card-keys/rotation.ts'
 import { makeSecrets } from '../../runtime/cards/cards/numbers.ts'
@@ -11,36 +11,24 @@ import { UnsealError } from '../../runtime/platform/secrets.ts'
 import { verifyTenant } from '../../runtime/tenants/admin/tenants.ts'
 import { refusal, speakFor } from '../api/fixtures.ts'
 import { endPrograms, startProgram, until } from '../support/programs.ts'
-import {
-  makeKey,
-  makeTenant,
-  type Send,
-  speak,
-  startTestService,
-  type TestService,
-} from '../support/service.ts'
+import { makeKey, makeTenant, type Send, speak, useService } from '../support/service.ts'
 import { strictLog } from '../support/strict-log.ts'
 import { CARD_VERSIONS, makeCard, makeCardholder, SHIPPING, speakAll } from './fixtures.ts'
 
-let service: TestService
 let tenantId: string
 let send: Send
 let admin: Send
 const logged: string[] = []
+const log = pino({ level: 'trace' }, { write: (line: string) => void logged.push(line) })
+const service = useService({ log })
 
 beforeAll(async () => {
-  const log = pino({ level: 'trace' }, { write: (line: string) => void logged.push(line) })
-  service = await startTestService({ log })
   tenantId = await makeTenant(service)
   send = await speakFor(service, tenantId)
   const { secret } = await makeKey(service, tenantId, { scope: 'admin' })
   admin = speak(service.urls.sandbox, { secret })
 })
 afterEach(endPrograms)
-afterAll(() => service.stop())
-beforeEach(() => {
-  service.clock.monotonic += 120_000
-})
 
 const details = async (id: string) => (await admin(`/v1/cards/${id}/details`)).body
 

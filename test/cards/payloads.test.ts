@@ -4,18 +4,10 @@ import { createDecipheriv, createHash, createPublicKey, X509Certificate } from '
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { openPayTrust } from '../../runtime/cards/provisioning/encryption/trust.ts'
 import { firstFault, refusal, speakFor } from '../api/fixtures.ts'
-import {
-  makeKey,
-  makeTenant,
-  type Send,
-  START,
-  speak,
-  startTestService,
-  type TestService,
-} from '../support/service.ts'
+import { makeKey, makeTenant, type Send, speak, useService } from '../support/service.ts'
 import { CARD_VERSIONS, make, makeCard, SHIPPING, speakAll } from './fixtures.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'svc-pay-'))
@@ -57,29 +49,23 @@ function issue(
   return new X509Certificate(readFileSync(at(`${name}.pem`))).raw.toString('base64')
 }
 
-let service: TestService
 let tenantId: string
 let send: Send
 let admin: Send
 let leaf: string
 let authority: string
 
-beforeAll(async () => {
+const service = useService(async () => {
   makeRoot('root')
   authority = issue('authority', 'root', true)
   leaf = issue('leaf', 'authority', false)
   openssl('genrsa', '-out', 'network.key', '2048')
   openssl('rsa', '-in', 'network.key', '-pubout', '-out', 'network.pem')
   const env = { APPLE_PAY_ROOTS: at('root.pem'), GOOGLE_PAY_KEY: at('network.pem') }
-  service = await startTestService({ env, poolSize: 12 })
+  return { env, poolSize: 12 }
 })
-afterAll(async () => {
-  await service.stop()
-  rmSync(directory, { recursive: true })
-})
+afterAll(() => rmSync(directory, { recursive: true }))
 beforeEach(async () => {
-  service.clock.now = START
-  service.clock.monotonic += 120_000
   tenantId = await makeTenant(service)
   send = await speakFor(service, tenantId)
   admin = speak(service.urls.sandbox, {

@@ -1,19 +1,13 @@
 /** What becomes of cards: each action from each state, replacements, shipping, and many at once. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { firstFault, refusal, speakFor } from '../api/fixtures.ts'
-import { makeTenant, type Send, START, startTestService, type TestService } from '../support/service.ts'
+import { makeTenant, type Send, useService } from '../support/service.ts'
 import { eventsOf, makeCard, patch, SHIPPING } from './fixtures.ts'
 
-let service: TestService
+const service = useService({ poolSize: 12 })
 let send: Send
 
-beforeAll(async () => {
-  service = await startTestService({ poolSize: 12 })
-})
-afterAll(() => service.stop())
 beforeEach(async () => {
-  service.clock.now = START
-  service.clock.monotonic += 120_000
   send = await speakFor(service, await makeTenant(service))
 })
 

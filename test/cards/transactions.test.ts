@@ -1,28 +1,15 @@
 /** What happens to card transactions over HTTP, and what it does to the balance, the ledger and limits. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { verifyLedger } from '../../runtime/operator/ledger.ts'
 import { firstFault, refusal, speakFor } from '../api/fixtures.ts'
 import { checkEvent } from '../support/contract.ts'
-import {
-  type Answer,
-  makeTenant,
-  type Send,
-  START,
-  startTestService,
-  type TestService,
-} from '../support/service.ts'
+import { type Answer, makeTenant, type Send, useService } from '../support/service.ts'
 import { CARD_VERSIONS, make, makeCard, patch } from './fixtures.ts'
 
-let service: TestService
+const service = useService({ poolSize: 24 })
 let tenantId: string
 let send: Send
-beforeAll(async () => {
-  service = await startTestService({ poolSize: 24 })
-})
-afterAll(() => service.stop())
 beforeEach(async () => {
-  service.clock.now = START
-  service.clock.monotonic += 120_000
   tenantId = await makeTenant(service)
   send = await speakFor(service, tenantId)
 })

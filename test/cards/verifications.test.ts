@@ -1,17 +1,10 @@
 /** Authorizations of nothing, by which merchants find out whether a card is good: they hold nothing, and end all the same. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { expireHolds } from '../../runtime/cards/transactions/expiry-job.ts'
 import { verifyLedger } from '../../runtime/operator/ledger.ts'
 import { firstFault, refusal } from '../api/fixtures.ts'
 import { checkEvent } from '../support/contract.ts'
-import {
-  type Answer,
-  makeTenant,
-  type Send,
-  START,
-  startTestService,
-  type TestService,
-} from '../support/service.ts'
+import { type Answer, makeTenant, type Send, START, useService } from '../support/service.ts'
 import { strictLog } from '../support/strict-log.ts'
 import { CARD_VERSIONS, type CardVersion, make, makeCard, speakAll } from './fixtures.ts'
 
@@ -19,15 +12,10 @@ type Body = Answer['body']
 
 const DAY = 86_400_000
 
-let service: TestService
+const service = useService()
 let tenantId: string
 let send: Send
 let speaking: Record<CardVersion, Send>
-
-beforeAll(async () => {
-  service = await startTestService()
-})
-afterAll(() => service.stop())
 
 async function begin(version: CardVersion = '2026-05-19'): Promise<void> {
   service.clock.now = START

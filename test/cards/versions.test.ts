@@ -1,27 +1,22 @@
 /** One card, written and read in several versions: what is allowed in one is what is not blocked in the other. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { firstFault } from '../api/fixtures.ts'
-import { makeTenant, type Send, startTestService, type TestService } from '../support/service.ts'
+import { makeTenant, type Send, useService } from '../support/service.ts'
 import { make, makeCard, makeCardholder, patch, speakAll } from './fixtures.ts'
 
-let service: TestService
+const service = useService()
 let old: Send
 let middle: Send
 let newest: Send
 let categories: string[]
 
 beforeAll(async () => {
-  service = await startTestService()
   const send = await speakAll(service, await makeTenant(service, 'enterprise', '2025-11-01'))
   old = send['2025-11-01']
   middle = send['2026-02-01']
   newest = send['2026-05-19']
   const { body } = await newest('/v1/merchant_categories')
   categories = body.data.map(({ code }: { code: string }) => code)
-})
-afterAll(() => service.stop())
-beforeEach(() => {
-  service.clock.monotonic += 120_000
 })
 
 const without = (codes: readonly string[]) => categories.filter((code) => !codes.includes(code))

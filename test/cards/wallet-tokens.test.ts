@@ -1,29 +1,17 @@
 /** Cards on phones: how wallet tokens come to be, change, and follow their card. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { usePayloads } from '../../runtime/cards/provisioning/stand-in-job.ts'
 import { refusal, speakFor } from '../api/fixtures.ts'
-import {
-  makeKey,
-  makeTenant,
-  type Send,
-  speak,
-  startTestService,
-  type TestService,
-} from '../support/service.ts'
+import { makeKey, makeTenant, type Send, speak, useService } from '../support/service.ts'
 import { strictLog } from '../support/strict-log.ts'
 import { eventsOf, make, makeCard, patch, SHIPPING } from './fixtures.ts'
 
-let service: TestService
+const service = useService({ poolSize: 12 })
 let tenantId: string
 let send: Send
 let admin: Send
 
-beforeAll(async () => {
-  service = await startTestService({ poolSize: 12 })
-})
-afterAll(() => service.stop())
 beforeEach(async () => {
-  service.clock.monotonic += 120_000
   tenantId = await makeTenant(service)
   send = await speakFor(service, tenantId)
   admin = speak(service.urls.sandbox, {

@@ -1,30 +1,21 @@
 /** `svc cards simulate`: what it takes is what the document says, and it does what it says. */
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { current } from '../../generated/versions.ts'
 import { readDocument } from '../../runtime/api/explanation.ts'
 import { SIMULATIONS } from '../../runtime/cli/card-simulations.ts'
 import { runSvc } from '../../runtime/cli/svc-run.ts'
 import { makeCardholder, SHIPPING } from '../cards/fixtures.ts'
-import {
-  makeKey,
-  makeTenant,
-  type Send,
-  speak,
-  startTestService,
-  type TestService,
-} from '../support/service.ts'
+import { makeKey, makeTenant, type Send, speak, useService } from '../support/service.ts'
 
-let service: TestService
+const service = useService()
 let send: Send
 let secret: string
 let tenant: string
 beforeAll(async () => {
-  service = await startTestService()
   tenant = await makeTenant(service, 'enterprise', current)
   secret = (await makeKey(service, tenant, { scope: 'admin' })).secret
   send = speak(service.urls.sandbox, { secret, version: current })
 })
-afterAll(() => service.stop())
 
 async function run(key: string, ...words: readonly string[]) {
   const [printed, said]: [string[], string[]] = [[], []]

@@ -12,15 +12,14 @@ import { startReportJob } from '../../runtime/money/reports/job.ts'
 import { type PeriodicJob, runPeriodically } from '../../runtime/platform/periodic.ts'
 import { openReportLinks } from '../../runtime/tenants/addresses/report-links.ts'
 import { type Ending, endPrograms, type Program, startProgram, until } from '../support/programs.ts'
-import { makeKey, makeTenant, speak, startTestService, type TestService } from '../support/service.ts'
+import { makeKey, makeTenant, speak, useService } from '../support/service.ts'
 import { strictLog } from '../support/strict-log.ts'
 import { serveEndpoint } from './stream-server.ts'
 
-let service: TestService
+const service = useService({ env: { SVC_WEBHOOK_ALLOW: '127.0.0.0/8' } })
 let jobs: readonly PeriodicJob[]
 const failures: unknown[] = []
 beforeAll(async () => {
-  service = await startTestService({ env: { SVC_WEBHOOK_ALLOW: '127.0.0.0/8' } })
   const parts = { ...service, log: strictLog, wakeUpChannel: { publish: service.wakeUps.notify } }
   const log = pino({ level: 'silent' })
   jobs = [
@@ -32,7 +31,6 @@ beforeAll(async () => {
 afterAll(async () => {
   for (const job of jobs) await job.stop()
   expect(failures).toEqual([])
-  await service.stop()
 })
 afterEach(endPrograms)
 

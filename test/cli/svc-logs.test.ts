@@ -1,19 +1,15 @@
 /** `svc logs`: the requests of the account, against the service itself, and how `svc logs tail` holds on to it. */
 import type { ServerResponse } from 'node:http'
-import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { afterEach, expect, onTestFinished, test } from 'vitest'
 import { followLogs } from '../../runtime/cli/follow-logs.ts'
 import { ConnectionLostError } from '../../runtime/cli/keep-reading.ts'
 import { openSession } from '../../runtime/cli/svc-session.ts'
 import { newId } from '../../runtime/platform/ids.ts'
 import { endPrograms, startProgram, until } from '../support/programs.ts'
-import { makeKey, makeTenant, speak, startTestService, type TestService } from '../support/service.ts'
+import { makeKey, makeTenant, speak, useService } from '../support/service.ts'
 import { KEY, serveHttp } from './stream-server.ts'
 
-let service: TestService
-beforeAll(async () => {
-  service = await startTestService({ logsRequests: true })
-})
-afterAll(() => service.stop())
+const service = useService({ logsRequests: true })
 afterEach(endPrograms)
 
 async function makeMerchant() {

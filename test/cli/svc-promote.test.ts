@@ -1,27 +1,22 @@
 /** `svc promote`, against the service: what it shows, asks, does and leaves alone, and how it ends. */
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { afterAll, beforeEach, expect, test, vi } from 'vitest'
 import { current } from '../../generated/versions.ts'
 import { runSvc } from '../../runtime/cli/svc-run.ts'
 import { makeKey as makeText } from '../../runtime/tenants/keys/keys.ts'
 import { ENDPOINT, make, openPromoter, type Promoter, TEMPLATE } from '../account/promotions/setup.ts'
 import { freePort } from '../support/ports.ts'
 import { endPrograms, startProgram } from '../support/programs.ts'
-import { makeKey, makeTenant, startTestService, type TestService } from '../support/service.ts'
+import { makeKey, makeTenant, useService } from '../support/service.ts'
 
-let service: TestService
+const service = useService()
 let promoter: Promoter
 let env: Record<string, string>
 let templateId: string
 
-beforeAll(async () => {
-  service = await startTestService()
-})
 afterAll(async () => {
   await endPrograms()
-  await service.stop()
 })
 beforeEach(async () => {
-  service.clock.monotonic += 240_000
   promoter = await openPromoter(service, await makeTenant(service), current)
   templateId = await make(promoter.sandbox, '/v1/pass_templates', TEMPLATE)
   const live = await makeKey(service, promoter.tenantId, { environment: 'live', scope: 'admin' })

@@ -15,12 +15,12 @@ import { hashPassword } from '../../runtime/platform/passwords.ts'
 import { createWrongCodes } from '../../runtime/tenants/factors/wrong-codes.ts'
 import { digestKey } from '../../runtime/tenants/keys/keys.ts'
 import { type Confirmer, holdMachineClock, type MachineClock, makeConfirmer } from '../account/confirmers.ts'
-import { makeTenant, startTestService, type TestService } from '../support/service.ts'
+import { makeTenant, useService } from '../support/service.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 
-let service: TestService
+const service = useService()
 let machine: MachineClock
 let tenantId: string
 let ada: Confirmer
@@ -98,7 +98,6 @@ let origin: string
 let browser: Browser
 
 beforeAll(async () => {
-  service = await startTestService()
   machine = holdMachineClock(service)
   origin = await startConsole()
 })
@@ -110,7 +109,6 @@ beforeEach(async () => {
 })
 afterAll(async () => {
   for (const server of servers) server.close()
-  await service.stop()
 })
 
 const wordsOf = (member: Confirmer) => ({

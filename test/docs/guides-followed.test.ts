@@ -13,7 +13,7 @@ import { verifyTenant } from '../../runtime/tenants/admin/tenants.ts'
 import { openPromoter, PROGRAM } from '../account/promotions/setup.ts'
 import { issuePass, makeTemplate } from '../api/fixtures.ts'
 import { make, makeCard } from '../cards/fixtures.ts'
-import { makeKey, makeTenant, type Send, startTestService, type TestService } from '../support/service.ts'
+import { makeKey, makeTenant, type Send, useService } from '../support/service.ts'
 import { guideOf, type Use, usesIn, VERSIONS } from './guides.ts'
 
 const SANDBOX = 'http://127.0.0.1:4010'
@@ -28,14 +28,13 @@ type Side = 'before' | 'after'
 /** What stands for the identifiers of the documents' examples, by prefix. */
 type Records = Readonly<Record<string, (use: Use, side: Side) => string | Promise<string>>>
 
-let service: TestService
+const service = useService()
 let keys: Readonly<Record<string, string>>
 let records: Records
 let folder: string
 
 beforeAll(async () => {
   folder = mkdtempSync(join('test/docs', '.guides-'))
-  service = await startTestService()
   const tenantId = await makeTenant(service)
   await verifyTenant(service.operator, tenantId)
   const promoter = await openPromoter(service, tenantId, VERSIONS.at(-1))
@@ -43,10 +42,7 @@ beforeAll(async () => {
   keys = { [SANDBOX]: promoter.sandboxKey.secret, [LIVE]: live.secret }
   records = await makeRecords(promoter.sandbox, promoter.promote)
 }, 60_000)
-afterAll(async () => {
-  rmSync(folder, { recursive: true })
-  await service.stop()
-})
+afterAll(() => rmSync(folder, { recursive: true }))
 
 async function makeRecords(send: Send, promote: (body: object) => ReturnType<Send>): Promise<Records> {
   const card = await makeCard(send)

@@ -1,5 +1,5 @@
 /** What happens is told, once, in the tenant's version, and only when it is committed. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import {
   issuePass,
   makeTemplate,
@@ -11,20 +11,9 @@ import {
   whileHeld,
 } from '../api/fixtures.ts'
 import { checkEvent } from '../support/contract.ts'
-import {
-  makeKey,
-  makeTenant,
-  type Send,
-  speak,
-  startTestService,
-  type TestService,
-} from '../support/service.ts'
+import { makeKey, makeTenant, type Send, speak, useService } from '../support/service.ts'
 
-let service: TestService
-beforeAll(async () => {
-  service = await startTestService({ env: { SVC_WEBHOOK_ALLOW: '127.0.0.0/8' } })
-})
-afterAll(() => service.stop())
+const service = useService({ env: { SVC_WEBHOOK_ALLOW: '127.0.0.0/8' } })
 
 /** Everything that happened to a tenant, oldest first, as it is stored. */
 async function storedEvents(tenantId: string) {

@@ -1,18 +1,14 @@
 /** Passes expire when their time is over, and that is told once. */
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { expirePasses } from '../../runtime/passes/passes/expiry-job.ts'
 import { openPassTokens } from '../../runtime/passes/wallets/render/pass-tokens.ts'
 import { verifyAudit } from '../../runtime/tenants/admin/audit.ts'
 import { issuePass, makeTemplate, speakFor } from '../api/fixtures.ts'
 import { checkEvent } from '../support/contract.ts'
-import { makeKey, makeTenant, speak, startTestService, type TestService } from '../support/service.ts'
+import { makeKey, makeTenant, speak, useService } from '../support/service.ts'
 import { strictLog } from '../support/strict-log.ts'
 
-let service: TestService
-beforeAll(async () => {
-  service = await startTestService()
-})
-afterAll(() => service.stop())
+const service = useService()
 
 const expire = () =>
   expirePasses({

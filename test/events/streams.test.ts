@@ -1,32 +1,23 @@
 /** Live streams of events over HTTP: nothing lost, nothing twice, ended when they have to end. */
 import { setTimeout as wait } from 'node:timers/promises'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { createEventStreams } from '../../runtime/events/emit/streams.ts'
 import { createWakeUps } from '../../runtime/events/emit/wake-ups.ts'
 import { revokeKey } from '../../runtime/tenants/admin/keys.ts'
 import { makeTemplate, refusal, speakFor, TEMPLATE } from '../api/fixtures.ts'
 import { until } from '../support/programs.ts'
-import {
-  makeKey,
-  makeTenant,
-  type Send,
-  speak,
-  startTestService,
-  type TestService,
-} from '../support/service.ts'
+import { makeKey, makeTenant, type Send, speak, useService } from '../support/service.ts'
 
-let service: TestService
+const service = useService({ watched: true })
 let tenantId: string
 let send: Send
 let secret: string
 
 beforeAll(async () => {
-  service = await startTestService({ watched: true })
   tenantId = await makeTenant(service)
   send = await speakFor(service, tenantId)
   secret = (await makeKey(service, tenantId, { scope: 'read' })).secret
 })
-afterAll(() => service.stop())
 
 const opened: AbortController[] = []
 afterEach(() => {

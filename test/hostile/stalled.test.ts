@@ -1,28 +1,26 @@
 /** A body that does not arrive holds one of its tenant's slots no longer than a body may take. */
 import { connect, type Socket } from 'node:net'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { CONCURRENT_REQUESTS } from '../../runtime/tenants/limits/limiter.ts'
-import { makeKey, makeTenant, speak, startTestService, type TestService } from '../support/service.ts'
+import { makeKey, makeTenant, speak, useService } from '../support/service.ts'
 import { talk } from '../support/wire.ts'
 
 const BODY_MS = 600
 
-let service: TestService
+const service = useService({
+  watched: true,
+  // Nothing else ends a request before its body does.
+  env: {
+    SVC_BODY_TIMEOUT_MS: String(BODY_MS),
+    SVC_REQUEST_TIMEOUT_MS: '600000',
+    SVC_ANSWER_TIMEOUT_MS: '600000',
+    SVC_MAX_LOOP_DELAY_MS: '60000',
+  },
+})
 let secret: string
 beforeAll(async () => {
-  service = await startTestService({
-    watched: true,
-    // Nothing else ends a request before its body does.
-    env: {
-      SVC_BODY_TIMEOUT_MS: String(BODY_MS),
-      SVC_REQUEST_TIMEOUT_MS: '600000',
-      SVC_ANSWER_TIMEOUT_MS: '600000',
-      SVC_MAX_LOOP_DELAY_MS: '60000',
-    },
-  })
   secret = (await makeKey(service, await makeTenant(service))).secret
 })
-afterAll(() => service.stop())
 
 const head = (framing: string) =>
   `POST /v1/passes HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${secret}\r\n` +

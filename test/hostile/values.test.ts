@@ -1,19 +1,11 @@
 /** Bodies, parameters and paths that are well-formed and mean harm. */
 import { readFileSync } from 'node:fs'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { versions } from '../../generated/versions.ts'
 import { processorMs } from '../support/processor.ts'
-import {
-  type Answer,
-  makeKey,
-  makeTenant,
-  type Send,
-  speak,
-  startTestService,
-  type TestService,
-} from '../support/service.ts'
+import { type Answer, makeKey, makeTenant, type Send, speak, useService } from '../support/service.ts'
 
-let service: TestService
+const service = useService()
 let send: Send
 let templateId: string
 
@@ -25,12 +17,10 @@ const TEMPLATE = {
 }
 
 beforeAll(async () => {
-  service = await startTestService()
   const { secret } = await makeKey(service, await makeTenant(service), { scope: 'admin' })
   send = speak(service.urls.sandbox, { secret })
   templateId = (await send('/v1/pass_templates', { body: TEMPLATE })).body.id
 })
-afterAll(() => service.stop())
 
 const post = (path: string, raw: string) =>
   send(path, { method: 'POST', raw, headers: { 'Content-Type': 'application/json' } })

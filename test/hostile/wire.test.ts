@@ -1,13 +1,12 @@
 /** What arrives on the socket and is hardly HTTP, or is HTTP that two readers would read differently. */
 import { setTimeout as wait } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { createLimiter, type RequestLimiter } from '../../runtime/tenants/limits/limiter.ts'
 import { until } from '../support/programs.ts'
-import { makeKey, makeTenant, speak, startTestService, type TestService } from '../support/service.ts'
+import { makeKey, makeTenant, speak, useService } from '../support/service.ts'
 import { talk, type WireAnswer, type WireOptions } from '../support/wire.ts'
 
-let service: TestService
 let secret: string
 let templateId: string
 
@@ -34,15 +33,16 @@ function watchSlots(tenantId: string) {
 const HEADERS_MS = 400
 const REQUEST_MS = 800
 
+const service = useService({
+  watched: true,
+  limiter,
+  env: {
+    SVC_HEADERS_TIMEOUT_MS: String(HEADERS_MS),
+    SVC_REQUEST_TIMEOUT_MS: String(REQUEST_MS),
+  },
+})
+
 beforeAll(async () => {
-  service = await startTestService({
-    watched: true,
-    limiter,
-    env: {
-      SVC_HEADERS_TIMEOUT_MS: String(HEADERS_MS),
-      SVC_REQUEST_TIMEOUT_MS: String(REQUEST_MS),
-    },
-  })
   secret = (await makeKey(service, await makeTenant(service))).secret
   const send = speak(service.urls.sandbox, { secret })
   const { body } = await send('/v1/pass_templates', {
@@ -55,7 +55,6 @@ beforeAll(async () => {
   })
   templateId = body.id
 })
-afterAll(() => service.stop())
 
 const head = () => `Host: api.example\r\nAuthorization: Bearer ${secret}\r\n`
 const key = () => `Idempotency-Key: ${crypto.randomUUID()}\r\n`

@@ -4,7 +4,7 @@
  */
 
 import { readFileSync } from 'node:fs'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { current, versions } from '../../generated/versions.ts'
 import { RECORD_TABLES } from '../../runtime/account/account/wipe-queries.ts'
 import type { ServiceOperation } from '../../runtime/api/version-table.ts'
@@ -12,7 +12,7 @@ import type { Environment } from '../../runtime/platform/environment.ts'
 import { handlers } from '../../runtime/process/handlers.ts'
 import type { RequestDocument } from '../api/guard/requests.ts'
 import { openTestDatabase } from '../support/database.ts'
-import { startTestService, type TestService } from '../support/service.ts'
+import { useService } from '../support/service.ts'
 import { fill, prefixesOf, type Shape, shapesOf } from './foreign.ts'
 import { type Ask, MARK, makeOwners, NOT_YET, type Owner, openLine } from './owners.ts'
 import { type Recorder, recordStatements } from './recorder.ts'
@@ -20,21 +20,21 @@ import { type Recorder, recordStatements } from './recorder.ts'
 const ENVIRONMENTS = ['sandbox', 'live'] as const
 
 let recorder: Recorder
-let service: TestService
 let own: Record<Environment, Owner>
 let others: Record<Environment, Owner>
 let lines: Record<Environment, Ask>
 let before: unknown
 
-beforeAll(async () => {
+const service = useService(async () => {
   recorder = recordStatements(await openTestDatabase({ poolSize: 4 }))
-  service = await startTestService({ database: recorder.database, guarded: false })
+  return { database: recorder.database, guarded: false }
+})
+beforeAll(async () => {
   lines = { sandbox: openLine(service, 'sandbox'), live: openLine(service, 'live') }
   others = await makeOwners(service, current)
   own = await makeOwners(service, current)
   before = await belongingsOf(others.sandbox.tenantId)
 })
-afterAll(() => service.stop())
 
 const TABLES = [...RECORD_TABLES, 'promotions', 'audit_log', 'idempotency_answers']
 

@@ -14,7 +14,7 @@ import { firstFault, refusal, speakFor } from '../api/fixtures.ts'
 import { make } from '../cards/fixtures.ts'
 import { checkEvent } from '../support/contract.ts'
 import { makePayable } from '../support/payable.ts'
-import { makeTenant, type Send, startTestService, type TestService } from '../support/service.ts'
+import { makeTenant, type Send, useService } from '../support/service.ts'
 
 const TOKEN = 'bearer of the service'
 const ACCOUNT = {
@@ -24,7 +24,7 @@ const ACCOUNT = {
   country: 'US',
 }
 
-let service: TestService
+const service = useService()
 let standIn: BankStandIn
 let tenantId: string
 let send: Send
@@ -34,12 +34,8 @@ const outbound = createOutbound({
   allow: parseNetworks(['127.0.0.0/8']),
   deadlineMs: 500,
 })
-beforeAll(async () => {
-  service = await startTestService()
-})
 afterAll(async () => {
   outbound.close()
-  await service.stop()
 })
 beforeEach(async () => {
   standIn = await startBankStandIn(TOKEN)

@@ -1,6 +1,6 @@
 /** Destinations: which addresses are taken, the hold, the default, and who is refused. */
 import { getAddress } from 'viem/utils'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { USDC_CHAINS } from '../../runtime/money/chain/usdc-chains.ts'
 import { activateDestinations } from '../../runtime/money/destinations/activation-job.ts'
 import { screenDestinations } from '../../runtime/money/destinations/screening-job.ts'
@@ -8,16 +8,12 @@ import { verifyTenant } from '../../runtime/tenants/admin/tenants.ts'
 import { firstFault, refusal, speakFor } from '../api/fixtures.ts'
 import { CARD_VERSIONS, eventsOf, make, patch } from '../cards/fixtures.ts'
 import { checkEvent } from '../support/contract.ts'
-import { makeTenant, type Send, startTestService, type TestService } from '../support/service.ts'
+import { makeTenant, type Send, useService } from '../support/service.ts'
 import { strictLog } from '../support/strict-log.ts'
 
-let service: TestService
+const service = useService()
 let tenantId: string
 let send: Send
-beforeAll(async () => {
-  service = await startTestService()
-})
-afterAll(() => service.stop())
 beforeEach(async () => {
   tenantId = await makeTenant(service)
   send = await speakFor(service, tenantId)

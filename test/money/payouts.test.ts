@@ -1,5 +1,5 @@
 /** Payouts: what is payable, what becomes of them, and where the money is meanwhile. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { beforeEach, describe, expect, test, vi } from 'vitest'
 import type { TransferChange } from '../../runtime/money/chain/transfers.ts'
 import { USDC_CHAINS } from '../../runtime/money/chain/usdc-chains.ts'
 import { payOutSettlement } from '../../runtime/money/payouts/settled.ts'
@@ -10,16 +10,12 @@ import { countWaiting, firstFault, refusal, speakFor } from '../api/fixtures.ts'
 import { CARD_VERSIONS, eventsOf, make, speakAll } from '../cards/fixtures.ts'
 import { checkEvent } from '../support/contract.ts'
 import { makePayable, settleInto } from '../support/payable.ts'
-import { makeTenant, type Send, startTestService, type TestService } from '../support/service.ts'
+import { makeTenant, type Send, useService } from '../support/service.ts'
 
-let service: TestService
+const service = useService({ poolSize: 16 })
 let tenantId: string
 let send: Send
 let destination: string
-beforeAll(async () => {
-  service = await startTestService({ poolSize: 16 })
-})
-afterAll(() => service.stop())
 
 const CHAIN = USDC_CHAINS.sandbox.id
 const HASH = `0x${'9f'.repeat(32)}`

@@ -1,27 +1,16 @@
 /** Treasury reports while others write: consecutive reports join, and each entry and each line is in one of them. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { post } from '../../runtime/money/ledger/post.ts'
 import { makeReports, type TreasuryReportParts } from '../../runtime/money/reports/job.ts'
 import { verifyLedger } from '../../runtime/operator/ledger.ts'
 import { openReportLinks } from '../../runtime/tenants/addresses/report-links.ts'
 import { firstFault } from '../api/fixtures.ts'
 import { make, makeCard } from '../cards/fixtures.ts'
-import {
-  makeKey,
-  makeTenant,
-  type Send,
-  speak,
-  startTestService,
-  type TestService,
-} from '../support/service.ts'
+import { makeKey, makeTenant, type Send, speak, useService } from '../support/service.ts'
 
-let service: TestService
+const service = useService({ poolSize: 12, guarded: false })
 let tenantId: string
 let send: Send
-beforeAll(async () => {
-  service = await startTestService({ poolSize: 12, guarded: false })
-})
-afterAll(() => service.stop())
 beforeEach(async () => {
   tenantId = await makeTenant(service, 'enterprise')
   const { secret } = await makeKey(service, tenantId)

@@ -1,22 +1,11 @@
 /** A report that cannot be made fails alone: the reports of other tenants are made in the same run. */
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { makeReports } from '../../runtime/money/reports/job.ts'
 import { openReportLinks } from '../../runtime/tenants/addresses/report-links.ts'
 import { eventsOf, make } from '../cards/fixtures.ts'
-import {
-  makeKey,
-  makeTenant,
-  type Send,
-  speak,
-  startTestService,
-  type TestService,
-} from '../support/service.ts'
+import { makeKey, makeTenant, type Send, speak, useService } from '../support/service.ts'
 
-let service: TestService
-beforeAll(async () => {
-  service = await startTestService({ guarded: false })
-})
-afterAll(() => service.stop())
+const service = useService({ guarded: false })
 
 async function openFunded(): Promise<{ readonly tenantId: string; readonly send: Send }> {
   const tenantId = await makeTenant(service, 'enterprise')

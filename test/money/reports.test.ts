@@ -1,6 +1,6 @@
 /** Treasury reports: each type row by row, in each version, however it is interrupted. */
 import { createHash } from 'node:crypto'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { writeCell } from '../../runtime/money/reports/files.ts'
 import { makeReports, type TreasuryReportParts } from '../../runtime/money/reports/job.ts'
 import { claimReport } from '../../runtime/money/reports/work-queries.ts'
@@ -8,16 +8,12 @@ import { openReportLinks } from '../../runtime/tenants/addresses/report-links.ts
 import { firstFault, refusal, speakFor } from '../api/fixtures.ts'
 import { type CardVersion, eventsOf, make, makeCard, speakAll } from '../cards/fixtures.ts'
 import { makePayable } from '../support/payable.ts'
-import { makeTenant, type Send, startTestService, type TestService } from '../support/service.ts'
+import { makeTenant, type Send, useService } from '../support/service.ts'
 
-let service: TestService
+const service = useService()
 let tenantId: string
 let versions: Record<CardVersion, Send>
 let send: Send
-beforeAll(async () => {
-  service = await startTestService()
-})
-afterAll(() => service.stop())
 beforeEach(async () => {
   tenantId = await makeTenant(service, 'enterprise')
   versions = await speakAll(service, tenantId)

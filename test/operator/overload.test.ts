@@ -2,18 +2,11 @@
 import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import { connect } from 'node:net'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { watchLoad } from '../../runtime/operator/metrics/load.ts'
 import { issuePass, makeTemplate } from '../api/fixtures.ts'
 import { until } from '../support/programs.ts'
-import {
-  makeKey,
-  makeTenant,
-  type Send,
-  speak,
-  startTestService,
-  type TestService,
-} from '../support/service.ts'
+import { makeKey, makeTenant, type Send, speak, useService } from '../support/service.ts'
 
 const LIMITS = { delayMs: 100, heap: 0.85 }
 
@@ -80,25 +73,23 @@ function beginRequest(url: string, secret: string): { finish(): Promise<number |
 }
 
 describe('over HTTP', () => {
-  let service: TestService
+  const service = useService({
+    watched: true,
+    poolSize: 5,
+    env: {
+      SVC_MAX_REQUESTS: '20',
+      SVC_MAX_QUEUE: '3',
+      SVC_ANSWER_TIMEOUT_MS: '3000',
+    },
+  })
   let send: Send
   let templateId: string
 
   beforeAll(async () => {
-    service = await startTestService({
-      watched: true,
-      poolSize: 5,
-      env: {
-        SVC_MAX_REQUESTS: '20',
-        SVC_MAX_QUEUE: '3',
-        SVC_ANSWER_TIMEOUT_MS: '3000',
-      },
-    })
     send = await speaker()
     templateId = await makeTemplate(send)
     await Promise.all([issue(), send('/v1/me')]) // the second opinion takes its time for the first of each kind
   })
-  afterAll(() => service.stop())
 
   const speaker = async () =>
     speak(service.urls.sandbox, { secret: (await makeKey(service, await makeTenant(service))).secret })

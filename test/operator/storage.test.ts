@@ -1,34 +1,25 @@
 /** A database that cannot write for want of room, in the words of a real server. */
 import { pino } from 'pino'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { DatabaseUnavailable } from '../../runtime/database/errors.ts'
 import { watchStorage } from '../../runtime/operator/metrics/storage.ts'
 import { makeTemplate, refusal } from '../api/fixtures.ts'
-import {
-  makeKey,
-  makeTenant,
-  type Send,
-  speak,
-  startTestService,
-  type TestService,
-} from '../support/service.ts'
+import { makeKey, makeTenant, type Send, speak, useService } from '../support/service.ts'
 
-let service: TestService
+const service = useService({
+  watched: true,
+  log: pino({ level: 'warn' }, { write: (line) => void lines.push(line) }),
+  // Turned away for load, a request would be 503 as well.
+  env: { SVC_MAX_LOOP_DELAY_MS: '60000' },
+})
 let send: Send
 const lines: string[] = []
 
 beforeAll(async () => {
-  service = await startTestService({
-    watched: true,
-    log: pino({ level: 'warn' }, { write: (line) => void lines.push(line) }),
-    // Turned away for load, a request would be 503 as well.
-    env: { SVC_MAX_LOOP_DELAY_MS: '60000' },
-  })
   send = speak(service.urls.sandbox, {
     secret: (await makeKey(service, await makeTenant(service))).secret,
   })
 })
-afterAll(() => service.stop())
 
 const run = (text: string) => service.database.control.query({ text })
 

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Logger, pino } from 'pino'
-import { expect } from 'vitest'
+import { beforeAll, beforeEach, expect } from 'vitest'
 import { current, versions } from '../../generated/versions.ts'
 import type { Operate, ReplayRead } from '../../runtime/api/operate.ts'
 import { openSanctions, type Sanctions } from '../../runtime/cards/sanctions/list-in-use.ts'
@@ -158,6 +158,23 @@ export async function startTestService(options: ServiceOptions = {}): Promise<Te
       rmSync(directory, { recursive: true })
     },
   }
+}
+
+/**
+ * Starts the service before the first test of the file, or of the `describe` that calls this, and stops it after the last.
+ * Before each test the clock is at `START` and every rate limit is unused. The object is empty until the service has started.
+ */
+export function useService(options: ServiceOptions | (() => Promise<ServiceOptions>) = {}): TestService {
+  const service = {} as TestService
+  beforeAll(async () => {
+    Object.assign(service, await startTestService(typeof options === 'function' ? await options() : options))
+    return () => service.stop()
+  })
+  beforeEach(() => {
+    service.clock.now = START
+    service.clock.monotonic += 240_000
+  })
+  return service
 }
 
 /** A tenant of the test's own, pinned to the current version. */

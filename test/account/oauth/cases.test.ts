@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createAuthorizations } from '../../../runtime/account/oauth/authorizations.ts'
 import { addressGroup } from '../../../runtime/platform/client-address.ts'
 import { createLimiter } from '../../../runtime/tenants/limits/limiter.ts'
-import { speak, startTestService, type TestService } from '../../support/service.ts'
+import { speak, useService } from '../../support/service.ts'
 import {
   Browser,
   type Console,
@@ -15,13 +15,12 @@ import {
   startConsole,
 } from './browser.ts'
 
-let service: TestService
+const service = useService()
 let console: Console
 let member: SignedIn
 let app: string
 
 beforeAll(async () => {
-  service = await startTestService()
   console = await startConsole(service)
   member = await signIn(service, console)
   app = (await registerClient(service)).id
@@ -29,7 +28,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   console.stop()
-  await service.stop()
 })
 
 type Fields = Readonly<Record<string, string>>

@@ -1,23 +1,17 @@
 /** Configuration that goes from the sandbox to live: planned, copied once, compared when asked for again. */
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { current, versions } from '../../../generated/versions.ts'
 import { verifyAudit } from '../../../runtime/tenants/admin/audit.ts'
 import { revokeKey } from '../../../runtime/tenants/admin/keys.ts'
 import { verifyTenant } from '../../../runtime/tenants/admin/tenants.ts'
-import { makeKey, makeTenant, START, startTestService, type TestService } from '../../support/service.ts'
+import { makeKey, makeTenant, START, useService } from '../../support/service.ts'
 import { contentOf, ENDPOINT, make, openPromoter, PROGRAM, type Promoter, TEMPLATE } from './setup.ts'
 
-let service: TestService
+const service = useService({ env: { SVC_WEBHOOK_ALLOW: '127.0.0.0/8' } })
 let promoter: Promoter
 
-beforeAll(async () => {
-  service = await startTestService({ env: { SVC_WEBHOOK_ALLOW: '127.0.0.0/8' } })
-})
-afterAll(() => service.stop())
 beforeEach(async () => {
-  service.clock.now = START
-  service.clock.monotonic += 240_000
   const tenantId = await makeTenant(service)
   await verifyTenant(service.operator, tenantId)
   promoter = await openPromoter(service, tenantId, current)

@@ -1,7 +1,7 @@
 /** Every error code of the documents: produced here, or said why not. */
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { current, versions } from '../../../generated/versions.ts'
 import { USDC_CHAINS } from '../../../runtime/money/chain/usdc-chains.ts'
 import { NOT_WRITTEN_YET } from '../../../runtime/process/handlers.ts'
@@ -19,8 +19,7 @@ import {
   type Send,
   START,
   speak,
-  startTestService,
-  type TestService,
+  useService,
 } from '../../support/service.ts'
 import { issuePass, makeTemplate, someoneWaits, TEMPLATE, whileHeld } from '../fixtures.ts'
 
@@ -30,28 +29,21 @@ const ADDRESS = `${USDC_CHAINS.sandbox.id}:0x52908400098527886E0F7030069857D2E41
 const PAYOUT = { amount: 2, currency: 'usdc', destination_id: 'pod_00000000000000000000000000' }
 
 let relay: Relay
-let service: TestService
 let tenantId: string
 let secret: string
 let send: Send
 let templateId: string
 
-beforeAll(async () => {
+const service = useService(async () => {
   const opened = await openRelayedDatabase({ poolSize: 10 })
   relay = opened.relay
-  service = await startTestService({
-    database: opened.database,
-    env: { SVC_LICENSED_STATES: 'NY' },
-  })
+  return { database: opened.database, env: { SVC_LICENSED_STATES: 'NY' } }
+})
+beforeAll(async () => {
   tenantId = await makeTenant(service)
   secret = (await makeKey(service, tenantId, { scope: 'admin' })).secret
   send = speak(service.urls.sandbox, { secret, version: current })
   templateId = await makeTemplate(send)
-})
-afterAll(() => service.stop())
-beforeEach(() => {
-  service.clock.now = START
-  service.clock.monotonic += 240_000
 })
 
 type KeyOptions = Parameters<typeof makeKey>[2]

@@ -21,11 +21,11 @@ import { parseNetworks } from '../../../runtime/platform/networks.ts'
 import { readPin } from '../../../runtime/tenants/admin/pins.ts'
 import { createLimiter } from '../../../runtime/tenants/limits/limiter.ts'
 import { issuePass, makeTemplate, speakFor } from '../../api/fixtures.ts'
-import { makeTenant, type Send, startTestService, type TestService } from '../../support/service.ts'
+import { makeTenant, type Send, useService } from '../../support/service.ts'
 
 const ISSUER_ID = '3388000000000000042'
 
-let service: TestService
+const service = useService({ guarded: false })
 let google: GoogleStandIn
 let server: Server
 let url: string
@@ -33,7 +33,6 @@ const outbound = createOutbound({ environment: 'sandbox', allow: parseNetworks([
 let asked = 0
 
 beforeAll(async () => {
-  service = await startTestService({ guarded: false })
   google = await startGoogleStandIn({ issuerId: ISSUER_ID, accounts: new Map() })
   const { database, clock, urls } = service
   const counted: typeof outbound.send = (request) => {
@@ -69,7 +68,6 @@ afterAll(async () => {
   server.closeAllConnections()
   outbound.close()
   await google.close()
-  await service.stop()
 })
 
 interface Issued {

@@ -7,26 +7,24 @@ import { developmentFiles } from '../../../runtime/passes/wallets/render/apple/d
 import { openPassTokens } from '../../../runtime/passes/wallets/render/pass-tokens.ts'
 import type { Environment } from '../../../runtime/platform/environment.ts'
 import { issuePass, makeTemplate, speakFor, TEMPLATE } from '../../api/fixtures.ts'
-import { makeTenant, type Send, START, startTestService, type TestService } from '../../support/service.ts'
+import { makeTenant, type Send, START, useService } from '../../support/service.ts'
 import { unzip, verifies } from './apple-files.ts'
 
-let service: TestService
 let tenantId: string
 let directory: string
 let root: string
 
-beforeAll(async () => {
+const service = useService(async () => {
   directory = mkdtempSync(join(tmpdir(), 'svc-wallet-'))
   const { certificate, key, wwdr } = developmentFiles(directory, Date.now())
   root = join(directory, 'wallet', 'root.pem')
   const env = { APPLE_PASS_CERTIFICATE: certificate, APPLE_PASS_KEY: key, APPLE_PASS_WWDR: wwdr }
-  service = await startTestService({ env })
+  return { env }
+})
+beforeAll(async () => {
   tenantId = await makeTenant(service)
 })
-afterAll(async () => {
-  await service.stop()
-  rmSync(directory, { recursive: true })
-})
+afterAll(() => rmSync(directory, { recursive: true }))
 
 const second = (ms: number) => new Date(ms).toUTCString()
 

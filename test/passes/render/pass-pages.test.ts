@@ -1,17 +1,15 @@
 /** The page of a pass as a browser fetches it: over a socket, without a key, in both environments. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import type { Environment } from '../../../runtime/platform/environment.ts'
 import { issuePass, makeTemplate, speakFor } from '../../api/fixtures.ts'
-import { makeTenant, type Send, startTestService, type TestService } from '../../support/service.ts'
+import { makeTenant, type Send, useService } from '../../support/service.ts'
 
-let service: TestService
+const service = useService()
 let tenantId: string
 
 beforeAll(async () => {
-  service = await startTestService()
   tenantId = await makeTenant(service)
 })
-afterAll(() => service.stop())
 
 async function fetchPage(url: string, init: RequestInit = {}) {
   const response = await fetch(url, init)

@@ -1,19 +1,17 @@
 /** What Apple or Google would refuse later is refused by field when a template is made; text stays text. */
 
 import { deflateSync } from 'node:zlib'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { issuePass, speakFor, TEMPLATE } from '../../api/fixtures.ts'
-import { makeTenant, type Send, startTestService, type TestService } from '../../support/service.ts'
+import { makeTenant, type Send, useService } from '../../support/service.ts'
 import { unzip } from './apple-files.ts'
 import { chunk, ODD_TEXTS, png } from './states.ts'
 
-let service: TestService
+const service = useService()
 let send: Send
 beforeAll(async () => {
-  service = await startTestService()
   send = await speakFor(service, await makeTenant(service))
 })
-afterAll(() => service.stop())
 
 const SIDE = 29
 const ROW = 1 + 3 * SIDE

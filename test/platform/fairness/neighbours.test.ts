@@ -1,21 +1,14 @@
 /** What one tenant does within its limits takes nothing from another: neither connections nor turns. */
 import { type ClientRequest, request } from 'node:http'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { issuePass, makeTemplate, speakFor } from '../../api/fixtures.ts'
 import { until } from '../../support/programs.ts'
-import {
-  type Answer,
-  makeKey,
-  makeTenant,
-  type Send,
-  startTestService,
-  type TestService,
-} from '../../support/service.ts'
+import { type Answer, makeKey, makeTenant, type Send, useService } from '../../support/service.ts'
 
 /** As many as a tenant may have under way. */
 const AT_ONCE = 64
 
-let service: TestService
+const service = useService({ poolSize: 10, guarded: false, watched: true })
 let tenantId: string
 let noisy: Send
 let quiet: Send
@@ -25,7 +18,6 @@ let quietPassId: string
 let quietTemplateId: string
 
 beforeAll(async () => {
-  service = await startTestService({ poolSize: 10, guarded: false, watched: true })
   tenantId = await makeTenant(service)
   noisy = await speakFor(service, tenantId)
   quiet = await speakFor(service, await makeTenant(service))
@@ -36,7 +28,6 @@ beforeAll(async () => {
   passIds = body.results.map(({ pass }: { pass: { id: string } }) => pass.id)
   quietPassId = (await issuePass(quiet, quietTemplateId)).id
 })
-afterAll(() => service.stop())
 
 const repeat = (work: () => Promise<Answer>, times = AT_ONCE) => Array.from({ length: times }, work)
 
