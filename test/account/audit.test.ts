@@ -302,7 +302,7 @@ describe('the chain', () => {
       `UPDATE sandbox.audit_heads SET hash = sha256('x') WHERE tenant_id = $1`,
       /its last entry is not the one/,
     ],
-  ])('shows %s', async (_, text, message) => {
+  ])('verification of the audit log finds %s', async (_, text, message) => {
     await makeTemplate(send)
     await makeTemplate(send)
     expect((await verify()).entries).toBe(4)

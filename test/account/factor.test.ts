@@ -85,7 +85,7 @@ describe('a code', () => {
   })
 
   test.each(['', '000', 'abcdef', '１２３４５６', '1234567', 'fct_', `fct_${'x'.repeat(43)}`, "' OR 1=1"])(
-    'that is none: %s',
+    'a request with the code %j is refused: it is not a code',
     async (text) => {
       expectRequired(await change(encodeURIComponent(text) === text ? text : ` ${encodeURIComponent(text)}`))
     },
@@ -99,7 +99,7 @@ describe('a code', () => {
   test.each([
     ['developer', 200],
     ['viewer', 403],
-  ] as const)('of a %s: %i', async (role, status) => {
+  ] as const)('a request with a code of a %s is answered with %i', async (role, status) => {
     const member = await makeConfirmer(service, machine, tenantId, role)
     expect((await change(member.code())).status).toBe(status)
   })
@@ -287,7 +287,7 @@ describe('a challenge', () => {
     ['GET', '%zz', 400],
     ['POST', 'x'.repeat(43), 404],
     ['PUT', 'x'.repeat(43), 405],
-  ])('%s of %s: %i', async (method, token, status) => {
+  ])('%s of the challenge page %s is answered with %i', async (method, token, status) => {
     expect((await fetch(`${console.origin}/challenges/${token}`, { method })).status).toBe(status)
   })
 

@@ -65,7 +65,7 @@ describe('billing', () => {
   })
 
   test.each([{ plan: 'trial' }, { plan: null }, { billing_email: 'x' }, { name: 'x' }])(
-    'is not %j',
+    'a change of billing to %j is refused and stores nothing',
     async (body) => {
       expect((await billing(body)).status).toBe(422)
       expect(await stored()).toEqual({ plan: 'standard', billing_email: null })
@@ -94,7 +94,7 @@ describe('billing', () => {
     }
   })
 
-  test.each(VERSIONS)('is answered in %s', async (version) => {
+  test.each(VERSIONS)('a change of billing is answered in version %s', async (version) => {
     const call = { body: { plan: 'enterprise' }, headers: { 'Service-Version': version } }
     const { status, body } = await confirmed('/v1/account/billing', 'PATCH', call.body, call.headers)
     expect([status, body.version, body.tenant.plan]).toEqual([200, version, 'enterprise'])

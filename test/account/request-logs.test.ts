@@ -120,7 +120,7 @@ describe('filters', () => {
   })
 
   test.each(['status=999', 'status=4x', 'status=abc', 'method=get', 'request_id=pass_1', 'contains=passes'])(
-    '%s is refused',
+    'the request log refuses the filter %s',
     async (query) => {
       const { status, body } = await send(`${LOGS}?${query}`)
       expect([status, body.error.type]).toEqual([400, 'invalid_parameter'])

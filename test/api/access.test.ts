@@ -32,7 +32,7 @@ describe('keys', () => {
     ['not a key', 'Bearer hello', 'invalid_api_key'],
     ['svc_test_', 'Bearer svc_test_0000', 'invalid_api_key'],
     ['a wrong checksum', `Bearer svc_sk_sandbox_${'0'.repeat(49)}`, 'invalid_api_key'],
-  ])('%s', async (_, authorization, code) => {
+  ])('a request is unauthenticated with %s', async (_, authorization, code) => {
     const answer = await by(authorization)
     expect(refusal(answer)).toEqual(unauthenticated(code))
     expect(answer.headers.get('WWW-Authenticate')).toBe('Bearer')
@@ -50,7 +50,7 @@ describe('keys', () => {
     expect((await by(`bEARER ${secret}`)).status).toBe(200)
   })
 
-  test('in the address', async () => {
+  test('a request with a key in its address is refused', async () => {
     for (const query of [`api_key=${secret}`, `x=svc%5Fsk_sandbox_1`]) {
       expect(refusal(await by(`Bearer ${secret}`, `/v1/me?${query}`))).toEqual(
         unauthenticated('invalid_api_key'),
@@ -58,7 +58,7 @@ describe('keys', () => {
     }
   })
 
-  test('two Authorization headers', async () => {
+  test('a request with two Authorization headers is refused', async () => {
     const status = await new Promise<number | undefined>((resolve, reject) => {
       const { hostname, port } = new URL(service.urls.sandbox)
       const headers = [

@@ -26,7 +26,7 @@ test.each([
   ['in the sandbox', 'sandbox', 'enterprise'],
   ['in live', 'live', 'enterprise'],
   ['on trial', 'live', 'trial'],
-] as const)('%s', async (_, environment, plan) => {
+] as const)('a batch sends each kind of statement once %s', async (_, environment, plan) => {
   const send = await speakFor(service, await makeTenant(service, plan), environment)
   const templates = [await makeTemplate(send), await makeTemplate(send, { kind: 'coupon' })]
   const orders = (count: number) =>

@@ -133,7 +133,7 @@ describe('batches', () => {
     expect((await send(`/v1/passes/${one.id}`)).body.metadata).toEqual({ a: '1', b: '2' })
   })
 
-  test('revoke: each once', async () => {
+  test('a batch of revocations revokes each pass once', async () => {
     const [one, other] = [await issuePass(send, templateId), await issuePass(send, templateId)]
     const { body } = await send('/v1/passes/batch_revoke', {
       body: { ids: [other.id, NO_PASS, one.id, other.id, 3] },

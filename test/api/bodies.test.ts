@@ -39,7 +39,7 @@ describe('what is no JSON', () => {
     [new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]), 'bytes that are no UTF-8'],
     [`${'['.repeat(100_000)}${']'.repeat(100_000)}`, 'brackets without end'],
     [`${'{"a":'.repeat(40)}1${'}'.repeat(40)}`, 'objects in objects'],
-  ])('%#', async (raw, _what) => {
+  ])('a body that is not JSON is refused as malformed: %j', async (raw, _what) => {
     expect(refusal(await post(raw))).toEqual([400, 'invalid_parameter', 'malformed_json'])
   })
 })
@@ -56,7 +56,7 @@ describe('a member twice', () => {
     '{"template_id":"T","metadata":{"__proto__":"1","__proto__":"2"}}',
     '{"template_id":"T","more":[{"a":{"b":1,"b":1}}]}',
     '{"template_id":"T","metadata":{"a":"1"},"metadata":{"b":"2"}}',
-  ])('%s', async (text) => {
+  ])('a body that has a member twice is refused: %s', async (text) => {
     const answer = await post(text.replaceAll('"T"', JSON.stringify(templateId)))
     expect(refusal(answer)).toEqual([400, 'invalid_parameter', 'malformed_json'])
   })
@@ -102,7 +102,7 @@ describe('an instant outside the years 0001 to 9999 in UTC', () => {
   })
 
   test.each(['created_after', 'created[gt]', 'created[gte]', 'created[lt]', 'created[lte]'])(
-    'in %s',
+    'the filter %s refuses an instant outside the years 0001 to 9999 in UTC',
     async (name) => {
       for (const [text, status] of [
         ['9999-12-31T23:59:59-00:01', 400],
@@ -121,11 +121,14 @@ describe('an instant outside the years 0001 to 9999 in UTC', () => {
 })
 
 describe('what is JSON of another kind', () => {
-  test.each(['null', '1', '"a"', 'true', '[]', '[{}]'])('%s', async (raw) => {
-    const answer = await post(raw)
-    expect(refusal(answer)).toEqual([422, 'invalid_request', 'validation_failed'])
-    expect(answer.body.error.details).toMatchObject([{ field: '' }])
-  })
+  test.each(['null', '1', '"a"', 'true', '[]', '[{}]'])(
+    'a body that is not an object fails validation: %s',
+    async (raw) => {
+      const answer = await post(raw)
+      expect(refusal(answer)).toEqual([422, 'invalid_request', 'validation_failed'])
+      expect(answer.body.error.details).toMatchObject([{ field: '' }])
+    },
+  )
 })
 
 describe('content types', () => {
@@ -139,7 +142,7 @@ describe('content types', () => {
     ['application/vnd.api+json', 415],
     ['application/jsonp', 415],
     ['', 415],
-  ])('%s: %i', async (type, status) => {
+  ])('a body of the content type %s is answered with %i', async (type, status) => {
     const answer = await post(JSON.stringify({ template_id: templateId }), { 'Content-Type': type })
     expect(answer.status).toBe(status)
     if (status === 415) {
@@ -190,7 +193,7 @@ describe('text that the database cannot hold', () => {
     ['{"template_id":"T","metadata":{"__proto__":"x"}}', 'metadata.__proto__'],
     ['{"__proto__":{"template_id":"T"}}', '__proto__'],
     ['{"template_id":"T","fields":[1e999]}', 'fields[0]'],
-  ])('%s', async (text, field) => {
+  ])('text that the database cannot hold is refused by its field: %s', async (text, field) => {
     const answer = await post(text.replaceAll('"T"', JSON.stringify(templateId)))
     expect(refusal(answer)).toEqual([422, 'invalid_request', 'validation_failed'])
     expect(answer.body.error.details).toMatchObject([{ field }])
@@ -218,7 +221,7 @@ describe('operations without fields', () => {
     ['[]', 'application/json', 422],
     ['{}', 'text/plain', 415],
     ['{', 'application/json', 400],
-  ])('%s as %s: %i', async (raw, type, status) => {
+  ])('an operation without fields answers the body %s of type %s with %i', async (raw, type, status) => {
     const answer = await send('/v1/passes/pass_00000000000000000000000000/revoke', {
       method: 'POST',
       ...(raw === undefined ? {} : { raw }),
@@ -254,7 +257,7 @@ describe('what is hardly HTTP', () => {
     ['bare line feeds', () => `GET /v1/me HTTP/1.1\n${head().replaceAll('\r', '')}\n`, 400],
     ['headers without end', () => `GET /v1/me HTTP/1.1\r\n${head()}X: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
     ['no HTTP at all', () => 'hello\r\n\r\n', 400],
-  ])('%s', async (_, request, status) => {
+  ])('a request with %s is refused with an error in JSON', async (_, request, status) => {
     const text = await speakRaw(request())
     expect(text).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `))
     expect(text).toMatch(/\r\n\r\n\{"error":\{"type":"invalid_parameter",.+"request_id":"req_[^"]+"\}\}$/)

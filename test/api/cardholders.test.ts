@@ -115,7 +115,7 @@ describe('bad input is refused by its field', () => {
       { billing_address: { ...ADDRESS, zip: '1' } },
       'billing_address.zip',
     ],
-  ])('%s', async (_about, content, field) => {
+  ])('POST /v1/cardholders names the field of %s', async (_about, content, field) => {
     const fault = [422, 'validation_failed', expect.objectContaining({ field })]
     const body = JSON.parse(JSON.stringify({ ...ADA, ...content }))
     expect(firstFault(await send('/v1/cardholders', { body }))).toEqual(fault)

@@ -171,7 +171,7 @@ describe('while the first is in the middle of its work', () => {
 })
 
 describe('the same key for another request', () => {
-  test('is refused', async () => {
+  test('a request with the key of another request is refused', async () => {
     const key = randomUUID()
     const pass = await send('/v1/passes', keyed(key, { body: order() }))
     const before = await passes()
@@ -261,7 +261,7 @@ describe('what is stored', () => {
     expect((await send('/v1/passes', keyed(key, { body: order() }))).status).toBe(201)
   })
 
-  test('for 24 hours', async () => {
+  test('a response is stored under its Idempotency-Key for 24 hours', async () => {
     const key = randomUUID()
     const first = await send('/v1/passes', keyed(key, { body: order() }))
     service.clock.now = START + DAY - 1
@@ -294,7 +294,7 @@ describe('the header', () => {
     ['0197905f2f6c7d3e8a415b6c7d8e9fa0', 'invalid_format'],
     ['{0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0}', 'invalid_format'],
     ['0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0, 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0', 'invalid_format'],
-  ])('%s', async (key, code) => {
+  ])('the Idempotency-Key %j is refused', async (key, code) => {
     for (const version of ['2025-06-01', CURRENT]) {
       const by = speak(service.urls.sandbox, { secret, version })
       const answer = await by('/v1/passes', keyed(key, { body: order() }))

@@ -171,7 +171,7 @@ describe('over HTTP', () => {
     expect((await send('/v1/passes/count')).status).toBe(200)
   })
 
-  test('a lifted bucket', async () => {
+  test('a lifted bucket admits more requests and says so in its headers', async () => {
     const tenant = await makeTenant(service)
     await liftLimit(service.operator, {
       tenantId: tenant,

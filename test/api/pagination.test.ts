@@ -135,20 +135,20 @@ describe('a cursor is refused', () => {
   const made = async (query: Record<string, string> = {}) =>
     (await page({ limit: '5', ...query })).next_cursor!
 
-  test('with other filters', async () => {
+  test('a cursor is refused with other filters', async () => {
     expect(await refused({ starting_after: await made(), status: 'issued' })).toEqual(want('starting_after'))
     expect(await refused({ ending_before: await made({ status: 'issued' }), status: 'revoked' })).toEqual(
       want('ending_before'),
     )
   })
-  test('with another order', async () => {
+  test('a cursor is refused with another order', async () => {
     expect(await refused({ starting_after: await made(), order: 'asc' })).toEqual(want('starting_after'))
   })
-  test('of another operation', async () => {
+  test('a cursor is refused by another operation', async () => {
     const templates = await send(`/v1/pass_templates?starting_after=${await made()}`)
     expect([templates.status, templates.body.error.code]).toEqual([400, 'invalid_cursor'])
   })
-  test('of another tenant', async () => {
+  test('a cursor is refused for another tenant', async () => {
     const other = await makeKey(service, await makeTenant(service))
     const by = speak(service.urls.sandbox, { secret: other.secret, version: CURRENT })
     expect(await refused({ starting_after: await made() }, by)).toEqual(want('starting_after'))
@@ -229,7 +229,7 @@ test.each([
   ['status=iss%00ued', 400, 'invalid_format', 'status'],
   ['%ff=1', 400, 'invalid_format', '%ff'],
   ['&&limit=5&', 200, undefined, undefined],
-])('?%s', async (query, status, code, param) => {
+])('GET /v1/passes takes or refuses the query ?%s', async (query, status, code, param) => {
   const answer = await send(`/v1/passes?${query}`)
   expect([answer.status, answer.body.error?.code, answer.body.error?.param]).toEqual([status, code, param])
 })
@@ -255,7 +255,7 @@ describe('filters by time', () => {
     [{ 'created[gt]': '2026-06-01T12:00:18.9999999Z' }, 6],
     [{ 'created[lte]': '2026-06-01T12:00:01.9999999Z' }, 3],
     [{ 'created[lt]': '2026-06-01T12:00:01.0000001Z' }, 3],
-  ])('%o → %i', async (query, want) => {
+  ])('a list filtered by the times %o has %i passes', async (query, want) => {
     expect(await count(query)).toBe(want)
   })
 

@@ -28,7 +28,7 @@ describe('versions', () => {
   })
 
   test.each(['2024-01-01', 'latest', '', '2026-05-19 ', '2026-05-19, 2026-02-01'])(
-    'unknown: "%s"',
+    'a request of the unknown version "%s" is refused',
     async (version) => {
       const answer = await sandbox(secret, undefined)('/v1/me', { headers: { 'Service-Version': version } })
       if (version.trim() === CURRENT) expect(answer.status).toBe(200)
@@ -40,7 +40,7 @@ describe('versions', () => {
     },
   )
 
-  test.each(VERSIONS)('%s and its sunset', async (version) => {
+  test.each(VERSIONS)('version %s is answered until its sunset, and not after', async (version) => {
     const send = sandbox(secret, version)
     service.clock.now = Date.parse('2027-02-01T23:59:59.999Z')
     expect((await send('/v1/me')).status).toBe(200)
@@ -91,7 +91,7 @@ describe('routes', () => {
     ['POST', '/v1/me', 405],
     ['POST', '/v1/passes/count', 405],
     ['HEAD', '/v1/me', 405],
-  ])('%s %s: %i', async (method, path, status) => {
+  ])('%s %s is answered with %i', async (method, path, status) => {
     const answer = await sandbox(secret)(path, { method })
     expect(answer.status).toBe(status)
     if (status === 405) expect(answer.headers.get('Allow')).toMatch(/^(GET|POST|PATCH)(, (GET|POST|PATCH))*$/)
@@ -117,7 +117,7 @@ describe('outside /v1', () => {
     expect((await get('/readyz')).status).toBe(200)
   })
 
-  test('serves the documents', async () => {
+  test('the sandbox serves the documents of all versions', async () => {
     expect((await get('/openapi.json')).body.info.version).toBe(CURRENT)
     for (const version of VERSIONS) {
       expect((await get(`/openapi/${version}.json`)).body.info.version).toBe(version)
@@ -141,7 +141,7 @@ describe('outside /v1', () => {
     expect(refusal(await get('/p/abc.pkpass'))).toEqual([404, 'not_found', 'not_found'])
   })
 
-  test.each(['/', '/nothing', '/v2/passes', '/p', '/%'])('%s is not there', async (path) => {
+  test.each(['/', '/nothing', '/v2/passes', '/p', '/%'])('GET %s is not found', async (path) => {
     expect(refusal(await get(path))).toEqual([404, 'not_found', 'not_found'])
   })
 })

@@ -354,7 +354,7 @@ describe('is refused', () => {
     [{ pass_id: 'ID', mode: 'verify', location: { latitude: 0, longitude: -181 } }, 'location.longitude'],
     [{ pass_id: 'ID', mode: 'verify', location: { latitude: 0, longitude: 0, floor: 2 } }, 'location.floor'],
     [{ pass_id: 'ID', mode: 'verify', scanned_at: '2026-06-01T12:00:00Z' }, 'scanned_at'],
-  ])('by field: %j', async (body, field) => {
+  ])('POST /v1/scans names the wrong field of %j', async (body, field) => {
     const named = JSON.parse(JSON.stringify(body).replace('"ID"', JSON.stringify(id)))
     expect(firstFault(await scan(send, named))).toMatchObject([422, 'validation_failed', { field }])
   })

@@ -139,7 +139,7 @@ describe('one that cannot be used is refused', () => {
     { field: 'token_id', issue: expect.stringContaining(issue) },
   ]
 
-  test('twice', async () => {
+  test('a token that has been used is refused the second time', async () => {
     const id = await makeToken()
     expect((await hold(id)).status).toBe(201)
     expect(firstFault(await hold(id))).toEqual(fault('used already'))

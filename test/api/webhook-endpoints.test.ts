@@ -97,7 +97,7 @@ describe('what is refused', () => {
     ['an unknown type', { enabled_events: ['pass.born'] }, 'enabled_events[0]'],
     ['all types and one more', { enabled_events: ['*', 'pass.created'] }, 'enabled_events'],
     ['no type', { enabled_events: [] }, 'enabled_events'],
-  ])('%s', async (_, content, field) => {
+  ])('POST /v1/webhook-endpoints refuses %s by its field', async (_, content, field) => {
     const answer = await send('/v1/webhook-endpoints', {
       body: { url: URL, enabled_events: ['*'], ...content },
     })

@@ -29,7 +29,7 @@ const methodsOf = ({ operations }: (typeof versions)[number], path: string) =>
   operations.filter((each) => each.path === path).map(({ method }) => method as string)
 
 describe.each(versions.map((version) => [version.name, version] as const))('in %s', (name, version) => {
-  test.each(words)('%s', async (path) => {
+  test.each(words)('a word in the path %s wins over a parameter', async (path) => {
     const send: Send = speak(service.urls.sandbox, { secret, version: name })
     const here = methodsOf(version, path)
     const anywhere = new Set(versions.flatMap((each) => methodsOf(each, path)))

@@ -132,7 +132,7 @@ describe('what is asked', () => {
 })
 
 describe('an answer in time', () => {
-  test('approves', async () => {
+  test('an endpoint that answers in time approves an authorization', async () => {
     const tenant = await tenantWith()
     reply = (question) => question.answer({ approved: true, metadata: { rule: 'lunch' } })
     const transaction = await authorize(tenant)
@@ -152,7 +152,7 @@ describe('an answer in time', () => {
     expect(await told(tenant)).toEqual(['card.transaction.authorized'])
   })
 
-  test('approves a part', async () => {
+  test('an endpoint that answers in time approves a part of an authorization', async () => {
     const tenant = await tenantWith()
     reply = (question) => question.answer({ approved: true, amount: 400 })
     const { amounts, id } = await authorize(tenant)
@@ -166,7 +166,7 @@ describe('an answer in time', () => {
   test.each([
     [{ approved: false }, 'decision_declined'],
     [{ approved: false, decline_reason: 'suspected_fraud' }, 'suspected_fraud'],
-  ])('declines: %j', async (given, code) => {
+  ])('an endpoint that answers in time declines an authorization: %j', async (given, code) => {
     const tenant = await tenantWith({ default_action: 'approve' })
     reply = (question) => question.answer(given)
     const transaction = await authorize(tenant)
@@ -178,25 +178,28 @@ describe('an answer in time', () => {
 })
 
 describe('about an authorization of 0, which verifies the card', () => {
-  test.each([{ approved: true }, { approved: true, amount: 0 }])('%j approves', async (given) => {
-    const tenant = await tenantWith({ default_action: 'decline' })
-    reply = (question) => question.answer(given)
-    const transaction = await authorize(tenant, 0)
-    expect(transaction).toMatchObject({ status: 'authorized', amounts: { requested: 0, held: 0 } })
-    expect(asked[0]!.body.data.card_transaction).toMatchObject({
-      id: transaction.id,
-      amounts: { requested: 0 },
-    })
-    expect(await decisionOf(tenant, transaction)).toMatchObject({
-      ...{ status: 'responded', approved: true, amount: given.amount ?? null },
-    })
-    expect(await available(tenant)).toBe(10_000)
-    const older = speak(service.urls.sandbox, { secret: tenant.secret, version: '2026-02-01' })
-    const { status } = await older(`/v1/authorization_decisions/${transaction.decision_id}`)
-    expect(status).toBe(200)
-  })
+  test.each([{ approved: true }, { approved: true, amount: 0 }])(
+    'an endpoint approves a verification of the card with %j',
+    async (given) => {
+      const tenant = await tenantWith({ default_action: 'decline' })
+      reply = (question) => question.answer(given)
+      const transaction = await authorize(tenant, 0)
+      expect(transaction).toMatchObject({ status: 'authorized', amounts: { requested: 0, held: 0 } })
+      expect(asked[0]!.body.data.card_transaction).toMatchObject({
+        id: transaction.id,
+        amounts: { requested: 0 },
+      })
+      expect(await decisionOf(tenant, transaction)).toMatchObject({
+        ...{ status: 'responded', approved: true, amount: given.amount ?? null },
+      })
+      expect(await available(tenant)).toBe(10_000)
+      const older = speak(service.urls.sandbox, { secret: tenant.secret, version: '2026-02-01' })
+      const { status } = await older(`/v1/authorization_decisions/${transaction.decision_id}`)
+      expect(status).toBe(200)
+    },
+  )
 
-  test('declines', async () => {
+  test('an endpoint declines a verification of the card', async () => {
     const tenant = await tenantWith({ default_action: 'approve' })
     reply = (question) => question.answer({ approved: false })
     expect((await authorize(tenant, 0)).decline_reason.code).toBe('decision_declined')
@@ -225,23 +228,26 @@ describe('what cannot be used takes the default', () => {
     ['0', (question) => question.answer({ approved: true, amount: 0 })],
     ['nothing', ({ response }) => response.destroy()],
   ]
-  test.each(unusable)('%s', async (_, how) => {
-    reply = how
-    const [approving, declining] = await Promise.all([
-      tenantWith({ default_action: 'approve' }),
-      tenantWith({ default_action: 'decline' }),
-    ])
-    const approved = await authorize(approving)
-    expect(approved.status).toBe('authorized')
-    expect(await decisionOf(approving, approved)).toMatchObject({
-      status: 'errored',
-      approved: null,
-      default_action_used: true,
-    })
-    const declined = await authorize(declining)
-    expect(declined.decline_reason.code).toBe('decision_errored')
-    expect(await told(declining)).toEqual(['card.transaction.declined', 'authorization_decision.errored'])
-  })
+  test.each(unusable)(
+    'an authorization takes the default action when the endpoint gives %s',
+    async (_, how) => {
+      reply = how
+      const [approving, declining] = await Promise.all([
+        tenantWith({ default_action: 'approve' }),
+        tenantWith({ default_action: 'decline' }),
+      ])
+      const approved = await authorize(approving)
+      expect(approved.status).toBe('authorized')
+      expect(await decisionOf(approving, approved)).toMatchObject({
+        status: 'errored',
+        approved: null,
+        default_action_used: true,
+      })
+      const declined = await authorize(declining)
+      expect(declined.decline_reason.code).toBe('decision_errored')
+      expect(await told(declining)).toEqual(['card.transaction.declined', 'authorization_decision.errored'])
+    },
+  )
 
   test('an answer that is late is noted, and changes nothing', async () => {
     reply = undefined

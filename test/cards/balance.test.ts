@@ -26,12 +26,15 @@ test('a repeated request is answered again and moves nothing', async () => {
   expect((await send('/v1/balance')).body.available).toBe(7)
 })
 
-test.each([0, -1, 1.5, '100', 1e15 + 1, null, 1e300, true, [1]])('%s is no amount', async (amount) => {
-  const send = await speakFor(service, await makeTenant(service))
-  const [status, code, fault] = firstFault(await fund(send, amount))
-  expect([status, code, (fault as { field: string }).field]).toEqual([422, 'validation_failed', 'amount'])
-  expect((await send('/v1/balance')).body).toEqual(EMPTY)
-})
+test.each([0, -1, 1.5, '100', 1e15 + 1, null, 1e300, true, [1]])(
+  'test funding refuses the amount %s',
+  async (amount) => {
+    const send = await speakFor(service, await makeTenant(service))
+    const [status, code, fault] = firstFault(await fund(send, amount))
+    expect([status, code, (fault as { field: string }).field]).toEqual([422, 'validation_failed', 'amount'])
+    expect((await send('/v1/balance')).body).toEqual(EMPTY)
+  },
+)
 
 test('no more than can be shown', async () => {
   const send = await speakFor(service, await makeTenant(service))

@@ -135,7 +135,7 @@ describe('controls', () => {
     [{ max_authorization_count: -1 }, 'max_authorization_count'],
     [{ max_authorization_count: 1.5 }, 'max_authorization_count'],
     [{ allowed_categories: [] }, 'allowed_categories'],
-  ])('are refused: %o', async (controls, field) => {
+  ])('spending controls are refused by their field: %o', async (controls, field) => {
     const wanted = [
       422,
       'validation_failed',
@@ -174,7 +174,7 @@ describe('a card is refused', () => {
     ],
     [{ number: '4000000000000002' }, 'number'],
     [{ metadata: { a: 1 } }, 'metadata.a'],
-  ])('%o', async (content, field) => {
+  ])('POST /v1/cards refuses %o by its field', async (content, field) => {
     const cardholder_id = await makeCardholder(send)
     const answer = await send('/v1/cards', { body: { cardholder_id, type: 'virtual', ...content } })
     expect(firstFault(answer)).toEqual([422, 'validation_failed', { field, issue: expect.any(String) }])

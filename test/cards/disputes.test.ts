@@ -218,7 +218,7 @@ describe('what was cleared', () => {
     expect(rows).toEqual([{ disputed: 900 }])
   })
 
-  test('is needed', async () => {
+  test('a dispute needs a transaction that has cleared', async () => {
     const card = await makeCard(send)
     const declined = await make(send, '/v1/test/cards/simulate_decline', {
       card_id: card.id,

@@ -142,8 +142,11 @@ describe('in any number of parts', () => {
     [{ earned: 3, returned: 0 }, { cleared: 200, refunded: 100 }, 2],
     [{ earned: 3, returned: 2 }, { cleared: 200, refunded: 200 }, 1],
     [{ earned: 1, returned: 1 }, { cleared: 134, refunded: 35 }, 0],
-  ])('of %j with %j: %j', (interchange, amounts, more) => {
-    expect(returnedInterchange(interchange, amounts)).toBe(more)
-    expect(linesOfRefund(100, more).length).toBe(more === 0 ? 2 : 3)
-  })
+  ])(
+    'a refund returns interchange in proportion: of %j with %j it returns %j',
+    (interchange, amounts, more) => {
+      expect(returnedInterchange(interchange, amounts)).toBe(more)
+      expect(linesOfRefund(100, more).length).toBe(more === 0 ? 2 : 3)
+    },
+  )
 })

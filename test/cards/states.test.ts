@@ -43,7 +43,7 @@ test.each([
       canceled: 409,
     },
   ],
-])('%s', async (verb, wanted) => {
+])('the action %s leads each state of a card where the contract says', async (verb, wanted) => {
   for (const [state, outcome] of Object.entries(wanted)) {
     const id = await STATES[state]!()
     const before = await read(id)

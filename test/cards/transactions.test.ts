@@ -236,19 +236,22 @@ const STORIES: readonly Story[] = [
 ]
 
 describe('an authorization with', () => {
-  test.each(STORIES)('$about', async ({ steps, status, amounts: moved, balance: left, history }) => {
-    const card = await makeCard(send)
-    await fund(5000)
-    const { id } = await authorize(card.id, 1000)
-    for (const [what, more] of steps) await act(what, id, more)
-    const row = (await send(`/v1/card_transactions/${id}`)).body
-    expect([row.status, row.amounts]).toEqual([status, amounts(moved)])
-    expect(row.expires_at === null).toBe(row.amounts.held === 0)
-    expect(row.history.slice(1).map(({ type, amount }: Body) => `${type} ${amount}`)).toEqual(history)
-    expect(await balance()).toEqual(left)
-    expect(await typesTold()).toEqual(['authorized', ...steps.map(([, , event]) => event)])
-    await verifyLedger(service.operator, tenantId)
-  })
+  test.each(STORIES)(
+    'an authorization changes the balance with $about',
+    async ({ steps, status, amounts: moved, balance: left, history }) => {
+      const card = await makeCard(send)
+      await fund(5000)
+      const { id } = await authorize(card.id, 1000)
+      for (const [what, more] of steps) await act(what, id, more)
+      const row = (await send(`/v1/card_transactions/${id}`)).body
+      expect([row.status, row.amounts]).toEqual([status, amounts(moved)])
+      expect(row.expires_at === null).toBe(row.amounts.held === 0)
+      expect(row.history.slice(1).map(({ type, amount }: Body) => `${type} ${amount}`)).toEqual(history)
+      expect(await balance()).toEqual(left)
+      expect(await typesTold()).toEqual(['authorized', ...steps.map(([, , event]) => event)])
+      await verifyLedger(service.operator, tenantId)
+    },
+  )
 })
 
 test('a released hold is given back, and may be cleared all the same', async () => {
@@ -349,7 +352,7 @@ describe('limits', () => {
     expect(await ask(card, 1)).toBe(EXCEEDED)
   })
 
-  test('all_time and per_authorization', async () => {
+  test('limits of all time and per authorization are checked', async () => {
     await fund(100_000)
     const card = await limited([
       { amount: 1000, interval: 'all_time' },

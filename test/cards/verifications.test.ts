@@ -117,7 +117,7 @@ describe('it ends', () => {
   test.each([
     ['reversal', 'reversed'],
     ['expiry', 'expired'],
-  ])('by a simulated %s', async (what, status) => {
+  ])('a verification of a card ends by a simulated %s', async (what, status) => {
     const made = await verify((await makeCard(send)).id)
     const { body } = await simulate(what, made)
     expect(body).toMatchObject({ status, amounts: NOTHING, expires_at: null })
@@ -126,7 +126,7 @@ describe('it ends', () => {
     expect(await told()).toEqual(['card.transaction.authorized', `card.transaction.${status}`])
   })
 
-  test('by a release', async () => {
+  test('a verification of a card ends by a release', async () => {
     const made = await verify((await makeCard(send)).id)
     const { body } = await send(`/v1/card_transactions/${made.id}/release`, { method: 'POST' })
     expect(body).toMatchObject({ status: 'reversed', amounts: NOTHING, expires_at: null })

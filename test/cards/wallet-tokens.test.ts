@@ -68,7 +68,7 @@ describe('a wallet token', () => {
     [['active'], { active: 'same', suspended: 200, deleted: 200 }],
     [['active', 'suspended'], { active: 200, suspended: 'same', deleted: 200 }],
     [['deleted'], { active: 409, suspended: 409, deleted: 409 }],
-  ])('after %o can become %o', async (way, wanted) => {
+  ])('a wallet token that was %o can become %o', async (way, wanted) => {
     for (const [status, outcome] of Object.entries(wanted)) {
       const { path } = await makeToken()
       for (const step of way) await patch(send, path, { status: step })

@@ -150,7 +150,7 @@ describe('in two phases', () => {
     ['a change of the account is committed', changeBilling, 1],
     ['a change that the operator makes is', () => makeKey(served.service, caller.tenantId), 1],
     ["a change of nothing but the tenant's rows is not", () => makeTemplate(caller.send), 0],
-  ])('%s', async (_what, change, prepared) => {
+  ])('a transaction commits in two phases only when it must: %s', async (_what, change, prepared) => {
     expect(await countPrepared(change)).toBe(prepared)
   })
 

@@ -36,13 +36,16 @@ describe('a process of one role that does not know them refuses to start', () =>
     ['worker', ['SANDBOX_BASE_URL', 'LIVE_BASE_URL', 'CONSOLE_BASE_URL']],
     ['console', ['SANDBOX_BASE_URL', 'LIVE_BASE_URL']],
     ['api', ['CONSOLE_BASE_URL']],
-  ])('%s', async (role, variables) => {
-    const { code, stdout, stderr } = await start(role).ended
-    expect([code, stdout]).toEqual([2, ''])
-    expect(stderr.match(/^[A-Z]+_BASE_URL(?=: is not known: a process that serves only)/gm)).toEqual(
-      variables,
-    )
-  })
+  ])(
+    'a process of the role %s refuses to start without the addresses of the others',
+    async (role, variables) => {
+      const { code, stdout, stderr } = await start(role).ended
+      expect([code, stdout]).toEqual([2, ''])
+      expect(stderr.match(/^[A-Z]+_BASE_URL(?=: is not known: a process that serves only)/gm)).toEqual(
+        variables,
+      )
+    },
+  )
 })
 
 test('what one process was told, the others know, until it is told anew', async () => {

@@ -76,7 +76,7 @@ describe('keys', () => {
       ['--allow-ip', '10.0.0.0/8', '::1', '--allow-ip', '192.0.2.7'],
       { allowed_ips: ['10.0.0.0/8', '::1', '192.0.2.7'] },
     ],
-  ])('are made with %j', async (words, want) => {
+  ])('svc admin makes a key with the options %j', async (words, want) => {
     const key = await createKey(...words)
     expect(key).toMatchObject(want)
     expect(parseKey(key.secret)).toEqual({ kind: key.kind, environment: 'sandbox' })
@@ -343,7 +343,7 @@ describe('what is there is looked up', () => {
     })
   })
 
-  test('pins', async () => {
+  test('svc admin lists and shows the pins of a tenant', async () => {
     const { data } = await admin('pin', 'list', ...TENANT_OF_DEMO())
     expect(data.map(({ environment }: { environment: string }) => environment)).toEqual(['sandbox', 'live'])
     expect(await admin('pin', 'show', ...TENANT_OF_DEMO(), '--env', 'live')).toMatchObject({
@@ -518,7 +518,7 @@ const faults: readonly (readonly [number, readonly string[], RegExp])[] = [
   [2, ['user', 'create', ...TENANT, '--email', 'nobody'], /no e-mail address/],
 ]
 
-test.each(faults)('exits with %i for %j', async (code, words, want) => {
+test.each(faults)('admin exits with %i for the words %j', async (code, words, want) => {
   const ending = await runAdmin(env, ...words.map((word) => (word === 'TENANT' ? db.tenantId : word)))
   expect(ending).toMatchObject({ code, stdout: '', stderr: expect.stringMatching(want) })
 })

@@ -90,7 +90,7 @@ describe('a program is told of errors in JSON', () => {
       'not a whole number above 0',
     ],
     ['an address where nobody listens', ['events', '--base-url', NOWHERE], 4, 'unreachable', 'cannot reach'],
-  ] as const)('%s', async (_name, words, code, type, message) => {
+  ] as const)('svc tells programs of an error in JSON: %s', async (_name, words, code, type, message) => {
     expect(await errorOf(words)).toEqual({
       code,
       error: { type, message: expect.stringContaining(message) },

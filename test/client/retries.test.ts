@@ -63,7 +63,7 @@ test.each<{
     want: { sent: 1, slept: [], error: 429 },
   },
   { given: ['get', { status: 500 }], want: { sent: 4, slept: [250, 500, 1000], error: 500 } },
-])('$given → $want', async ({ given: [call, ...script], want }) => {
+])('the client retries: $given → $want', async ({ given: [call, ...script], want }) => {
   const server = await serve(...script)
   const clock = notedClock()
   const result = await calls[call](clientOf(server, { clock })).then(

@@ -91,7 +91,7 @@ const ROWS: readonly (readonly [id: string, settings: object, want: Sent])[] = [
   ['digestOrKey', { apiKey: 'k' }, { key: 'k' }],
 ]
 
-test.each(ROWS)('%s under %j sends %j', async (id, settings, want) => {
+test.each(ROWS)('the client calls %s with credentials %j as %j', async (id, settings, want) => {
   const server = await serve({ status: 200, body: {} })
   await made.createClient({ baseUrl: server.baseUrl, ...settings })[id]!({ query: { limit: 1 } })
   const { url, headers } = server.received[0]!

@@ -220,7 +220,7 @@ test.each([
     want: 'missing_secret',
   },
   { given: 'an unset one beside', secret: [SECRET, undefined], want: 'missing_secret' },
-])('with $given: $want', async ({ secret, want }) => {
+])('a delivery checked with $given is judged $want', async ({ secret, want }) => {
   expect(await check(GOOD, { secret })).toBe(want)
 })
 
@@ -284,13 +284,16 @@ test.each(Object.entries(versions))('%s reads the header of its document', async
 describe('of the package itself, unwrap', () => {
   const body = (version: string) => JSON.stringify({ type: 'pass.created', version })
 
-  test.each(Object.entries(versions))('reads deliveries of %s', async (name, [version]) => {
-    const signed = await version.testHeaders(body(name), SECRET, at(SECOND))
-    expect(await all.unwrap(body(name), signed, SECRET, at(SECOND))).toEqual(JSON.parse(body(name)))
-    expect(await all.unwrap(body(name), new Headers(signed), SECRET, at(SECOND))).toMatchObject({
-      version: name,
-    })
-  })
+  test.each(Object.entries(versions))(
+    'the package unwraps deliveries of version %s',
+    async (name, [version]) => {
+      const signed = await version.testHeaders(body(name), SECRET, at(SECOND))
+      expect(await all.unwrap(body(name), signed, SECRET, at(SECOND))).toEqual(JSON.parse(body(name)))
+      expect(await all.unwrap(body(name), new Headers(signed), SECRET, at(SECOND))).toMatchObject({
+        version: name,
+      })
+    },
+  )
 
   test.each([
     ['in a version that it does not list', body('2099-01-01'), HEADER, 'unknown_version'],

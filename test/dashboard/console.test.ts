@@ -156,7 +156,7 @@ test.each([
   { given: { path: '/docs/not-listed' }, want: { status: 404, type: JSON_TYPE, allow: null } },
   { given: { path: '/', accept: 'text/html,*/*' }, want: { status: 404, type: HTML_TYPE, allow: null } },
   { given: { path: '/docs', method: 'POST' }, want: { status: 405, type: JSON_TYPE, allow: 'GET, HEAD' } },
-])('$given.method $given.path → $want.status', async ({ given, want }) => {
+])('the dashboard answers $given.method $given.path with $want.status', async ({ given, want }) => {
   const { path, method = 'GET', accept = '*/*' } = given as { path: string; method?: string; accept?: string }
   const response = await get(path, { method, headers: { Accept: accept } })
   const { status, headers } = response

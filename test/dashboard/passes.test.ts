@@ -108,7 +108,7 @@ test.each([
   ],
   ['a\tb\r1\t', [['a', 'b'], ['1']]],
   ['a\n"two\nlines"', [['a'], ['two\nlines']]],
-])('a table %j', (text, cells) => {
+])('a file of passes is read as a table: %j', (text, cells) => {
   const rows = parseCsv(text)
   if (typeof rows === 'string') throw new Error(rows)
   expect(rows.map((row) => row.cells)).toEqual(cells)

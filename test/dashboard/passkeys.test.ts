@@ -99,7 +99,7 @@ describe('nobody is let in', () => {
     ['where nobody was asked for a finger or a PIN', { unverified: true }],
     ['as a member that does not exist', { userHandle: Buffer.from('ten_x.mem_x').toString('base64url') }],
     ['without a name', { userHandle: '' }],
-  ])('%s', async (_, faults) => {
+  ])('a member is not signed in %s', async (_, faults) => {
     const answer = await signIn(faults)
     expect([answer.status, sessionOf(answer)]).toEqual([403, undefined])
     expect(answer.text).toContain('The passkey is not known here')
@@ -175,7 +175,7 @@ describe('no passkey is added', () => {
     ['made for another relying party', { rpId: 'example.com' }],
     ['made with another challenge', { challenge: 'bWluZQ' }],
     ['made without asking for a finger or a PIN', { unverified: true }],
-  ])('%s', async (_, faults) => {
+  ])('a passkey is not added when it is %s', async (_, faults) => {
     expect((await add(device, faults)).status).toBe(422)
     expect((await signIn()).status).toBe(403)
   })
@@ -190,7 +190,7 @@ describe('no passkey is added', () => {
       'No passkey',
       [],
     ],
-  ])('%s', async (_, fields, answered, said, told) => {
+  ])('a passkey is not added when it comes %s', async (_, fields, answered, said, told) => {
     const { status, text } = await add(device, {}, fields)
     expect(status).toBe(answered)
     expect(text).toContain(said)
@@ -226,6 +226,6 @@ test.each([
   { url: 'http://console.example', id: undefined },
   { url: 'http://127.0.0.1:4000', id: undefined },
   { url: 'https://[::1]:4000', id: undefined },
-])('$url has passkeys of $id', ({ url, id }) => {
+])('a dashboard at $url takes passkeys of $id', ({ url, id }) => {
   expect(relyingPartyOf(url)?.id).toBe(id)
 })

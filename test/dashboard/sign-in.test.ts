@@ -380,7 +380,7 @@ describe('a session', () => {
     ['a made-up secret', (value: string) => value.slice(0, -1) + (value.endsWith('a') ? 'b' : 'a')],
     ['another tenant', (value: string) => value.replace(/^ten_.{26}/, `ten_${'0'.repeat(26)}`)],
     ['no form at all', () => 'x'],
-  ])('with %s is none', async (_, change) => {
+  ])('a session cookie with %s is refused', async (_, change) => {
     await signIn()
     browser.cookies.set('svc_session', change(browser.cookies.get('svc_session')!))
     expect((await browser.go('/mine')).status).toBe(303)
@@ -460,7 +460,7 @@ describe('signing out', () => {
     expect((await auditOf('live')).at(-1)).toMatchObject({ action: 'member.signed_out_everywhere' })
   })
 
-  test('needs the form', async () => {
+  test('signing out needs the form of the page', async () => {
     await signIn()
     const { status } = await browser.go('/sign-out', {
       method: 'POST',

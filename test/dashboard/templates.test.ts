@@ -150,7 +150,7 @@ test.each([
   ['remove-fields-0', ['gate']],
   ['up-fields-1', ['gate', 'seat']],
   ['up-fields-7', ['seat', 'gate']],
-])('the button %s', async (button, keys) => {
+])('the button %s changes the fields of a template form', async (button, keys) => {
   const { text } = await ada.upload(NEW, { ...(await open(ada, NEW)), ...TYPED, do: button })
   const shown = [...text.matchAll(/name="fields\[\d+\]\.key"[^>]*? value="([^"]*)"/g)].map(([, key]) => key)
   expect(shown).toEqual(keys)

@@ -205,7 +205,7 @@ describe('a database that cannot be opened', () => {
       (url: URL) => Object.assign(url, { password: 'wrong-guess' }),
       /refuses the user or password/,
     ],
-  ])('is named when %s', async (reason, change, want) => {
+  ])('a database that cannot be opened is named when %s', async (reason, change, want) => {
     // There is no wrong password where none is asked for.
     if (reason === 'the password is wrong' && (await trustsEverybody(db.url))) return
     const failure = await open(change(new URL(db.url)).href).catch((error: Error) => error)

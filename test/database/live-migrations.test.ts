@@ -218,7 +218,7 @@ DROP INDEX passes_shown;
     ['CREATE INDEX a ON passes (tenant_id);\n\nALTER TABLE passes ADD COLUMN a text;', 5],
     ["CREATE INDEX a ON passes (tenant_id) WHERE holder_name = ';';", 3],
     ['CREATE INDEX ON passes (tenant_id);', 3],
-  ])('holds nothing else: %s', async (text, line) => {
+  ])('a file of concurrent statements holds nothing else: %s', async (text, line) => {
     add('9001_other.sql', `-- each environment, concurrently\n-- Words.\n${text}\n`)
     await expect(run()).rejects.toThrow(
       new RegExp(`9001_other\\.sql:${line}: a concurrently file holds only`),

@@ -29,7 +29,7 @@ describe.each([
     ['makes tables in public', 'CREATE TABLE public.mine (id int)'],
     [`becomes the role of ${other}`, `SET ROLE svc_${other}`],
     ['makes roles', 'CREATE ROLE mine'],
-  ])('never %s', async (_, text) => {
+  ])('a role of the runtime never %s', async (_, text) => {
     await expect(db[own].query({ text })).rejects.toMatchObject(DENIED)
   })
 

@@ -42,7 +42,7 @@ test('the tree of rooms lists every folder of the runtime, and no other', () => 
 })
 
 describe('settings that two files repeat', () => {
-  test('of the format', () => {
+  test('biome.json and .editorconfig agree on the format', () => {
     const { formatter } = JSON.parse(read('biome.json')) as {
       formatter: { indentStyle: string; indentWidth: number; lineWidth: number }
     }

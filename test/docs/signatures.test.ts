@@ -97,7 +97,7 @@ const COMPILERS: Readonly<Record<string, string>> = { java: 'javac' }
 const isInstalled = (name: string) =>
   spawnSync('sh', ['-c', `command -v ${COMPILERS[name] ?? name}`]).status === 0
 
-test('TypeScript', () => {
+test('the TypeScript sample verifies signatures', () => {
   expect(CASES.map(([, header]) => verify(BODY, header(), SECRET))).toEqual(CASES.map(([, , want]) => want))
 })
 

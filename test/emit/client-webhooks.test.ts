@@ -50,7 +50,7 @@ test.each([
     want: undefined,
   },
   { given: 'without events', webhooks: [], want: undefined },
-])('a signature $given: $want', ({ webhooks, want }) => {
+])('a signature header $given is found as $want', ({ webhooks, want }) => {
   expect(signatureHeaderOf(document(...webhooks))).toBe(want)
 })
 

@@ -88,7 +88,7 @@ test.each([
       "'it\\'s.odd': { method: 'GET', path: '/odd' },",
     ],
   },
-])('$want.1', ({ given, want }) => {
+])('the client has the row $want.1', ({ given, want }) => {
   const id = want[0]?.slice(0, want[0].indexOf('(')) ?? ''
   expect(linesOf(given, id)).toEqual(want)
 })
@@ -171,7 +171,7 @@ test.each([
   ],
   ['{ m: { type: mutualTLS } }', undefined],
   ['{}', undefined],
-])('security schemes %s', (schemes, want) => {
+])('the client has a row for the security scheme %s', (schemes, want) => {
   const { api } = read(`paths: {}\ncomponents: { securitySchemes: ${schemes} }\n`)
   const index = emit([api]).get('client/src/2030-01-01/index.ts') ?? ''
   expect(

@@ -100,7 +100,10 @@ async function expectRows(rows: readonly Row[], openapi?: string) {
   }
 }
 
-test.each(Object.entries(KEYWORD_ROWS))('%s', async (_, rows) => expectRows(rows))
+test.each(Object.entries(KEYWORD_ROWS))(
+  'validators, explain and ajv agree about the keyword %s',
+  async (_, rows) => expectRows(rows),
+)
 
 test('3.0 says some of it otherwise', () => expectRows(OLDER_ROWS, '3.0.3'))
 

@@ -93,7 +93,7 @@ test.each([
   { given: '{ type: string, deprecated: true, readOnly: true }', want: 'p string deprecated read-only' },
   { given: '{ type: integer, x-unit: milliseconds }', want: 'p integer Unit milliseconds' },
   { given: '{}', want: 'p any value' },
-])('$given', ({ given, want }) => {
+])('the reference shows a property of $given', ({ given, want }) => {
   const page = pageOf(
     withSchemas(
       `X: { type: object, properties: { p: ${given} } }, Id: { type: string, maxLength: 9, description: An identifier. }`,
@@ -219,7 +219,7 @@ test.each([
   ['![no](https://example.com/x.png)', '<p>!<a href="https://example.com/x.png">no</a></p>'],
   ['<img src=x onerror=y>', '<p>&lt;img src=x onerror=y&gt;</p>'],
   ['# Heading', '<h2>Heading</h2>'],
-])('a description %j is %s', (given, want) => {
+])('the reference renders the description %j as %s', (given, want) => {
   const page = pageOf(
     'paths: {}\n',
     `openapi: 3.1.0\ninfo: { title: T, version: V, description: ${JSON.stringify(given)} }\n`,

@@ -65,7 +65,7 @@ const cases: readonly { readonly name: string; readonly given: string; readonly 
   },
 ]
 
-test.each(cases)('$name', ({ given, want }) => {
+test.each(cases)('a long line of code is wrapped: $name', ({ given, want }) => {
   expect(wrapLines(given, 40)).toBe(want)
 })
 

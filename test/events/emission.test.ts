@@ -197,7 +197,7 @@ describe('reading events', () => {
     expect((await send(`/v1/events/${stored[3]!.id}`)).body).toEqual(stored[3])
   })
 
-  test('by type', async () => {
+  test('GET /v1/events filters events by type', async () => {
     const { body } = await send('/v1/events?type=pass_template.created')
     expect(body.data.map(({ type }: { type: string }) => type)).toEqual(['pass_template.created'])
     expect((await send('/v1/events?type=pass.born')).status).toBe(400)

@@ -101,7 +101,7 @@ const STORIES: Readonly<Record<string, Story>> = {
 }
 
 describe.each(VERSIONS)('%s', (version) => {
-  test.each(Object.entries(STORIES))('%s', async (type, tell) => {
+  test.each(Object.entries(STORIES))('a real call makes the event %s', async (type, tell) => {
     const send = await speakFor(service, await makeTenant(service, 'enterprise', version))
     const data = await tell(send)
     const { data: told } = (await send(`/v1/events?type=${type}`)).body

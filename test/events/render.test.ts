@@ -91,6 +91,6 @@ test.each([
   ['the newest where there is none', null, '2026-06-01T00:00:00Z', '2026-05-19'],
   ['the pin on the last day', '2025-06-01', '2027-02-01T23:59:59.999Z', '2025-06-01'],
   ['the oldest still answered after its sunset', '2025-06-01', '2027-02-02T00:00:00Z', '2026-02-01'],
-])('rendered in %s', (_, pin, now, version) => {
+])('the version that an event is rendered in is %s', (_, pin, now, version) => {
   expect(renderingVersion(pin, Date.parse(now))).toBe(version)
 })

@@ -137,7 +137,7 @@ describe('refuses', () => {
     await until('a place', async () => (await watch()).response.status === 200)
   })
 
-  test('live', async () => {
+  test('a live environment has no event stream', async () => {
     const { secret: live } = await makeKey(service, tenantId, { environment: 'live' })
     expect((await watch({}, live, service.urls.live)).response.status).toBe(404)
   })

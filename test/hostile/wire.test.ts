@@ -133,7 +133,7 @@ describe('one request that could be two', () => {
     ['a chunk longer than its size', '2\r\n{}xx\r\n0\r\n\r\n'],
     ['a bare line feed after a chunk size', '2\n{}\r\n0\r\n\r\n'],
     ['a negative chunk size', '-1\r\n'],
-  ])('%s', async (_, chunks) => {
+  ])('a body whose chunks are malformed is refused once: %s', async (_, chunks) => {
     const before = await passes()
     const { answers, closed } = await say(`${inner()}Transfer-Encoding: chunked\r\n\r\n${chunks}`, {
       answers: 2,
@@ -190,7 +190,7 @@ describe('what is no request of ours', () => {
       431,
     ],
     ['a method that no path has', () => `TRACE /v1/me HTTP/1.1\r\n${head()}\r\n`, 405],
-  ])('%s: %s', async (_, request, status) => {
+  ])('the listener answers what is not a request: %s, with %s', async (_, request, status) => {
     const { answers, rest } = await say(request())
     expectOurs(answers[0], status)
     expect(rest).toBe('')
@@ -238,7 +238,7 @@ describe('what comes slowly', () => {
       }
     }
 
-  test('headers', async () => {
+  test('a request whose headers come too slowly is answered with 408', async () => {
     const { answers, closed, ms } = await say(`GET /v1/me HTTP/1.1\r\n${head()}X: `, {
       answers: 2,
       afterwards: drip('x'.repeat(200)),
@@ -248,7 +248,7 @@ describe('what comes slowly', () => {
     expect(ms).toBeGreaterThan(HEADERS_MS / 2)
   })
 
-  test('a body', async () => {
+  test('a request whose body comes too slowly is answered with 408', async () => {
     const before = await passes()
     const { answers, closed, ms } = await say(
       `POST /v1/passes HTTP/1.1\r\n${head()}${key()}${JSON_TYPE}Content-Length: 1000\r\n\r\n`,
@@ -329,7 +329,7 @@ describe('size', () => {
     },
   )
 
-  test('extensions of chunks', async () => {
+  test('a request with a long chunk extension is answered with 413', async () => {
     const { answers, closed } = await say(
       post('', `1;${'x'.repeat(20_000)}\r\n{\r\n`, 'Transfer-Encoding: chunked\r\n'),
       { answers: 2 },

@@ -138,7 +138,7 @@ describe.each(versions)('$name', ({ name, operations }) => {
     .filter(({ shapes }) => shapes.length > 0)
 
   test.each(subjects.map(({ operation, shapes }) => [operation.id, operation, shapes] as const))(
-    '%s',
+    '%s shows nothing of another tenant',
     async (_id, operation, shapes) => {
       for (const { caller, foreign, whose } of situations(operation)) {
         for (const shape of shapes) {

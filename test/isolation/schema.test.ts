@@ -55,7 +55,7 @@ describe.each(['sandbox', 'live'] as const)('the tables of %s', (environment) =>
     expect(wrong).toEqual([])
   })
 
-  test('have no triggers', async () => {
+  test('no table of the environment has a trigger', async () => {
     const text = `SELECT tgname FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid
                   WHERE c.relnamespace = $1::regnamespace AND NOT t.tgisinternal`
     expect(await rowsOf(text, [environment])).toEqual([])

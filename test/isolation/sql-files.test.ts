@@ -37,7 +37,7 @@ async function prepare(text: string): Promise<readonly string[]> {
 
 const SHORT: Readonly<Record<string, string>> = { 'timestamp with time zone': 'timestamptz' }
 
-test('there are some', () => {
+test('the folder of statements has claim.sql and plan.sql', () => {
   expect(files.map((file) => basename(file))).toEqual(expect.arrayContaining(['claim.sql', 'plan.sql']))
 })
 

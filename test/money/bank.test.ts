@@ -234,35 +234,38 @@ describe('a row that cannot be worked on waits apart, and the others are paid:',
     await ask('ALTER TABLE live.payouts DROP CONSTRAINT payouts_status_check')
   })
 
-  test.each(POISON)('%s', async (_, spoil, mend, problem) => {
-    const token = await make(send, '/v1/tokens', { type: 'bank_account', bank_account: ACCOUNT })
-    const body = { type: 'bank_account', token_id: token.id, holder_name: 'Harbour Coffee LLC' }
-    const other = (await make(send, '/v1/payout_destinations', body)).id
-    await makePayable(service.database, 'live', tenantId, other, 1)
-    const poison = await make(send, '/v1/payouts', { ...order(), destination_id: other })
-    await ask(spoil, poison.id)
-    logged.length = 0
-    const good = await pay()
-    await look()
-    await look(MINUTE)
-    const [row] = await ask('SELECT * FROM live.bank_transfers WHERE id = $1', poison.id)
-    expect(row).toMatchObject({
-      problem: expect.stringMatching(problem),
-      held_up_since: expect.any(Number),
-      bank_id: null,
-    })
-    expect((await get(good.id)).status).toBe('paid')
-    expect(logged).toEqual([[{ payout_id: poison.id }, expect.stringMatching(/^a payout is held up: /)]])
-    expect(standIn.payments).toHaveLength(1)
-    if (mend === '') {
-      await ask('DELETE FROM live.bank_transfers WHERE id = $1', poison.id)
-      return
-    }
-    await ask(mend, poison.id)
-    await look(10 * MINUTE)
-    await look(11 * MINUTE)
-    expect((await get(poison.id)).status).toBe('paid')
-  })
+  test.each(POISON)(
+    'a payout that cannot be worked on waits apart and others are paid: %s',
+    async (_, spoil, mend, problem) => {
+      const token = await make(send, '/v1/tokens', { type: 'bank_account', bank_account: ACCOUNT })
+      const body = { type: 'bank_account', token_id: token.id, holder_name: 'Harbour Coffee LLC' }
+      const other = (await make(send, '/v1/payout_destinations', body)).id
+      await makePayable(service.database, 'live', tenantId, other, 1)
+      const poison = await make(send, '/v1/payouts', { ...order(), destination_id: other })
+      await ask(spoil, poison.id)
+      logged.length = 0
+      const good = await pay()
+      await look()
+      await look(MINUTE)
+      const [row] = await ask('SELECT * FROM live.bank_transfers WHERE id = $1', poison.id)
+      expect(row).toMatchObject({
+        problem: expect.stringMatching(problem),
+        held_up_since: expect.any(Number),
+        bank_id: null,
+      })
+      expect((await get(good.id)).status).toBe('paid')
+      expect(logged).toEqual([[{ payout_id: poison.id }, expect.stringMatching(/^a payout is held up: /)]])
+      expect(standIn.payments).toHaveLength(1)
+      if (mend === '') {
+        await ask('DELETE FROM live.bank_transfers WHERE id = $1', poison.id)
+        return
+      }
+      await ask(mend, poison.id)
+      await look(10 * MINUTE)
+      await look(11 * MINUTE)
+      expect((await get(poison.id)).status).toBe('paid')
+    },
+  )
 
   test('more of them than are looked at together', async () => {
     const made: string[] = []
@@ -368,7 +371,7 @@ describe('the stand-in refuses', () => {
       422,
     ],
     ['what it does not know', { ...GOOD, tip: 1 }, {}, 422],
-  ])('%s', async (_, body, headers, status) => {
+  ])('the bank of the tests refuses a payment with %s', async (_, body, headers, status) => {
     expect((await ask(body, headers)).status).toBe(status)
     expect(standIn.payments).toEqual([])
   })

@@ -115,7 +115,7 @@ describe('an address', () => {
     '0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359',
     '0xdbF03B407c01E7cD3CBea99509d93f8DDDC8C6FB',
     '0xD1220A0cf47c7B9Be7A2E6BA89F429762e7b9aDb',
-  ])('%s is taken', async (address) => {
+  ])('the address %s is accepted as a destination', async (address) => {
     expect(getAddress(address)).toBe(address)
     expect((await add({ address: on(address) })).address).toBe(on(address))
   })
@@ -249,7 +249,7 @@ test('a holder who comes on the list later is denied, once however many look', a
   ])
 })
 
-test('lists are filtered', async () => {
+test('GET /v1/payout_destinations filters its list', async () => {
   const first = await add()
   await add()
   await send(`/v1/payout_destinations/${first.id}/disable`, { method: 'POST' })

@@ -114,7 +114,7 @@ describe('is refused', () => {
     expect(await payable()).toBe(10_000)
   })
 
-  test.each([0, -1, 1.5, '1', 1e15 + 1])('for %s', async (amount) => {
+  test.each([0, -1, 1.5, '1', 1e15 + 1])('POST /v1/payouts refuses the amount %s', async (amount) => {
     expect(firstFault(await ask({ amount }))[2]).toMatchObject({ field: 'amount' })
   })
 
@@ -259,20 +259,23 @@ describe.each(CARD_VERSIONS)('in %s', (version) => {
 })
 
 describe('failed', () => {
-  test.each(['account_closed', 'insufficient_gas', undefined])('with %s', async (failure_code) => {
-    const { id } = await pay()
-    const answer = await simulate('failure', id, failure_code === undefined ? {} : { failure_code })
-    expect(answer.body).toMatchObject({
-      status: 'failed',
-      failure_code: failure_code ?? 'rejected',
-      arrival_date: null,
-    })
-    expect(await payable()).toBe(10_000)
-    expect(refusal(await simulate('failure', id))).toEqual(CONFLICT)
-    expect(refusal(await simulate('return', id))).toEqual(CONFLICT)
-  })
+  test.each(['account_closed', 'insufficient_gas', undefined])(
+    'a simulated payout fails with %s',
+    async (failure_code) => {
+      const { id } = await pay()
+      const answer = await simulate('failure', id, failure_code === undefined ? {} : { failure_code })
+      expect(answer.body).toMatchObject({
+        status: 'failed',
+        failure_code: failure_code ?? 'rejected',
+        arrival_date: null,
+      })
+      expect(await payable()).toBe(10_000)
+      expect(refusal(await simulate('failure', id))).toEqual(CONFLICT)
+      expect(refusal(await simulate('return', id))).toEqual(CONFLICT)
+    },
+  )
 
-  test('by the chain', async () => {
+  test('a payout that the chain refuses fails and its money returns', async () => {
     const { id } = await pay()
     await tell(id, sent)
     await tell(id, { state: 'failed', code: 'transaction_failed' })
@@ -310,12 +313,12 @@ async function withListed<T>(work: () => Promise<T>): Promise<T> {
 }
 
 describe('to a destination that has come on the sanctions list', () => {
-  test('is refused', async () => {
+  test('POST /v1/payouts refuses a destination that is on the sanctions list', async () => {
     expect(refusal(await withListed(() => ask()))).toEqual(CONFLICT)
     expect(await payable()).toBe(10_000)
   })
 
-  test('is not signed', async () => {
+  test('a payout to a destination on the sanctions list is not signed', async () => {
     const { id } = await pay()
     const isSignable = async () => (await listen()).signable(service.database.sandbox, id)
     expect(await withListed(isSignable)).toBe(false)

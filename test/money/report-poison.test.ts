@@ -62,7 +62,7 @@ const POISON = [
   },
 ] as const
 
-test.each(POISON)('$about', async ({ text, told, ...wrong }) => {
+test.each(POISON)('a report that cannot be made fails alone: $about', async ({ text, told, ...wrong }) => {
   const [poisoned, other] = [await openFunded(), await openFunded()]
   service.clock.now += 1
   const { id } = await ask(poisoned.send)

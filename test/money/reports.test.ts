@@ -270,7 +270,7 @@ describe('asked for wrongly', () => {
       /five years/,
     ],
     [{ interval_start: '9999-12-31T23:59:59-00:01' }, 'interval_start', /in the years 0001 to 9999/],
-  ])('%j: %s %s', async (content, field, issue) => {
+  ])('POST of a treasury report refuses %j: %s %s', async (content, field, issue) => {
     const answer = await ask({ type: 'balance_summary', ...content })
     const fault = { field, issue: expect.stringMatching(issue) }
     expect(firstFault(answer)).toEqual([422, 'validation_failed', fault])

@@ -28,7 +28,7 @@ describe('a line', () => {
     ['a password', `{"password":"${RANDOM}"}`, RANDOM],
     ['a pepper', `{"pepper":"a\\"${RANDOM}"}`, RANDOM],
     ['a cookie', `{"cookie":"session=${RANDOM}"}`, RANDOM],
-  ])('%s', (_, line, secret = line.slice(22)) => {
+  ])('a log line is redacted of %s', (_, line, secret = line.slice(22)) => {
     const shown = redact(line)
     expect(line).toContain(secret)
     expect(shown).not.toContain(secret)
@@ -58,7 +58,7 @@ describe('a line', () => {
     }
   })
 
-  test('stays JSON', () => {
+  test('a redacted log line stays JSON', () => {
     let written = ''
     const keep = (line: string) => {
       written += line
@@ -180,7 +180,7 @@ describe('over HTTP', () => {
     beforeAll(() => start(requestLog))
     afterAll(() => service.stop())
 
-    test('only those are', async () => {
+    test('the log has only the answers that the setting selects', async () => {
       const { secret } = await makeKey(service, await makeTenant(service))
       await speak(service.urls.sandbox, {})('/v1/me')
       await speak(service.urls.sandbox, { secret })('/v1/me')

@@ -28,7 +28,7 @@ describe('a process is overloaded', () => {
     expect(reasons).toEqual([undefined, undefined, undefined, 'event_loop', 'event_loop', undefined])
   })
 
-  test('by its memory', async () => {
+  test('a process is overloaded when its memory is used up', async () => {
     const load = watch({ heap: () => 0.9 })
     await until('a look', () => load.overloaded() === 'memory')
     load.stop()

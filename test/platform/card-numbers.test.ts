@@ -16,7 +16,7 @@ describe('a card number is redacted', () => {
     ['with hyphens', '4242-4242-4242-4242'],
     ['in a query', '4242+4242+4242+4242'],
     ['in a path', '4242%204242%204242%204242'],
-  ])('%s', (_, number) => {
+  ])('a card number is redacted: %s', (_, number) => {
     for (const [before, after] of [
       ['', ''],
       ['{"note":"', '"}'],
@@ -30,7 +30,7 @@ describe('a card number is redacted', () => {
     }
   })
 
-  test('each of several', () => {
+  test('each of several card numbers in a text is redacted', () => {
     const text = '4242424242424242,378282246310005 and 4242 4242 4242 4242'
     expect(redactCardNumbers(text)).toBe('[redacted],[redacted] and [redacted]')
   })

@@ -27,7 +27,7 @@ describe('an identifier', () => {
     }
   })
 
-  test('sorts by time', () => {
+  test('identifiers sort by the time they were made at', () => {
     const ids = [0, 1, 31, 32, 1_000_000, 1_800_000_000_000].map((at) => newId('pass', at))
     expect(ids.toSorted()).toEqual(ids)
   })
@@ -51,7 +51,7 @@ describe('an identifier', () => {
     [false, `pass_8${'0'.repeat(25)}`],
     [false, `pass_${'0'.repeat(25)}u`],
     [false, ''],
-  ])('is recognised: %s for %j', (want, text) => {
+  ])('an identifier of a pass is recognized: %s for %j', (want, text) => {
     expect(isId('pass', text)).toBe(want)
   })
 })

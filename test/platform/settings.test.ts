@@ -14,7 +14,7 @@ function problemsOf(env: Record<string, string>, flags = {}): readonly string[] 
 }
 
 describe('settings', () => {
-  test('need nothing', () => {
+  test('every setting has a default', () => {
     expect(readSettings({})).toEqual({
       roles: new Set(['api', 'worker', 'console']),
       host: '127.0.0.1',
@@ -168,7 +168,7 @@ describe('settings', () => {
     ['one port twice', { LIVE_PORT: '4010' }, ['SANDBOX_PORT, LIVE_PORT, CONSOLE_PORT']],
     ['an instant without zone', { SVC_CLOCK: '2027-02-02T00:00:00' }, ['SVC_CLOCK']],
     ['a day that is none', { SVC_CLOCK: '2027-02-31T25:00:00Z' }, ['SVC_CLOCK']],
-  ])('refuse %s', (_, env, want) => {
+  ])('settings are refused by name: %s', (_, env, want) => {
     expect(problemsOf(env)).toEqual(want)
   })
 

@@ -211,7 +211,7 @@ test.each([
   ['an enum without values', { type: 'string', enum: [] }],
   ['a host name', { type: 'string', format: 'hostname' }],
   ['a template of an address', { type: 'string', format: 'uri-template' }],
-])('prove takes %s', async (_, schema) => {
+])('prove works on a schema with %s', async (_, schema) => {
   const withSchema = (version: string) => {
     const { components, ...rest } = documentOf(version)
     const { Thing } = components.schemas

@@ -139,7 +139,7 @@ describe('is refused where it is wrong', () => {
     ],
     ['nothing', '', /^1:1 error document-syntax/, 3],
     ['a text', 'hello\n', /^1:1 error document-syntax/, 3],
-  ])('%s', async (_, text, wanted, exit) => {
+  ])('a document is refused where it is wrong: %s', async (_, text, wanted, exit) => {
     const { code, said } = await run(text)
     expect(said).toMatch(wanted)
     expect(code).toBe(exit)
@@ -173,7 +173,7 @@ const COMMANDS: readonly (readonly string[])[] = [['generate'], ['check'], ['pro
 
 describe(`${LEVELS} levels are a finding with a line and no stack overflow`, () => {
   test.each(DEEP.flatMap(([what, text]) => COMMANDS.map((command) => [what, command, text] as const)))(
-    'in %s, to %j',
+    'nesting too deep in %s is a finding with a line for %j',
     async (_, [name = '', ...rest], text) => {
       const file = join(folder, '2030.yaml')
       const { code, said } = await run(text, name === 'diff' ? ['diff', file, file] : [name, ...rest])
@@ -195,7 +195,7 @@ describe('is generated from', () => {
       'a % in names',
       schemas("    A%zz: { properties: { 50%: {} } }\n    B: { $ref: '#/components/schemas/A%zz' }\n"),
     ],
-  ])('%s', async (_, text) => {
+  ])('code is generated from %s', async (_, text) => {
     const { code, said } = await run(text)
     expect(said).not.toContain(' error ')
     expect(code).toBe(0)

@@ -206,10 +206,13 @@ test.each([
   ['a list of emitters that can', ['types']],
   ['of what is emitted', ['site'], ['types', 'documents']],
   ['a list', 'site'],
-])('`builtWhenNeeded` is %s', async (_words, builtWhenNeeded, emit = EMIT) => {
-  configure({ builtWhenNeeded, emit })
-  expect(await run('check')).toMatchObject({
-    code: 3,
-    said: expect.stringContaining('it is a list of documents, site'),
-  })
-})
+])(
+  'a configuration is refused whose `builtWhenNeeded` is %s',
+  async (_words, builtWhenNeeded, emit = EMIT) => {
+    configure({ builtWhenNeeded, emit })
+    expect(await run('check')).toMatchObject({
+      code: 3,
+      said: expect.stringContaining('it is a list of documents, site'),
+    })
+  },
+)

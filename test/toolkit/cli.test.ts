@@ -77,7 +77,7 @@ describe('proof', () => {
       /name-grams\.ts:1:1 error proof-round-trip: 2030-06-01 rename Parcel\.weight (up|down): /,
     )
   })
-  test('takes numbers only', async () => {
+  test('prove accepts only numbers for --seconds', async () => {
     change('(value) => value', '(value) => value')
     expect((await run('prove', '--seconds', 'long')).code).toBe(2)
   })
@@ -104,7 +104,7 @@ describe('the gate', () => {
     expect(existsSync(file('out/2030-06-01/openapi.json'))).toBe(false)
   })
 
-  test.each([['check'], ['generate', '--dry-run']])('%s %s writes nothing', async (...words) => {
+  test.each([['check'], ['generate', '--dry-run']])('a refused %s %s writes nothing', async (...words) => {
     const refused = await run(...words)
     expect(refused.code).toBe(1)
     expect(refused.error).toContain('2 problems; nothing was written')
@@ -150,7 +150,7 @@ describe('diff without a configuration', () => {
     return spawnSync(process.execPath, [cli, ...argv], { cwd, encoding: 'utf8' })
   }
 
-  test('takes two files', () => {
+  test('diff compares two files without a configuration', () => {
     const { status, stdout, stderr } = diffIn(file('openapi'), 'diff', '2030-01-01.yaml', '2030-06-01.yaml')
     expect(stderr).not.toContain('config')
     expect(stdout).toContain('property-removed')
@@ -193,7 +193,7 @@ describe('diff', () => {
     expect(await run('diff', file(OLD), file(OLD))).toMatchObject({ code: 0, error: '' })
   })
 
-  test('as JSON', async () => {
+  test('diff --json prints findings as JSON', async () => {
     const { code, out } = await run('diff', '2030-01-01', '2030-06-01', '--json')
     const told = JSON.parse(out)
     expect(code).toBe(1)
@@ -209,7 +209,7 @@ describe('diff', () => {
     })
   })
 
-  test('as Markdown', async () => {
+  test('diff --markdown prints findings as Markdown', async () => {
     const { out } = await run('diff', '2030-01-01', '2030-06-01', '--markdown')
     expect(out).toContain('# 2030-01-01 → 2030-06-01')
     expect(out).toMatch(/\| `property-removed` weight is gone .* \| Parcel\.weight \| .* \| \*\*none\*\* \|/)
@@ -225,7 +225,7 @@ describe('diff', () => {
 })
 
 describe('findings', () => {
-  test('as JSON', async () => {
+  test('check --json prints findings as JSON', async () => {
     const { code, out, error } = await run('check', '--json')
     const told = JSON.parse(out)
     expect([code, error]).toEqual([1, ''])
@@ -238,7 +238,7 @@ describe('findings', () => {
     })
   })
 
-  test('as annotations', async () => {
+  test('check --format github prints findings as annotations', async () => {
     const { out } = await run('check', '--format', 'github')
     expect(out.split('\n')[0]).toMatch(
       /^::error file=test\/toolkit\/\.cli-.*2030-06-01\.yaml,line=28,col=9,title=break-unclaimed::property-removed Parcel\.weight: .*%0Asee /,
@@ -259,7 +259,7 @@ describe('findings', () => {
     )
   })
 
-  test('as SARIF', async () => {
+  test('check --format sarif prints findings as SARIF', async () => {
     const { out } = await run('check', '--format', 'sarif')
     const log = JSON.parse(out)
     expect(log).toMatchObject({ version: '2.1.0', runs: [{ tool: { driver: { name: 'dateline' } } }] })
@@ -296,7 +296,7 @@ describe('exit codes', () => {
     [2, ['stub']],
     [2, ['check', '--format', 'xml']],
     [0, ['--help']],
-  ])('%i: %j', async (code, argv) => {
+  ])('dateline exits with %i for the words %j', async (code, argv) => {
     expect((await run(...argv)).code).toBe(code)
   })
 
@@ -337,7 +337,7 @@ describe('exit codes', () => {
     expect(error).toMatch(message)
   })
 
-  test('70: a bug', async () => {
+  test('dateline exits with 70 after a bug', async () => {
     const error: string[] = []
     const broken = () => {
       throw new TypeError('no terminal')

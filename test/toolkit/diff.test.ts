@@ -12,7 +12,7 @@ describe.each(ROWS)('%s', (_, code, place, old, next, checked) => {
     ['error', checked[1] as keyof typeof CLASSES],
     ['event', checked[1] as keyof typeof CLASSES],
   ]
-  test.each(uses)('in a %s: %s', (use, letter) => {
+  test.each(uses)('a difference in a %s is classified: %s', (use, letter) => {
     const wanted = CLASSES[letter]
     const { texts } = diffTexts(using(use, old), using(use, next))
     expect(texts).toEqual(wanted === undefined ? [] : [`${wanted} ${code} ${place}`])
@@ -97,12 +97,12 @@ describe('no difference', () => {
       `X: { oneOf: [${ref('B')}, ${ref('A')}] }, ${AB}`,
     ],
     ['a component that nothing uses', 'X: {}, A: { type: string }', 'X: {}, A: { type: integer }'],
-  ])('%s', (_, old, next) => {
+  ])('diff finds no difference after %s', (_, old, next) => {
     for (const use of ['request', 'response', 'event'] as const)
       expect(diffTexts(using(use, old), using(use, next)).texts, use).toEqual([])
   })
 
-  test('recursion', () => {
+  test('diff finds no difference between equal recursive schemas', () => {
     const tree = `X: { type: object, properties: { left: ${ref('X')}, all: { type: array, items: ${ref('Y')} } } }, Y: { type: object, properties: { x: ${ref('X')} } }`
     expect(diffTexts(using('response', tree), using('response', tree)).texts).toEqual([])
     const grown = tree.replace('Y: { type: object, properties: {', 'Y: { type: object, properties: { z: {},')

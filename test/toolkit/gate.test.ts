@@ -221,13 +221,16 @@ const ROWS: readonly Row[] = [
 ]
 
 describe('claims', () => {
-  test.each(ROWS)('$kind', (lens, old, next, want, not) => {
-    const { found } = diffTexts(old, next)
-    const codes = (mine: boolean) =>
-      found.filter((each) => claims(lens, each) === mine).map(({ code }) => code)
-    expect(codes(true)).toEqual(want)
-    expect(codes(false)).toEqual(not)
-  })
+  test.each(ROWS)(
+    'a lens of the kind $kind claims its own differences and no others',
+    (lens, old, next, want, not) => {
+      const { found } = diffTexts(old, next)
+      const codes = (mine: boolean) =>
+        found.filter((each) => claims(lens, each) === mine).map(({ code }) => code)
+      expect(codes(true)).toEqual(want)
+      expect(codes(false)).toEqual(not)
+    },
+  )
 })
 
 describe('under other names', () => {
@@ -259,14 +262,14 @@ describe('under other names', () => {
       found(query('{ type: integer }'), query('{ type: integer }').replace('name: q', 'name: z'), lens),
     ).toEqual([])
   })
-  test('of an operation', () => {
+  test('a lens is found under the other name of an operation', () => {
     const lens: Lens = { kind: 'served', from: 'postA', by: 'sendA' }
     const next = query('{ type: integer, maximum: 9 }').replace('/a:', '/b:').replace('postA', 'sendA')
     expect(found(query('{ type: integer }'), next, lens)).toEqual([
       expect.stringContaining('bound-tightened sendA query q'),
     ])
   })
-  test('of an answer', () => {
+  test('a lens is found under the other status of an answer', () => {
     const lens: Lens = { kind: 'status', operations: [], from: '200', to: '201' }
     expect(found(answered('200', 'string'), answered('201', 'integer'), lens)).toEqual([
       expect.stringContaining('type-changed postA 201.a'),
@@ -375,7 +378,7 @@ describe('drafts', () => {
       'paths: {}',
       ["accept-operation-removed: v.accept('operation-removed', 'postA')"],
     ],
-  ])('%s', (_, old, next, want) => {
+  ])('the gate drafts a lens for %s', (_, old, next, want) => {
     expect(drafted(old, next)).toEqual(want)
   })
 })
@@ -416,7 +419,7 @@ describe('check', () => {
       [{ ...change('drop-p', drop), version: '2029-01-01' }],
       ['error break-unclaimed'],
     ],
-  ])('%s', (_, changes, want) => {
+  ])('the gate checks claims of a break: %s', (_, changes, want) => {
     expect(codes(changes)).toEqual(want)
   })
 

@@ -332,7 +332,7 @@ test.each<[string, string, string[]]>([
     RULES('  - responses: { "500": text }'),
     ['4 error document-shape: `500` is a text, not a mapping'],
   ],
-])('complains about %s', (_, text, wanted) => {
+])('operation defaults are refused for %s', (_, text, wanted) => {
   const { document, said } = read(text)
   expect(said).toEqual(wanted)
   expect(document === undefined).toBe(wanted.some((each) => each.includes(' error ')))

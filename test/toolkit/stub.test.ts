@@ -174,7 +174,7 @@ test.each([
   [{ ...CONFIG, handlers: undefined }, 2, /name the folder of handlers/],
   [{ ...CONFIG, stub: { templates: 'a' } }, 3, /`stub` has no list of `files`/],
   [{ ...CONFIG, stub: { templates: 'a', files: [{ file: 'a' }] } }, 3, /`stub.files\[0\]` has no `template`/],
-])('is refused: %#', async (config, code, message) => {
+])('stub refuses a configuration with its reason: case %#', async (config, code, message) => {
   put('dateline.config.json', JSON.stringify(config))
   const said = await run('stub')
   expect(said.code).toBe(code)
@@ -211,7 +211,7 @@ describe('merging', () => {
     ['what others use', 'const A = []', 'const B = 1\nconst A = [B]', 'const B = 1\nconst A = [B]'],
     ['a statement', 'const A = 1', 'function b() {}', 'const A = 1\nfunction b() {}'],
     ['imports', "import { a } from 'x'", "import { a, b } from 'x'", "import { a, b } from 'x'"],
-  ])('%s', (_, source, addition, want) => {
+  ])('stub merges new code into existing code: %s', (_, source, addition, want) => {
     const plain = (text: string) =>
       text
         .replaceAll(/[\s;]+/g, ' ')

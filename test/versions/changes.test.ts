@@ -109,7 +109,7 @@ describe('merchant categories before 2026-02-01', () => {
     ['3999', 'lodging'],
     ['0000', 'miscellaneous'],
     ['9998', 'miscellaneous'],
-  ])('%s shows as %s', (code, name) => expect(label(code)).toBe(name))
+  ])('before 2026-02-01 the merchant category %s shows as %s', (code, name) => expect(label(code)).toBe(name))
   test('a filter matches exactly the codes that show as its label, those outside the catalogue too', () => {
     expect(codes('airlines')).toHaveLength(352)
     expect(codes('miscellaneous')).toContain('9998')
@@ -139,7 +139,7 @@ describe('merchant categories before 2026-02-01', () => {
     }
     expect(answer('2025-11-01', 'getCardTransaction', transaction('5812')).decline_reason).toBeNull()
   })
-  test('events too', () => {
+  test('events before 2026-02-01 show merchant categories by name', () => {
     const declined = {
       type: 'card.transaction.declined',
       data: { card_transaction: transaction('5812', 'decision_errored') },

@@ -75,7 +75,7 @@ const OPTIONAL = [
 const RENAMED = ['properties: { a: { type: string } }', 'properties: { b: { type: string } }'] as const
 const listed = (schema: string) => `{ type: object, properties: { data: { type: array, items: ${schema} } } }`
 
-test('an answer', () => {
+test('a lens translates an inline schema of an answer', () => {
   const { down, found, refuted, index } = run(
     pairOf((schema) => answering(schema), ...OPTIONAL),
     optional(7, 'sendA 200'),
@@ -110,7 +110,7 @@ test.each(['202', '4XX', 'default'])('an answer with status %s', (status) => {
   expect(found).toEqual([])
 })
 
-test('an event', () => {
+test('a lens translates an inline schema of an event', () => {
   const document = (schema: string) =>
     `paths: {}\nwebhooks: { a.done: { post: { requestBody: { ${json(`{ type: object, properties: { data: ${schema} } }`)} }, responses: { "200": { description: ok } } } } }`
   const { event, found } = run(pairOf(document, ...RENAMED), rename(placeIn('event a.done', ['data'])))

@@ -23,23 +23,26 @@ describe('enumerations', () => {
       ? [{ change, lens, component: lens.schemas[0]! }]
       : [],
   )
-  test.each(enumerations)('$change.id: $component', ({ change, lens, component }) => {
-    const [up, down] = [namesTable(lens, 'up'), namesTable(lens, 'down')]
-    const old = membersIn(before(change.version), component)
-    const now = membersIn(change.version, component)
-    const lost = new Set(Object.keys(lens.merge))
-    for (const member of old) {
-      const there = up.get(member) ?? member
-      expect(now).toContain(there)
-      expect(down.get(there) ?? there).toBe(member)
-    }
-    for (const member of now) {
-      const there = down.get(member) ?? member
-      expect(old).toContain(there)
-      if (!lost.has(member)) expect(up.get(there) ?? there).toBe(member)
-    }
-    expect(lost.size > 0).toBe(lens.loss === 'merge')
-  })
+  test.each(enumerations)(
+    'values of an enumeration translate there and back: $change.id, $component',
+    ({ change, lens, component }) => {
+      const [up, down] = [namesTable(lens, 'up'), namesTable(lens, 'down')]
+      const old = membersIn(before(change.version), component)
+      const now = membersIn(change.version, component)
+      const lost = new Set(Object.keys(lens.merge))
+      for (const member of old) {
+        const there = up.get(member) ?? member
+        expect(now).toContain(there)
+        expect(down.get(there) ?? there).toBe(member)
+      }
+      for (const member of now) {
+        const there = down.get(member) ?? member
+        expect(old).toContain(there)
+        if (!lost.has(member)) expect(up.get(there) ?? there).toBe(member)
+      }
+      expect(lost.size > 0).toBe(lens.loss === 'merge')
+    },
+  )
 })
 
 describe('allowed ⇄ blocked', () => {

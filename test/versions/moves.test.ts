@@ -135,13 +135,16 @@ const ROWS: readonly (readonly [string, string, string, readonly Lens[], unknown
 ]
 
 describe('a property that moves', () => {
-  test.each(ROWS)('%s', (_, old, next, lenses, one, other) => {
-    const run = pairOf([old, next], lenses)
-    expect(run.up(one)).toEqual(other)
-    expect(run.down(other)).toEqual(one)
-    expect(run.gate).toEqual([])
-    expect(run.refuted()).toEqual([])
-  })
+  test.each(ROWS)(
+    'a property that moves is translated there and back: %s',
+    (_, old, next, lenses, one, other) => {
+      const run = pairOf([old, next], lenses)
+      expect(run.up(one)).toEqual(other)
+      expect(run.down(other)).toEqual(one)
+      expect(run.gate).toEqual([])
+      expect(run.refuted()).toEqual([])
+    },
+  )
 
   test('absent stays absent, and null stays null', () => {
     const nullable = '{ type: [string, "null"] }'

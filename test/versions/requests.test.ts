@@ -178,7 +178,7 @@ describe('operations and statuses', () => {
     expect(run.handlers).toContain('searchA(')
     expect(run.handlers).not.toContain('findA(')
   })
-  test('over two steps', () => {
+  test('a renamed operation is routed over two steps', () => {
     const documents = ['one', 'two', 'three'].map((id) => get([], `/${id}`, id))
     const run = family(
       documents,

@@ -126,7 +126,7 @@ describe('an enumeration whose member has another name', () => {
       { c: 'red', d: ['red'] },
       { c: 'crimson', d: ['crimson'] },
     ],
-  ])('%s', (_, root, old, next) => {
+  ])('a renamed value is translated in %s', (_, root, old, next) => {
     const { up, down } = both(root)
     expect(up(old)).toEqual(next)
     expect(down(next)).toEqual(old)
@@ -159,7 +159,7 @@ describe('unions', () => {
   test.each([
     ['with a discriminator', declared],
     ['told apart by a tag', told],
-  ])('%s', (_, root) => {
+  ])('a value in a union %s is translated', (_, root) => {
     const { up, down } = both(root, `, ${members('a')}`)
     expect(up({ kind: 'a', c: 'red' })).toEqual({ kind: 'a', c: 'crimson' })
     expect(up({ kind: 'b', c: 'red' })).toEqual({ kind: 'b', c: 'red' })
@@ -220,7 +220,7 @@ describe('properties', () => {
     const { bindings, operation } = family([object('m: { type: object }'), object('m: { type: object }')])
     expect(bindings.down(operation)).toBeUndefined()
   })
-  test('renamed', () => {
+  test('a renamed property is translated both ways', () => {
     const lens = [{ kind: 'rename', schemas: ['Root'], from: 'a', to: 'b' }] as const
     const { up, down, field } = family([object(string('a')), object(string('b'))], { '2030-06-01': lens })
     expect(up({ keep: '', a: '1' })).toEqual({ keep: '', b: '1' })

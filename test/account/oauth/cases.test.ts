@@ -172,7 +172,7 @@ describe('a code', () => {
     { why: 'another redirect', fields: { redirect_uri: `${REDIRECT}/more` } },
     { why: 'another verifier', fields: { code_verifier: newVerifier() } },
     { why: 'no verifier', fields: { code_verifier: '' } },
-  ])('is refused with $why', async ({ fields }) => {
+  ])('the token endpoint refuses an authorization code with $why', async ({ fields }) => {
     const refused = await redeem(await getCode(), fields as Fields)
     expect([refused.status, refused.body.error]).toEqual([400, 'invalid_grant'])
   })
@@ -281,16 +281,19 @@ describe('a confidential client', () => {
 })
 
 describe('a 401 names Basic, which clients may use', () => {
-  test.each(['/oauth/token', '/oauth/revoke'])('%s', async (path) => {
-    const { id } = await registerClient(service, { confidential: true })
-    const sent = { grant_type: 'refresh_token', refresh_token: 'x', token: 'x' }
-    const challenge = `Basic realm="${console.url}"`
-    const basic = { Authorization: `Basic ${btoa(`${id}:wrong`)}` }
-    const byHeader = await post(path, sent, basic)
-    expect([byHeader.status, byHeader.headers.get('WWW-Authenticate')]).toEqual([401, challenge])
-    const byBody = await post(path, { ...sent, client_id: id, client_secret: 'wrong' })
-    expect([byBody.status, byBody.headers.get('WWW-Authenticate')]).toEqual([401, challenge])
-  })
+  test.each(['/oauth/token', '/oauth/revoke'])(
+    '%s answers 401 and names Basic to a client that gave a wrong secret',
+    async (path) => {
+      const { id } = await registerClient(service, { confidential: true })
+      const sent = { grant_type: 'refresh_token', refresh_token: 'x', token: 'x' }
+      const challenge = `Basic realm="${console.url}"`
+      const basic = { Authorization: `Basic ${btoa(`${id}:wrong`)}` }
+      const byHeader = await post(path, sent, basic)
+      expect([byHeader.status, byHeader.headers.get('WWW-Authenticate')]).toEqual([401, challenge])
+      const byBody = await post(path, { ...sent, client_id: id, client_secret: 'wrong' })
+      expect([byBody.status, byBody.headers.get('WWW-Authenticate')]).toEqual([401, challenge])
+    },
+  )
 })
 
 describe('a member who becomes a viewer', () => {

@@ -275,19 +275,22 @@ function leadsSomewhere(address: string): boolean {
   return pages.get(page)?.includes(`id="${anchor}"`) ?? false
 }
 
-test.each(Object.entries(PRODUCED))('%s', async (code, produce) => {
-  const { status, body, headers, text } = await produce()
-  expect([status, body.error?.code]).toEqual([status, code])
-  const { type, doc_url, request_id, message } = body.error
-  expect(TYPES[type]).toContain(status)
-  expect(message).toMatch(/\.$/)
-  expect([request_id, leadsSomewhere(doc_url)]).toEqual([headers.get('Request-Id'), true])
-  const { members = [], headers: names = [] } = COMPANIONS[code] ?? {}
-  expect(members.filter((member) => body.error[member] === undefined)).toEqual([])
-  expect(names.filter((name) => !headers.has(name))).toEqual([])
-  // No stack, SQL or file name leaves.
-  expect(text).not.toMatch(/\bat [\w.]+ \(|node_modules|\.ts\b|SELECT |relation "/)
-})
+test.each(Object.entries(PRODUCED))(
+  'the service answers with the error code %s of the documents',
+  async (code, produce) => {
+    const { status, body, headers, text } = await produce()
+    expect([status, body.error?.code]).toEqual([status, code])
+    const { type, doc_url, request_id, message } = body.error
+    expect(TYPES[type]).toContain(status)
+    expect(message).toMatch(/\.$/)
+    expect([request_id, leadsSomewhere(doc_url)]).toEqual([headers.get('Request-Id'), true])
+    const { members = [], headers: names = [] } = COMPANIONS[code] ?? {}
+    expect(members.filter((member) => body.error[member] === undefined)).toEqual([])
+    expect(names.filter((name) => !headers.has(name))).toEqual([])
+    // No stack, SQL or file name leaves.
+    expect(text).not.toMatch(/\bat [\w.]+ \(|node_modules|\.ts\b|SELECT |relation "/)
+  },
+)
 
 describe('the catalogue', () => {
   test('is produced here, but for what nothing can produce yet', () => {

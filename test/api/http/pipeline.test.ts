@@ -306,7 +306,7 @@ test.each([
   ['boolean', 'true', true],
   ['boolean', 'yes', undefined],
   ['string', 'a+b%20%E2%82%AC', 'a b €'],
-] as const)('a %s written %s', async (type, text, want) => {
+] as const)('a parameter of type %s reads or refuses the text %s', async (type, text, want) => {
   const handlers: Handlers = {
     getThing: async (_context, input: { query: object }) => ({ status: 200, body: input.query }),
   }

@@ -197,7 +197,7 @@ test.each<[string, Readonly<Record<string, string>>]>([
   ['another format', { 'sdn.csv': 'uid,last name\r\n1,Volkov' }],
   ['a record that was cut off', { 'sdn.csv': `${SDN}\r\n9,"PETROV, Ivan",individual` }],
   ['a quote without its end', { 'sdn.csv': '7,"VOLKOV, Dmitri,individual' }],
-])('%s is no list', async (_about, files) => {
+])('a folder with %s is refused as a sanctions list', async (_about, files) => {
   write(files)
   await expect(readList(folder)).rejects.toThrow(/sdn\.csv|quote/)
 })
@@ -227,6 +227,6 @@ test.each([
   ['DOB 01 Jan 1950; alt. DOB 14 Mar 1961.', '1961-03-14', 'same'],
   ['POB Nowhere.', '1961-03-14', 'unknown'],
   ['DOB sometime.', '1961-03-14', 'unknown'],
-])('%s and %s: %s', (remarks, date, evidence) => {
+])('a birth date is compared: %s and %s are %s', (remarks, date, evidence) => {
   expect(compareBirths(date, readBirths(remarks))).toBe(evidence)
 })

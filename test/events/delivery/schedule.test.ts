@@ -172,7 +172,7 @@ describe('the schedule', () => {
       given: { kind, error: 'no answer', durationMs: 1 },
       want: 'failed',
     })),
-  ])('$given means $want', ({ given, want }) => {
+  ])('an attempt that ends with $given is classified as $want', ({ given, want }) => {
     expect(classifyOutcome(given)).toBe(want)
   })
 

@@ -89,9 +89,9 @@ const ANSWERS: readonly (readonly [what: string, bytes: string, want: unknown])[
 ]
 
 describe.each(ANSWERS)('%s', (_what, bytes, want) => {
-  test('in one piece', () => expect(read([bytes])).toEqual(want))
+  test('the reader of answers reads it in one piece', () => expect(read([bytes])).toEqual(want))
 
-  test('byte by byte', () => expect(read(bytes.split(''))).toEqual(want))
+  test('the reader of answers reads it byte by byte', () => expect(read(bytes.split(''))).toEqual(want))
 
   test('in two pieces, wherever they meet', () => {
     for (let at = 1; at < Math.min(bytes.length, 300); at += 1) {

@@ -31,7 +31,7 @@ const post = ({ port }: Sink, signal?: AbortSignal) =>
   outbound.post({ url: `http://127.0.0.1:${port}/hooks`, headers: {}, body: '{}', ...(signal && { signal }) })
 
 describe('connections', () => {
-  test('nobody listens', async () => {
+  test('a POST to a port without a listener fails as refused', async () => {
     const sink = await openSink()
     await closeSinks()
     expect(await post(sink)).toMatchObject({ kind: 'connection', error: 'the connection was refused' })
@@ -59,7 +59,7 @@ describe('connections', () => {
     expect(sink.connections).toHaveLength(3)
   })
 
-  test('and not twice', async () => {
+  test('a POST is repeated on a new connection once, and not twice', async () => {
     const sink = await openScript((request, socket) => (request > 1 ? void socket.resetAndDestroy() : OK))
     expect(await post(sink)).toMatchObject({ status: 200 })
     expect(await post(sink)).toMatchObject({ kind: 'connection' })
@@ -141,7 +141,7 @@ describe('an idle connection', () => {
   test.each([
     ['for four seconds', '', 4000],
     ['for a second less than the other end says', 'Keep-Alive: timeout=3\r\n', 2000],
-  ])('is used again %s', async (_how, hint, idleMs) => {
+  ])('an idle connection is used again %s', async (_how, hint, idleMs) => {
     const sink = await kept(hint)
     await post(sink)
     vi.advanceTimersByTime(idleMs - 1)

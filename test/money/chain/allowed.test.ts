@@ -49,7 +49,7 @@ test.each([
   ['a public key on a test chain', { signer: PUBLIC }, TEST_CHAIN],
   ['a public key', { ...ON_BASE, signer: PUBLIC }, PUBLIC_KEY],
   ['a public key, for development', { ...ON_BASE, signer: PUBLIC, production: false }, PUBLIC_KEY],
-])('%s is refused', async (_, change, sentence) => {
+])('a live payout configuration with %s is refused', async (_, change, sentence) => {
   await expect(open(change)).rejects.toThrow(`${sentence}; SVC_ALLOW_TEST_CHAIN=1 allows it`)
 })
 

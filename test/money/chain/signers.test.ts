@@ -40,7 +40,7 @@ describe('a signer elsewhere', () => {
   const external = (token = TOKEN) => openSigner({ kind: 'external', url: server.url, token })
   const others = `0x${'11'.repeat(32)}` as const
 
-  test('signs payments', async () => {
+  test('a signer elsewhere signs payments', async () => {
     const to = someAddress(1)
     const worker = makeWorker(database, network, { openSigner: external() })
     const id = await enqueueOne(database, to, 100)
@@ -136,7 +136,7 @@ describe('a file with a key', () => {
     ['group', KEY, 0o640, /can be read by others \(mode 0640\): chmod 600$/],
     ['all', KEY, 0o604, /can be read by others/],
     ['words', 'not a key at all', 0o600, /holds no private key: 32 bytes in hex are$/],
-  ] as const)('is refused: %s', async (name, text, mode, why) => {
+  ] as const)('a key file is refused: %s', async (name, text, mode, why) => {
     const failing = write(name, text, mode)()
     await expect(failing).rejects.toThrow(why)
     await expect(failing).rejects.not.toThrow(text)
@@ -172,7 +172,7 @@ describe('settings', () => {
     [{ SVC_PAYOUT_SIGNER_TOKEN: 't' }, ['SVC_PAYOUT_SIGNER_TOKEN']],
     [{ SVC_CHAIN_CONFIRMATIONS: '0' }, ['SVC_CHAIN_CONFIRMATIONS']],
     [{ ...NODE, SVC_PAYOUT_KEY: KEY }, []],
-  ])('%j', (env, variables) => {
+  ])('settings of payouts name the variables that are wrong: %j', (env, variables) => {
     const problems = problemsOf(env)
     expect(problems.map((problem) => problem.split(':')[0])).toEqual(variables)
     expect(problems.join()).not.toContain(KEY.slice(2, 50))

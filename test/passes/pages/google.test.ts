@@ -148,7 +148,7 @@ describe('has no effect', () => {
     ['too much', 413, () => 'x'.repeat(20_000)],
     ['an object of another issuer', 200, (issued) => write(issued, { objectId: `1.${issued.passId}` })],
     ['an object that is no pass', 200, (issued) => write(issued, { objectId: `${ISSUER_ID}.card_1` })],
-  ])('%s: %i', async (_, status, make) => {
+  ])('a callback has no effect: %s is answered with %i', async (_, status, make) => {
     const issued = await issue()
     expect(await post(issued.tenantId, make(issued))).toBe(status)
     expect(await stateOf(issued)).toEqual(['issued', []])
@@ -165,7 +165,7 @@ test.each(['ten_1', 'x', `ten_${'0'.repeat(26)}.x`, '%00'])('there is nothing at
   expect(await post(space, '{}')).toBe(404)
 })
 
-test('callbacks are posted', async () => {
+test('GET of a callback address is answered with 405', async () => {
   const { tenantId } = await issue()
   expect((await fetch(`${url}/google/v1/callback/${tenantId}`)).status).toBe(405)
 })

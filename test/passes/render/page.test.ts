@@ -92,7 +92,7 @@ describe('wallets', () => {
     [ANDROID, ['Google', 'Apple']],
     [WINDOWS, ['Apple', 'Google']],
     ['', ['Apple', 'Google']],
-  ])('of %s: %j', async (agent, order) => {
+  ])('the page offers a browser the wallets in its order: %s gets %j', async (agent, order) => {
     const text = await textOf(makeState('coupon'), agent === '' ? {} : { 'user-agent': agent })
     expect([...text.matchAll(/<\/small> (\w+) Wallet</g)].map(([, name]) => name)).toEqual(order)
   })

@@ -37,7 +37,7 @@ describe('tokens of a pass', () => {
     ['one with more behind it', `${token}AAAA`],
     ['another spelling of one', `${token}=`],
     ['the token of before', 'k3Jd81nQ0vXzk3Jd81nQ0vXz'],
-  ])('are not %s', (_name, other) => {
+  ])('a text that is not a token of a pass is refused: %s', (_name, other) => {
     expect(tokens.read('page', other)).toBeUndefined()
   })
 })

@@ -51,7 +51,7 @@ describe('images that are none', () => {
       Buffer.concat([GOOD.subarray(0, 33), chunk('IDAT', Buffer.from('xx')), GOOD.subarray(-12)]),
     ],
     ['is another kind of image', Buffer.from('GIF89a')],
-  ])('one that %s', async (_name, image) => {
+  ])('POST /v1/pass_templates refuses an image that %s', async (_name, image) => {
     const { status, body } = await withImage('icon', image)
     expect([status, body.error.details]).toEqual([
       422,

@@ -145,7 +145,7 @@ const STATUSES: readonly (readonly [Exclude<Scripted, string>, object])[] = [
   ],
 ]
 
-test.each(STATUSES)('%o', async (answer, pushed) => {
+test.each(STATUSES)('a push is judged by Apple’s answer: %o', async (answer, pushed) => {
   const { server, apns } = await pair()
   server.script([answer])
   expect(await apns.push(TOKEN)).toEqual(pushed)
@@ -275,7 +275,7 @@ describe('the stand-in refuses', () => {
     ['an expiration that is none', { 'apns-expiration': 'soon' }, '{}', 400, 'BadExpirationDate'],
     ['an id that is none', { 'apns-id': '1' }, '{}', 400, 'BadMessageId'],
   ]
-  test.each(CASES)('%s', async (_, headers, body, status, reason) => {
+  test.each(CASES)('the APNs server of the tests refuses %s', async (_, headers, body, status, reason) => {
     const { server } = await pair()
     const session = connect(server.url)
     closing.push(() => session.destroy())

@@ -48,7 +48,7 @@ test('each target once, with its first event, templates first', () => {
 test.each([
   ['the page is full: up to its last event', 9, false, 5],
   ['there are no more: up to the end of the sequence', 9, true, 9],
-])('%s', (_, head, isWhole, reached) => {
+])('a visit for Google Wallet goes as far as it read: %s', (_, head, isWhole, reached) => {
   expect(planVisit(visit(), { head, news: ISSUED }, isWhole).reached).toBe(reached)
 })
 
@@ -76,7 +76,7 @@ describe('a visit', () => {
     ['stops before the first that was not tried', { tpl_1: DONE, pass_1: DONE }, 2],
     ['stops before the first that failed', { tpl_1: DONE, pass_1: DONE, pass_2: LATER }, 2],
     ['goes nowhere where that is the first', { tpl_1: DONE, pass_1: LATER, pass_2: DONE }, 0],
-  ])('%s', (_, results, sequence) => {
+  ])('a visit for Google Wallet %s', (_, results, sequence) => {
     expect(conclude(results).sequence).toBe(sequence)
   })
 

@@ -59,7 +59,7 @@ const cases: readonly Case[] = [
 
 const tenantOf = (letter: string | undefined) => (letter === '*' ? undefined : letter)
 
-test.each(cases)('$name', ({ places, share, steps, want }) => {
+test.each(cases)('the fair queue lets tasks in: $name', ({ places, share, steps, want }) => {
   const queue = createFairQueue({ places, share })
   const started: string[] = []
   const last = new Map<string, () => void>()

@@ -86,7 +86,7 @@ describe('while one tenant waits for its own locks, another is served: ', () => 
       'audit_heads WHERE tenant_id = $1',
       () => noisy('/v1/passes/pass_00000000000000000000000000/revoke', { body: {} }),
     ],
-  ])('%s', async (_, rows, write) => {
+  ])('another tenant is served while one waits for its own locks: %s', async (_, rows, write) => {
     let ended = 0
     const { answers, answered, before } = await whileHeld(rows, async () => {
       const answers = repeat(() => write().finally(() => (ended += 1)))
@@ -136,7 +136,7 @@ describe('while one tenant reads what takes long, another is served: ', () => {
   test.each([
     ['12 counts at once', 12, () => noisy('/v1/passes/count')],
     ['64 lists of 100 at once', AT_ONCE, () => noisy('/v1/passes?limit=100')],
-  ])('%s', async (_, times, read) => {
+  ])('another tenant is served while one reads what takes long: %s', async (_, times, read) => {
     const { answers, served } = await whileStopped(async () => {
       const answers = repeat(read, times)
       await until('the tenant to wait', async () => (await blocked()) > 0)

@@ -31,7 +31,7 @@ const cases: readonly Case[] = [
   { name: 'once alone, all are let in that wait', steps: 'b1 a4 a4 a4 + -a4', want: 'b1 a4 a4 a4' },
 ]
 
-test.each(cases)('$name', async ({ steps, want }) => {
+test.each(cases)('turns are given by order and count: $name', async ({ steps, want }) => {
   let now = 0
   const turns = createTurns(
     createPresence(() => now),

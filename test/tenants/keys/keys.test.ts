@@ -27,7 +27,7 @@ describe('a key', () => {
     ['the spelling of old examples', key.replace('sk_sandbox', 'test')],
     ['upper case', key.toUpperCase()],
     ['nothing', ''],
-  ])('with %s is malformed', (_, text) => {
+  ])('a key is malformed with %s', (_, text) => {
     expect(parseKey(text)).toBeUndefined()
   })
 

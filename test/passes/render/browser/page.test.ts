@@ -133,30 +133,33 @@ async function examine(page: Page, rules?: readonly string[]): Promise<string[]>
 
 describe.concurrent('no finding of axe on phones and desktops, light and dark', () => {
   const many = [...OF_KINDS, ['what strains a layout', Object.values(STRAINS)] as const]
-  test.each([...many, ['no pass', [undefined]] as const])('%s', async (_name, states) => {
-    const context = await browser.newContext({ bypassCSP: true })
-    const page = await context.newPage()
-    await page.goto(addressOf(makeState('generic')))
-    await page.evaluate(axe.source)
-    const findings: string[] = []
-    for (const [index, state] of states.entries()) {
-      // In the place of the one before: axe takes longer to load than to look.
-      const url = state ? addressOf(state) : `${origin}/none`
-      await page.evaluate(
-        `fetch('${url}').then((page) => page.text()).then((text) => { document.documentElement.innerHTML = text })`,
-      )
-      for (const [at, [{ viewport }, colorScheme]] of LOOKS[index === 0 ? 0 : 1 + (index % 2)]!.entries()) {
-        await page.setViewportSize(viewport)
-        await page.emulateMedia({ colorScheme })
-        const found = await examine(page, at === 0 ? undefined : OF_LOOKS)
-        findings.push(...found.map((each) => `${url}, ${viewport.width} px, ${colorScheme}: ${each}`))
+  test.each([...many, ['no pass', [undefined]] as const])(
+    'axe finds nothing on the page of %s, light and dark, on phones and desktops',
+    async (_name, states) => {
+      const context = await browser.newContext({ bypassCSP: true })
+      const page = await context.newPage()
+      await page.goto(addressOf(makeState('generic')))
+      await page.evaluate(axe.source)
+      const findings: string[] = []
+      for (const [index, state] of states.entries()) {
+        // In the place of the one before: axe takes longer to load than to look.
+        const url = state ? addressOf(state) : `${origin}/none`
+        await page.evaluate(
+          `fetch('${url}').then((page) => page.text()).then((text) => { document.documentElement.innerHTML = text })`,
+        )
+        for (const [at, [{ viewport }, colorScheme]] of LOOKS[index === 0 ? 0 : 1 + (index % 2)]!.entries()) {
+          await page.setViewportSize(viewport)
+          await page.emulateMedia({ colorScheme })
+          const found = await examine(page, at === 0 ? undefined : OF_LOOKS)
+          findings.push(...found.map((each) => `${url}, ${viewport.width} px, ${colorScheme}: ${each}`))
+        }
       }
-    }
-    await context.close()
-    expect(findings).toEqual([])
-  })
+      await context.close()
+      expect(findings).toEqual([])
+    },
+  )
 
-  test('the code alone', async () => {
+  test('axe finds nothing where the code alone is shown', async () => {
     const context = await browser.newContext({ ...PHONE, bypassCSP: true, colorScheme: 'dark' })
     const page = await context.newPage()
     await page.goto(addressOf(makeState('gift_card')))
@@ -283,7 +286,7 @@ describe('scanned off the screen', () => {
     ['qr', long],
     ['aztec', long],
     ['pdf417', long],
-  ] as const)('%s: %s', async (format, message) => {
+  ] as const)('a scanner reads the %s code off the screen: %s', async (format, message) => {
     // A brand as dark as the bars: only the code's own quiet zone sets them apart.
     const brand = { background_color: '#000000', foreground_color: '#FFFFFF' }
     const url = addressOf(makeState('generic', { barcode: { format, message }, brand }))
