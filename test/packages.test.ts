@@ -123,7 +123,7 @@ test('what only the benches use is declared there, and used nowhere else', () =>
   expect([peers.length > 0, elsewhere]).toEqual([true, []])
 })
 
-test('whoever installs with an older Node starts on the one that the installation brings', () => {
+test('an installation with an older Node starts on the one that it brings', () => {
   const major = (text = '') => Number(/\d+/.exec(text)?.[0])
   expect(major(root.dependencies?.node)).toBeGreaterThanOrEqual(24)
   expect(major(root.engines?.node)).toBeLessThan(major(root.dependencies?.node))

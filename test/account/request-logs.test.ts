@@ -44,7 +44,7 @@ const requestId = ({ headers }: { headers: Headers }) => headers.get('Request-Id
 const SOME_PASS = '/v1/passes/pass_00000000000000000000000000'
 
 describe('a request', () => {
-  test('is listed without bodies, and shown with them', async () => {
+  test('a request in the log is listed without bodies, and shown with them', async () => {
     const made = await send('/v1/pass_templates?x=1', { body: { name: 'T', kind: 'none' } })
     expect(made.status).toBe(400)
     const template = await makeTemplate(send)
@@ -77,19 +77,19 @@ describe('a request', () => {
     ])
   })
 
-  test('that matches no operation is logged too', async () => {
+  test('a request that matches no operation is logged too', async () => {
     const missing = await send('/v1/nothing')
     const [found] = (await list()).data
     expect(found).toMatchObject({ id: requestId(missing), path: '/v1/nothing', operation: null, status: 404 })
   })
 
-  test('that does not exist answers 404', async () => {
+  test('a request that is not in the log is answered with 404', async () => {
     expect((await send(`${LOGS}/req_00000000000000000000000000`)).status).toBe(404)
   })
 })
 
 describe('filters', () => {
-  test('by status and class, method, path, operation, key, request and time, and together', async () => {
+  test('the request log filters by status and class, method, path, operation, key, request and time, and together', async () => {
     const other = await makeKey(service, tenantId, { scope: 'read' })
     const template = requestId(await send('/v1/pass_templates', { body: TEMPLATE }))
     service.clock.now += 60_000
@@ -129,7 +129,7 @@ describe('filters', () => {
 })
 
 describe('pages', () => {
-  test('go on, in both directions, through what a filter looks at and does not find', async () => {
+  test('pages of the request log continue in both directions through what a filter does not find', async () => {
     const text = `INSERT INTO sandbox.request_log (tenant_id, id, created, written, method, target, path, version, status, key_id, address, ms)
       SELECT $1, 'req_' || lpad(n::text, 26, '0'), to_timestamp($2::float8 / 1000 + n), now(),
              CASE n % 1500 WHEN 0 THEN 'DELETE' ELSE 'GET' END, '/v1/me', '/v1/me', '2026-05-19', '200', 'key_common', '::1', 1
@@ -162,17 +162,20 @@ describe('pages', () => {
 })
 
 describe('who may read it', () => {
-  test.each(['read', 'write'] as const)('not a key with the scope %s', async (scope) => {
-    const { secret } = await makeKey(service, tenantId, { scope })
-    for (const path of [LOGS, `${LOGS}/req_00000000000000000000000000`]) {
-      const { status, body } = await speak(service.urls.sandbox, { secret })(path)
-      expect([status, body.error.code, body.error.required_scope]).toEqual([
-        403,
-        'insufficient_scope',
-        'admin',
-      ])
-    }
-  })
+  test.each(['read', 'write'] as const)(
+    'the request log is not shown to a key with the scope %s',
+    async (scope) => {
+      const { secret } = await makeKey(service, tenantId, { scope })
+      for (const path of [LOGS, `${LOGS}/req_00000000000000000000000000`]) {
+        const { status, body } = await speak(service.urls.sandbox, { secret })(path)
+        expect([status, body.error.code, body.error.required_scope]).toEqual([
+          403,
+          'insufficient_scope',
+          'admin',
+        ])
+      }
+    },
+  )
 
   test('an access token with the scope admin, as svc login gets it', async () => {
     const token = await adminToken()
@@ -180,7 +183,7 @@ describe('who may read it', () => {
     expect(await idsOf('', speak(service.urls.sandbox, { secret: token }))).toContain(me)
   })
 
-  test('only the tenant and the environment that the request was made in', async () => {
+  test('the request log is shown only to the tenant and in the environment of the request', async () => {
     const id = requestId(await send('/v1/me'))
     const live = await makeKey(service, tenantId, { scope: 'admin', environment: 'live' })
     const stranger = await makeKey(service, await makeTenant(service), { scope: 'admin' })
@@ -194,7 +197,7 @@ describe('who may read it', () => {
   })
 
   test.each(VERSIONS.filter((version) => version !== current))(
-    'nobody in %s, which lacks it',
+    'the request log is not part of version %s',
     async (version) => {
       const old = speak(service.urls.sandbox, { secret: key.secret, version })
       for (const path of [LOGS, `${LOGS}/req_00000000000000000000000000`]) {

@@ -79,7 +79,7 @@ describe('keys', () => {
     expect(status).toBe(401)
   })
 
-  test('of the other environment, both ways', async () => {
+  test('a key of the other environment is refused, both ways', async () => {
     const live = await makeKey(service, tenantId, { environment: 'live' })
     expect(refusal(await by(`Bearer ${live.secret}`))).toEqual(unauthenticated('environment_mismatch'))
     const answer = await speak(service.urls.live, { secret })('/v1/me')
@@ -158,7 +158,7 @@ describe('addresses', () => {
     ['10.1.2.3', '10.1.2.3, 192.0.2.7', 403],
     ['192.0.2.7', '10.1.2.3, 192.0.2.7', 200],
     ['10.1.2.3', 'nonsense', 403],
-  ])('allowed %s, from %s: %i', async (allowed, forwarded, status) => {
+  ])('an address allowlist of %s is asked about %s and answers %i', async (allowed, forwarded, status) => {
     const key = await makeKey(service, tenantId, { allowIps: [allowed] })
     expect(await from(key.secret, forwarded)).toBe(status)
   })
@@ -237,7 +237,7 @@ describe('browsers', () => {
       headers: { Origin: 'https://shop.example', 'Access-Control-Request-Method': method },
     })
 
-  test('may ask for what publishable keys may call', async () => {
+  test('browsers may ask for what publishable keys may call', async () => {
     const { status, headers, text } = await preflight('/v1/pass_templates', 'GET')
     expect([status, text]).toEqual([204, ''])
     expect(headers.get('Access-Control-Allow-Origin')).toBe('*')
@@ -251,13 +251,13 @@ describe('browsers', () => {
     ['/v1/pass_templates', 'POST'],
     ['/v1/me', 'GET'],
     ['/v1/nothing', 'GET'],
-  ])('and for nothing else: %s %s', async (path, method) => {
+  ])('browsers may ask for nothing else: %s %s', async (path, method) => {
     const answer = await preflight(path, method)
     expect(refusal(answer)).toEqual([401, 'authentication_error', 'missing_api_key'])
     expect(answer.headers.has('Access-Control-Allow-Origin')).toBe(false)
   })
 
-  test('read answers and errors there, and nowhere else', async () => {
+  test('browsers read answers and errors there, and nowhere else', async () => {
     const key = await makeKey(service, tenantId, { kind: 'publishable' })
     const origin = { Origin: 'https://shop.example' }
     const allowed = async (path: string, by: Send) =>
@@ -269,7 +269,7 @@ describe('browsers', () => {
     expect(headers.has('Access-Control-Allow-Origin')).toBe(false)
   })
 
-  test('show the documentation, which is at the console, all of the sandbox and nothing of live', async () => {
+  test('browsers show the documentation, which is at the console, all of the sandbox and nothing of live', async () => {
     const asked = async (url: string, origin: string, path: string) => {
       const headers = { Origin: origin, 'Access-Control-Request-Method': 'POST' }
       const answer = await fetch(url + path, { method: 'OPTIONS', headers })

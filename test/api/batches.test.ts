@@ -86,7 +86,7 @@ describe('batches', () => {
     ])
   })
 
-  test('beside its items an envelope is refused as a whole', async () => {
+  test('a batch with a wrong envelope is refused as a whole', async () => {
     const raw = '{"passes":[{}],"more":"\\u0000"}'
     const headers = { 'Content-Type': 'application/json' }
     const answer = await send('/v1/passes/batch', { method: 'POST', raw, headers })

@@ -61,7 +61,7 @@ describe('a member twice', () => {
     expect(refusal(answer)).toEqual([400, 'invalid_parameter', 'malformed_json'])
   })
 
-  test('in an item of a batch, or of its envelope', async () => {
+  test('a member twice in an item of a batch, or of its envelope, is refused', async () => {
     for (const text of ['{"passes":[{"a":1,"a":2}]}', '{"passes":[{}],"passes":[{}]}']) {
       const answer = await post(text, JSON_TYPE, '/v1/passes/batch')
       expect(refusal(answer)).toEqual([400, 'invalid_parameter', 'malformed_json'])
@@ -73,7 +73,7 @@ describe('a member twice', () => {
     '{"a:":"1","b\\u003A":"2","c\\\\":"u003a"}',
     '{"a":"1","A":"2","\\u0062":"::::"}',
     '{ "ä:🎟️" : "\\\\:" }',
-  ])('is not what a colon elsewhere means: %s', async (text) => {
+  ])('a colon elsewhere in a body is not taken for a repeated member: %s', async (text) => {
     const answer = await post(`{"template_id":"${templateId}","metadata":${text}}`)
     expect([answer.status, answer.body.metadata]).toEqual([201, JSON.parse(text)])
   })
@@ -170,7 +170,7 @@ describe('size', () => {
     expect(answer.body.error.message).toBe('The body is larger than 1 MiB.')
   })
 
-  test('also when it does not say how long it is', async () => {
+  test('a body that is too large is refused also when it does not say how long it is', async () => {
     const text = await speakRaw(
       [
         `POST /v1/passes HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${secret}\r\n`,

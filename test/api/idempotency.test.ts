@@ -64,7 +64,7 @@ describe('the same key and request', () => {
     expect(await passes()).toBe(before + 1)
   })
 
-  test('whatever the order of members, the spacing and the case of the key', async () => {
+  test('a request is repeated whatever the order of members, the spacing and the case of the key', async () => {
     const key = randomUUID()
     const first = await send('/v1/passes', keyed(key, { body: order() }))
     const { template_id, holder, metadata } = order()
@@ -74,7 +74,7 @@ describe('the same key and request', () => {
     expect(again.text).toBe(first.text)
   })
 
-  test('in another version: the stored answer, as that version shows it', async () => {
+  test('a repetition in another version shows the stored response as that version does', async () => {
     const key = randomUUID()
     const first = await send('/v1/pass_templates', keyed(key, { body: TEMPLATE }))
     const older = speak(service.urls.sandbox, { secret, version: '2025-06-01' })
@@ -86,7 +86,7 @@ describe('the same key and request', () => {
     expect(again.headers.get('Idempotency-Replayed')).toBe('true')
   })
 
-  test('in another version: the errors of a batch’s items, worded for that version', async () => {
+  test('a repetition in another version shows the errors of a batch’s items in the words of that version', async () => {
     const key = randomUUID()
     const body = { passes: [{ template_id: NO_TEMPLATE }, { template_id: 7 }, order()] }
     const first = await send('/v1/passes/batch', keyed(key, { body }))
@@ -101,7 +101,7 @@ describe('the same key and request', () => {
     expect(Object.keys(again.body.results[1].error)).not.toContain('as_sent')
   })
 
-  test('where the key is optional it is honoured', async () => {
+  test('an Idempotency-Key is honored where it is optional', async () => {
     const older = speak(service.urls.sandbox, { secret, version: '2025-06-01' })
     const key = randomUUID()
     const first = await older('/v1/passes', keyed(key, { body: order() }))
@@ -189,7 +189,7 @@ describe('the same key for another request', () => {
     expect(await passes()).toBe(before)
   })
 
-  test('of another object too', async () => {
+  test('a request with the key of a request about another object is refused', async () => {
     const key = randomUUID()
     const [one, other] = [await issuePass(send, templateId), await issuePass(send, templateId)]
     expect((await send(`/v1/passes/${one.id}/revoke`, keyed(key, { method: 'POST' }))).status).toBe(200)
@@ -198,7 +198,7 @@ describe('the same key for another request', () => {
     )
   })
 
-  test('does not count between tenants and environments', async () => {
+  test('an Idempotency-Key does not count between tenants and environments', async () => {
     const key = randomUUID()
     await send('/v1/pass_templates', keyed(key, { body: TEMPLATE }))
     const other = await makeKey(service, await makeTenant(service))
@@ -246,7 +246,7 @@ describe('what is stored', () => {
     expect(refusal(await send('/v1/passes', keyed(key, { body: order() })))).toEqual(REUSED)
   })
 
-  test('not what fails before the claim: the key is free after it', async () => {
+  test('a failure before the claim is not stored: the key is free after it', async () => {
     const key = randomUUID()
     for (const [call, status] of [
       [{ body: { template_id: 1 } }, 422],
@@ -275,7 +275,7 @@ describe('what is stored', () => {
     expect(again.text).toBe(anew.text)
   })
 
-  test('and never shown to a revoked key', async () => {
+  test('a stored response is never shown to a revoked key', async () => {
     const own = await makeKey(service, tenantId)
     const by = speak(service.urls.sandbox, { secret: own.secret })
     const key = randomUUID()
@@ -307,7 +307,7 @@ describe('the header', () => {
     }
   })
 
-  test('is ignored on other methods', async () => {
+  test('an Idempotency-Key is ignored on other methods', async () => {
     expect((await send('/v1/me', { headers: { 'Idempotency-Key': 'x' } })).status).toBe(200)
     const pass = await issuePass(send, templateId)
     const call = { method: 'PATCH', body: { metadata: { a: '2' } }, headers: { 'Idempotency-Key': 'x' } }
@@ -324,7 +324,7 @@ describe('the audit log', () => {
     return rows
   }
 
-  test('tells each write once, and no replay', async () => {
+  test('the audit log tells each write once, and no replay', async () => {
     const key = randomUUID()
     const first = await send('/v1/passes', keyed(key, { body: order() }))
     const again = await send('/v1/passes', keyed(key, { body: order() }))
@@ -341,7 +341,7 @@ describe('the audit log', () => {
     expect(await entries(again.headers.get('Request-Id'))).toEqual([])
   })
 
-  test('tells of refused writes, and of no reads', async () => {
+  test('the audit log tells of refused writes, and of no reads', async () => {
     const id = 'pass_00000000000000000000000000'
     const refused = await send(`/v1/passes/${id}/revoke`, { method: 'POST' })
     expect(await entries(refused.headers.get('Request-Id'))).toMatchObject([
@@ -355,7 +355,7 @@ describe('the audit log', () => {
     'UPDATE audit_log SET outcome = $1',
     'DELETE FROM audit_log WHERE outcome = $1',
     'TRUNCATE audit_log',
-  ])('cannot be changed by the application: %s', async (text) => {
+  ])('the audit log cannot be changed by the application: %s', async (text) => {
     const values = text.includes('$1') ? ['x'] : []
     await expect(service.database.sandbox.query({ text }, values)).rejects.toMatchObject({ code: '42501' })
   })

@@ -19,7 +19,7 @@ const uninstall = (send: Send, pass_id: string, platform = 'apple') =>
 const told = (send: Send, type: string) => eventsOf(send, `type=${type}`)
 
 describe.each(VERSIONS)('%s', (version) => {
-  test('on the first device of each platform, and off the last', async () => {
+  test('a pass is installed on the first device of each platform, and uninstalled off the last', async () => {
     const tenant = await makeTenant(service, 'enterprise', version)
     const send = await speakFor(service, tenant)
     const issued = await issuePass(send, await makeTemplate(send))
@@ -104,7 +104,7 @@ describe('with a pass', () => {
     expect(await count('pass.installed', id)).toBe(2)
   })
 
-  test('without a request: with the service as actor, and nothing when it is so already', async () => {
+  test('an install without a request has the service as its actor, and is no event when it is known already', async () => {
     const { id } = await issuePass(send, templateId)
     const mark = (type: 'pass.installed' | 'pass.uninstalled', passId: string) =>
       service.database.sandbox.forTenant(tenantId).transaction((db) =>

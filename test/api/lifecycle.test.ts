@@ -14,7 +14,7 @@ beforeAll(async () => {
 const api = (version: string): Send => speak(service.urls.sandbox, { secret, version })
 
 describe.each(VERSIONS)('%s', (version) => {
-  test('shows who is calling', async () => {
+  test('GET /v1/me shows who is calling', async () => {
     const { status, body, headers } = await api(version)('/v1/me')
     expect(status).toBe(200)
     expect(body).toMatchObject({

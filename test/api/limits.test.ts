@@ -37,7 +37,7 @@ describe('a bucket', () => {
     }
   })
 
-  test('is full again after two minutes and holds no more than before', () => {
+  test('a bucket of a rate limit is full again after two minutes and holds no more than before', () => {
     const both = fresh()
     drain(both, 'read')
     now = 120_000
@@ -66,7 +66,7 @@ describe('a bucket', () => {
     expect(drain(both, 'read')).toBe(1)
   })
 
-  test('shows what is left, and when it is full again', () => {
+  test('a bucket of a rate limit shows what is left, and when it is full again', () => {
     const { limiter, meter } = fresh()
     expect(limiter.take(meter, 'read')).toMatchObject({
       limit: 1000,
@@ -77,7 +77,7 @@ describe('a bucket', () => {
     expect(limiter.take(meter, 'read')).toMatchObject({ remaining: 989, reset: WALL / 1000 + 61 })
   })
 
-  test('is its own for each meter and each name', () => {
+  test('a bucket of a rate limit is its own for each meter and each name', () => {
     const both = fresh()
     drain(both, 'read')
     expect(both.limiter.take(both.meter, 'passes_write').allowed).toBe(true)
@@ -184,7 +184,7 @@ describe('over HTTP', () => {
     expect(shown(await by('/v1/passes/count'))).toEqual(['passes_count', '150', '150'])
   })
 
-  test('without a key the address pays', async () => {
+  test('a request without a key is counted against its address', async () => {
     const nobody = speak(service.urls.live, {})
     const answer = await nobody('/v1/me')
     expect(shown(answer).slice(0, 2)).toEqual(['unauthenticated', '1000'])
@@ -219,7 +219,7 @@ describe('over HTTP', () => {
     expect((await by('/v1/me')).status).toBe(200)
   })
 
-  test('who goes away gives its slot back', async () => {
+  test('a caller that disconnects gives its slot back', async () => {
     const tenant = await makeTenant(service)
     const by = await speaker(tenant)
     const templateId = await makeTemplate(by)

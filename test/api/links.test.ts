@@ -23,7 +23,7 @@ const query = async (text: string, ...values: readonly unknown[]) =>
 const answerOf = async (key: string) =>
   (await query('SELECT body FROM sandbox.idempotency_answers WHERE key = $1::uuid', key))[0]!.body!
 
-test('stands with the pass alone, and is whole in reads, lists, events and repeats', async () => {
+test('a link to save a pass is part of the pass, and is whole in reads, lists, events and repeats', async () => {
   const key = randomUUID()
   // Names and values that look like a link that was left out.
   const metadata = { google_url: '', download: '{"google_url":""}' }
@@ -43,7 +43,7 @@ test('stands with the pass alone, and is whole in reads, lists, events and repea
   expect((await send('/v1/events?limit=1')).body.data[0].data.pass).toEqual(first.body)
 })
 
-test('is whole in repeats of every batch, also where other items failed', async () => {
+test('a link to save a pass is whole in repeats of every batch, also where other items failed', async () => {
   const batches = [
     [
       '/v1/passes/batch',
@@ -65,7 +65,7 @@ test('is whole in repeats of every batch, also where other items failed', async 
   }
 })
 
-test('of a pass from before is shown as it is kept, in repeats of before too', async () => {
+test('a link of a pass from before is shown as it is kept, in repeats of before too', async () => {
   const key = randomUUID()
   const call = { body: { template_id: templateId }, headers: { 'Idempotency-Key': key } }
   const first = await send('/v1/passes', call)

@@ -93,7 +93,7 @@ async function setArchived(id: string, archived: boolean): Promise<void> {
   await service.database.sandbox.query({ text }, [id, archived])
 }
 
-test('records that come and go in mid-walk shift nothing', async () => {
+test('a walk through a list skips and repeats nothing when records come and go', async () => {
   const first = await page({ limit: '10' })
   service.clock.now += 1000
   const late = await issuePass(send, templateId)
@@ -153,7 +153,7 @@ describe('a cursor is refused', () => {
     const by = speak(service.urls.sandbox, { secret: other.secret, version: CURRENT })
     expect(await refused({ starting_after: await made() }, by)).toEqual(want('starting_after'))
   })
-  test('of the other environment', async () => {
+  test('a cursor is refused in the other environment', async () => {
     const tenantId = (await send('/v1/me')).body.tenant.id
     const live = await makeKey(service, tenantId, { environment: 'live' })
     const by = speak(service.urls.live, { secret: live.secret, version: CURRENT })
@@ -177,7 +177,7 @@ describe('a cursor is refused', () => {
   })
 })
 
-test('both cursors at once', async () => {
+test('a request with both cursors at once is refused', async () => {
   const { next_cursor: cursor } = await page({ limit: '5' })
   const { status, body } = await send(`/v1/passes?starting_after=${cursor}&ending_before=${cursor}`)
   expect([status, body.error]).toMatchObject([

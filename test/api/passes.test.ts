@@ -47,7 +47,7 @@ describe('issuing is refused', () => {
     ])
   })
 
-  test('by a template that is archived at the same moment', async () => {
+  test('POST /v1/passes refuses a template that is archived at the same moment', async () => {
     const own = await makeTemplate(send)
     const { issued } = await service.database.control.transaction(async (db) => {
       await db.query({ text: `UPDATE sandbox.pass_templates SET status = 'archived' WHERE id = $1` }, [own])

@@ -112,7 +112,7 @@ describe('routes', () => {
 describe('outside /v1', () => {
   const get = (path: string, method = 'GET') => sandbox()(path, { method })
 
-  test('lives and is ready', async () => {
+  test('the listener answers that it is alive and ready', async () => {
     expect((await get('/livez')).status).toBe(200)
     expect((await get('/readyz')).status).toBe(200)
   })
@@ -126,7 +126,7 @@ describe('outside /v1', () => {
     expect((await get('/openapi/..%2f..%2fpackage.json')).status).toBe(404)
   })
 
-  test('tells programs that read where the documentation is, and crawlers to stay away', async () => {
+  test('the listener tells programs where the documentation is, and crawlers to stay away', async () => {
     const index = await fetch(`${service.urls.sandbox}/llms.txt`, { redirect: 'manual' })
     expect([index.status, index.headers.get('Location')]).toEqual([
       302,
@@ -137,7 +137,7 @@ describe('outside /v1', () => {
     expect(await robots.text()).toBe('User-agent: *\nDisallow: /\n')
   })
 
-  test('has no file of a pass that there is not', async () => {
+  test('the listener answers 404 for the file of a pass that does not exist', async () => {
     expect(refusal(await get('/p/abc.pkpass'))).toEqual([404, 'not_found', 'not_found'])
   })
 

@@ -218,7 +218,7 @@ describe('what comes of it', () => {
     expect(events.filter((type) => type === 'pass.scanned already_redeemed')).toHaveLength(19)
   })
 
-  test('who redeems and who revokes at once: one of them wins', async () => {
+  test('one of a concurrent redemption and revocation wins', async () => {
     for (let round = 0; round < 5; round += 1) {
       const { id } = await issuePass(send, templates.get('event_ticket')!)
       const [redeemed, revoked] = await Promise.all([
@@ -286,19 +286,19 @@ describe('codes', () => {
     return [status, body.result, body.pass_id]
   }
 
-  test('are what the file of the pass shows to scanners', async () => {
+  test('the codes of a pass are what the file of the pass shows to scanners', async () => {
     const { download } = (await send(`/v1/passes/${id}`)).body
     const file = Buffer.from(await (await fetch(download.apple_url)).arrayBuffer())
     const { barcodes } = JSON.parse(unzip(file).get('pass.json')!.toString())
     expect(await read(barcodes[0].message)).toEqual([201, 'accepted', id])
   })
 
-  test('are read in either case', async () => {
+  test('the codes of a pass are read in either case', async () => {
     expect(await read(code)).toEqual([201, 'accepted', id])
     expect(await read(code.toLowerCase())).toEqual([201, 'accepted', id])
   })
 
-  test('of no pass are recorded as unknown, and nobody is told', async () => {
+  test('a scanned code of no pass is recorded as unknown, and no event is made', async () => {
     const other = await makeTenant(service)
     const sendOther = await speakFor(service, other)
     const theirs = await issuePass(sendOther, await makeTemplate(sendOther))

@@ -15,7 +15,7 @@ beforeAll(async () => {
 })
 
 describe('another tenant', () => {
-  test('finds nothing of it, and reads what a missing object reads', async () => {
+  test('another tenant finds nothing of it, and reads what a missing object reads', async () => {
     const pass = await issuePass(send, templateId)
     const other = await speakFor(service, await makeTenant(service))
     const live = await speakFor(service, tenantId, 'live')

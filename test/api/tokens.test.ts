@@ -145,13 +145,13 @@ describe('one that cannot be used is refused', () => {
     expect(firstFault(await hold(id))).toEqual(fault('used already'))
   })
 
-  test('by twenty at once: one gets it', async () => {
+  test('a token that twenty requests use at once is given to one', async () => {
     const id = await makeToken()
     const answers = await Promise.all(Array.from({ length: 20 }, () => hold(id)))
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(1)
   })
 
-  test('but is not used up by a request that fails', async () => {
+  test('a token is not used up by a request that fails', async () => {
     const id = await makeToken()
     expect((await hold(id, { phone_number: '1' })).status).toBe(422)
     expect(firstFault(await hold(id, { name: 'Ada' }))).toEqual([
@@ -162,7 +162,7 @@ describe('one that cannot be used is refused', () => {
     expect((await hold(id)).status).toBe(201)
   })
 
-  test('after half an hour', async () => {
+  test('a token is refused after half an hour', async () => {
     const [early, late] = [await makeToken(), await makeToken()]
     service.clock.now += 30 * MINUTE - 1
     expect((await hold(early)).status).toBe(201)
@@ -172,7 +172,7 @@ describe('one that cannot be used is refused', () => {
     expect(firstFault(await hold(late))).toEqual(fault('names no token'))
   })
 
-  test('of a bank account, for a company, of nobody, of another tenant', async () => {
+  test('a token is refused of a bank account, for a company, of nobody, of another tenant', async () => {
     expect(firstFault(await hold(await makeToken(OF_ACCOUNT)))).toEqual(fault('of a bank account'))
     expect(firstFault(await hold(await makeToken(), { type: 'company' }))).toEqual(fault('individuals only'))
     expect(firstFault(await hold('tok_00000000000000000000000000'))).toEqual(fault('names no token'))

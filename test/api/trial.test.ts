@@ -26,7 +26,7 @@ afterAll(async () => {
 })
 
 describe('the trial', () => {
-  test('covers 500 live passes, exactly, whoever asks at once', async () => {
+  test('the trial covers 500 live passes, exactly, whoever asks at once', async () => {
     const tenant = await makeTenant(service, 'trial')
     const by = await speakFor(service, tenant, 'live')
     const own = await makeTemplate(by)
@@ -50,7 +50,7 @@ describe('the trial', () => {
     expect((await by('/v1/passes/count')).body.count).toBe(500)
   })
 
-  test('covers 500 where batches and single requests come to two nodes at once', async () => {
+  test('the trial covers 500 where batches and single requests come to two nodes at once', async () => {
     const tenant = await makeTenant(service, 'trial')
     const { secret } = await makeKey(service, tenant, { environment: 'live' })
     const nodes = [service, other].map(({ urls }) => speak(urls.live, { secret }))
@@ -100,7 +100,7 @@ describe('the trial', () => {
     ])
   })
 
-  test('is not stored: with a plan the same request goes through', async () => {
+  test('the trial is not stored: with a plan the same request goes through', async () => {
     const tenant = await makeTenant(service, 'trial')
     const by = await speakFor(service, tenant, 'live')
     const own = await makeTemplate(by)
@@ -121,7 +121,7 @@ describe('the trial', () => {
     expect((await by('/v1/passes', call)).status).toBe(201)
   })
 
-  test('ends after 30 days', async () => {
+  test('the trial ends after 30 days', async () => {
     const tenant = await makeTenant(service, 'trial')
     const by = await speakFor(service, tenant, 'live')
     const own = await makeTemplate(by)

@@ -118,7 +118,7 @@ describe('what is refused', () => {
     expect((await ask('https://93.184.215.14/hooks')).status).toBe(201)
   })
 
-  test('also in a change, of which then nothing is done', async () => {
+  test('a refused change of a webhook endpoint does nothing', async () => {
     const { id } = await register()
     const answer = await send(`/v1/webhook-endpoints/${id}`, {
       method: 'PATCH',
@@ -179,7 +179,7 @@ describe('the secret', () => {
       service.clock.now,
     )
 
-  test('is stored sealed, opens for its endpoint alone, and is shown again only to who repeats the request', async () => {
+  test('the secret of a webhook endpoint is sealed, opens for its endpoint alone, and is shown again only to a repeated request', async () => {
     const call = {
       body: { url: URL, enabled_events: ['*'] },
       headers: { 'Idempotency-Key': crypto.randomUUID() },
@@ -203,7 +203,7 @@ describe('the secret', () => {
   const rotate = async (id: string) =>
     (await send(`/v1/webhook-endpoints/${id}/rotate_secret`, { body: {} })).body.secret as string
 
-  test('signs for 24 hours after its rotation, unless another one follows', async () => {
+  test('the secret of a webhook endpoint signs for 24 hours after its rotation, unless another one follows', async () => {
     const { id, secret: first } = await register()
     const second = await rotate(id)
     expect(await opened(id)).toEqual([second, first])
@@ -217,13 +217,13 @@ describe('the secret', () => {
     expect(await opened(id)).toEqual([third])
   })
 
-  test('leaves nothing but the one before it, however often it is rotated', async () => {
+  test('the secret of a webhook endpoint leaves nothing but the one before it, however often it is rotated', async () => {
     const { id } = await register()
     for (let count = 0; count < 50; count += 1) await rotate(id)
     expect((await stored(id)).retired_secrets).toHaveLength(1)
   })
 
-  test('of an earlier version’s many old ones only the last signs', async () => {
+  test('only the last of an earlier version’s many old secrets signs', async () => {
     const { id, secret: first } = await register()
     const second = await rotate(id)
     const [kept] = (await stored(id)).retired_secrets
@@ -254,7 +254,7 @@ describe('the number of endpoints', () => {
   }
   const add = (by: Send) => by('/v1/webhook-endpoints', { body: { url: URL, enabled_events: ['*'] } })
 
-  test('is 100 in an environment; one that is deleted makes room', async () => {
+  test('the number of webhook endpoints is 100 in an environment; one that is deleted makes room', async () => {
     const { by } = await fill(100)
     const refused = await add(by)
     expect(refusal(refused)).toEqual([409, 'conflict', 'invalid_state'])
@@ -264,7 +264,7 @@ describe('the number of endpoints', () => {
     expect((await add(by)).status).toBe(409)
   })
 
-  test('is not exceeded by requests at the same time', async () => {
+  test('the number of webhook endpoints is not exceeded by requests at the same time', async () => {
     const { by, owner } = await fill(99)
     const { control } = service.database
     // While the end of the audit log is held, whoever has counted the endpoints cannot commit.
@@ -280,7 +280,7 @@ describe('the number of endpoints', () => {
 })
 
 describe('attempts', () => {
-  test('are planned for who is subscribed, and cancelled where the endpoint is disabled', async () => {
+  test('webhook attempts are planned for who is subscribed, and cancelled where the endpoint is disabled', async () => {
     const by = await speakFor(service, await makeTenant(service))
     const all = await register({}, by)
     const some = await register({ enabled_events: ['pass_template.created', 'pass.created'] }, by)
@@ -334,7 +334,7 @@ describe('attempts', () => {
     expect((await by(`/v1/events/${body.id}`)).body).toEqual(body)
   })
 
-  test('that are pending are cancelled when the endpoint is disabled, and stay so', async () => {
+  test('webhook attempts that are pending are cancelled when the endpoint is disabled, and stay so', async () => {
     const by = await speakFor(service, await makeTenant(service))
     const { id } = await register({}, by)
     await makeTemplate(by)
@@ -350,7 +350,7 @@ describe('attempts', () => {
     expect((await attemptsOf(id)).map(({ status }) => status)).toEqual(['canceled'])
   })
 
-  test('are retried by hand, also while the endpoint is disabled; those that are due are made anyway', async () => {
+  test('webhook attempts are retried by hand, also while the endpoint is disabled; those that are due are made anyway', async () => {
     const by = await speakFor(service, await makeTenant(service))
     const { id } = await register({}, by)
     await makeTemplate(by)
@@ -378,7 +378,7 @@ describe('attempts', () => {
     expect(await queued('ready', id)).toBe(1)
   })
 
-  test('that wait for their time are made at once by hand, and keep their time', async () => {
+  test('webhook attempts that wait for their time are made at once by hand, and keep their time', async () => {
     const by = await speakFor(service, await makeTenant(service))
     const { id } = await register({}, by)
     await makeTemplate(by)
@@ -404,7 +404,7 @@ describe('attempts', () => {
     expect(rows[0]!.resume_at).toBe(Date.parse('2026-06-02T00:00:00Z'))
   })
 
-  test('go with the endpoint', async () => {
+  test('webhook attempts go with the endpoint', async () => {
     const by = await speakFor(service, await makeTenant(service))
     const { id } = await register({}, by)
     await makeTemplate(by)

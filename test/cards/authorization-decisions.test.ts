@@ -96,25 +96,28 @@ async function told({ send }: Tenant): Promise<string[]> {
 }
 
 describe('what is asked', () => {
-  test.each(CARD_VERSIONS)('of a tenant pinned to %s: signed, and in its version', async (version) => {
-    const tenant = await tenantWith({}, version)
-    const transaction = await authorize(tenant)
-    const [question] = asked
-    const { text, headers, body } = question!
-    const [, seconds, signature] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(
-      String(headers['service-signature'] ?? headers['svc-signature']),
-    )!
-    expect(createHmac('sha256', tenant.signing).update(`${seconds}.${text}`).digest('hex')).toBe(signature)
-    expect(Math.abs(Number(seconds) * 1000 - Date.now())).toBeLessThan(60_000)
-    expect(body).toMatchObject({
-      id: transaction.decision_id,
-      object: 'authorization_decision',
-      version: version === '2025-11-01' ? '2026-02-01' : version,
-      data: { card_transaction: { id: transaction.id, status: 'authorized', merchant: MERCHANT } },
-    })
-  })
+  test.each(CARD_VERSIONS)(
+    'the endpoint of a tenant pinned to %s is asked with a signature and in its version',
+    async (version) => {
+      const tenant = await tenantWith({}, version)
+      const transaction = await authorize(tenant)
+      const [question] = asked
+      const { text, headers, body } = question!
+      const [, seconds, signature] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(
+        String(headers['service-signature'] ?? headers['svc-signature']),
+      )!
+      expect(createHmac('sha256', tenant.signing).update(`${seconds}.${text}`).digest('hex')).toBe(signature)
+      expect(Math.abs(Number(seconds) * 1000 - Date.now())).toBeLessThan(60_000)
+      expect(body).toMatchObject({
+        id: transaction.decision_id,
+        object: 'authorization_decision',
+        version: version === '2025-11-01' ? '2026-02-01' : version,
+        data: { card_transaction: { id: transaction.id, status: 'authorized', merchant: MERCHANT } },
+      })
+    },
+  )
 
-  test('nobody, where the rules decline or there is no endpoint', async () => {
+  test('no endpoint is asked when the rules decline or there is none', async () => {
     const tenant = await tenantWith()
     expect((await authorize(tenant, 10_001)).decline_reason.code).toBe('insufficient_funds')
     await tenant.send('/v1/authorization_endpoint', { method: 'DELETE' })
@@ -123,7 +126,7 @@ describe('what is asked', () => {
     expect((await tenant.send('/v1/authorization_decisions')).body.data).toEqual([])
   })
 
-  test('with the old secret too for a day after its rotation', async () => {
+  test('the question to an endpoint is also signed with the old secret for a day after its rotation', async () => {
     const tenant = await tenantWith()
     await tenant.send('/v1/authorization_endpoint/rotate_secret', { method: 'POST' })
     await authorize(tenant)
@@ -205,7 +208,7 @@ describe('about an authorization of 0, which verifies the card', () => {
     expect((await authorize(tenant, 0)).decline_reason.code).toBe('decision_declined')
   })
 
-  test('for more than that cannot be used', async () => {
+  test('an answer for more than 0 cannot be used for a verification of the card', async () => {
     const tenant = await tenantWith({ default_action: 'decline' })
     reply = (question) => question.answer({ approved: true, amount: 1 })
     expect((await authorize(tenant, 0)).decline_reason.code).toBe('decision_errored')
@@ -297,7 +300,7 @@ test('a tenant waits for many answers at once, also while others are there', asy
   expect((await pending).map(({ status }) => status)).toEqual(Array(8).fill('authorized'))
 })
 
-test('of many at once no more are approved than the balance covers', async () => {
+test('concurrent decisions approve no more than the balance covers', async () => {
   const tenant = await tenantWith()
   const all = await Promise.all(Array.from({ length: 12 }, () => authorize(tenant, 3000)))
   expect(all.filter(({ status }) => status === 'authorized')).toHaveLength(3)
@@ -311,7 +314,7 @@ describe('the same request again', () => {
     headers: { 'Idempotency-Key': key },
   })
 
-  test('waits for its question, and is not asked twice', async () => {
+  test('a repeated authorization request waits for its question, and is not asked twice', async () => {
     reply = undefined
     const tenant = await tenantWith()
     const key = randomUUID()
@@ -328,7 +331,7 @@ describe('the same request again', () => {
     expect(asked).toHaveLength(1)
   })
 
-  test('is the same for an amount of minus zero, which is stored as 0', async () => {
+  test('a repeated authorization request is the same for an amount of minus zero, which is stored as 0', async () => {
     reply = undefined
     const tenant = await tenantWith()
     const raw = JSON.stringify(use(tenant.card, 0)).replace('"amount":0', '"amount":-0')
@@ -341,7 +344,7 @@ describe('the same request again', () => {
     expect((await first).body).toMatchObject({ status: 'authorized', amounts: { requested: 0 } })
   })
 
-  test('may claim the key for a moment: the first one waits for that with its answer', async () => {
+  test('a repeated authorization request may claim the key for a moment: the first one waits for that with its answer', async () => {
     reply = undefined
     const tenant = await tenantWith()
     const key = randomUUID()
@@ -361,7 +364,7 @@ describe('the same request again', () => {
   })
 
   test.each(['approve', 'decline'])(
-    'after kill -9 between question and answer: a worker takes the default (%s), once',
+    'a worker takes the default (%s) once, after kill -9 between question and answer',
     { timeout: 60_000 },
     async (default_action) => {
       reply = undefined

@@ -9,7 +9,7 @@ const fund = (send: Send, amount: unknown) => send('/v1/test/funding', { body: {
 const EMPTY = { object: 'balance', currency: 'usd', available: 0, held: 0, payable: 0 }
 
 describe.each(['2025-11-01', '2026-02-01', '2026-05-19'])('%s', (version) => {
-  test('is nothing at first, and what arrives adds up', async () => {
+  test('the balance is nothing at first, and what arrives adds up', async () => {
     const send = await speakFor(service, await makeTenant(service, 'enterprise', version))
     expect((await send('/v1/balance')).body).toEqual(EMPTY)
     expect((await fund(send, 1000)).body).toEqual({ ...EMPTY, available: 1000 })

@@ -27,7 +27,7 @@ const NOBODY = 'chd_00000000000000000000000000'
 const NO_PROGRAM = 'cprg_00000000000000000000000000'
 const NO_CARD = 'card_00000000000000000000000000'
 
-test.each(CARD_VERSIONS)('in %s a program and a card are made, read, listed and changed', async (version) => {
+test.each(CARD_VERSIONS)('a program and a card are made, read, listed and changed in %s', async (version) => {
   const through = (await speakAll(service, tenantId))[version]
   const program = await make(through, '/v1/card_programs', {
     name: 'Team meals',
@@ -90,7 +90,7 @@ test.each(CARD_VERSIONS)('in %s a program and a card are made, read, listed and 
 })
 
 describe('controls', () => {
-  test('of a card without its own are those of the program, as they were at its making', async () => {
+  test('spending controls of a card without its own are those of the program when the card was made', async () => {
     const limits = [{ amount: 500, interval: 'monthly', categories: ['5812'] }]
     const controls = { blocked_categories: ['7995'], spending_limits: limits }
     const program = await make(send, '/v1/card_programs', {
@@ -152,7 +152,7 @@ describe('controls', () => {
     expect(firstFault(await patch(send, `/v1/cards/${id}`, change))).toEqual(wanted)
   })
 
-  test('may be as large as the interface lets them be', async () => {
+  test('spending controls may be as large as the interface lets them be', async () => {
     const spending_limits = [{ amount: 10 ** 15, interval: 'all_time', categories: null }]
     const { spending_controls } = await makeCard(send, { spending_controls: { spending_limits } })
     expect(spending_controls.spending_limits).toEqual(spending_limits)
@@ -180,25 +180,28 @@ describe('a card is refused', () => {
     expect(firstFault(answer)).toEqual([422, 'validation_failed', { field, issue: expect.any(String) }])
   })
 
-  test.each(['virtual', 'physical'])('of a kind that its program, %s, does not issue', async (kind) => {
-    const { id } = await make(send, '/v1/card_programs', { name: 'P', kind })
-    const other = kind === 'virtual' ? { type: 'physical', shipping: SHIPPING } : { type: 'virtual' }
-    const body = { cardholder_id: await makeCardholder(send), card_program_id: id, ...other }
-    expect(firstFault(await send('/v1/cards', { body }))).toMatchObject([
-      422,
-      'validation_failed',
-      { field: 'type' },
-    ])
-  })
+  test.each(['virtual', 'physical'])(
+    'POST /v1/cards refuses a kind that its program, %s, does not issue',
+    async (kind) => {
+      const { id } = await make(send, '/v1/card_programs', { name: 'P', kind })
+      const other = kind === 'virtual' ? { type: 'physical', shipping: SHIPPING } : { type: 'virtual' }
+      const body = { cardholder_id: await makeCardholder(send), card_program_id: id, ...other }
+      expect(firstFault(await send('/v1/cards', { body }))).toMatchObject([
+        422,
+        'validation_failed',
+        { field: 'type' },
+      ])
+    },
+  )
 
-  test('for a cardholder who is not active', async () => {
+  test('POST /v1/cards refuses a cardholder who is not active', async () => {
     const cardholder_id = await makeCardholder(send)
     await patch(send, `/v1/cardholders/${cardholder_id}`, { status: 'inactive' })
     const answer = await send('/v1/cards', { body: { cardholder_id, type: 'virtual' } })
     expect(refusal(answer)).toEqual([409, 'conflict', 'invalid_state'])
   })
 
-  test('for a cardholder whose name is on a list, until that is resolved', async () => {
+  test('POST /v1/cards refuses a cardholder whose name is on a list, until that is resolved', async () => {
     const cardholder_id = await makeCardholder(send)
     const text = `UPDATE sandbox.cardholders SET sanctions_status = 'potential_match' WHERE tenant_id = $1 AND id = $2`
     await service.database.control.query({ text }, [tenantId, cardholder_id])
@@ -206,7 +209,7 @@ describe('a card is refused', () => {
     expect(refusal(answer)).toEqual([409, 'conflict', 'invalid_state'])
   })
 
-  test('in live before the business is verified, and so is every other write', async () => {
+  test('POST /v1/cards is refused in live before the business is verified, and so is every other write', async () => {
     const other = await makeTenant(service)
     const live = await speakFor(service, other, 'live')
     const unverified = [403, 'permission_error', 'business_verification_required']

@@ -63,7 +63,7 @@ async function accounts(): Promise<number[]> {
   )
 }
 
-test('is prepared, submitted, reviewed and won', async () => {
+test('a dispute is prepared, submitted, reviewed and won', async () => {
   const ctx = await makeCleared()
   const made = await open(ctx, {
     amount: 600,
@@ -108,7 +108,7 @@ test.each([
   ],
   ['withdrawn', ['withdraw'], ['created', 'closed']],
 ] as const)(
-  'is %s after %j: nothing is left of it, and it can be disputed anew',
+  'a dispute is %s after %j: nothing is left of it, and the transaction can be disputed again',
   async (status, steps, told) => {
     const ctx = await makeCleared()
     const { id } = await open(ctx)
@@ -126,7 +126,7 @@ test.each([
   },
 )
 
-test('has 60 days to be submitted, by the service clock; then a worker ends it, once', async () => {
+test('a dispute has 60 days to be submitted, by the service clock; then a worker ends it, once', async () => {
   const [late, early] = [await open(await makeCleared()), await open(await makeCleared())]
   service.clock.now = START + 60 * DAY - 1
   expect((await act(early.id, 'submit')).status).toBe(200)
@@ -153,7 +153,7 @@ test('has 60 days to be submitted, by the service clock; then a worker ends it, 
 })
 
 describe('what was cleared', () => {
-  test('is disputed and refunded once', async () => {
+  test('a cleared amount is disputed and refunded once', async () => {
     const ctx = await makeCleared()
     await open(ctx, { amount: 700 })
     const more = await send('/v1/disputes', {
@@ -165,7 +165,7 @@ describe('what was cleared', () => {
     expect(refusal(await refund(ctx, 901))).toEqual(CONFLICT)
   })
 
-  test('is refunded while it is disputed: what is refunded is disputed no more', async () => {
+  test('a cleared amount is refunded while it is disputed: what is refunded is disputed no more', async () => {
     const ctx = await makeCleared()
     const older = await open(ctx, { amount: 500 })
     const newer = await open(ctx, { amount: 300 })
@@ -196,7 +196,7 @@ describe('what was cleared', () => {
     expect(refusal(await refund(ctx))).toEqual(CONFLICT)
   })
 
-  test('is not refunded where the network has given it back', async () => {
+  test('a cleared amount is not refunded where the network has given it back', async () => {
     const ctx = await makeCleared()
     const { id } = await open(ctx, { amount: 700 })
     await act(id, 'submit')
@@ -206,7 +206,7 @@ describe('what was cleared', () => {
     expect((await send(`/v1/disputes/${id}`)).body).toMatchObject({ amount: 700, status: 'won' })
   })
 
-  test('is disputed once by many at once', async () => {
+  test('a cleared amount is disputed once by many at once', async () => {
     const ctx = await makeCleared()
     const body = { card_transaction_id: ctx, reason: 'other', amount: 300 }
     const all = await Promise.all(Array.from({ length: 16 }, () => send('/v1/disputes', { body })))
@@ -239,7 +239,7 @@ describe('evidence', () => {
   const fileOf = (bytes: number) =>
     Buffer.concat([Buffer.from('%PDF-1.7\n'), Buffer.alloc(bytes - 9, 0x20)]).toString('base64')
 
-  test('is kept, and shown without its content', async () => {
+  test('evidence of a dispute is kept, and shown without its content', async () => {
     const files = [
       file(PNG, 'image/png', 'order.png'),
       file(PDF, 'application/pdf'),
@@ -318,7 +318,7 @@ describe('evidence', () => {
   })
 })
 
-test('is changed until it is submitted, and annotated at any time', async () => {
+test('a dispute is changed until it is submitted, and annotated at any time', async () => {
   const { id } = await open(await makeCleared(), { amount: 600 })
   const change = (body: object) => patch(send, `/v1/disputes/${id}`, body)
   expect((await change({ amount: 900, reason: 'duplicate' })).body).toMatchObject({
@@ -338,7 +338,7 @@ test('is changed until it is submitted, and annotated at any time', async () => 
 })
 
 describe.each(CARD_VERSIONS)('%s', (version) => {
-  test('names complaints as it does, in bodies, filters and events', async () => {
+  test('the version names complaints as it does, in bodies, filters and events', async () => {
     await use(version)
     const reason = version === '2026-05-19' ? 'customer_complaint' : 'customer_dispute'
     const other = version === '2026-05-19' ? 'customer_dispute' : 'customer_complaint'

@@ -20,7 +20,7 @@ const expire = () =>
     wakeUpChannel: { publish: () => {} },
   })
 
-test('after 7 days, or 31 for travel, and not before; once however many look', async () => {
+test('a hold ends after 7 days, or 31 for travel, and not before; once however many look', async () => {
   const tenantId = await makeTenant(service)
   const send = await speakFor(service, tenantId)
   const card = await makeCard(send)

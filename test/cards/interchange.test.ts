@@ -48,7 +48,7 @@ async function openCard() {
 }
 
 describe('a refund', () => {
-  test('of all returns all of the interchange, and nothing is paid out', async () => {
+  test('a refund of all returns all of the interchange, and nothing is paid out', async () => {
     const { tenantId, send, clear, refund, settlements, interchange, advance } = await openCard()
     const { id } = await clear(1_000_000)
     await refund(id)
@@ -70,7 +70,7 @@ describe('a refund', () => {
     await verifyLedger(service.operator, tenantId)
   })
 
-  test('in a later settlement returns it there: older versions show no less than 0', async () => {
+  test('a refund in a later settlement returns it there: older versions show no less than 0', async () => {
     const { tenantId, versions, send, clear, refund, settlements, interchange, advance } = await openCard()
     const { id } = await clear(10_000)
     const [first] = await settlements()
@@ -92,7 +92,7 @@ describe('a refund', () => {
     await verifyLedger(service.operator, tenantId)
   })
 
-  test('between two clearings returns its part of what is earned by then', async () => {
+  test('a refund between two clearings returns its part of what is earned by then', async () => {
     const { send, clear, refund, interchange } = await openCard()
     const { id } = await clear(34)
     await refund(id)

@@ -72,7 +72,7 @@ test('numbers are of the range for tests, and differ', () => {
 
 describe('details', () => {
   test.each(CARD_VERSIONS)(
-    'in %s show the number of a virtual card, and are told in the audit log',
+    'details of a virtual card in %s show its number, and are told in the audit log',
     async (version) => {
       const card = await makeCard(send)
       const { secret, id: keyId } = await makeKey(service, tenantId, { scope: 'admin' })
@@ -95,7 +95,7 @@ describe('details', () => {
     },
   )
 
-  test('are for scope admin alone', async () => {
+  test('details of a card are for scope admin alone', async () => {
     const { id } = await makeCard(send)
     for (const scope of ['read', 'write'] as const) {
       const { secret } = await makeKey(service, tenantId, { scope })
@@ -107,7 +107,7 @@ describe('details', () => {
     }
   })
 
-  test('of a physical card and of none are refused, which is told too', async () => {
+  test('details of a physical card and of none are refused, which is told too', async () => {
     const { id } = await makeCard(send, { type: 'physical', shipping: SHIPPING })
     expect(refusal(await admin(`/v1/cards/${id}/details`))).toEqual([409, 'conflict', 'invalid_state'])
     const log = (await admin(`/v1/audit_log?action=card_details.viewed&target_id=${id}`)).body.data
@@ -116,7 +116,7 @@ describe('details', () => {
     expect(refusal(missing)).toEqual([404, 'not_found', 'not_found'])
   })
 
-  test('are of the environment’s own card', async () => {
+  test('details of a card are of the environment’s own card', async () => {
     await verifyTenant(service.operator, tenantId)
     service.forget()
     const { secret } = await makeKey(service, tenantId, { environment: 'live', scope: 'admin' })
@@ -208,7 +208,7 @@ describe('a rotation', () => {
     expect(await keyVersions()).toEqual([Math.max(...made)])
   })
 
-  test('that is killed in the middle is gone on with', async () => {
+  test('a rotation of card keys that is killed in the middle is continued', async () => {
     const sealer = await keysOf().sealer()
     const ids = Array.from({ length: 450 }, (_, index) => `card_${String(index).padStart(26, '0')}`)
     const all = ids.map((cardId) => ({ cardId, secrets: makeSecrets() }))

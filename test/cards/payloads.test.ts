@@ -124,7 +124,7 @@ function openGoogle(opaque: string) {
 }
 
 describe('a payload for Apple Pay', () => {
-  test('is the card, encrypted to the leaf certificate', async () => {
+  test('a payload for Apple Pay is the card, encrypted to the leaf certificate', async () => {
     const card = await makeCard(send)
     const payload = await make(send, payloadsOf(card.id), apple())
     expect(payload).toMatchObject({ object: 'provisioning_payload', wallet: 'apple_pay', consumed_at: null })
@@ -141,7 +141,7 @@ describe('a payload for Apple Pay', () => {
     expect(openApple(second).nonce).toBe('9c02a1f8')
   })
 
-  test('is made once for a nonce, however that is written, and asked for at once', async () => {
+  test('a payload for Apple Pay is made once for a nonce, however that is written, and asked for at once', async () => {
     const card = await makeCard(send)
     const order = { body: apple({ nonce: 'ABCDEF01' }) }
     const answers = await Promise.all(Array.from({ length: 6 }, () => send(payloadsOf(card.id), order)))
@@ -214,7 +214,7 @@ describe('a payload for Apple Pay', () => {
     },
   }
 
-  test.each(Object.keys(CHAINS))('is refused for a chain: %s', async (about) => {
+  test.each(Object.keys(CHAINS))('a payload for Apple Pay is refused for a chain: %s', async (about) => {
     const [certificates, message] = CHAINS[about]!()
     const card = await makeCard(send)
     const answer = await send(payloadsOf(card.id), { body: apple({ certificates }) })
@@ -238,7 +238,7 @@ test('a payload for Google Pay is the card, encrypted to the network', async () 
 })
 
 test.each(CARD_VERSIONS)(
-  'in %s payloads are made, read and listed, afterwards without what was encrypted',
+  'payloads in %s are made, read and listed, afterwards without what was encrypted',
   async (version) => {
     const through = (await speakAll(service, tenantId))[version]
     const card = await makeCard(through)

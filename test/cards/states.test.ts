@@ -85,35 +85,38 @@ test('a card expires with the last moment of its month', async () => {
 })
 
 describe('a replacement', () => {
-  test.each(['lost', 'stolen'])('of a card that was %s ends that at once', async (reason) => {
-    const controls = { blocked_categories: ['7995'], max_authorization_count: 2 }
-    const old = await makeCard(send, { metadata: { a: '1' }, spending_controls: controls })
-    const { status, body } = await act(old.id, 'replace', { reason })
-    expect(status).toBe(201)
-    expect(body).toMatchObject({
-      cardholder_id: old.cardholder_id,
-      spending_controls: old.spending_controls,
-      metadata: { a: '1' },
-      status: 'active',
-      replacement_for_id: old.id,
-      replaced_by_id: null,
-    })
-    expect(await read(old.id)).toMatchObject({
-      status: 'canceled',
-      cancellation_reason: reason,
-      replaced_by_id: body.id,
-    })
-    expect((await eventsOf(send)).slice(-2)).toEqual(['card.created', 'card.canceled'])
-    expect(refusal(await act(old.id, 'replace', { reason }))).toEqual(INVALID)
-  })
+  test.each(['lost', 'stolen'])(
+    'a replacement of a card that was %s ends that card at once',
+    async (reason) => {
+      const controls = { blocked_categories: ['7995'], max_authorization_count: 2 }
+      const old = await makeCard(send, { metadata: { a: '1' }, spending_controls: controls })
+      const { status, body } = await act(old.id, 'replace', { reason })
+      expect(status).toBe(201)
+      expect(body).toMatchObject({
+        cardholder_id: old.cardholder_id,
+        spending_controls: old.spending_controls,
+        metadata: { a: '1' },
+        status: 'active',
+        replacement_for_id: old.id,
+        replaced_by_id: null,
+      })
+      expect(await read(old.id)).toMatchObject({
+        status: 'canceled',
+        cancellation_reason: reason,
+        replaced_by_id: body.id,
+      })
+      expect((await eventsOf(send)).slice(-2)).toEqual(['card.created', 'card.canceled'])
+      expect(refusal(await act(old.id, 'replace', { reason }))).toEqual(INVALID)
+    },
+  )
 
-  test('of a virtual card that expires ends that too: the new one is active', async () => {
+  test('a replacement of a virtual card that expires ends that too: the new one is active', async () => {
     const { id } = await makeCard(send)
     const { body } = await act(id, 'replace', { reason: 'expired' })
     expect([body.status, (await read(id)).status]).toEqual(['active', 'canceled'])
   })
 
-  test('of a damaged physical card takes over when it is activated', async () => {
+  test('a replacement of a damaged physical card takes over when it is activated', async () => {
     const old = await makeCard(send, PHYSICAL)
     await ship(old.id, 'shipped')
     await act(old.id, 'activate')
@@ -128,7 +131,7 @@ describe('a replacement', () => {
     expect((await eventsOf(send)).slice(-2)).toEqual(['card.updated', 'card.canceled'])
   })
 
-  test('that is lost on its way is replaced itself: the last one takes over from the first', async () => {
+  test('a replacement of a card that is lost on its way is replaced itself: the last one takes over from the first', async () => {
     const first = await makeCard(send, PHYSICAL)
     await act(first.id, 'activate')
     const second = (await act(first.id, 'replace', { reason: 'damaged' })).body
@@ -139,7 +142,7 @@ describe('a replacement', () => {
     expect((await read(third.id)).replacement_for_id).toBe(second.id)
   })
 
-  test('needs a reason that there is, a card that is not canceled, and an active cardholder', async () => {
+  test('a replacement of a card needs a reason that there is, a card that is not canceled, and an active cardholder', async () => {
     const { id, cardholder_id } = await makeCard(send)
     for (const body of [{}, { reason: 'bored' }, { reason: 'lost', color: 'red' }]) {
       expect(firstFault(await act(id, 'replace', body)).slice(0, 2)).toEqual([422, 'validation_failed'])
@@ -153,7 +156,7 @@ describe('a replacement', () => {
 })
 
 describe('shipping', () => {
-  test('goes its way, told at the two steps that matter', async () => {
+  test('the shipping of a card goes its way, told at the two steps that matter', async () => {
     const { id } = await makeCard(send, PHYSICAL)
     const shipped = await ship(id, 'shipped')
     expect(shipped.body.shipping).toMatchObject({
@@ -175,7 +178,7 @@ describe('shipping', () => {
     [['shipped', 'returned'], []],
     [['failed'], []],
     [['canceled'], []],
-  ])('from %o it can become %o', async (way, possible) => {
+  ])('the shipping of a card that went %o can become %o', async (way, possible) => {
     for (const status of ['pending', 'shipped', 'delivered', 'returned', 'failed', 'canceled']) {
       const { id } = await makeCard(send, PHYSICAL)
       for (const step of way) await ship(id, step)
@@ -185,7 +188,7 @@ describe('shipping', () => {
     }
   })
 
-  test('is of physical cards that exist', async () => {
+  test('only physical cards that exist have shipping', async () => {
     expect(refusal(await ship((await makeCard(send)).id, 'shipped'))).toEqual(INVALID)
     expect(firstFault(await ship('card_00000000000000000000000000', 'shipped'))).toEqual([
       422,

@@ -365,7 +365,7 @@ describe('limits', () => {
     expect(await ask(card, 300)).toBe('authorized')
   })
 
-  test('of categories, one beside the other, and also when they are set later', async () => {
+  test('limits of categories apply beside each other, and also when they are set later', async () => {
     await fund(100_000)
     const card = await makeCard(send)
     const diner = { merchant: MERCHANT }
@@ -436,7 +436,7 @@ describe('limits', () => {
 describe('64 at once', () => {
   const approved = (all: readonly Body[]) => all.filter(({ status }) => status === 'authorized').length
 
-  test('on one card: as much as the limit allows, and no less', async () => {
+  test('64 concurrent authorizations of one card use as much as the limit allows, and no less', async () => {
     await fund(1_000_000)
     const card = await makeCard(send, {
       spending_controls: { spending_limits: [{ amount: 1000, interval: 'daily' }] },
@@ -445,14 +445,14 @@ describe('64 at once', () => {
     expect(approved(all)).toBe(33)
   })
 
-  test('on one card: as many as may be', async () => {
+  test('64 concurrent authorizations of one card use as many as may be', async () => {
     await fund(1_000_000)
     const card = await makeCard(send, { spending_controls: { max_authorization_count: 20 } })
     const all = await Promise.all(Array.from({ length: 64 }, () => authorize(card.id, 30)))
     expect(approved(all)).toBe(20)
   })
 
-  test('on as many cards: as much as the balance allows, and no less', async () => {
+  test('64 concurrent authorizations of as many cards use what the balance allows, and no less', async () => {
     await fund(1000)
     const first = await makeCard(send)
     const others = await Promise.all(
@@ -500,7 +500,7 @@ describe('bad input', () => {
     return [status, code, (fault as { field: string } | undefined)?.field]
   }
 
-  test('is refused by field, and nothing is written', async () => {
+  test('a wrong authorization is refused by field, and nothing is written', async () => {
     const { id: card_id } = await makeCard(send)
     const given = { card_id, amount: 100, merchant: MERCHANT }
     const refused = (field: string) => [422, 'validation_failed', field]
@@ -522,7 +522,7 @@ describe('bad input', () => {
     expect(rtl.merchant.name).toBe('مطعم الميناء \u202e!')
   })
 
-  test('another currency is declined, not refused', async () => {
+  test('an authorization in another currency is declined, not refused', async () => {
     const card = await makeCard(send)
     await fund(100)
     expect((await authorize(card.id, 1, { currency: 'eur' })).decline_reason.code).toBe(

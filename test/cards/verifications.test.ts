@@ -85,7 +85,7 @@ test('a card that is not good is declined, by the rule that says so', async () =
 })
 
 describe('it ends', () => {
-  test('when its time is over, as a hold does', async () => {
+  test('a verification of a card ends when its time is over, as a hold does', async () => {
     const card = await makeCard(send)
     const [made, hotel] = [
       await verify(card.id),
@@ -107,7 +107,7 @@ describe('it ends', () => {
     await verifyLedger(service.operator, tenantId)
   })
 
-  test('by the settlement clock, where that is ahead', async () => {
+  test('a verification of a card ends by the settlement clock, where that is ahead', async () => {
     const made = await verify((await makeCard(send)).id)
     const advanced = await send('/v1/test/settlements/advance_clock', { body: {} })
     expect([advanced.status, advanced.body.now]).toEqual([200, made.expires_at])
@@ -133,7 +133,7 @@ describe('it ends', () => {
   })
 
   test.each([undefined, true, false])(
-    'by a clearing, which takes more than is held; final: %s',
+    'a verification of a card ends by a clearing, which takes more than is held; final: %s',
     async (final) => {
       const made = await verify((await makeCard(send)).id)
       const { body } = await simulate('clearing', made, {
@@ -198,7 +198,7 @@ describe('limits', () => {
     ],
   }
 
-  test('are neither used up by it nor keep it from a card that has used them up', async () => {
+  test('limits are neither used up by a verification nor keep it from a card that has used them up', async () => {
     await send('/v1/test/funding', { body: { amount: 100 } })
     const card = await makeCard(send, { spending_controls: controls })
     expect((await verify(card.id)).status).toBe('authorized')

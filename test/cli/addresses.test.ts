@@ -64,7 +64,7 @@ describe('what is known', () => {
     resolveBaseUrls(db.control, readSettings(env, { roles }), own)
   const { console: ownConsole, ...ownApis } = OWN
 
-  test('by who serves everything, without settings: where it listens, also for the others', async () => {
+  test('a process that serves everything knows, without settings, where it listens, and tells the others', async () => {
     expect(await resolve([], {}, OWN)).toEqual(OWN)
     expect(await resolve(['worker'], {}, {})).toEqual(OWN)
     const moved = { ...OWN, live: 'http://127.0.0.1:9' }
@@ -72,7 +72,7 @@ describe('what is known', () => {
     expect(await resolve(['worker'], {}, {})).toEqual(moved)
   })
 
-  test('by who serves a part, without settings: its own for itself alone', async () => {
+  test('a process that serves a part knows, without settings, only its own address', async () => {
     await expect(resolve(['api'], {}, ownApis)).rejects.toBeInstanceOf(SettingsError)
     await resolve(['worker'], DECLARED, {})
     await db.control.query({ text: 'UPDATE control.addresses SET declared = false' }) // as if somebody had served all
@@ -86,7 +86,7 @@ describe('what is known', () => {
     })
   })
 
-  test('by a setting: for everybody, wherever one listens', async () => {
+  test('a setting makes an address known to every process, wherever one listens', async () => {
     expect(await resolve([], DECLARED, OWN)).toEqual(PUBLIC)
     expect(await resolve([], {}, OWN)).toEqual(PUBLIC)
     expect(await resolve(['api'], {}, ownApis)).toEqual(PUBLIC)

@@ -173,7 +173,7 @@ test('events are shown as a table, as lines of JSON, and one as a whole', async 
 test.each([
   ['2026-05-19', unwrap],
   ['2025-06-01', unwrapOld],
-])('in %s, what is triggered is forwarded, signed, and the client unwraps it', async (version, open) => {
+])('what is triggered in %s is forwarded, signed, and the client unwraps it', async (version, open) => {
   const merchant = await makeMerchant(version)
   const opened: WebhookEvent[] = []
   const failures: unknown[] = []

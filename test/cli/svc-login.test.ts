@@ -121,7 +121,7 @@ test('a token that is due is exchanged, and one that the service calls expired t
   expect(standIn.reused).toEqual([])
 })
 
-test('of processes that find a token due at once, one exchanges it and the others use what it got', async () => {
+test('one of the processes that find a token due exchanges it and the others use what it got', async () => {
   await signIn()
   makeDue()
   let waiting: () => void = () => {}

@@ -242,7 +242,7 @@ test('refusals that pass and lost connections leave nothing out and show nothing
   expect(tail.said.filter((line) => line.startsWith('Connected'))).toHaveLength(2)
 })
 
-test('it waits as long as the service asks', async () => {
+test('svc logs waits as long as the service asks', async () => {
   const server = await serveLogs()
   const tail = follow(server)
   await tail.connected()

@@ -51,7 +51,7 @@ const templates = async () => (await promoter.live('/v1/pass_templates')).body.d
 const change = (name: string) =>
   promoter.sandbox(`/v1/pass_templates/${templateId}`, { method: 'PATCH', body: { name } })
 
-test('shows the plan, asks, copies; the second time there is nothing to do', async () => {
+test('svc promote shows the plan, asks, copies; the second time there is nothing to do', async () => {
   const first = await run(['templates', templateId], 'y')
   const [{ id }] = await templates()
   expect(first).toEqual({
@@ -70,7 +70,7 @@ test.each(['', 'n', 'yeah'])('copies nothing when the answer is "%s"', async (an
   expect(await templates()).toEqual([])
 })
 
-test('shows where live differs, and fails', async () => {
+test('svc promote shows where live differs, and fails', async () => {
   await run(['templates', templateId, '--yes'])
   const [{ id }] = await templates()
   await change('Tea club')
@@ -87,7 +87,7 @@ test('shows where live differs, and fails', async () => {
   })
 })
 
-test('shows what live refuses, and copies none', async () => {
+test('svc promote shows what live refuses, and copies none', async () => {
   const good = await make(promoter.sandbox, '/v1/webhook-endpoints', ENDPOINT)
   const bad = await make(promoter.sandbox, '/v1/webhook-endpoints', {
     ...ENDPOINT,
@@ -113,7 +113,7 @@ test('what changes while it asks is said, and not copied', async () => {
   expect(await templates()).toEqual([])
 })
 
-test('as JSON: one line, the promotion as the service shows it', async () => {
+test('svc promote --json prints one line, the promotion as the service shows it', async () => {
   const planned = await run(['templates', templateId, '--dry-run', '--json'])
   expect(JSON.parse(planned.stdout)).toMatchObject({
     dry_run: true,
@@ -167,7 +167,7 @@ test('live that does not answer is named by its own address', async () => {
   expect([code, stderr]).toEqual([4, `error: cannot reach ${env.SVC_LIVE_BASE_URL}: connection refused`])
 })
 
-test('in a pipe nobody is asked', async () => {
+test('svc promote in a pipe asks no question', async () => {
   const program = startProgram(
     process.execPath,
     ['runtime/cli/svc.ts', 'promote', 'templates', templateId],

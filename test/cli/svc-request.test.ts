@@ -122,7 +122,7 @@ test('what is given is what is sent', async () => {
   ])
 })
 
-test('without data there is no body; without a version the account’s own answers; a PATCH is not repeated', async () => {
+test('svc sends no body without data, lets the account’s version answer, and repeats no PATCH', async () => {
   const { url, asked } = await serve(reply(200, DONE), reply(503, {}))
   await run(url, ['get', '/v1/me'])
   expect(asked[0]).toMatchObject({ body: '' })

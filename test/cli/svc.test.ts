@@ -50,7 +50,7 @@ async function run(
   return { code, stdout, stderr }
 }
 
-test('says which it is, and which version of the API it speaks', async () => {
+test('svc --version says which it is, and which version of the API it speaks', async () => {
   const { version } = JSON.parse(readFileSync('runtime/cli/package/package.json', 'utf8'))
   expect(await run(['--version'])).toEqual({
     code: 0,
@@ -156,7 +156,7 @@ test('neither a key nor a sign-in: exit code 3', async () => {
   })
 })
 
-test('nobody there: exit code 4', async () => {
+test('svc exits with 4 when no server answers', async () => {
   const baseUrl = `http://127.0.0.1:${await freePort()}`
   const { code, stdout, stderr } = await run(['events', '--base-url', baseUrl])
   expect({ code, stdout }).toEqual({ code: 4, stdout: '' })
@@ -235,7 +235,7 @@ test('listen: a line an event for people; the stream lost for good is exit code 
   expect(stderr).toContain('error: the service answered 401: It is revoked.\n')
 })
 
-test('who has read enough is no failure', async () => {
+test('svc exits well when its reader has read enough', async () => {
   const [server, endpoint] = [await serveStreams(), await serveEndpoint()]
   const program = startSvc(['listen', '--base-url', server.baseUrl, '--forward-to', endpoint.url])
   const stream = await server.stream(1)

@@ -142,7 +142,7 @@ test.each<readonly [string, string, () => object, string]>([
       `${disposition('count')}Content-Type: application/vnd.count+json\r\n\r\n1\r\n` +
       `${disposition('file', 'blob')}Content-Type: image/jpeg\r\n\r\nJ\r\n--B--\r\n`,
   ],
-])('in a multipart body, %s', async (_what, id, body, want) => {
+])('a multipart body of the client: %s', async (_what, id, body, want) => {
   expect(await send(id, body())).toEqual([`${MULTIPART}; boundary=B`, want])
 })
 

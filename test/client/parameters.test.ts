@@ -172,18 +172,21 @@ test.each(
   ROWS.map(
     (row) => [row.in, row.style ?? '', row.explode ?? '', JSON.stringify(row.of[1]), row.want, row] as const,
   ),
-)('in %s, %s, explode %s: %s is written %s', async (_where, _style, _explode, _value, want, row) => {
-  const server = await serve({ status: 200, body: {} })
-  await made.createClient({ baseUrl: server.baseUrl })[idOf(row)]!({ [row.in]: { color: row.of[1] } })
-  const { url, headers } = server.received[0]!
-  const written = {
-    path: url.slice(`/${idOf(row)}/`.length, -'/end'.length),
-    query: url.slice(`/${idOf(row)}?`.length),
-    header: headers.color,
-    cookie: headers.cookie,
-  }
-  expect(written[row.in]).toBe(want)
-})
+)(
+  'a parameter in %s, %s, explode %s: %s is written %s',
+  async (_where, _style, _explode, _value, want, row) => {
+    const server = await serve({ status: 200, body: {} })
+    await made.createClient({ baseUrl: server.baseUrl })[idOf(row)]!({ [row.in]: { color: row.of[1] } })
+    const { url, headers } = server.received[0]!
+    const written = {
+      path: url.slice(`/${idOf(row)}/`.length, -'/end'.length),
+      query: url.slice(`/${idOf(row)}?`.length),
+      header: headers.color,
+      cookie: headers.cookie,
+    }
+    expect(written[row.in]).toBe(want)
+  },
+)
 
 test('parameters of several styles are written together', async () => {
   const server = await serve({ status: 200, body: {} })
@@ -225,7 +228,7 @@ test.each([
   ['label', BLUE, '.'],
   ['matrix', ARRAY, undefined],
 ] as const)(
-  'in the path, %s: %j with the value %j would reach another operation',
+  'a parameter in the path is refused: %s: %j with the value %j would reach another operation',
   async (style, of, value) => {
     const row = ROWS.find((each) => each.style === style && each.of === of)!
     const server = await serve({ status: 200, body: {} })

@@ -81,7 +81,7 @@ async function addressOf(program: Program): Promise<string> {
 const client = (baseUrl = env.BASE_URL!) =>
   createClient({ baseUrl, apiKey: env.API_KEY!, clock: notedClock() })
 
-test('they compile; one whose version was changed does where the versions differ, and nowhere else', () => {
+test('programs compile; one whose version was changed does where the versions differ, and nowhere else', () => {
   expect(Object.fromEntries(errors)).toEqual({
     'upgrade.changed.ts': [
       expect.stringContaining("'cardTransaction' does not exist"),

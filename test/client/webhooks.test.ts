@@ -156,7 +156,7 @@ test.each<{ given: string; headers: WebhookHeaders; want: string }>([
   expect(await check(headers)).toBe(want)
 })
 
-test('who takes the client of another version is told which header came instead', async () => {
+test('the client of another version is told which header came instead', async () => {
   const call = unwrap(BODY, { 'x-service-signature': GOOD, host: 'h' }, SECRET, at(SECOND))
   await expect(call).rejects.toThrow(
     'There is no Service-Signature; x-service-signature may be that of another version',
@@ -183,11 +183,14 @@ test.each([
   [0, 1, 'timestamp_out_of_tolerance'],
   [3600, 301, 'accepted'],
   [Number.NaN, 0, 'timestamp_out_of_tolerance'],
-])('with a tolerance of %s s, after %s s: %s', async (toleranceSeconds, seconds, want) => {
-  expect(await check(GOOD, { toleranceSeconds, ...at(SECOND + seconds) })).toBe(want)
-})
+])(
+  'a delivery is judged by its age: a tolerance of %s s, after %s s: %s',
+  async (toleranceSeconds, seconds, want) => {
+    expect(await check(GOOD, { toleranceSeconds, ...at(SECOND + seconds) })).toBe(want)
+  },
+)
 
-test('without a clock of its own it takes the system’s', async () => {
+test('verification without a clock takes that of the system', async () => {
   vi.useFakeTimers({ now: SECOND * 1000, toFake: ['Date'] })
   try {
     const signed = await testHeaders(BODY, SECRET)
@@ -224,7 +227,7 @@ test.each([
   expect(await check(GOOD, { secret })).toBe(want)
 })
 
-test('over a rotation every delivery is accepted, whichever side has changed its secret first', async () => {
+test('every delivery is accepted over a rotation, whichever side has changed its secret first', async () => {
   const [before, after] = [SECRET, OTHER]
   const whileRotating = await testHeaders(BODY, [after, before], at(SECOND))
   expect(whileRotating[HEADER]?.match(/v1=/g)).toHaveLength(2)
@@ -300,12 +303,12 @@ describe('of the package itself, unwrap', () => {
     ['in none', '{"type":"pass.created"}', HEADER, 'unknown_version'],
     ['in one that objects have by nature', body('constructor'), HEADER, 'unknown_version'],
     ['under no header of theirs', body('2026-05-19'), 'Other-Signature', 'missing_header'],
-  ])('refuses what is written %s', async (_, text, header, code) => {
+  ])('unwrap refuses what is written %s', async (_, text, header, code) => {
     const signed = await signDelivery(header, text, SECRET, at(SECOND))
     await expect(all.unwrap(text, signed, SECRET, at(SECOND))).rejects.toMatchObject({ code })
   })
 
-  test('refuses a stranger before it reads the version', async () => {
+  test('unwrap refuses a stranger before it reads the version', async () => {
     const signed = await signDelivery(HEADER, body('2099-01-01'), OTHER, at(SECOND))
     const refused = all.unwrap(body('2099-01-01'), signed, SECRET, at(SECOND))
     await expect(refused).rejects.toMatchObject({ code: 'no_match' })

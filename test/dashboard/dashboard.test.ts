@@ -39,7 +39,7 @@ async function addEndpoint(role: VisitRole = 'developer', url = 'https://93.184.
 }
 
 describe('who may', () => {
-  test('whoever has not signed in is sent there, and back afterwards', async () => {
+  test('a visitor who has not signed in is sent to sign in, and back afterwards', async () => {
     const stranger = new Browser(dashboard.origin, '')
     for (const { method, path } of listRoutes(dashboard.watching)) {
       const address = path.replaceAll(/:\w+/g, 'x')

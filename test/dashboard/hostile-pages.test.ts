@@ -123,12 +123,12 @@ describe('the search', () => {
     ['req_00000000000000000000000000', '/sandbox/requests/req_00000000000000000000000000'],
     ['mem_00000000000000000000000000', '/sandbox/members'],
     ['prm_00000000000000000000000000', '/live/promotions/prm_00000000000000000000000000'],
-  ])('leads from %s to its page', async (id, place) => {
+  ])('the search of the dashboard leads from %s to its page', async (id, place) => {
     const { status, location } = await find(id)
     expect([status, location]).toEqual([303, place])
   })
 
-  test('leads from an attempt at a delivery to its page, in its own environment and for its own tenant', async () => {
+  test('the search of the dashboard leads from an attempt at a delivery to its page, in its own environment and for its own tenant', async () => {
     const page = tenant.pages.find((path) => /^\/sandbox\/.*\/attempts\//.test(path))!
     const id = page.split('/').at(-1)!
     expect((await find(id)).location).toBe(page)

@@ -68,7 +68,7 @@ const audited = async () => {
   return (await query(text)).rows.map((row) => Object.values(row as object).join(' '))
 }
 
-test('takes the place of password and code: another session, told in the logs', async () => {
+test('a passkey replaces password and code: another session, told in the logs', async () => {
   const added = await add()
   expect(added.status).toBe(200)
   expect(added.text).toContain('The passkey is added.')
@@ -105,7 +105,7 @@ describe('nobody is let in', () => {
     expect(answer.text).toContain('The passkey is not known here')
   })
 
-  test('as another member, or of another tenant', async () => {
+  test('a passkey does not let in another member, or one of another tenant', async () => {
     const colleague = await dashboard.signIn(tenantId, 'developer')
     const stranger = await dashboard.signIn(await makeTenant(dashboard.service), 'owner')
     for (const each of [colleague, stranger]) {
@@ -114,7 +114,7 @@ describe('nobody is let in', () => {
     }
   })
 
-  test('by another device, with the passkey’s identifier', async () => {
+  test('a passkey’s identifier from another device is refused', async () => {
     const { text } = await newcomer().get('/sign-in')
     const real = JSON.parse(device.get(optionsIn(text)))
     const other = new Authenticator(dashboard.origin)
@@ -125,7 +125,7 @@ describe('nobody is let in', () => {
     expect((await by.post(SIGN_IN, { ...hiddenFields(page.text, SIGN_IN), credential })).status).toBe(403)
   })
 
-  test('with an answer that was used, in the same browser or another', async () => {
+  test('a passkey’s answer that was used is refused, in the same browser or another', async () => {
     const by = newcomer()
     const { text } = await by.get('/sign-in')
     const sent = { ...hiddenFields(text, SIGN_IN), credential: device.get(optionsIn(text), { counter: 0 }) }
@@ -135,7 +135,7 @@ describe('nobody is let in', () => {
     expect((await audited()).at(-1)).toBe('member.signed_in failed')
   })
 
-  test('when the page was open for five minutes', async () => {
+  test('a passkey is refused when the page was open for five minutes', async () => {
     const by = newcomer()
     const { text } = await by.get('/sign-in')
     const credential = device.get(optionsIn(text))
@@ -143,7 +143,7 @@ describe('nobody is let in', () => {
     expect((await by.post(SIGN_IN, { ...hiddenFields(text, SIGN_IN), credential })).status).toBe(403)
   })
 
-  test('when the device has counted less than before: there is a copy of it', async () => {
+  test('a passkey is refused when the device has counted less than before: there is a copy of it', async () => {
     expect((await signIn({ counter: 7 })).status).toBe(303)
     expect((await signIn({ counter: 7 })).status).toBe(403)
     expect((await signIn({ counter: 3 })).status).toBe(403)

@@ -229,7 +229,7 @@ describe('requests', () => {
     expect(kept.rows.filter(({ text }) => text.includes('whsec_'))).toEqual([])
   })
 
-  test('they appear as they are made, and pages go on', async () => {
+  test('requests appear on the page as they are made, and pages continue', async () => {
     for (let count = 0; count < 26; count += 1) await send('/v1/me')
     await dashboard.service.flush()
     const first = await browser.get(`${REQUESTS}?path=/v1/me`)

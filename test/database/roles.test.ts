@@ -33,7 +33,7 @@ describe.each([
     await expect(db[own].query({ text })).rejects.toMatchObject(DENIED)
   })
 
-  test('has its own schema as the only one', async () => {
+  test('a role has its own schema as the only one', async () => {
     const { rows } = await db[own].query({
       text: `SELECT current_user AS role, current_schemas(false)::text AS path, current_setting('timezone') AS zone`,
     })

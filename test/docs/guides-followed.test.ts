@@ -141,7 +141,7 @@ describe.each(requests)('$name', (use) => {
 
   const isRead = !before.includes('--json')
   if (isRead && !answer)
-    test('finds the same on both sides, and something', () => {
+    test('a request of a guide finds the same on both sides, and something', () => {
       const found = ({ body }: Answer) => body.data?.map(({ id }: { id: string }) => id) ?? body
       expect(found(answers.after)).toEqual(found(answers.before))
       expect(found(answers.after)).not.toEqual([])
@@ -155,7 +155,7 @@ describe.each(requests)('$name', (use) => {
       expect(other.body).not.toEqual(answers.after.body)
     })
   else if (differs)
-    test('is refused on the other side', async () => {
+    test('a request of a guide is refused on the other side', async () => {
       const wrong = added ? named(after, to, from) : moved(use)
       const { status, body } = await type(wrong, use, 'after')
       expect([status, body]).toEqual([expect.toBeOneOf([400, 422]), { error: expect.anything() }])
@@ -186,7 +186,7 @@ describe.each(deliveries)('$name', ({ curl, typescript, from, to }) => {
     return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, close: () => server.close() }
   }
 
-  test('is taken by the receiver of its own version, and by no other', async () => {
+  test('a delivery of a guide is taken by the receiver of its own version, and by no other', async () => {
     const old = await receiver(typescript!.before, from)
     const next = await receiver(typescript!.after, to)
     const deliver = async (command: string, url: string) =>

@@ -55,7 +55,7 @@ describe('settings that two files repeat', () => {
     ])
   })
 
-  test('of versions: the newest in the changelog is that of the package', () => {
+  test('the newest version in the changelog is that of the package', () => {
     const { version } = JSON.parse(read('package.json')) as { version: string }
     expect(/^## (\d\S*)/m.exec(read('CHANGELOG.md'))?.[1]).toBe(version)
   })

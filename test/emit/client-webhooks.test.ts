@@ -79,7 +79,7 @@ test('events that are signed in another way have their type alone', () => {
   expect(files.get('client/README.md')).not.toContain('## Webhooks')
 })
 
-test('without events nothing is said of them', () => {
+test('a package of a document without events does not mention them', () => {
   const files = filesOf()
   expect(index(files)).not.toMatch(/WebhookE|unwrap/)
   expect(files.get('client/README.md')).not.toContain('## Webhooks')

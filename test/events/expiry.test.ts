@@ -31,7 +31,7 @@ async function tenant(version = '2026-05-19') {
 }
 
 test.each(['2025-06-01', '2026-05-19'])(
-  'in %s: when the time has come and not before, once however many look',
+  'a pass expires in %s when the time has come and not before, once however many look',
   async (version) => {
     const { id, send, issue, told } = await tenant(version)
     const [first, second] = [await issue(60_000), await issue(120_000)]

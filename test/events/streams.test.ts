@@ -63,7 +63,7 @@ async function happened(): Promise<string[]> {
   return rows.map(({ id }) => id)
 }
 
-test('says each event as it happens, as it was rendered', async () => {
+test('a stream says each event as it happens, as it was rendered', async () => {
   const stream = await watch()
   expect(stream.response.status).toBe(200)
   expect(stream.response.headers.get('Content-Type')).toBe('text/event-stream')
@@ -92,7 +92,7 @@ test('resumes after the last one seen, without loss or repeat, also over what ca
   expect([...seen, ...second.ids()]).toEqual((await happened()).slice(before))
 })
 
-test('says where it starts, for who loses it before the first event', async () => {
+test('a stream says where it starts, for a client that loses it before the first event', async () => {
   const newest = (await happened()).at(-1)!
   const stream = await watch()
   await until('the stream to begin', () => stream.text() !== '')
@@ -102,7 +102,7 @@ test('says where it starts, for who loses it before the first event', async () =
   expect(fresh.ids()).toEqual(await happened())
 })
 
-test('reads on through more than it takes at once', async () => {
+test('a stream reads on through more than it takes at once', async () => {
   const templateId = await makeTemplate(send)
   const [last] = (await happened()).slice(-1)
   const passes = Array(100).fill({ template_id: templateId })
@@ -121,7 +121,7 @@ describe('refuses', () => {
     expect([response.status, error.param]).toEqual([400, 'Last-Event-ID'])
   })
 
-  test('another tenant’s event in the same words', async () => {
+  test('a stream refuses another tenant’s event in the same words', async () => {
     const other = await speakFor(service, await makeTenant(service))
     await makeTemplate(other)
     const [event] = (await other('/v1/events')).body.data
@@ -143,7 +143,7 @@ describe('refuses', () => {
   })
 })
 
-test('counts as no concurrent request', async () => {
+test('a stream counts as no concurrent request', async () => {
   await watch()
   const templateId = await makeTemplate(send)
   const answers = await Promise.all(
@@ -152,7 +152,7 @@ test('counts as no concurrent request', async () => {
   expect(answers.map(({ status }) => status)).toEqual(Array(64).fill(200))
 })
 
-test('ends when its key is revoked', async () => {
+test('a stream ends when its key is revoked', async () => {
   const key = await makeKey(service, tenantId, { scope: 'read' })
   const stream = await watch({}, key.secret)
   await until('the stream to begin', () => stream.text() !== '')
@@ -161,7 +161,7 @@ test('ends when its key is revoked', async () => {
   await until('the end', stream.hasEnded, 3000)
 })
 
-test('lives on while the database is away, and misses nothing', async () => {
+test('a stream continues while the database is away, and misses nothing', async () => {
   const stream = await watch()
   await until('the stream to begin', () => stream.text() !== '')
   await service.database.control.query({
@@ -188,7 +188,7 @@ describe('by itself', () => {
       findSpace: async () => tenantId,
     })
 
-  test('says something now and then, so that nobody takes it for dead', async () => {
+  test('a stream says something now and then, so that it is not taken for dead', async () => {
     let leaving = false
     const said: string[] = []
     const began = performance.now()
@@ -200,7 +200,7 @@ describe('by itself', () => {
     expect(performance.now() - began).toBeGreaterThan(90)
   })
 
-  test('ends when the process does', async () => {
+  test('a stream ends when the process does', async () => {
     let leaving = false
     const iterator = open(() => leaving)[Symbol.asyncIterator]()
     await iterator.next()

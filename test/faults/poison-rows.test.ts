@@ -162,7 +162,7 @@ const WORKERS: readonly Worker[] = [
 ]
 
 describe.each(WORKERS)('$work', ({ work, table, column = 'id', run, prepare, after, isDone }) => {
-  test('leaves a row that fails, does the others, and does it when it can be done', async () => {
+  test('a worker leaves a row that fails, does the others, and does it when it can be done', async () => {
     logged = []
     const made: { send: Send; id: string }[] = []
     for (const count of [2, 1, 1]) {

@@ -65,7 +65,7 @@ describe('an amount of money', () => {
     },
   )
 
-  test('where any number will do, its spelling does not matter; a text that looks like one neither', async () => {
+  test('a number’s spelling does not matter where any number will do; a text that looks like one stays text', async () => {
     for (const latitude of ['52.0', '52', '5.2e1', '-0.0']) {
       const raw = JSON.stringify({
         ...TEMPLATE,

@@ -218,7 +218,7 @@ describe('what is no request of ours', () => {
     expect(answers[0]?.status).toBe(200)
   })
 
-  test('who expects 100-continue is told to go on', async () => {
+  test('a client that expects 100-continue is told to continue', async () => {
     const body = JSON.stringify({ template_id: templateId })
     const { answers } = await say(
       `POST /v1/passes HTTP/1.1\r\n${head()}${key()}${JSON_TYPE}Expect: 100-continue\r\nContent-Length: ${body.length}\r\n\r\n`,
@@ -339,7 +339,7 @@ describe('size', () => {
   })
 })
 
-test('after all that the service answers, and what it gave up is counted', async () => {
+test('the service answers after all that, and what it gave up is counted', async () => {
   const { answers } = await say(GOOD())
   expect(answers[0]?.status).toBe(200)
   expect(service.observability).toBeDefined()

@@ -51,7 +51,7 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => planner.end())
 
-test('is for one shard: the same parameter names the tenant of every table', () => {
+test('a statement is for one shard: the same parameter names the tenant of every table', () => {
   const wrong = sent.filter(
     ({ text, own }) => !findException(SPREAD, text) && (new Set(own).size !== 1 || own[0] === undefined),
   )
@@ -61,7 +61,7 @@ test('is for one shard: the same parameter names the tenant of every table', () 
   expect(SPREAD.map(([begins]) => begins).filter((begins) => !used.has(begins))).toEqual([])
 })
 
-test('has nothing in it that Citus refuses, or does by way of the coordinator', () => {
+test('a statement has nothing in it that Citus refuses, or does by way of the coordinator', () => {
   const wrong = sent.flatMap(({ text }) =>
     refusals(text, findException(SPREAD, text) !== undefined).map((refusal) => ({ refusal, text })),
   )

@@ -59,7 +59,7 @@ test.each([
   ['claim.sql', '$4'],
   ['plan.sql', '$4'],
   ['complete.sql', '$3'],
-] as const)('for one tenant %s names it for every table, place and new row', async (file, tenant) => {
+] as const)('the statement %s names its tenant for every table, place and new row', async (file, tenant) => {
   const text = forOneTenant(readSqlFile(join(RUNTIME, 'events/delivery/queries'), file), tenant)
   expect((await prepare(text))[Number(tenant.slice(1)) - 1]).toBe('text')
   const conditions =

@@ -37,7 +37,7 @@ let spaces: ReadonlyMap<string, string>
 /** What is of the tenant whatever its space is. */
 const OF_THE_TENANT = /^(control\.|(sandbox\.|live\.)?audit_)/
 
-test('names its tenant in the plan of every access, and binds the one it is for', async () => {
+test('every statement names its tenant in the plan of every access, and binds the one it is for', async () => {
   const wrong: unknown[] = []
   let count = 0
   const texts = byText()

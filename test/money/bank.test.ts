@@ -72,7 +72,7 @@ async function transferOf(id: string) {
   return (await service.database.control.query<object>({ text }, [tenantId, id])).rows[0]
 }
 
-test('is sent, arrives and is told', async () => {
+test('a bank payout is sent, arrives and is told', async () => {
   const made = await pay()
   // A Monday.
   expect(made).toMatchObject({ status: 'pending', chain: null, arrival_date: '2026-06-02' })
@@ -96,7 +96,7 @@ test('is sent, arrives and is told', async () => {
   await verifyLedger(service.operator, tenantId)
 })
 
-test('is shown to operators with what the bank has of it, and nothing of the account', async () => {
+test('a bank payout is shown to operators with what the bank has of it, and nothing of the account', async () => {
   const { id } = await pay()
   await look()
   const shown = await showPayout(service.operator, tenantId, id)
@@ -113,7 +113,7 @@ test('is shown to operators with what the bank has of it, and nothing of the acc
   await expect(showPayout(service.operator, tenantId, 'po_x')).rejects.toMatchObject({ kind: 'not_found' })
 })
 
-test('comes back within days, and is payable again', async () => {
+test('a bank payout that comes back within days is payable again', async () => {
   const { id } = await pay()
   await look()
   await look(MINUTE)
@@ -125,7 +125,7 @@ test('comes back within days, and is payable again', async () => {
   expect([await payable(), await transferOf(id)]).toMatchObject([10_000, { state: 'ended' }])
 })
 
-test('is followed for a week, and then no more', async () => {
+test('a bank payout is followed for a week, and then no more', async () => {
   const { id } = await pay()
   await look()
   await look(MINUTE)
@@ -134,7 +134,7 @@ test('is followed for a week, and then no more', async () => {
   expect((await get(id)).status).toBe('paid')
 })
 
-test('is paid once however many look', async () => {
+test('a bank payout is paid once however many look', async () => {
   const all = await Promise.all(Array.from({ length: 6 }, () => pay()))
   await Promise.all(Array.from({ length: 5 }, () => look()))
   expect(standIn.payments).toHaveLength(6)
@@ -166,7 +166,7 @@ describe('a bank that', () => {
     expect([(await get(id)).status, standIn.payments.length]).toEqual(['paid', 1])
   })
 
-  test('takes a payment and does not say so is asked for the same again', async () => {
+  test('a bank that takes a payment and does not say so is asked for the same again', async () => {
     const { id } = await pay()
     standIn.afterTaken = () => 'hang'
     await look()
@@ -177,7 +177,7 @@ describe('a bank that', () => {
     expect([(await get(id)).status, standIn.payments.length]).toEqual(['paid', 1])
   })
 
-  test('does not know us pays nothing, and fails nothing', async () => {
+  test('a bank that does not know us pays nothing, and fails nothing', async () => {
     const { id } = await pay()
     await look(0, 'somebody else')
     expect([(await get(id)).status, await transferOf(id)]).toMatchObject([
@@ -188,7 +188,7 @@ describe('a bank that', () => {
     expect(standIn.payments).toHaveLength(1)
   })
 
-  test('refuses fails the payout', async () => {
+  test('a bank that refuses fails the payout', async () => {
     const { id } = await pay()
     standIn.fault = () => 422
     await look()
@@ -326,7 +326,7 @@ test('canceled before it is sent, it never is', async () => {
   expect(refusal(late)).toEqual([409, 'conflict', 'invalid_state'])
 })
 
-test('to a destination that was disabled meanwhile, it fails and is never sent', async () => {
+test('a payout to a destination that was disabled meanwhile fails and is never sent', async () => {
   const { id } = await pay()
   await send(`/v1/payout_destinations/${destination}/disable`, { method: 'POST' })
   await look()
@@ -334,7 +334,7 @@ test('to a destination that was disabled meanwhile, it fails and is never sent',
   expect([standIn.requests, await payable()]).toEqual([[], 10_000])
 })
 
-test('to a destination that has come on the sanctions list, it fails and is never sent', async () => {
+test('a payout to a destination that has come on the sanctions list fails and is never sent', async () => {
   const { id } = await pay()
   const list = service.sanctions.list()
   const spy = vi.spyOn(service.sanctions, 'list').mockReturnValue({ ...list, match: () => [{} as never] })
@@ -343,7 +343,7 @@ test('to a destination that has come on the sanctions list, it fails and is neve
   expect([standIn.requests, await payable()]).toEqual([[], 10_000])
 })
 
-test('is in dollars only', async () => {
+test('a bank payout is in dollars only', async () => {
   const answer = await send('/v1/payouts', { body: { ...order(), currency: 'usdc' } })
   expect(firstFault(answer)[2]).toMatchObject({ field: 'currency' })
 })
@@ -376,7 +376,7 @@ describe('the stand-in refuses', () => {
     expect(standIn.payments).toEqual([])
   })
 
-  test('another payment under the same key, and makes the same one once', async () => {
+  test('the bank of the tests refuses another payment under the same key, and makes the same one once', async () => {
     const [first, again] = [await ask(GOOD), await ask(GOOD)]
     expect(await again.text()).toBe(await first.text())
     expect([(await ask({ ...GOOD, amount: 2 })).status, standIn.payments.length]).toEqual([409, 1])

@@ -34,7 +34,7 @@ const defaults = async () =>
   )
 
 describe.each(CARD_VERSIONS)('%s', (version) => {
-  test('is held for 24 hours, then active, and both are told once', async () => {
+  test('a payout destination is held for 24 hours, then active, and both are told once', async () => {
     tenantId = await makeTenant(service, 'enterprise', version)
     send = await speakFor(service, tenantId)
     const made = await add({ metadata: { a: '1' } })
@@ -122,7 +122,7 @@ describe('an address', () => {
 })
 
 describe('the default', () => {
-  test('is the first, until another is made it', async () => {
+  test('the default destination is the first, until another is made it', async () => {
     const first = await add()
     const second = await add()
     expect([first.default, second.default, await defaults()]).toEqual([true, false, [true, false]])
@@ -136,7 +136,7 @@ describe('the default', () => {
     expect(await defaults()).toEqual([false, false, true])
   })
 
-  test('can be none, and is the next one then', async () => {
+  test('the default destination can be none, and is the next one then', async () => {
     const { id } = await add({ default: false })
     expect(await defaults()).toEqual([false])
     await patch(send, `/v1/payout_destinations/${id}`, { default: true })
@@ -145,7 +145,7 @@ describe('the default', () => {
     expect((await add()).default).toBe(true)
   })
 
-  test('is one, however many are made it at once', async () => {
+  test('the default destination is one, however many are made it at once', async () => {
     const all = await Promise.all(Array.from({ length: 8 }, () => add()))
     expect(all.filter((each) => each.default)).toHaveLength(1)
     await Promise.all(all.map(({ id }) => patch(send, `/v1/payout_destinations/${id}`, { default: true })))
@@ -277,14 +277,14 @@ describe('a bank account', () => {
   }
   const tokenize = (by: Send) => make(by, '/v1/tokens', { type: 'bank_account', bank_account: ACCOUNT })
 
-  test('is for live only', async () => {
+  test('a bank account is for live only', async () => {
     const { id } = await tokenize(send)
     const body = { type: 'bank_account', token_id: id, holder_name: 'Harbour Coffee LLC' }
     const answer = await send('/v1/payout_destinations', { body })
     expect(refusal(answer)).toEqual([403, 'permission_error', 'live_only'])
   })
 
-  test('comes by a token, once, and its number stays sealed', async () => {
+  test('a bank account comes by a token, once, and its number stays sealed', async () => {
     const live = await speakFor(service, tenantId, 'live')
     const body = { type: 'bank_account', token_id: '', holder_name: 'Harbour Coffee LLC' }
     expect(

@@ -68,7 +68,7 @@ async function balanceOf(account: string): Promise<number> {
   return rows[0]?.balance ?? 0
 }
 
-test('is drawn on what is payable', async () => {
+test('a payout is drawn on what is payable', async () => {
   const made = await pay({ metadata: { order: '1' } })
   const created = new Date(service.clock.now).toISOString()
   expect(made).toEqual({
@@ -93,18 +93,18 @@ test('is drawn on what is payable', async () => {
 })
 
 describe('is refused', () => {
-  test('beyond what is payable, and nothing moves', async () => {
+  test('a payout is refused beyond what is payable, and nothing moves', async () => {
     expect(refusal(await ask({ amount: 10_001 }))).toEqual([409, 'conflict', 'insufficient_balance'])
     await pay({ amount: 10_000 })
     expect(refusal(await ask({ amount: 1 }))).toEqual([409, 'conflict', 'insufficient_balance'])
     expect([await payable(), await balanceOf('payout_in_transit')]).toEqual([0, 10_000])
   })
 
-  test('in dollars in the sandbox', async () => {
+  test('a payout in dollars is refused in the sandbox', async () => {
     expect(refusal(await ask({ currency: 'usd' }))).toEqual([403, 'permission_error', 'live_only'])
   })
 
-  test('to a destination that is held, disabled or nowhere', async () => {
+  test('a payout is refused to a destination that is held, disabled or nowhere', async () => {
     const held = await make(send, '/v1/payout_destinations', DESTINATION)
     expect(refusal(await ask({ destination_id: held.id }))).toEqual(CONFLICT)
     await send(`/v1/payout_destinations/${destination}/disable`, { method: 'POST' })
@@ -118,7 +118,7 @@ describe('is refused', () => {
     expect(firstFault(await ask({ amount }))[2]).toMatchObject({ field: 'amount' })
   })
 
-  test('in a version that has it not', async () => {
+  test('a payout is refused in a version that does not have it', async () => {
     const older = await speakAll(service, tenantId)
     const answer = await older['2026-02-01']('/v1/payouts', { body: order() })
     expect([answer.status, answer.body.error.code]).toEqual([404, 'not_found'])
@@ -126,7 +126,7 @@ describe('is refused', () => {
 })
 
 describe('asked for at once', () => {
-  test('never takes more than there is, wherever it goes', async () => {
+  test('a concurrent payout never takes more than there is, wherever it goes', async () => {
     const others = await Promise.all(
       Array.from({ length: 5 }, () => make(send, '/v1/payout_destinations', DESTINATION)),
     )
@@ -140,7 +140,7 @@ describe('asked for at once', () => {
     await verifyLedger(service.operator, tenantId)
   })
 
-  test('is decided by what is left when its turn comes', async () => {
+  test('a concurrent payout is decided by what is left when its turn comes', async () => {
     const other = await make(send, '/v1/payout_destinations', DESTINATION)
     await makePayable(service.database, 'sandbox', tenantId, other.id, 1)
     const text = `SELECT FROM sandbox.ledger_accounts WHERE tenant_id = $1 AND id = 'settlement_payable' FOR UPDATE`
@@ -154,7 +154,7 @@ describe('asked for at once', () => {
     expect([statuses.toSorted(), await payable()]).toEqual([[201, 409], 1])
   })
 
-  test('with cancelations, failures, arrivals and settlements: every cent is somewhere, and nobody waits in a circle', async () => {
+  test('concurrent payouts, cancelations, failures, arrivals and settlements keep every cent and do not deadlock', async () => {
     const all = await Promise.all(Array.from({ length: 8 }, () => pay({ amount: 100 })))
     await Promise.all(
       all.flatMap(({ id }, index) => [
@@ -176,7 +176,7 @@ describe('asked for at once', () => {
 })
 
 describe('canceled', () => {
-  test('while it is pending; its amount is payable again', async () => {
+  test('a payout is canceled while it is pending; its amount is payable again', async () => {
     const { id } = await pay()
     expect((await cancel(id)).body).toMatchObject({ status: 'canceled', failure_code: null })
     expect([await payable(), await balanceOf('payout_in_transit')]).toEqual([10_000, 0])
@@ -186,7 +186,7 @@ describe('canceled', () => {
     expect((await eventsOf(send)).slice(1)).toEqual(['payout.created', 'payout.canceled'])
   })
 
-  test('not once it was sent', async () => {
+  test('a payout is not canceled once it was sent', async () => {
     const { id } = await pay()
     await tell(id, sent)
     expect(refusal(await cancel(id))).toEqual(CONFLICT)
@@ -201,7 +201,7 @@ describe('canceled', () => {
 })
 
 describe.each(CARD_VERSIONS)('in %s', (version) => {
-  test('goes its way on the chain, back and forth', async () => {
+  test('a payout goes its way on the chain, back and forth', async () => {
     await use(version)
     const newest = (await speakAll(service, tenantId))['2026-05-19']
     const { id } = await make(newest, '/v1/payouts', order())
@@ -241,7 +241,7 @@ describe.each(CARD_VERSIONS)('in %s', (version) => {
     await verifyLedger(service.operator, tenantId)
   })
 
-  test('is listed by status, destination and settlement', async () => {
+  test('a payout is listed by status, destination and settlement', async () => {
     await use(version)
     const newest = (await speakAll(service, tenantId))['2026-05-19']
     const [first, second] = [
@@ -283,14 +283,14 @@ describe('failed', () => {
     expect([await payable(), await balanceOf('payout_in_transit')]).toEqual([10_000, 0])
   })
 
-  test('as simulated, it stays so whatever the chain tells', async () => {
+  test('a payout whose failure was simulated stays failed whatever the chain tells', async () => {
     const { id } = await pay()
     await simulate('failure', id)
     await tell(id, arrived)
     expect([(await get(id)).status, await payable()]).toEqual(['failed', 10_000])
   })
 
-  test('not where nothing of the name is', async () => {
+  test('a payout does not fail where nothing of the name is', async () => {
     const fault = firstFault(await simulate('return', 'po_00000000000000000000000000'))
     expect(fault).toEqual([422, 'validation_failed', { field: 'payout_id', issue: 'names no payout' }])
   })
@@ -334,12 +334,12 @@ describe('of a settlement', () => {
       return payOutSettlement(place, what, service.sanctions.list(), service.clock.now)
     })
 
-  test('stays payable while the default destination is on the sanctions list', async () => {
+  test('a settlement’s payout stays payable while the default destination is on the sanctions list', async () => {
     expect(await withListed(() => settle(net(700)))).toBe(null)
     expect(await payable()).toBe(10_000)
   })
 
-  test('goes to the default destination, once', async () => {
+  test('a settlement’s payout goes to the default destination, once', async () => {
     const what = net(700)
     const id = await settle(what)
     expect(await get(id!)).toMatchObject({
@@ -354,7 +354,7 @@ describe('of a settlement', () => {
     expect(await payable()).toBe(9300)
   })
 
-  test('stays payable without a default that is active', async () => {
+  test('a settlement’s payout stays payable without a default that is active', async () => {
     const next = await make(send, '/v1/payout_destinations', { ...DESTINATION, default: true })
     expect(await settle(net(700))).toBeNull()
     await send(`/v1/payout_destinations/${next.id}`, { method: 'PATCH', body: { default: false } })

@@ -195,7 +195,7 @@ async function writeLate(): Promise<() => Promise<unknown>> {
 }
 
 describe('an entry dated in the interval and committed after the report', () => {
-  test('is in the next report, and stays there', async () => {
+  test('an entry that is committed after the report is in the next report, and stays there', async () => {
     const start = service.clock.now
     await send('/v1/test/funding', { body: { amount: 1000 } })
     service.clock.now += 5
@@ -211,7 +211,7 @@ describe('an entry dated in the interval and committed after the report', () => 
     expect(await report(start, middle)).toEqual(first)
   })
 
-  test('is in the right report of those over earlier intervals that are made for the first time afterwards', async () => {
+  test('an entry that is committed late is in the right report of earlier intervals that are made for the first time afterwards', async () => {
     const start = service.clock.now
     await send('/v1/test/funding', { body: { amount: 1000 } })
     service.clock.now += 5

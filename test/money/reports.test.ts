@@ -89,7 +89,7 @@ async function spend(): Promise<{ id: string }> {
 }
 
 describe('the rows', () => {
-  test('of a balance say what moved it', async () => {
+  test('the rows of a balance report say what moved it', async () => {
     await spend()
     const { rows, report: made } = await report({ type: 'balance_summary' })
     const row = (type: string, entries: number, credits: number, debits: number) => ({
@@ -104,7 +104,7 @@ describe('the rows', () => {
     expect((await send('/v1/balance')).body.available).toBe(90_400)
   })
 
-  test('of the ledger are its entries, each with the balance of its account', async () => {
+  test('the rows of a ledger report are its entries, each with the balance of its account', async () => {
     const transaction = await spend()
     const { rows } = await report({ type: 'ledger_entries' })
     const { rows: entries } = await service.database.sandbox.query<{ id: string }>(
@@ -124,18 +124,21 @@ describe('the rows', () => {
     ['2025-11-01', 'cardTransaction'],
     ['2026-02-01', 'cardTransaction'],
     ['2026-05-19', 'card_transaction'],
-  ] as const)('of settlements are their lines, as %s spells them: %s', async (version, type) => {
-    const transaction = await spend()
-    const { rows, report: made } = await report({ type: 'settlement_reconciliation' }, versions[version])
-    const [settlement] = (await versions[version]('/v1/settlements')).body.data
-    expect(rows).toEqual(
-      settlement.lines.map(({ object: _, ...line }: Row) => ({ ...line, settlement_status: 'open' })),
-    )
-    expect(rows[0]).toMatchObject({ type, source_id: transaction.id })
-    expect(made.result.closing).toBe(settlement.net_amount)
-  })
+  ] as const)(
+    'the rows of a settlement report are its lines, as %s spells them: %s',
+    async (version, type) => {
+      const transaction = await spend()
+      const { rows, report: made } = await report({ type: 'settlement_reconciliation' }, versions[version])
+      const [settlement] = (await versions[version]('/v1/settlements')).body.data
+      expect(rows).toEqual(
+        settlement.lines.map(({ object: _, ...line }: Row) => ({ ...line, settlement_status: 'open' })),
+      )
+      expect(rows[0]).toMatchObject({ type, source_id: transaction.id })
+      expect(made.result.closing).toBe(settlement.net_amount)
+    },
+  )
 
-  test('of payouts are what made money payable and what paid it', async () => {
+  test('the rows of a payout report are what made money payable and what paid it', async () => {
     const address = '0x52908400098527886E0F7030069857D2E4169EE7'
     const { error } = (
       await send('/v1/payout_destinations', {
@@ -179,7 +182,7 @@ describe('the rows', () => {
 })
 
 describe('the files', () => {
-  test('are there for a week, for whoever has the address, and no longer', async () => {
+  test('the files of a report are there for a week, for every holder of the address, and no longer', async () => {
     await spend()
     const { report: made } = await report({ type: 'balance_summary' })
     const { url, sha256 } = made.result.files[0]!
@@ -215,7 +218,7 @@ describe('the files', () => {
 })
 
 describe('the work', () => {
-  test('of a worker that died is begun anew, and leaves nothing twice', async () => {
+  test('a report whose worker died is begun anew, and leaves nothing twice', async () => {
     await spend()
     const { body } = await ask({ type: 'ledger_entries' })
     const pool = service.database.sandbox
@@ -242,7 +245,7 @@ describe('the work', () => {
     ])
   })
 
-  test('ends with a reason where the ledger does not add up, and where it never succeeds', async () => {
+  test('a report ends with a reason where the ledger does not add up, and where it never succeeds', async () => {
     await spend()
     const wrong = `UPDATE sandbox.ledger_entries SET previous = previous + 1
       WHERE tenant_id = $1 AND account_id = 'program_funds' AND version = 2`
@@ -276,7 +279,7 @@ describe('asked for wrongly', () => {
     expect(firstFault(answer)).toEqual([422, 'validation_failed', fault])
   })
 
-  test('too many at once: 409 until some are made', async () => {
+  test('too many concurrent reports are refused with 409 until some are made', async () => {
     for (let count = 0; count < 20; count += 1)
       expect((await ask({ type: 'balance_summary' })).status).toBe(201)
     expect(refusal(await ask({ type: 'balance_summary' }))).toEqual([409, 'conflict', 'invalid_state'])
@@ -284,7 +287,7 @@ describe('asked for wrongly', () => {
     expect((await ask({ type: 'balance_summary' })).status).toBe(201)
   })
 
-  test('in live without a verified business', async () => {
+  test('a live report is refused without a verified business', async () => {
     const live = await speakFor(service, tenantId, 'live')
     const answer = await ask({ type: 'balance_summary' }, live)
     expect(refusal(answer)).toEqual([403, 'permission_error', 'business_verification_required'])

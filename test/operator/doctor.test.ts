@@ -77,7 +77,7 @@ test('a healthy service: one line each, nothing to be done', async () => {
   expect(words.stdout + words.stderr).not.toContain(new URL(database.url).password || 'no password')
 })
 
-test('only what the roles need', async () => {
+test('doctor checks only what the roles need', async () => {
   const { findings } = await diagnose(env, '--role', 'worker')
   expect(findings.filter(({ check }) => check.endsWith('_PORT'))).toEqual([])
 })
@@ -147,7 +147,7 @@ describe('the bank', () => {
     expect(stdout).not.toContain('bearer')
   })
 
-  test('that answers something else', async () => {
+  test('doctor warns of a bank that answers something else', async () => {
     standIn.fault = () => 500
     expect((await diagnose({ ...env, ...at(standIn.url) })).of('bank')).toMatchObject({ verdict: 'warn' })
     standIn.fault = () => undefined
@@ -455,7 +455,7 @@ describe('TLS', () => {
 })
 
 describe('an embedded database', () => {
-  test('is neither made nor started', async () => {
+  test('doctor neither makes nor starts an embedded database', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'svc-doctor-'))
     const none = await diagnose({ DATA_DIR: join(folder, 'none') })
     expect([none.code, none.of('database')?.words]).toEqual([

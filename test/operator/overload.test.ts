@@ -14,7 +14,7 @@ describe('a process is overloaded', () => {
   const watch = (given: Partial<Parameters<typeof watchLoad>[0]> = {}) =>
     watchLoad({ limits: LIMITS, heap: () => 0.1, ...given })
 
-  test('when its event loop is late twice in a row, until it is not', async () => {
+  test('a process is overloaded when its event loop is late twice in a row, until it is not', async () => {
     let lost = 0
     const load = watch({ monotonic: () => performance.now() + lost })
     const reasons: (string | undefined)[] = []
@@ -34,7 +34,7 @@ describe('a process is overloaded', () => {
     load.stop()
   })
 
-  test('not when as much is used as may be', async () => {
+  test('a process is not overloaded when as much memory is used as may be', async () => {
     let looks = 0
     const count = () => {
       looks += 1
@@ -110,7 +110,7 @@ describe('over HTTP', () => {
     return waiting
   }
 
-  test('who is turned away pays nothing', async () => {
+  test('a caller that is turned away pays nothing', async () => {
     const left = async () => Number((await send('/v1/me')).headers.get('X-RateLimit-Remaining'))
     for (let count = 0; count < 1010; count += 10) await Promise.all(Array.from({ length: 10 }, left))
     const before = await left()

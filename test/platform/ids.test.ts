@@ -13,11 +13,11 @@ function uuidOf(id: string): string {
 }
 
 describe('an identifier', () => {
-  test('has its prefix and the documents’ pattern', () => {
+  test('an identifier has its prefix and the documents’ pattern', () => {
     expect(newId('pass')).toMatch(/^pass_[0-9a-hjkmnp-tv-z]{26}$/)
   })
 
-  test('is a UUIDv7 of the given time', () => {
+  test('an identifier is a UUIDv7 of the given time', () => {
     const at = Date.parse('2026-05-19T12:34:56.789Z')
     for (let round = 0; round < 1000; round += 1) {
       const uuid = uuidOf(newId('evt', at))
@@ -32,7 +32,7 @@ describe('an identifier', () => {
     expect(ids.toSorted()).toEqual(ids)
   })
 
-  test('sorts in the order of making within a millisecond, whatever other clocks are used meanwhile', () => {
+  test('an identifier sorts in the order of making within a millisecond, whatever other clocks are used meanwhile', () => {
     const at = 1_800_000_000_000
     const ids = Array.from({ length: 5000 }, () => {
       newId('pass', at + 86_400_000)

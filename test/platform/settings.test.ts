@@ -172,7 +172,7 @@ describe('settings', () => {
     expect(problemsOf(env)).toEqual(want)
   })
 
-  test('never repeat the password of a database', () => {
+  test('problems of settings never repeat the password of a database', () => {
     expect(() => readSettings({ DATABASE_URL: 'db:hunter2@host' })).toThrow(SettingsError)
     expect(() => readSettings({ DATABASE_URL: 'db:hunter2@host' })).not.toThrow(/hunter2/)
   })

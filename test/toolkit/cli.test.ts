@@ -62,14 +62,14 @@ describe('proof', () => {
     writeFileSync(file('versions/2030-06-01/name-grams.ts'), text)
   }
 
-  test('of a family that has nothing to hide', async () => {
+  test('prove finds nothing in a family that has nothing to hide', async () => {
     change('(value) => value', '(value) => value')
     const { code, out, error } = await run('prove', '--seconds', '5', '--seed', '7')
     expect(error).toBe('')
     expect(code).toBe(0)
     expect(out).toMatch(/^\d+ laws about 2 versions, none refuted \(seed 7\)$/)
   })
-  test('of one that does not come back', async () => {
+  test('prove finds a family that does not come back', async () => {
     change('(value) => value', '(value) => value * 10')
     const { code, error } = await run('prove', '--seconds', '5', '--seed', '7')
     expect(code).toBe(1)
@@ -157,7 +157,7 @@ describe('diff without a configuration', () => {
     expect(status).toBe(1)
   })
 
-  test('says what a name that is no file would need', () => {
+  test('diff says what a name that is no file would need', () => {
     const { status, stderr } = diffIn(file('openapi'), 'diff', '2030-01-01', '2030-06-01.yaml')
     expect(stderr).toContain('2030-01-01 is not a file, and without a configuration there are no versions')
     expect(status).toBe(2)
@@ -172,7 +172,7 @@ describe('diff without a configuration', () => {
 })
 
 describe('diff', () => {
-  test('by versions, with what accounts for each', async () => {
+  test('diff compares versions, with what accounts for each difference', async () => {
     accept('property-removed')
     const { code, out } = await run('diff', '2030-01-01', '2030-06-01')
     expect(code).toBe(1)
@@ -183,7 +183,7 @@ describe('diff', () => {
     expect(out).toContain('accounted for by no change')
   })
 
-  test('by files, in the other direction too', async () => {
+  test('diff compares files, in the other direction too', async () => {
     const { code, out } = await run('diff', file(NEW), file(OLD))
     expect(code).toBe(1)
     expect(out).toContain('breaking property-removed Parcel.weight_grams')
@@ -245,7 +245,7 @@ describe('findings', () => {
     )
   })
 
-  test('as annotations beside the text, where GitHub runs it', async () => {
+  test('check prints annotations beside the text, where GitHub runs it', async () => {
     vi.stubEnv('GITHUB_ACTIONS', 'true')
     const { out, error } = await run('check')
     expect(out).toContain('::error file=')
@@ -352,7 +352,7 @@ describe('exit codes', () => {
 })
 
 describe('new-version', () => {
-  test('makes the document and the folder, and takes the old one out of office', async () => {
+  test('new-version makes the document and the folder, and takes the old one out of office', async () => {
     const { code, out } = await run('new-version', '2030-09-01')
     expect(code).toBe(0)
     const next = readFileSync(file('openapi/2030-09-01.yaml'), 'utf8')
@@ -387,7 +387,7 @@ describe('new-version', () => {
     expect(out).toMatch(/2030-09-01\.yaml:36: an enumeration of versions goes on/)
   })
 
-  test('not twice, and not before the newest', async () => {
+  test('new-version refuses a second time, and a date before the newest', async () => {
     expect((await run('new-version', '2030-06-01')).code).toBe(2)
     expect((await run('new-version', '2030-03-01')).code).toBe(2)
   })

@@ -468,7 +468,7 @@ describe('proposals', () => {
   })
 })
 
-test('both documents say where', () => {
+test('a proposal says where in both documents', () => {
   const { found } = diffTexts(
     get(parameter('schema: { type: string }')),
     get(parameter('schema: { type: integer }')),

@@ -41,7 +41,7 @@ test('numbered 3.0 documents in JSON', async () => {
   for (const kept of ['callbacks-ignored', 'links-ignored']) expect(said).toContain(kept)
 })
 
-test('names that are no identifiers, or mean something else', async () => {
+test('a family generates names that are no identifiers, or mean something else', async () => {
   const { code, said, out } = await generate({
     documents: ['../../golden/family-odd/openapi/odd.yaml'],
     client: CLIENT,

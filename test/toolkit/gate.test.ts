@@ -252,7 +252,7 @@ describe('under other names', () => {
       `'${status}': { description: ok, content: { application/json: { schema: { type: object, required: [a], properties: { a: { type: ${type} } } } } } }`,
     )
 
-  test('whatever else differs is found: of a parameter', () => {
+  test('a difference of a parameter is found whatever else differs', () => {
     const lens: Lens = { kind: 'renamed-parameter', operations: [], in: 'query', from: 'q', to: 'z' }
     const next = query('{ type: integer, maximum: 9 }').replace('name: q', 'name: z')
     expect(found(query('{ type: integer }'), next, lens)).toEqual([
@@ -457,7 +457,7 @@ describe('check', () => {
     expect(checkSteps(steps, { out: 'generated', versions: 'versions' })).toEqual([])
   })
 
-  test('without a folder of changes it warns', () => {
+  test('check without a folder of changes warns', () => {
     expect(codes([], '')).toEqual(['warning break-unclaimed'])
   })
 })

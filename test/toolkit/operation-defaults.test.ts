@@ -142,7 +142,7 @@ const OTHERS = `  /books/{id}:
 webhooks: { book.created: { post: {} } }
 `
 
-test('is the document with everything written out, in the same order', () => {
+test('the document with defaults is the one with everything written out, in the same order', () => {
   const { document, said } = read(SHORT)
   expect(said).toEqual([])
   expect(JSON.stringify(document!.json, null, 1)).toBe(JSON.stringify(read(LONG).document!.json, null, 1))
@@ -190,7 +190,7 @@ ${OTHERS}`
   ])
 })
 
-test('of two rules that give the same, the later one counts', () => {
+test('the later of two rules that give the same counts', () => {
   const { document } = read(`${HEAD}x-operation-defaults:
   - responses: { "400": { description: First. }, "500": { description: Third. } }
   - responses: { "400": { description: Second. } }
@@ -338,7 +338,7 @@ test.each<[string, string, string[]]>([
   expect(document === undefined).toBe(wanted.some((each) => each.includes(' error ')))
 })
 
-test('says beside what is repeated where the default stands', () => {
+test('a finding says beside what is repeated where the default is', () => {
   const { report } = read(RULES('  - responses: { "400": { description: Wrong. } }'))
   expect(report.diagnostics[0]!.other!.line).toBe(4)
 })

@@ -194,27 +194,30 @@ describe('a run that was killed', () => {
   const NEXT = [{ path: 'v3/d.ts', text: 'd of tomorrow' }]
 
   // The manifest is written before the first file, and again after the last.
-  test.each([0, 1, 2, 3])('after %i of its steps is completed, or cleared away, by the next', (steps) => {
-    writeFiles(at('out'), OLD)
-    const both = mergeManifests(manifestOf(OLD), manifestOf(KILLED))
-    write('out/manifest.json', printManifest(both))
-    write('out/.dateline.999999999.tmp', 'half a fi')
-    if (steps > 0) rmSync(at('out/v1/b.ts'))
-    if (steps > 1) write('out/v1/a.ts', 'a of today')
-    if (steps > 2) write('out/v2/c.ts', 'c of today')
-    writeFiles(at('out'), NEXT)
-    expect(readdirSync(at('out')).sort()).toEqual(['manifest.json', 'v3'])
-    expect(parseManifest(readFileSync(at('out/manifest.json'), 'utf8'))).toEqual(manifestOf(NEXT))
-  })
+  test.each([0, 1, 2, 3])(
+    'a run that was killed after %i of its steps is completed, or cleared away, by the next',
+    (steps) => {
+      writeFiles(at('out'), OLD)
+      const both = mergeManifests(manifestOf(OLD), manifestOf(KILLED))
+      write('out/manifest.json', printManifest(both))
+      write('out/.dateline.999999999.tmp', 'half a fi')
+      if (steps > 0) rmSync(at('out/v1/b.ts'))
+      if (steps > 1) write('out/v1/a.ts', 'a of today')
+      if (steps > 2) write('out/v2/c.ts', 'c of today')
+      writeFiles(at('out'), NEXT)
+      expect(readdirSync(at('out')).sort()).toEqual(['manifest.json', 'v3'])
+      expect(parseManifest(readFileSync(at('out/manifest.json'), 'utf8'))).toEqual(manifestOf(NEXT))
+    },
+  )
 
-  test('is not taken for one that is under way', () => {
+  test('a run that was killed is not taken for one that is running', () => {
     const temporary = `out/.dateline.${process.ppid}.tmp`
     write(temporary, 'half a fi')
     writeFiles(at('out'), OLD)
     expect(existsSync(at(temporary))).toBe(true)
   })
 
-  test('leaves a manifest that lists what it had begun', () => {
+  test('a run that was killed leaves a manifest that lists what it had begun', () => {
     writeFiles(at('out'), OLD)
     // A folder in the way, where nothing may be written: the run ends after the manifest and the first file.
     mkdirSync(at('out/client/node_modules'), { recursive: true })

@@ -57,7 +57,7 @@ describe.each(OLD)('allowed and blocked categories in %s', (version) => {
     expect(body(version, 'createCard', { type: 'virtual' })).toEqual({ type: 'virtual' })
     expect(body(version, 'updateCard', { spending_controls: null })).toEqual({ spending_controls: null })
   })
-  test('read and written back, nothing changes', () => {
+  test('categories that are read and written back change nothing', () => {
     for (const blocked of [[], ['7995'], ['0000'], ['5812', '7995', '0000'], KNOWN]) {
       const again = written(version, shown(version, blocked)).blocked_categories ?? []
       expect(new Set(again)).toEqual(new Set(blocked))
@@ -148,7 +148,7 @@ describe('merchant categories before 2026-02-01', () => {
     expect(data.card_transaction.merchant.category_code).toBe('restaurants')
     expect(data.card_transaction.decline_reason.code).toBe('transaction_not_allowed')
   })
-  test('from 2026-02-01 on codes are codes', () => {
+  test('merchant categories from 2026-02-01 on are codes', () => {
     expect(operation('2026-02-01', 'getCardTransaction').down).toBeUndefined()
     expect(operation('2026-02-01', 'listCardTransactions').upQuery).toBeUndefined()
   })

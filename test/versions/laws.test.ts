@@ -75,7 +75,7 @@ describe('allowed ⇄ blocked', () => {
       { seed: SEED, numRuns: 200 },
     )
   })
-  test('whatever is not allowed is blocked: a code is never both, never neither', () => {
+  test('a category that is not allowed is blocked: a code is never both, never neither', () => {
     fc.assert(
       fc.property(fc.subarray(KNOWN), fc.constantFrom(...KNOWN), (allowed, code) => {
         expect(up(allowed)!.includes(code)).toBe(!allowed.includes(code))

@@ -209,7 +209,7 @@ describe('null in the place of a whole component', () => {
   const instead = { n: 0 }
   const filled = { one: instead, must: instead, all: [instead, { n: 1 }], map: { a: instead }, maybe: null }
 
-  test('in answers: shown as something, wherever the component stands; null of a place stays null', () => {
+  test('null for a whole component is shown in answers as something, wherever the component is; null of a place stays null', () => {
     const lens = { kind: 'nullable', schemas: ['Thing'], value: instead } as const
     const run = pairOf([`${thing(false)}, ${use}`, `${thing(true)}, ${use}`], [lens])
     expect(run.down(full)).toEqual(filled)
@@ -219,7 +219,7 @@ describe('null in the place of a whole component', () => {
     expect(run.refuted()).toEqual([])
   })
 
-  test('in requests: taken as something', () => {
+  test('null for a whole component is taken in requests as something', () => {
     const lens = { kind: 'non-null', schemas: ['Thing'], value: instead } as const
     const run = pairOf([`${thing(true)}, ${use}`, `${thing(false)}, ${use}`], [lens])
     expect(run.up(full)).toEqual(filled)

@@ -166,13 +166,13 @@ describe('unions', () => {
     expect(down({ kind: 'a', c: 'crimson' })).toEqual({ kind: 'a', c: 'red' })
     expect(down({ kind: 'b', c: 'crimson' })).toEqual({ kind: 'b', c: 'crimson' })
   })
-  test('by kind of value, in lists too', () => {
+  test('a union is told apart by the kind of value, in lists too', () => {
     const { up } = both(
       `{ type: array, items: { oneOf: [${REF}, { type: object, properties: { c: ${REF} } }, { type: array, items: { type: string } }] } }`,
     )
     expect(up(['red', { c: 'red' }, ['red']])).toEqual(['crimson', { c: 'crimson' }, ['red']])
   })
-  test('by a property of its own', () => {
+  test('a union is told apart by a property of its own', () => {
     const { up } = both(
       `{ anyOf: [{ type: object, required: [x], properties: { x: { type: string }, c: ${REF} } }, { type: object, required: [y], properties: { y: { type: string }, c: { type: string } } }] }`,
     )

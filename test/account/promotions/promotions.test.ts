@@ -34,7 +34,7 @@ const fault = ({ status, body }: Awaited<ReturnType<Promoter['promote']>>) => [
 describe.each(TYPES)('a %s', (resource_type, path, content) => {
   const make1 = () => make(promoter.sandbox, path, content)
 
-  test('is copied as it is, under a new id', async () => {
+  test('a promoted object is copied as it is, under a new id', async () => {
     const id = await make1()
     const answer = await promoter.promote({ resource_type, sandbox_ids: [id] })
     expect(answer.status).toBe(201)
@@ -56,7 +56,7 @@ describe.each(TYPES)('a %s', (resource_type, path, content) => {
     expect((await promoter.live('/v1/promotions')).body.data).toEqual([answer.body])
   })
 
-  test('is copied once: repeated, nothing is done', async () => {
+  test('a promoted object is copied once: repeated, nothing is done', async () => {
     const id = await make1()
     const order = { resource_type, sandbox_ids: [id] }
     const { body: first } = await promoter.promote(order)
@@ -72,7 +72,7 @@ describe.each(TYPES)('a %s', (resource_type, path, content) => {
     expect(await eventsOf()).toHaveLength(told)
   })
 
-  test('that was changed shows where, and is left alone', async () => {
+  test('a promoted object that was changed shows where, and is left alone', async () => {
     const id = await make1()
     const order = { resource_type, sandbox_ids: [id] }
     const { live_id } = (await promoter.promote(order)).body.created[0]
@@ -175,7 +175,7 @@ describe('the key of the sandbox', () => {
   const keyOf = async (options: Parameters<typeof makeKey>[2], tenantId = promoter.tenantId) =>
     (await makeKey(service, tenantId, options)).secret
 
-  test('is needed, and is checked as it would be there', async () => {
+  test('the key of the sandbox is needed, and is checked as it would be there', async () => {
     const body = await order()
     const revoked = await makeKey(service, promoter.tenantId, { scope: 'admin' })
     await revokeKey(service.operator, revoked.id)
@@ -209,7 +209,7 @@ describe('the key of the sandbox', () => {
     expect(fault(await promoter.promote(body, { key }))).toEqual([401, 'revoked_api_key', HEADER])
   })
 
-  test('never stands in an answer, in what is stored, or in the audit log', async () => {
+  test('the key of the sandbox never stands in an answer, in what is stored, or in the audit log', async () => {
     const { text } = await promoter.promote(await order())
     const text2 = (await promoter.live('/v1/audit_log')).text
     expect(text + text2).not.toContain(promoter.sandboxKey.secret)
@@ -333,7 +333,7 @@ describe('a plan that has become another one', () => {
     return { order, plan_id: body.id as string }
   }
 
-  test('is not carried out: the answer says what has changed', async () => {
+  test('a plan that has become another one is not carried out: the answer says what has changed', async () => {
     const { order, plan_id } = await dryRun(3)
     const [first, second] = order.sandbox_ids
     await promoter.promote({ ...order, sandbox_ids: [first] })
@@ -348,7 +348,7 @@ describe('a plan that has become another one', () => {
     expect((await promoter.promote(order)).body.created).toHaveLength(2)
   })
 
-  test('has to be a dry run of the same', async () => {
+  test('a plan that has become another one has to be a dry run of the same', async () => {
     const { order, plan_id } = await dryRun()
     const other = await openPromoter(service, await makeTenant(service), current)
     const applied = (await promoter.promote({ ...order, sandbox_ids: order.sandbox_ids.slice(1) })).body.id

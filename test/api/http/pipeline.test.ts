@@ -390,7 +390,7 @@ test('what a handler refuses names its fields as the caller’s version does', a
   })
 })
 
-test('so do the items of a batch, but for fields that the caller’s own validator named', async () => {
+test('items of a batch are checked too, but for fields that the caller’s own validator named', async () => {
   const details = [{ field: 'blocked[0]', issue: 'is no $& category' }]
   const outcomes = [
     validationFailed(details),

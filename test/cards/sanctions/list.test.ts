@@ -116,14 +116,14 @@ test.each([
   ['Abu al-Futuh', []],
   ['Reconnaissance General Bureau', []],
   ['Korea Trading', []],
-])('by a weak alias, %s is found only where it is the whole name', async (name, ids) => {
+])('a weak alias finds %s only where it is the whole name', async (name, ids) => {
   write({ 'sdn.csv': WEAK })
   const { match } = await createMatcher((await readList(folder)).entries)
   const found = match({ type: 'individual', name, date_of_birth: null, billing_address: null })
   expect(found.map(({ entry }) => entry.id)).toEqual(ids)
 })
 
-test('another weak alias changes an entry', async () => {
+test('a change of a weak alias changes its entry', async () => {
   const read = async (text: string) => {
     write({ 'sdn.csv': text })
     return (await readList(folder)).entries.map(({ hash }) => hash)
@@ -179,7 +179,7 @@ test('a name that cannot be compared is left out, and the others are compared', 
   }
 })
 
-test('its version follows from its contents alone', async () => {
+test('the version of a list follows from its contents alone', async () => {
   write({ 'sdn.csv': SDN })
   const [one, other] = [await readList(folder), await readList(join(folder, 'sdn.csv'))]
   expect(one).toEqual(other)
@@ -207,7 +207,7 @@ test('the list that comes with the service is one', async () => {
   expect([name, entries.length > 10]).toEqual(['Test list', true])
 })
 
-test('records may hold commas, quotes and line breaks', async () => {
+test('a record of a list may hold commas, quotes and line breaks', async () => {
   expect(await parseCsv('a, b ,"c ""d"", e"\r\n"f\ng",,\n\x1a', createSteps())).toEqual([
     ['a', 'b', 'c "d", e'],
     ['f\ng', '', ''],

@@ -195,7 +195,7 @@ test('an earlier attempt that succeeds by hand ends the schedule too', async () 
   expect(await waiting()).toEqual([])
 })
 
-test('by hand and by the schedule at the same moment: made once, and the schedule goes on', async () => {
+test('an attempt by hand and by the schedule at the same moment is made once, and the schedule continues', async () => {
   const worker = stage.work()
   const seconds: string[] = []
   await stage.emit(tenantId, 40)

@@ -46,7 +46,7 @@ function answerTogether(number: number, answer: Answer): void {
     })
 }
 
-test('of several deliveries that fail for the last time together one disables and tells', async () => {
+test('one of several deliveries that fail for the last time together disables the endpoint and tells', async () => {
   const failing = await stage.addEndpoint(tenantId, receiver.url)
   answerTogether(5, 500)
   await stage.emit(tenantId, 5, { attempt: 5 })

@@ -149,7 +149,7 @@ test('the first of each partition comes before the second of any, and the next c
   expect(new Set(uneven.slice(6)).size).toBe(2)
 })
 
-test('claims at the same time take nothing twice, spend no token twice and fill no partition beyond its width', async () => {
+test('concurrent claims take nothing twice, spend no token twice and fill no partition beyond its width', async () => {
   const tenants = Array.from({ length: 5 }, () => newId('ten'))
   for (const tenantId of tenants) {
     const { id } = await stage.addEndpoint(tenantId, 'http://127.0.0.1:1')

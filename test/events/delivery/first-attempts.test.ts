@@ -69,7 +69,7 @@ const cancel = (machine: number) =>
     cancelAttempts(tx, tenantId, endpoint.id, START + 1, stage.leaseClock.now() + machine),
   )
 
-test('they stand in the queue only, until they are shown or over', async () => {
+test('first attempts are in the queue only, until they are shown or over', async () => {
   const [first, second, third] = await lease(5, 3)
   expect(await statuses()).toEqual(['pending', 'pending'])
   await showAttempts(db(), 'one', [first!, { ...second!, token: randomUUID() }])
@@ -123,7 +123,7 @@ test('those whose sender was lost are seen as cancelled, with what waits; those 
   for (const table of ['webhook_ready', 'webhook_waiting']) expect(await stage.count(table, tenantId)).toBe(0)
 })
 
-test('who cancels and who is late write each attempt once, and neither ends the other', async () => {
+test('concurrent cancelation and late delivery write each attempt once, and neither ends the other', async () => {
   for (let round = 0; round < 10; round += 1) {
     const sent = await lease(8, 8)
     const lates = sent.map((each, at) =>

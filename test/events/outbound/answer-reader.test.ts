@@ -93,7 +93,7 @@ describe.each(ANSWERS)('%s', (_what, bytes, want) => {
 
   test('the reader of answers reads it byte by byte', () => expect(read(bytes.split(''))).toEqual(want))
 
-  test('in two pieces, wherever they meet', () => {
+  test('the reader of answers reads it in two pieces, wherever they meet', () => {
     for (let at = 1; at < Math.min(bytes.length, 300); at += 1) {
       expect([at, read([bytes.slice(0, at), bytes.slice(at)])]).toEqual([at, want])
     }
@@ -104,7 +104,7 @@ test('what comes behind an answer makes its connection useless', () => {
   expect(read([`${counted('')}HTTP/1.1 200 Forged\r\n`])).toEqual(ok('ok', 0))
 })
 
-test('of endless bodies 64 KiB are read, whatever they consist of', () => {
+test('the reader of answers reads 64 KiB of endless bodies, whatever they consist of', () => {
   const endless = [
     `HTTP/1.1 200 OK\r\n\r\n${'x'.repeat(70_000)}`,
     `HTTP/1.1 200 OK\r\nContent-Length: 999999999\r\n\r\n${'x'.repeat(70_000)}`,

@@ -66,7 +66,7 @@ describe('connections', () => {
     expect(sink.connections).toHaveLength(2)
   })
 
-  test('and not where the request was seen', async () => {
+  test('a POST is not repeated where the request was seen', async () => {
     const sink = await openScript((request, socket) => {
       if (request === 1) return OK
       socket.write('HTTP/1.1 102 Processing\r\n\r\n', () => setImmediate(() => socket.resetAndDestroy()))
@@ -152,7 +152,7 @@ describe('an idle connection', () => {
     expect(sink.connections).toHaveLength(2)
   })
 
-  test('is closed after its time, though nobody asks for one', async () => {
+  test('an idle connection is closed after its time, though nobody asks for one', async () => {
     const sink = await kept('')
     await post(sink)
     const closed = once(sink.connections[0]!, 'close')
@@ -160,13 +160,13 @@ describe('an idle connection', () => {
     await closed
   })
 
-  test('is closed at once where the other end would not wait', async () => {
+  test('an idle connection is closed at once where the other end would not wait', async () => {
     const sink = await kept('Keep-Alive: timeout=1\r\n')
     await post(sink)
     await once(sink.connections[0]!, 'close')
   })
 
-  test('that says something unasked is closed', async () => {
+  test('an idle connection that says something unasked is closed', async () => {
     const sink = await kept('')
     await post(sink)
     sink.connections[0]!.write('HTTP/1.1 299 Forged\r\nContent-Length: 6\r\n\r\nforged')
@@ -174,7 +174,7 @@ describe('an idle connection', () => {
     expect(await post(sink)).toMatchObject({ status: 200, body: 'ok' })
   })
 
-  test('that the other end has ended is not used again, closed or not', async () => {
+  test('an idle connection that the other end has ended is not used again, closed or not', async () => {
     let accept = (_socket: Socket) => {}
     const accepted = new Promise<Socket>((resolve) => {
       accept = resolve

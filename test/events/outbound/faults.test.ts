@@ -78,7 +78,7 @@ describe('the other end hangs', () => {
     outbound = openOutbound({ deadlineMs: DEADLINE_MS })
   })
 
-  test('before it takes the connection', async () => {
+  test('a POST ends in time when the receiver hangs before it takes the connection', async () => {
     const program = `const server = require('node:net').createServer()
       server.listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => console.log(server.address().port))`
     const child = spawn(process.execPath, ['-e', program], { stdio: ['ignore', 'pipe', 'inherit'] })
@@ -111,7 +111,7 @@ describe('the other end hangs', () => {
     await expectLate(sink, 'no answer came in time')
   })
 
-  test('in its body, of which a byte comes now and then', async () => {
+  test('a POST ends in time when the receiver sends a byte of its body now and then', async () => {
     const sink = await openScript((_request, socket) => {
       drip(socket, '.', 50)
       return 'HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n'

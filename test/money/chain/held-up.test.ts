@@ -173,7 +173,7 @@ describe('an operator', () => {
     return { tenantId, id, to }
   }
 
-  test('is shown what is held up, by command, doctor and metrics, and has it tried again', async () => {
+  test('an operator is shown what is held up, by command, doctor and metrics, and has it tried again', async () => {
     const { tenantId, id, to } = await makeOne('amount = 9223372036854775807')
     const worker = makeWorker(database, network, { limits: { retryMs: 3_600_000 } })
     await worker.look()

@@ -49,7 +49,7 @@ describe.each(['sandbox', 'live'] as const)('in %s', (environment: Environment) 
     return { templateId, id: pass.id as string, url: pass.download.apple_url as string }
   }
 
-  test('it is signed, and says what it is', async () => {
+  test('a pass file is signed, and says what it is', async () => {
     const { id, url } = await issue({ fields: { points: '42' } })
     const { status, headers, body } = await fetchFile(url)
     expect(status).toBe(200)
@@ -76,7 +76,7 @@ describe.each(['sandbox', 'live'] as const)('in %s', (environment: Environment) 
     expect((await fetchFile(url)).body.equals(body)).toBe(true)
   })
 
-  test('who has it gets 304, by its tag and by its date; who has another one gets it', async () => {
+  test('a client that has the pass file gets 304, by its tag and by its date; one with another file gets it', async () => {
     const { id, url } = await issue()
     const { headers, body } = await fetchFile(url)
     const etag = headers.get('etag')!
@@ -150,7 +150,7 @@ describe.each(['sandbox', 'live'] as const)('in %s', (environment: Environment) 
     expect(passJson(after.body).voided).toBe(true)
   })
 
-  test('whatever is wrong with an address, the answer is the same', async () => {
+  test('a pass file answers the same whatever is wrong with its address', async () => {
     const { id, url } = await issue()
     const origin = service.urls[environment]
     const tokens = openPassTokens(service.database.pepper)
@@ -182,7 +182,7 @@ describe.each(['sandbox', 'live'] as const)('in %s', (environment: Environment) 
     }
   })
 
-  test('another method is refused with those there are', async () => {
+  test('a pass file refuses other methods and names those there are', async () => {
     const { url } = await issue()
     for (const method of ['POST', 'PUT', 'DELETE']) {
       const { status, headers } = await fetchFile(url, {}, method)

@@ -23,7 +23,7 @@ describe.each(['sandbox', 'live'] as const)('in %s', (environment: Environment) 
   })
   const issue = async (content: object = {}) => issuePass(send, await makeTemplate(send), content)
 
-  test('it shows the pass, and both wallets by the addresses that the API gives', async () => {
+  test('the page shows the pass, and both wallets by the addresses that the API gives', async () => {
     const { download } = await issue({ fields: { points: '4,711' }, holder: { name: 'Amara <Okafor>' } })
     const { status, headers, text } = await fetchPage(download.page_url)
     expect(status).toBe(200)
@@ -37,7 +37,7 @@ describe.each(['sandbox', 'live'] as const)('in %s', (environment: Environment) 
     expect(text.includes('Test pass')).toBe(environment === 'sandbox')
   })
 
-  test('it is sent again when the pass has changed, and not before', async () => {
+  test('the page is sent again when the pass has changed, and not before', async () => {
     const { id, download } = await issue()
     const first = await fetchPage(download.page_url)
     const etag = first.headers.get('etag')!

@@ -151,7 +151,7 @@ describe('while one tenant reads what takes long, another is served: ', () => {
     expect(await statuses(answers)).toEqual(new Set([200]))
   })
 
-  test('beside others, lists of 100 of a tenant come one at a time', async () => {
+  test('lists of 100 of a tenant come one at a time beside others', async () => {
     await quiet('/v1/me')
     const { answers, waiting } = await whileStopped(async () => {
       const answers = repeat(() => noisy('/v1/passes?limit=100'))
@@ -164,7 +164,7 @@ describe('while one tenant reads what takes long, another is served: ', () => {
     expect(await statuses(answers)).toEqual(new Set([200]))
   })
 
-  test('counts of a tenant come one at a time, whoever else counts', async () => {
+  test('counts of a tenant come one at a time, whichever tenants count', async () => {
     const other = await speakFor(service, await makeTenant(service))
     const { answers, load, waiting } = await whileStopped(async () => {
       const answers = repeat(() => noisy('/v1/passes/count'), 12)

@@ -59,12 +59,12 @@ test.each(cases)('turns are given by order and count: $name', async ({ steps, wa
 })
 
 describe('turns', () => {
-  test('keeps nothing for what has not begun', () => {
+  test('the giver of turns keeps nothing for what has not begun', () => {
     const turns = createTurns(createPresence())
     expect(() => turns.release('a', 'read', 1, 1)).toThrow(/not begun/)
   })
 
-  test('rests after what a tenant did that wants more than fits, and after nothing else', async () => {
+  test('the giver of turns rests after what a tenant did that wants more than fits, and after nothing else', async () => {
     const rests: { readonly work: () => void; readonly ms: number }[] = []
     let now = 0
     const turns = createTurns(

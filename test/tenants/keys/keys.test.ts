@@ -31,13 +31,13 @@ describe('a key', () => {
     expect(parseKey(text)).toBeUndefined()
   })
 
-  test('uses its whole alphabet and never repeats', () => {
+  test('a key uses its whole alphabet and never repeats', () => {
     const keys = Array.from({ length: 200 }, () => makeKey('secret', 'live'))
     expect(new Set(keys).size).toBe(200)
     expect(new Set(keys.map((text) => text.slice(12, 55)).join('')).size).toBe(62)
   })
 
-  test('has a digest that depends on the pepper', () => {
+  test('a key has a digest that depends on the pepper', () => {
     expect(digestKey('a', key)).toHaveLength(32)
     expect(digestKey('a', key)).toEqual(digestKey('a', key))
     expect(digestKey('a', key)).not.toEqual(digestKey('b', key))

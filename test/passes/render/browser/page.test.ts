@@ -170,7 +170,7 @@ describe.concurrent('no finding of axe on phones and desktops, light and dark', 
   })
 })
 
-test('on the narrowest phone nothing runs out of the screen, on either side', async () => {
+test('the page of a pass fits the narrowest phone, on either side', async () => {
   for (const state of Object.values(STRAINS)) {
     await visit(addressOf(state), NARROWEST, async (page) => {
       expect(await isTooWide(page)).toBe(false)
@@ -191,7 +191,7 @@ describe('without scripts', () => {
     })
   })
 
-  test('and by keyboard, which then comes to the wallets in their order', async () => {
+  test('the page of a pass works without scripts and by keyboard, which then comes to the wallets in their order', async () => {
     const focused = (page: Page) =>
       page.evaluate('document.activeElement.id || document.activeElement.className')
     await visit(addressOf(makeState('loyalty')), QUIET_PHONE, async (page) => {

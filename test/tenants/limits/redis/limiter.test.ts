@@ -155,7 +155,7 @@ describe('tokens', () => {
     expect(await takeMany([node!], 'read', 40)).toBeLessThanOrEqual(flowedSince(began, 'read'))
   })
 
-  test('show the same as in memory', async () => {
+  test('tokens in Redis show the same as in memory', async () => {
     const [node] = await startNodes(1)
     const began = performance.now()
     const first = await node!.take(node!.meter(TENANT), 'read')
@@ -235,7 +235,7 @@ describe('slots', () => {
     expect(await units()).toBe(before)
   })
 
-  test('who is refused a token holds no slot', async () => {
+  test('a caller that is refused a token holds no slot', async () => {
     const [node] = await startNodes(1)
     await takeMany([node!], 'passes_count', 121)
     const answer = await node!.acquire(node!.meter(TENANT), 'passes_count')
