@@ -96,7 +96,7 @@ test.each(workspaces)('$name declares what its own files import', ({ folder, nam
   expect(declared.filter((each) => each in others && others[each] !== versions[each])).toEqual([])
 })
 
-test('what the service needs of the toolkit, and what builds output at its start, is installed for production', () => {
+test('packages of the toolkit that the service needs are installed for production', () => {
   const entries = [
     'cli.ts',
     'cli/build.ts',
@@ -117,7 +117,7 @@ test('what the service needs of the toolkit, and what builds output at its start
   expect([...new Set(imported)].toSorted()).toEqual(declared.toSorted())
 })
 
-test('what only the benches use is declared there, and used nowhere else', () => {
+test('packages that only the benches use are declared there, and used nowhere else', () => {
   const peers = names(readManifest('test/bench').devDependencies)
   const elsewhere = uses.filter((use) => peers.includes(use.package) && !use.file.startsWith('test/bench/'))
   expect([peers.length > 0, elsewhere]).toEqual([true, []])

@@ -270,7 +270,7 @@ describe('never shown', () => {
     expect(text).not.toContain(`\\"cvc\\":\\"${body.cvc}`)
   })
 
-  test('what is no card number stays: identifiers, amounts and instants', async () => {
+  test('digits that are not a card number stay in the log: identifiers, amounts and instants', async () => {
     const template = await make(send, '/v1/pass_templates', {
       ...TEMPLATE,
       metadata: { order: '20260519120000', phone: '+4915123456789', ref: '4242424242424241' },

@@ -77,7 +77,7 @@ const pauses = async () =>
   (await send()('/v1/audit_log?action=factor.paused&order=asc')).body.data as readonly object[]
 
 describe('ten wrong codes of a key', () => {
-  test('pause the key, whichever way each came: header, pages, wrong passwords', async () => {
+  test('ten wrong codes pause the key, whichever way each came: header, pages, wrong passwords', async () => {
     for (let tried = 0; tried < 4; tried += 1) expect((await change(wrong())).status).toBe(403)
     for (let tried = 0; tried < 3; tried += 1) expect((await confirm({ code: wrong() })).status).toBe(403)
     for (let tried = 0; tried < 3; tried += 1) expect((await confirm({ password: 'x' })).status).toBe(403)

@@ -40,7 +40,7 @@ describe('keys', () => {
     expect(answer.headers.get('Service-Version')).toBe(CURRENT)
   })
 
-  test('well formed and unknown', async () => {
+  test('a well-formed key that is unknown is refused', async () => {
     expect(refusal(await by(`Bearer ${makeKeyText('secret', 'sandbox')}`))).toEqual(
       unauthenticated('invalid_api_key'),
     )
@@ -86,7 +86,7 @@ describe('keys', () => {
     expect(refusal(answer)).toEqual(unauthenticated('environment_mismatch'))
   })
 
-  test('revoked: from the next request after the hint', async () => {
+  test('a revoked key is refused from the next request after the hint', async () => {
     const key = await makeKey(service, tenantId)
     expect((await by(`Bearer ${key.secret}`)).status).toBe(200)
     await revokeKey(service.operator, key.id)
@@ -94,7 +94,7 @@ describe('keys', () => {
     expect(refusal(await by(`Bearer ${key.secret}`))).toEqual(unauthenticated('revoked_api_key'))
   })
 
-  test('retired: 24 hours more, by the service clock', async () => {
+  test('a retired key is accepted for 24 hours more, by the service clock', async () => {
     const key = await makeKey(service, tenantId)
     await retireKey(service.operator, key.id)
     for (const [seconds, status] of [
@@ -172,7 +172,7 @@ describe('addresses', () => {
 })
 
 describe('rights', () => {
-  test('a key whose member became a viewer', async () => {
+  test('a key whose member became a viewer may only read', async () => {
     const other = await makeTenant(service)
     const key = await makeKey(service, other)
     await service.database.control.query(

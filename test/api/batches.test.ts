@@ -15,7 +15,7 @@ beforeAll(async () => {
 })
 
 describe('batches', () => {
-  test('create: each item for itself, in order', async () => {
+  test('a batch creates each pass for itself, in order', async () => {
     const coupon = await makeTemplate(send, { kind: 'coupon' })
     const archived = await makeTemplate(send)
     await send(`/v1/pass_templates/${archived}/archive`, { method: 'POST' })
@@ -107,7 +107,7 @@ describe('batches', () => {
     )
   })
 
-  test('update: unknown, ended and twice named passes', async () => {
+  test('a batch of updates names unknown, ended and repeated passes', async () => {
     const [one, other] = [await issuePass(send, templateId), await issuePass(send, templateId)]
     await send(`/v1/passes/${other.id}/revoke`, { method: 'POST' })
     const { body } = await send('/v1/passes/batch_update', {

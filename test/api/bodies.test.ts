@@ -87,14 +87,17 @@ describe('an instant outside the years 0001 to 9999 in UTC', () => {
     '0000-12-31T00:00:00Z',
     '0001-01-01T00:00:00+00:01',
     '2026-02-30T00:00:00Z',
-  ])('%s in a body and in an item', async (expires_at) => {
-    const answer = await send('/v1/passes', { body: { template_id: templateId, expires_at } })
-    expect(firstFault(answer)).toMatchObject([422, 'validation_failed', { field: 'expires_at' }])
-    const passes = [{ template_id: templateId, expires_at }, { template_id: templateId }]
-    const { body } = await send('/v1/passes/batch', { body: { passes } })
-    expect(body.results[0].error.details).toMatchObject([{ field: 'expires_at' }])
-    expect(body.results[1].status).toBe('succeeded')
-  })
+  ])(
+    'an instant outside the years 0001 to 9999 is refused: %s in a body and in an item',
+    async (expires_at) => {
+      const answer = await send('/v1/passes', { body: { template_id: templateId, expires_at } })
+      expect(firstFault(answer)).toMatchObject([422, 'validation_failed', { field: 'expires_at' }])
+      const passes = [{ template_id: templateId, expires_at }, { template_id: templateId }]
+      const { body } = await send('/v1/passes/batch', { body: { passes } })
+      expect(body.results[0].error.details).toMatchObject([{ field: 'expires_at' }])
+      expect(body.results[1].status).toBe('succeeded')
+    },
+  )
 
   test('the last one within is stored as it is', async () => {
     const body = { template_id: templateId, expires_at: '9999-12-31T23:59:59.9999Z' }
@@ -199,7 +202,7 @@ describe('text that the database cannot hold', () => {
     expect(answer.body.error.details).toMatchObject([{ field }])
   })
 
-  test('what it can hold comes back as it was', async () => {
+  test('text that the database can hold comes back as it was', async () => {
     const metadata = {
       emoji: '🎟️',
       'a"b\\c': '</script>\u2028',
@@ -264,7 +267,7 @@ describe('what is hardly HTTP', () => {
     expect(text).not.toMatch(/<html|node:|at .+:\d+/i)
   })
 
-  test('a whole address as target', async () => {
+  test('a request with a whole address as its target is answered', async () => {
     const text = await speakRaw(`GET http://svc.example/v1/me HTTP/1.1\r\n${head()}Connection: close\r\n\r\n`)
     expect(text).toMatch(/^HTTP\/1\.1 200 /)
   })

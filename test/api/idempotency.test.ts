@@ -108,7 +108,7 @@ describe('the same key and request', () => {
     expect((await older('/v1/passes', keyed(key, { body: order() }))).text).toBe(first.text)
   })
 
-  test.each([2, 30, 50])('%i at once: one effect', async (parallel) => {
+  test.each([2, 30, 50])('%i concurrent requests with one key have one effect', async (parallel) => {
     const key = randomUUID()
     const before = await passes()
     const answers = await Promise.all(
@@ -217,7 +217,7 @@ describe('the same key for another request', () => {
 })
 
 describe('what is stored', () => {
-  test("the handler's 404, 409 and 422", async () => {
+  test("the handler's 404, 409 and 422 are stored and repeated", async () => {
     const pass = await issuePass(send, templateId)
     await send(`/v1/passes/${pass.id}/revoke`, { method: 'POST' })
     for (const [path, body, status] of [

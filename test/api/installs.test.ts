@@ -65,7 +65,7 @@ describe('with a pass', () => {
   const count = async (type: string, id: string) =>
     (await told(send, type)).filter(({ data }) => data.pass.id === id).length
 
-  test('what is so already changes nothing and is not told', async () => {
+  test('an install that is known already changes nothing and is not told', async () => {
     const { id } = await issuePass(send, templateId)
     expect((await uninstall(send, id)).body).toMatchObject({ status: 'issued', platforms: [] })
     const first = await install(send, id)
@@ -74,7 +74,7 @@ describe('with a pass', () => {
     expect([await count('pass.installed', id), await count('pass.uninstalled', id)]).toEqual([1, 0])
   })
 
-  test('20 devices at once: told once', async () => {
+  test('20 concurrent first installs are told once', async () => {
     const { id } = await issuePass(send, templateId)
     const answers = await Promise.all(Array.from({ length: 20 }, () => install(send, id)))
     expect(answers.map(({ status, body }) => [status, body.status])).toEqual(

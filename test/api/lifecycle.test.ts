@@ -174,7 +174,7 @@ describe.each(VERSIONS)('%s', (version) => {
     }
   })
 
-  test('what is wrong with a request is told alike for an id that is malformed and one that is unknown', async () => {
+  test('a wrong request is answered alike for an id that is malformed and one that is unknown', async () => {
     const send = api(version)
     const wrong = [
       { about: 'no key', query: '', key: null, want: version < '2026-02-01' ? 404 : 400 },

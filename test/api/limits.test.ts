@@ -23,7 +23,7 @@ describe('a bucket', () => {
     return taken
   }
 
-  test.each(Object.entries(LIMITS))('%s bursts to exactly twice %i', (bucket, limit) => {
+  test.each(Object.entries(LIMITS))('a bucket of %s bursts to exactly twice %i', (bucket, limit) => {
     expect(drain(fresh(), bucket as keyof typeof LIMITS)).toBe(2 * limit)
   })
 
@@ -200,7 +200,7 @@ describe('over HTTP', () => {
     service.clock.monotonic += 120_000
   })
 
-  test('64 at once, and not one more', async () => {
+  test('64 requests of a tenant run at once, and not one more', async () => {
     const tenant = await makeTenant(service)
     const by = await speaker(tenant)
     const templateId = await makeTemplate(by)

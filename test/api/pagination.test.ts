@@ -47,7 +47,7 @@ async function walk(query: Record<string, string>, by: Send = send): Promise<Pag
 }
 
 describe.each(VERSIONS)('60 passes at limit 25 in %s', (version) => {
-  test.each(['asc', 'desc'])('%s, there and back', async (order) => {
+  test.each(['asc', 'desc'])('60 passes are walked by %s, there and back', async (order) => {
     const by = speak(service.urls.sandbox, { secret, version })
     const expected = order === 'asc' ? oldest : oldest.toReversed()
     const pages = await walk({ limit: '25', order }, by)
@@ -84,7 +84,7 @@ test('a full last page has no more', async () => {
   ])
 })
 
-test('a page of nothing', async () => {
+test('a list without records is one empty page', async () => {
   expect(await page({ status: 'redeemed' })).toEqual({ data: [], has_more: false, next_cursor: null })
 })
 

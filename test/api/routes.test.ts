@@ -103,7 +103,7 @@ describe('routes', () => {
     expect(headers.get('Allow')).toBe('POST, GET')
   })
 
-  test('what another version has is not there: 404, not 405', async () => {
+  test('an operation of another version is not found: 404, not 405', async () => {
     const answer = await sandbox(secret, '2025-11-01')('/v1/passes/batch', { body: {} })
     expect(refusal(answer)).toEqual([404, 'not_found', 'not_found'])
   })

@@ -363,7 +363,7 @@ describe('is refused', () => {
     expect((await send('/v1/scans')).body).toEqual({ data: [], has_more: false, next_cursor: null })
   })
 
-  test('an unknown scan, and one of another tenant', async () => {
+  test('a scan that is unknown or another tenant’s is refused', async () => {
     const other = await speakFor(service, await makeTenant(service))
     const pass = await issuePass(other, await makeTemplate(other))
     const theirs = (await scan(other, { pass_id: pass.id, mode: 'verify' })).body.id

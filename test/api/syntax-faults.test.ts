@@ -19,7 +19,7 @@ test.each([
   ['{} {}', 1, 4, 'nothing more'],
   ['\ufeff{}', 1, 1, 'a value'],
   ['[}', 1, 2, 'a value'],
-])('%j: line %i, column %i should be %s', (text, line, column, expected) => {
+])('a syntax fault is located: %j: line %i, column %i should be %s', (text, line, column, expected) => {
   expect(findSyntaxFault(text)).toEqual({ line, column, expected })
 })
 

@@ -72,7 +72,7 @@ test('a browser makes them with a publishable key, and nothing else', async () =
   expect((await hold(answer.body.id)).status).toBe(201)
 })
 
-test('what it holds becomes the cardholder, and is forgotten', async () => {
+test('the content of a token becomes the cardholder, and is forgotten', async () => {
   const id = await makeToken()
   const { status, body } = await hold(id, { email: 'ada@example.com' })
   expect([status, body]).toEqual([

@@ -105,7 +105,7 @@ describe('what is refused', () => {
     expect(answer.body.error.details.map((each: { field: string }) => each.field)).toContain(field)
   })
 
-  test('http in live, and https not', async () => {
+  test('a webhook URL with http is refused in live, and https is not', async () => {
     const live = await speakFor(service, tenantId, 'live')
     const ask = (url: string) => live('/v1/webhook-endpoints', { body: { url, enabled_events: ['*'] } })
     expect(firstFault(await ask('http://93.184.215.14/hooks'))).toMatchObject([
@@ -128,7 +128,7 @@ describe('what is refused', () => {
     expect((await send(`/v1/webhook-endpoints/${id}`)).body.description).toBeNull()
   })
 
-  test('the same again to who repeats it', async () => {
+  test('a refused registration is refused the same when it is repeated', async () => {
     const call = {
       body: { url: 'http://10.0.0.1/', enabled_events: ['*'] },
       headers: { 'Idempotency-Key': crypto.randomUUID() },

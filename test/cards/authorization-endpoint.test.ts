@@ -70,7 +70,7 @@ test('a rotation shows another secret; without an endpoint there is none to rota
   expect(rotated.body.secret).not.toBe(secret)
 })
 
-test('what leads into a private network, or waits too long, is refused by field', async () => {
+test('an authorization endpoint in a private network, or with too long a wait, is refused by field', async () => {
   const send = await sender()
   for (const [body, field] of [
     [{ url: 'https://10.0.0.1/' }, 'url'],

@@ -276,7 +276,7 @@ test('a change is told with what was before, and one that changes nothing is not
   })
 })
 
-test('what is not there is not found', async () => {
+test('a card or program that does not exist is not found', async () => {
   for (const path of [`/v1/cards/${NO_CARD}`, `/v1/card_programs/${NO_PROGRAM}`]) {
     expect(refusal(await send(path))).toEqual([404, 'not_found', 'not_found'])
     expect(refusal(await patch(send, path, {}))).toEqual([404, 'not_found', 'not_found'])
@@ -284,7 +284,7 @@ test('what is not there is not found', async () => {
 })
 
 test.each(CARD_VERSIONS)(
-  'the catalogue in %s: every code once, in order, with its label',
+  'the catalog in %s has every code once, in order, with its label',
   async (version) => {
     const { body } = await (await speakAll(service, tenantId))[version]('/v1/merchant_categories')
     const codes = body.data.map(({ code }: { code: string }) => code)

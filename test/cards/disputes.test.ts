@@ -270,28 +270,31 @@ describe('evidence', () => {
     expect([removed.body.evidence, await kept()]).toEqual([{ explanation: null, files: [] }, []])
   })
 
-  test.each(CARD_VERSIONS)('five of 1 MiB each, in %s; not much more, nor a sixth', async (version) => {
-    await use(version)
-    const largest = () => file(fileOf(1_048_576), 'application/pdf')
-    const dispute = async (files: readonly object[]) =>
-      send('/v1/disputes', {
-        body: { card_transaction_id: await makeCleared(), reason: 'other', evidence: { files } },
-      })
-    const { status, body } = await dispute(Array.from({ length: 5 }, largest))
-    expect([status, body.evidence?.files.map(({ size }: Body) => size)]).toEqual([
-      201,
-      Array(5).fill(1_048_576),
-    ])
-    const longer = await dispute([file(fileOf(1_048_579), 'application/pdf')])
-    expect(firstFault(longer)).toMatchObject([
-      422,
-      'validation_failed',
-      { field: 'evidence.files[0].content' },
-    ])
-    expect((await dispute(Array.from({ length: 6 }, largest))).status).toBe(413)
-    const renewed = await patch(send, `/v1/disputes/${body.id}`, { evidence: { files: [largest()] } })
-    expect([renewed.status, renewed.body.evidence.files.length]).toEqual([200, 1])
-  })
+  test.each(CARD_VERSIONS)(
+    'a dispute in %s takes five files of 1 MiB each; not much more, nor a sixth',
+    async (version) => {
+      await use(version)
+      const largest = () => file(fileOf(1_048_576), 'application/pdf')
+      const dispute = async (files: readonly object[]) =>
+        send('/v1/disputes', {
+          body: { card_transaction_id: await makeCleared(), reason: 'other', evidence: { files } },
+        })
+      const { status, body } = await dispute(Array.from({ length: 5 }, largest))
+      expect([status, body.evidence?.files.map(({ size }: Body) => size)]).toEqual([
+        201,
+        Array(5).fill(1_048_576),
+      ])
+      const longer = await dispute([file(fileOf(1_048_579), 'application/pdf')])
+      expect(firstFault(longer)).toMatchObject([
+        422,
+        'validation_failed',
+        { field: 'evidence.files[0].content' },
+      ])
+      expect((await dispute(Array.from({ length: 6 }, largest))).status).toBe(413)
+      const renewed = await patch(send, `/v1/disputes/${body.id}`, { evidence: { files: [largest()] } })
+      expect([renewed.status, renewed.body.evidence.files.length]).toEqual([200, 1])
+    },
+  )
 
   test.each([
     ['of another type', file(PNG, 'application/pdf'), 'is image/png, not application/pdf'],
@@ -302,7 +305,7 @@ describe('evidence', () => {
     ],
     ['empty', file('', 'image/png'), 'is of no known type, not image/png'],
     ['no base64', file('iVBORw0KGgo', 'image/png'), 'is not base64'],
-  ])('%s: refused by field', async (_, wrong, issue) => {
+  ])('evidence of a dispute is refused by field: %s', async (_, wrong, issue) => {
     const ctx = await makeCleared()
     const body = {
       card_transaction_id: ctx,

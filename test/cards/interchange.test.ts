@@ -108,7 +108,7 @@ const earnedOf = (amount: number) =>
   linesOfClearing(amount, RATES).find(({ type }) => type === 'interchange')?.amount ?? 0
 
 describe('in any number of parts', () => {
-  test('what is returned is never more than was earned, and all of it at the end', () => {
+  test('returned interchange is never more than was earned, and all of it at the end', () => {
     const cleared = fc.array(fc.integer({ min: 1, max: 1_000_000_000_000_000 }), {
       minLength: 1,
       maxLength: 4,

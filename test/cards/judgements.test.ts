@@ -62,9 +62,12 @@ describe('status', () => {
     ['redeemed', 99, 'redeemed'],
     ['revoked', 99, 'revoked'],
     ['expired', null, 'expired'],
-  ] as const)('%s, expiring at %s, at 100: %s', (status: PassStatus, expires_at, want) => {
-    expect(statusAt({ status, expires_at }, 100)).toBe(want)
-  })
+  ] as const)(
+    'the status of a pass that is %s, expiring at %s, is at 100: %s',
+    (status: PassStatus, expires_at, want) => {
+      expect(statusAt({ status, expires_at }, 100)).toBe(want)
+    },
+  )
 })
 
 test('a value of the pass stands over that of the template, whatever its key is named', () => {

@@ -151,7 +151,7 @@ test('a number stands nowhere but sealed: not in the database, the log, events, 
   expect(`${await dump()}\n${logged.join('\n')}`).not.toContain((await details(second.id)).number)
 })
 
-test('what is sealed for one card opens for no other', async () => {
+test('a number that is sealed for one card opens for no other', async () => {
   const { control, pepper } = service.database
   const keys = createCardKeys(control, pepper, service.clock)
   const place = { environment: 'sandbox', space: tenantId, cardId: 'card_a' } as const

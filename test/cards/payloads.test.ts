@@ -261,7 +261,7 @@ test.each(CARD_VERSIONS)(
   },
 )
 
-test('what was encrypted is kept in the stored response alone, which is sealed', async () => {
+test('an encrypted payload is kept in the stored response alone, which is sealed', async () => {
   const card = await makeCard(send)
   const call = { body: apple(), headers: { 'Idempotency-Key': crypto.randomUUID() } }
   const old = (await speakAll(service, tenantId))['2025-11-01']

@@ -266,7 +266,7 @@ test('a released hold is given back, and may be cleared all the same', async () 
   expect((await act('clearing', id, { amount: 1000 })).status).toBe('cleared')
 })
 
-test('what cannot be, is refused and changes nothing', async () => {
+test('a simulation that cannot be is refused and changes nothing', async () => {
   const card = await makeCard(send)
   await fund(1000)
   const { id } = await authorize(card.id, 500)
@@ -337,7 +337,7 @@ describe('limits', () => {
     ['weekly', '2026-06-07T23:59:59.999Z', '2026-06-08T00:00:00.000Z'],
     ['monthly', '2026-06-30T23:59:59.999Z', '2026-07-01T00:00:00.000Z'],
     ['yearly', '2026-12-31T23:59:59.999Z', '2027-01-01T00:00:00.000Z'],
-  ])('%s: up to the last millisecond, and anew with the next', async (interval, last, next) => {
+  ])('a limit %s counts up to the last millisecond, and anew with the next', async (interval, last, next) => {
     await fund(100_000)
     const card = await limited([{ amount: 1000, interval }])
     expect(await ask(card, 600)).toBe('authorized')

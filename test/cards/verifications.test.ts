@@ -168,7 +168,7 @@ test('the table keeps no other open authorization that holds nothing', async () 
   )
 })
 
-test('what makes no sense of it is refused, and changes nothing', async () => {
+test('a simulation that makes no sense for a verification is refused, and changes nothing', async () => {
   const made = await verify((await makeCard(send)).id)
   const increment = await simulate('increment', made, { amount: 100 })
   expect(refusal(increment)).toEqual([409, 'conflict', 'invalid_state'])

@@ -48,7 +48,7 @@ describe('a process of one role that does not know them refuses to start', () =>
   )
 })
 
-test('what one process was told, the others know, until it is told anew', async () => {
+test('an address that one process was told is known to the others, until it is told anew', async () => {
   await start('worker', DECLARED).ready()
   const shown = { sandbox_base_url: PUBLIC.sandbox, live_base_url: PUBLIC.live, console_url: PUBLIC.console }
   expect(await start('api').ready()).toMatchObject(shown)

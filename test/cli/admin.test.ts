@@ -329,7 +329,7 @@ describe('what is there is looked up', () => {
     expect(next.data.map(({ id }: { id: string }) => id)).not.toContain(db.tenantId)
   })
 
-  test('keys, of one environment too, and without their text', async () => {
+  test('svc admin lists keys, of one environment too, and without their text', async () => {
     const { id, secret } = await createKey('--scope', 'read')
     const listed = await admin('key', 'list', ...TENANT_OF_DEMO(), '--env', 'sandbox')
     expect(listed.data).toContainEqual(expect.objectContaining({ id, scope: 'read', revoked_at: null }))

@@ -144,7 +144,7 @@ test('a card is used, and what becomes of that is told', async () => {
   )
 })
 
-test('what is misspelt, lacking or live is refused; help has examples', async () => {
+test('a simulation that is misspelt, lacking or live is refused; help has examples', async () => {
   const card = 'card_01jxg19h8j7k6m5n4p3q2r1s0t'
   const words = (...more: readonly string[]) => run(secret, 'cards', 'simulate', ...more)
   expect(await words('authorization', card)).toMatchObject({

@@ -192,7 +192,7 @@ test('svc listen continues behind the last event after a break, without loss and
 test.each([
   ['of an account in which nothing has happened yet', []],
   ['of another', [makeEvent(1), makeEvent(2)]],
-])('what happens between the first two connections %s is not lost', async (_, events) => {
+])('an event between the first two connections %s is not lost', async (_, events) => {
   const [server, endpoint] = [await serveStreams(), await serveEndpoint()]
   server.events.push(...events)
   const { said } = start(server, endpoint.url)
@@ -291,7 +291,7 @@ test('a refusal on the way ends it too, after what came before has been dealt wi
   expect(said).toContain(`To go on where this stopped: --since ${makeEvent(2).id}`)
 })
 
-test('what passes is waited for, as long as it is asked', async () => {
+test('svc listen waits as long as it is asked to for a refusal that passes', async () => {
   const [server, endpoint] = [await serveStreams(), await serveEndpoint()]
   server.refusals.push({ status: 503 }, { status: 429, headers: { 'Retry-After': '1' } }, { status: 500 })
   const startedAt = performance.now()

@@ -188,7 +188,7 @@ const pollsOf = async ({ asked }: { asked: readonly unknown[] }, count = 3) => {
   await until('further polls', () => asked.length >= before + count)
 }
 
-test('what came before is not shown; what is written late is, once', async () => {
+test('svc logs --follow does not show earlier requests, and shows those written late once', async () => {
   const server = await serveLogs()
   server.add(1)
   const tail = follow(server)

@@ -101,7 +101,7 @@ test('svc promote shows what live refuses, and copies none', async () => {
   expect((await run(['webhook-endpoints', good, '--yes'])).stderr).toMatch(/rotate_secret/)
 })
 
-test('what changes while it asks is said, and not copied', async () => {
+test('a change while svc promote asks is said, and not copied', async () => {
   const { code, stderr } = await run(['templates', templateId], async () => {
     await change('Tea club')
     return 'yes'
@@ -154,7 +154,7 @@ test.each<{ words: string; env?: Record<string, string>; say: string }>([
     words: 'templates tpl_1 --yes --live-base-url nowhere',
     say: '--live-base-url takes an http:// or https://',
   },
-])('svc promote $words: exit code 2, $say', async ({ words, env: more, say }) => {
+])('svc promote $words exits with 2: $say', async ({ words, env: more, say }) => {
   env = { ...env, ...more }
   const { code, stdout, stderr } = await run(words.split(' ').filter(Boolean))
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })

@@ -68,7 +68,7 @@ describe('a program is told of errors in JSON', () => {
     return { code, error: JSON.parse(stderr).error }
   }
 
-  test('what the service refuses, as the service says it', async () => {
+  test('svc tells a refusal of the service as the service says it', async () => {
     const error = { type: 'not_found', code: 'not_found', message: 'There is no pass.', request_id: 'req_1' }
     const url = await serveHttp((_, response) => {
       response.writeHead(404, { 'Content-Type': 'application/json', 'Request-Id': 'req_1' })
@@ -135,7 +135,7 @@ test.each<{ words: string; env?: Record<string, string>; say: string }>([
     say: 'treasury_report.failed cannot be triggered yet; these can be:',
   },
   { words: 'trigger pass.created --endpoint whe_1', say: '--endpoint is for webhook_endpoint.test only' },
-])('svc $words: exit code 2, $say', async ({ words, env, say }) => {
+])('svc $words exits with 2: $say', async ({ words, env, say }) => {
   const { code, stdout, stderr } = await run(words.split(' ').filter(Boolean), env)
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
   expect(stderr).toContain(say)
@@ -180,7 +180,7 @@ test('a refusal: exit code 3 where it is about the key, with what the service sa
   })
 })
 
-test('misused as a program: exit code 2', async () => {
+test('svc that is misused as a program exits with 2', async () => {
   expect(await startSvc(['trigger', 'pass.creatde']).ended).toMatchObject({
     code: 2,
     stdout: '',

@@ -190,7 +190,7 @@ test.each([
   expect(server.received).toEqual([])
 })
 
-test('what the client does not write is found where it stands', () => {
+test('a body that the client does not write is found where it stands', () => {
   const found = made.findings.filter(({ code }) => code === 'client-body')
   const at = (path: string, type: string, method = 'post') =>
     `/paths/~1${path}/${method}/requestBody/content/${type.replaceAll('/', '~1')}`

@@ -74,7 +74,7 @@ test.each<{
   expect(result instanceof ResponseError ? result.status : result).toBe(want.error)
 })
 
-test('the pauses stop growing', async () => {
+test('the pauses between retries stop growing', async () => {
   const server = await serve({ status: 500 })
   const clock = notedClock()
   await expect(calls.get(clientOf(server, { clock, maxRetries: 7 }))).rejects.toThrow(ResponseError)

@@ -104,7 +104,7 @@ test.each(ROWS)('the client calls %s with credentials %j as %j', async (id, sett
   })
 })
 
-test('what the client cannot fill in, and what a browser cannot send, is found where it stands', () => {
+test('a credential that the client or a browser cannot send is found where it stands', () => {
   const found = made.findings.filter(({ code }) => code === 'client-security' || code === 'client-cookie')
   expect(found.map(({ code, severity, place }) => [code, severity, place?.pointer])).toEqual([
     ['client-security', 'warning', '/paths/~1digest/get'],

@@ -67,13 +67,13 @@ test('the signature is the one that openssl makes', async () => {
   }
 })
 
-test('what the service’s own sender signs is accepted, under each of its secrets', async () => {
+test('a delivery that the service’s own sender signs is accepted, under each of its secrets', async () => {
   const signed = { [HEADER]: signBody([SECRET, OTHER], BODY, SECOND) }
   expect(await testHeaders(BODY, [SECRET, OTHER], at(SECOND))).toEqual(signed)
   for (const secret of [SECRET, OTHER]) expect(await check(signed, { secret })).toBe('accepted')
 })
 
-test('what is signed with the clock of now is accepted with the clock of now', async () => {
+test('a delivery that is signed with the clock of now is accepted with the clock of now', async () => {
   expect(await unwrap(BODY, await testHeaders(BODY, SECRET), SECRET)).toMatchObject({ type: 'pass.created' })
 })
 
@@ -90,7 +90,7 @@ test.each([
   { given: 'what a parser made of it', body: JSON.parse(BODY), want: 'body_not_raw' },
   { given: 'no body at all', body: undefined, want: 'body_not_raw' },
   { given: 'null', body: null, want: 'body_not_raw' },
-])('a body given as $given: $want', async ({ body, want }) => {
+])('a delivery whose body is given as $given is judged $want', async ({ body, want }) => {
   expect(await check(GOOD, { body })).toBe(want)
 })
 
@@ -124,7 +124,7 @@ test.each<{ given: string; signature: string; want: string }>([
   { given: 'a comma at the end', signature: `${GOOD},`, want: 'malformed_header' },
   { given: 'base64', signature: `t=${SECOND},v1=${btoa(V1)}`, want: 'malformed_header' },
   { given: 'the digest alone', signature: V1, want: 'malformed_header' },
-])('a header with $given: $want', async ({ signature, want }) => {
+])('a delivery with a header that is $given is judged $want', async ({ signature, want }) => {
   expect(await check(signature)).toBe(want)
 })
 
@@ -152,7 +152,7 @@ test.each<{ given: string; headers: WebhookHeaders; want: string }>([
   { given: 'as undefined', headers: { [HEADER]: undefined }, want: 'missing_header' },
   { given: 'under the older name', headers: { 'X-Service-Signature': GOOD }, want: 'missing_header' },
   { given: 'beside a header named get', headers: { get: 'x', [HEADER]: GOOD }, want: 'accepted' },
-])('a header given $given: $want', async ({ headers, want }) => {
+])('a delivery whose header is given $given is judged $want', async ({ headers, want }) => {
   expect(await check(headers)).toBe(want)
 })
 
@@ -252,7 +252,7 @@ test.each<{ body: string | Uint8Array; want: string }>([
   expect(await check(await testHeaders(body, SECRET, at(SECOND)), { body })).toBe(want)
 })
 
-test('what was not signed is never parsed', async () => {
+test('a delivery that was not signed is never parsed', async () => {
   expect(await check(GOOD, { body: '{' })).toBe('no_match')
 })
 

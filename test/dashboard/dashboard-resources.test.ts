@@ -143,7 +143,7 @@ describe('keys', () => {
     )
   })
 
-  test('what is no address is said beside the field', async () => {
+  test('a text that is not an address is named beside the field', async () => {
     const answer = await browse('owner').submit(`${KEYS}/new`, `${KEYS}/new`, {
       scope: 'read',
       allow: '10.0.0.1, x',

@@ -156,7 +156,7 @@ test.each([
   expect(shown).toEqual(keys)
 })
 
-test('what is wrong stands beside its field, and nothing is lost', async () => {
+test('a fault of a template is shown beside its field, and nothing is lost', async () => {
   const wrong = { ...TYPED, 'fields[1].key': 'Not A Key', 'relevant_locations[0].latitude': 'north' }
   const { status, text } = await ada.upload(NEW, { ...(await open(ada, NEW)), ...wrong }, { logo_file: logo })
   expect(status).toBe(422)

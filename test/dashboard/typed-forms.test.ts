@@ -104,7 +104,7 @@ test('a form is kept while the code is wrong, and shows what cannot be kept', as
 })
 
 describe('is shown to nobody', () => {
-  test('else: not to another member, not in another browser', async () => {
+  test('a kept form is shown to no other member, and not in another browser', async () => {
     const late = await sendLate(ENDPOINT, ENDPOINT, TYPED)
     const colleague = await dashboard.signIn(tenantId, 'developer')
     await rename(colleague)
@@ -133,7 +133,7 @@ describe('is shown to nobody', () => {
   })
 })
 
-test('what is too long is said to be, and not cut', async () => {
+test('a form that is too long to keep is said to be, and not cut', async () => {
   const late = await sendLate(ENDPOINT, ENDPOINT, { ...TYPED, description: 'x'.repeat(MAX_TYPED_BYTES) })
   expect(late.status).toBe(401)
   expect(late.text).toContain('too long to come along')

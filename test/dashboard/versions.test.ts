@@ -68,7 +68,7 @@ describe('what is counted', () => {
     expect(await countsOf(tenant)).toEqual({ 'return-archived-passes': 1, 'rename-customer-dispute': 1 })
   })
 
-  test('what an answer had translated counts once a request, however many values there are', async () => {
+  test('a translation counts once a request, however many values it changed', async () => {
     const tenant = await makePinned()
     const card = await makeCard(tenant.send)
     expect(await countsOf(tenant)).toEqual({ 'block-categories': 1 })
@@ -105,7 +105,7 @@ describe('what is counted', () => {
     for (const { name } of versions) expect(await countsOf(tenant, name)).toEqual({})
   })
 
-  test('what could not be written is written once, and what has no room is left out and counted', async () => {
+  test('a count that could not be written is written once, and one without room is left out and counted', async () => {
     const { database, clock } = dashboard.service
     const tenant = await makeTenant(dashboard.service)
     let fails = true
@@ -277,7 +277,7 @@ describe('a rehearsal', () => {
     expect(await countsOf(tenant)).toMatchObject({ 'block-categories': 3 })
   })
 
-  test('what audits its reads, streams, or is long is not made again', async () => {
+  test('a read that is audited, streams, or is long is not made again', async () => {
     const tenant = await makePinned(current)
     const { database, clock } = dashboard.service
     const add = (id: string, target: string, operation: string) =>

@@ -44,7 +44,7 @@ test.each([
   expect(found.filter((each) => each.startsWith(href))).not.toEqual([])
 })
 
-test('what is nowhere is not found', () => {
+test('a word that is in no page is not found', () => {
   expect(find('zymurgy')).toHaveLength(0)
 })
 

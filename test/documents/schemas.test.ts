@@ -60,7 +60,7 @@ describe.each(dates)('%s', (date) => {
   const sent = sentSchemas(document)
   const received = receivedSchemas(document)
 
-  test('what callers send is bounded', () => {
+  test('every value that callers send is bounded', () => {
     expect(sent.filter(({ node }) => unbounded(node)).map(({ pointer }) => pointer)).toEqual([])
   })
 

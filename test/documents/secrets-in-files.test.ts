@@ -8,7 +8,7 @@ import { ROOT } from '../support/programs.ts'
 
 const SECRETS = ['ready.json', '.env', '.env.local', '.data/pepper', '.data/postgres/PG_VERSION']
 
-test('what the README has written with keys in it is left to itself by git and by the formatter', () => {
+test('files with keys in them are ignored by git and by the formatter', () => {
   const { files } = JSON.parse(readFileSync('biome.json', 'utf8')) as {
     readonly files: { readonly includes: readonly string[] }
   }

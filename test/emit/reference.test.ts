@@ -102,7 +102,7 @@ test.each([
   expect(textOf(page, 'schema-X.p')).toBe(want)
 })
 
-test('what may be absent, and what may grow, is said of what is read; what is required, of what is written', () => {
+test('the reference says of reads what may be absent and grow, and of writes what is required', () => {
   const schema = `{ type: object, required: [a], properties: { a: { enum: [x, y], x-extensible: true }, b: { type: string } } }`
   const page = pageOf(`
 paths:

@@ -61,7 +61,7 @@ test.each(['2025-06-01', '2026-05-19'])(
   },
 )
 
-test('what was revoked before does not expire', async () => {
+test('a pass that was revoked before does not expire', async () => {
   const { send, issue, told } = await tenant()
   const { id } = await issue(60_000)
   await send(`/v1/passes/${id}/revoke`, { body: {} })

@@ -78,7 +78,7 @@ test('a stream says each event as it happens, as it was rendered', async () => {
   )
 })
 
-test('resumes after the last one seen, without loss or repeat, also over what came in between', async () => {
+test('a stream resumes after the last event seen, without loss or repeat, also over what came in between', async () => {
   const before = (await happened()).length
   const first = await watch()
   await until('the stream to begin', () => first.text() !== '')

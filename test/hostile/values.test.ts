@@ -294,7 +294,7 @@ describe('what is not there', () => {
     '/.env',
     '/%00',
     '/v1/%00',
-  ])('%s: 404 in our JSON', async (path) => {
+  ])('the path %s is answered with 404 in our JSON', async (path) => {
     const answer = await send(path)
     expect(refusal(answer)).toEqual([404, 'not_found'])
     expect(answer.headers.get('Content-Type')).toBe('application/json')

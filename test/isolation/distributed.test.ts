@@ -103,7 +103,7 @@ test('partitions are prepared as long as they stand alone', () => {
   expect(late).toEqual([])
 })
 
-test('what is written over rows is the same on every node: no function depends on time, chance or settings', async () => {
+test('an update of many rows is the same on every node: no function depends on time, chance or settings', async () => {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   try {

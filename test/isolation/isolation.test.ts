@@ -164,7 +164,7 @@ test('nothing of the others has changed', async () => {
   console.log(`${asked} times asked for what is somebody else's`)
 })
 
-test('what is one’s own is found by the same requests', async () => {
+test('an object of one’s own is found by the same requests', async () => {
   const found: Record<string, number> = {}
   for (const { name, operations } of versions) {
     for (const operation of operations.filter(
@@ -183,7 +183,7 @@ test('what is one’s own is found by the same requests', async () => {
   expect(Object.keys(found)).toEqual(expect.arrayContaining(['getPass', 'listPasses', 'getPassTemplate']))
 })
 
-test('what is not made yet cannot be made: no operation that would make it has a handler', () => {
+test('an object that is not made yet has no operation that would make it', () => {
   const known = new Set([
     ...own.sandbox.ids.keys(),
     ...own.live.ids.keys(),

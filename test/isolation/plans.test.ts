@@ -80,7 +80,7 @@ function excess({ read, answered, buffers, text }: Reading): boolean {
 /** Lists that read on while what they have read does not fit. */
 const IN_STEPS = /^requests .*, /
 
-test('every page of every list', { timeout: 120_000 }, async () => {
+test('every page of every list reads about as many rows as it gives', { timeout: 120_000 }, async () => {
   const db = recorder.database.sandbox
   const wrong: unknown[] = []
   for (const list of everyList(db, crowd, service.clock.now)) {
@@ -120,7 +120,7 @@ test('a count reads what it counts, from an index alone', { timeout: 60_000 }, a
 })
 
 // Last: its workers may write for a while longer.
-test('every statement of the walk', { timeout: 120_000 }, async () => {
+test('every statement of the walk reads about as many rows as it gives', { timeout: 120_000 }, async () => {
   const walker = { service, recorder }
   const read = await watch(async () => {
     await tour(walker, 'sandbox', crowd.tenantId)

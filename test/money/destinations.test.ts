@@ -101,7 +101,7 @@ describe('an address', () => {
     ['of the contract', on(USDC_CHAINS.sandbox.contract), 'is the contract of USDC'],
     ['no CAIP-10', ADDRESS, 'must'],
     ['of 39 digits', on(ADDRESS.slice(0, -1)), 'must'],
-  ])('%s: refused by its field', async (_, address, issue) => {
+  ])('an address of a destination is refused by its field: %s', async (_, address, issue) => {
     expect(await refused(address)).toEqual({ field: 'address', issue: expect.stringContaining(issue) })
     expect((await send('/v1/payout_destinations')).body.data).toEqual([])
   })
@@ -153,7 +153,7 @@ describe('the default', () => {
   })
 })
 
-test('disabled for good: no default, no activation, no second time', async () => {
+test('a disabled destination stays disabled: no default, no activation, no second time', async () => {
   const { id } = await add()
   const disable = () => send(`/v1/payout_destinations/${id}/disable`, { method: 'POST' })
   const { body } = await disable()

@@ -193,7 +193,7 @@ describe('canceled', () => {
     expect((await get(id)).status).toBe('in_transit')
   })
 
-  test('or sent, never both', async () => {
+  test('a payout is canceled or sent, never both', async () => {
     const { id } = await pay()
     const [answer] = await Promise.all([cancel(id), tell(id, sent)])
     expect((await get(id)).status).toBe(answer.status === 200 ? 'canceled' : 'in_transit')
@@ -296,7 +296,7 @@ describe('failed', () => {
   })
 })
 
-test('what is not signed yet is not signed for a destination that was disabled', async () => {
+test('a payout that is not signed yet is not signed for a destination that was disabled', async () => {
   const { id } = await pay()
   const isSignable = async () => (await listen()).signable(service.database.sandbox, id)
   expect(await isSignable()).toBe(true)

@@ -41,7 +41,7 @@ beforeAll(async () => {
 })
 afterAll(() => database.close())
 
-test('a healthy service: one line each, nothing to be done', async () => {
+test('doctor prints one line each of a healthy service, and asks for nothing', async () => {
   const { code, findings } = await diagnose(env)
   expect(findings.filter(({ verdict }) => verdict !== 'ok')).toEqual([])
   expect(code).toBe(0)
@@ -286,7 +286,7 @@ describe('what is wrong is named, with what to do', () => {
     })
   })
 
-  test('what Google Wallet refuses', async () => {
+  test('doctor names what Google Wallet refuses', async () => {
     const found = await broken(
       `INSERT INTO live.google_refusals VALUES ('ten_1', 'pass_1', 400, 'Invalid value', now())`,
       'DELETE FROM live.google_refusals',
@@ -388,7 +388,7 @@ describe('what is wrong is named, with what to do', () => {
     ])
   })
 
-  test('settings: every one of them', async () => {
+  test('doctor names every one of the wrong settings', async () => {
     const { code, findings } = await diagnose({
       SANDBOX_PORT: 'x',
       REDIS_URL: 'http://x',

@@ -199,7 +199,7 @@ describe('over HTTP', () => {
     expect(after - before).toBe(5)
   })
 
-  test('what was done is counted: by operation, version, status and duration, and by nothing of the caller’s', async () => {
+  test('requests are counted by operation, version, status and duration, and by nothing of the caller’s', async () => {
     const tenantId = await makeTenant(service)
     const { secret, id } = await makeKey(service, tenantId)
     const by = speak(service.urls.sandbox, { secret })

@@ -45,7 +45,7 @@ test.each([
   '0.4242424242424242',
   '0198c2f4-4242-4242-8242-424242424242',
   'card_01jx2c4d5e6f7g8h9j0k1m2n3p',
-])('what is no card number stays: %s', (text) => {
+])('digits that are not a card number stay: %s', (text) => {
   expect(redactCardNumbers(text)).toBe(text)
 })
 

@@ -165,7 +165,7 @@ describe('typed in on the machine’s own Node', { timeout: PATIENCE_MS }, () =>
     expect((statSync(file).mode & 0o777).toString(8)).toBe('600')
   })
 
-  test('what was triggered reached the endpoint', async () => {
+  test('the event that a printed command triggered reached the endpoint', async () => {
     const { listener } = terminals
     await until('the delivery', () => /pass\.updated +evt_\w+ +→ 204/.test(listener.shown()), PATIENCE_MS)
   })

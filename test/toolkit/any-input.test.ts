@@ -287,7 +287,7 @@ test('a callback may be a reference', async () => {
   expect((await run(text)).said).not.toContain(' error ')
 })
 
-test('what is merely untidy is left out with a warning, and refused where `strict` says so', async () => {
+test('an untidy document is left out with a warning, and refused where `strict` says so', async () => {
   const text = `${START}paths:
   /a/{b}:
     get: { operationId: a, summary: 3, deprecated: maybe, responses: { 200: { description: null } } }
@@ -361,7 +361,7 @@ const DOCUMENTS = [
   'test/golden/family-odd/openapi/odd.yaml',
 ].map((file) => readValue(readFileSync(file, 'utf8'))!.value as Json)
 
-test('any node of a document in the place of any other', async () => {
+test('the generator survives any node of a document in the place of any other', async () => {
   const places = DOCUMENTS.map((document) => placesIn(document))
   const mutation = fc.nat(DOCUMENTS.length - 1).chain((index) => {
     return fc.record({

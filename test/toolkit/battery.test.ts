@@ -20,7 +20,7 @@ test('the battery has both dialects, and as many pairs that break as that do not
   }
 })
 
-test('what one schema accepts and another refuses is named', () => {
+test('a value that one schema accepts and another refuses is named', () => {
   const { pairs, missed } = askOracle(13)
   expect(pairs).toBeGreaterThan(1000)
   expect(missed).toEqual([])

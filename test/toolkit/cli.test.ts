@@ -84,7 +84,7 @@ describe('proof', () => {
 })
 
 describe('the gate', () => {
-  test('what is written ahead of it is complete, with a client too', async () => {
+  test('a change that is written ahead of the gate is complete, with a client too', async () => {
     configure({
       documents: './openapi',
       versions: './versions',
@@ -215,7 +215,7 @@ describe('diff', () => {
     expect(out).toMatch(/\| `property-removed` weight is gone .* \| Parcel\.weight \| .* \| \*\*none\*\* \|/)
   })
 
-  test('what is neither a version nor a file is a wrong call', async () => {
+  test('diff of a word that is neither a version nor a file is a wrong call', async () => {
     const { code, error } = await run('diff', '2030-01-01', '2031-01-01')
     expect(code).toBe(2)
     expect(error).toContain(

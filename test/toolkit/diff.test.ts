@@ -19,7 +19,7 @@ describe.each(ROWS)('%s', (_, code, place, old, next, checked) => {
   })
 })
 
-test('what is new and required is owed by callers only', () => {
+test('a new required property is owed by callers only', () => {
   const next = object('p: {}, q: {}', ', required: [q]')
   expect(diffTexts(using('request', property('{}')), using('request', next)).texts).toEqual([
     'breaking property-added-required X.q',
@@ -138,7 +138,7 @@ components: { schemas: { Y: { type: array, items: ${ref('X')} }, X: { type: stri
     ])
   })
 
-  test('what is read-only is in no request', () => {
+  test('a read-only property is in no request', () => {
     const [old, next] = [
       object('p: { type: string, readOnly: true }'),
       object('p: { type: integer, readOnly: true }'),
@@ -149,7 +149,7 @@ components: { schemas: { Y: { type: array, items: ${ref('X')} }, X: { type: stri
     ])
   })
 
-  test('what allOf brings into many is said once, as its own', () => {
+  test('a schema that allOf brings into many is reported once, as its own', () => {
     const doc = (p: string) =>
       using(
         'response',

@@ -284,7 +284,7 @@ describe('under other names', () => {
   })
 })
 
-test('what renames a tag, or the property that holds it, renames it in the union', () => {
+test('a lens that renames a tag, or the property that holds it, renames it in the union', () => {
   const union = (name: string, tag: string) =>
     using(
       'response',

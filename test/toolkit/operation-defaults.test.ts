@@ -156,7 +156,7 @@ test('rules of Redocly see the same operations', () => {
   expect(value).toEqual(read(LONG).document!.json)
 })
 
-test('what an operation says itself wins', () => {
+test('an operation’s own value wins over a default', () => {
   const own = `paths:
   /books:
     parameters: [{ name: Once, in: header, schema: { type: number } }]
@@ -366,7 +366,7 @@ function family(name: string, text: string) {
 
 const SERVED = SHORT.replaceAll('content: {}', 'content: { application/json: { schema: { type: object } } }')
 
-test('what is written of it is what is written of the document in full', async () => {
+test('the output with defaults is the output of the document in full', async () => {
   const [short, long] = [SERVED, LONG].map((text, index) =>
     family(
       `written-${index}`,

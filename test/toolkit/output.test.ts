@@ -231,7 +231,7 @@ describe('a run that was killed', () => {
   })
 })
 
-test('what differs in case alone is not lost where case does not count', () => {
+test('a file that differs in case alone is not lost where case does not count', () => {
   writeFiles(at('out'), [{ path: 'V1/types.ts', text: 'one' }])
   writeFiles(at('out'), [{ path: 'v1/types.ts', text: 'one' }])
   expect(readdirSync(at('out')).sort()).toEqual(['manifest.json', 'v1'])

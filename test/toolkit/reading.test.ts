@@ -47,7 +47,7 @@ test('a place knows its line when it is asked', () => {
   expect(document.place('').line).toBe(1)
 })
 
-test('what is said twice, or no YAML, is an error at its line', () => {
+test('a repeated member, or text that is not YAML, is an error at its line', () => {
   for (const [text, line] of [
     ['openapi: 3.1.0\na: 1\na: 2\n', 3],
     ['openapi: 3.1.0\n  bad: [', 1],

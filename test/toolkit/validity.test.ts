@@ -246,7 +246,7 @@ describe('generate and check', () => {
     },
   )
 
-  test('what is valid is generated, and found again without another look', async () => {
+  test('a valid translation is generated, and found again without another look', async () => {
     write('(value) => value')
     expect(await run('generate')).toEqual({ code: 0, error: '' })
     expect(await run('check')).toEqual({ code: 0, error: '' })

@@ -39,7 +39,7 @@ describe.each(OLD)('allowed and blocked categories in %s', (version) => {
     expect(blocked).not.toContain('5812')
     expect(blocked).toContain('0000')
   })
-  test('what is blocked shows as all known without it', () => {
+  test('a blocked category shows as all known categories without it', () => {
     expect(shown(version, ['7995', '0000'])).toEqual({
       allowed_categories: KNOWN.filter((code) => code !== '7995' && code !== '0000'),
     })
@@ -251,7 +251,7 @@ describe('events and endpoints', () => {
   })
 })
 
-test('what nothing changes has no translation', () => {
+test('a schema that no change touches has no translation', () => {
   expect(operation('2025-06-01', 'getPass').down).toBeUndefined()
   expect(operation('2025-06-01', 'createPass').upBody).toBeUndefined()
   for (const each of versions.at(-1)!.operations) {

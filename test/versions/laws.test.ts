@@ -58,7 +58,7 @@ describe('allowed ⇄ blocked', () => {
     fc.subarray(KNOWN, { minLength: KNOWN.length - 3 }),
     fc.constant(null),
   )
-  test('what is blocked stays blocked when read and written back', () => {
+  test('a blocked category stays blocked when read and written back', () => {
     fc.assert(
       fc.property(lists, (blocked) => {
         expect(meaning(up(down(blocked)))).toEqual(meaning(blocked))
@@ -66,7 +66,7 @@ describe('allowed ⇄ blocked', () => {
       { seed: SEED, numRuns: 200 },
     )
   })
-  test('what is allowed is read as it was written, in the order of the catalogue', () => {
+  test('an allowed category is read as it was written, in the order of the catalog', () => {
     fc.assert(
       fc.property(lists, (allowed) => {
         const all = allowed?.length === KNOWN.length

@@ -181,7 +181,7 @@ describe('a property that moves', () => {
     expect(run.field('at.x')).toBe('at.x')
   })
 
-  test('what goes with the object that it leaves is named', () => {
+  test('a property that is lost with the object that it leaves is named', () => {
     const old = root(`at: ${object(`city: ${STRING}, zip: ${STRING}`)}`)
     const { gate } = pairOf([old, root(`city: ${STRING}`)], [moved('at.city', 'city')])
     expect(gate).toEqual([expect.stringContaining('change-lossy change: Root.at.zip goes with the object')])

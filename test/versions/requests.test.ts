@@ -117,7 +117,7 @@ describe('names of parameters', () => {
 describe('values of parameters', () => {
   const limit = (schema: string) => get([parameter('query', 'limit', `schema: { ${schema} }`)])
   const twenty = { kind: 'default-parameter', ...of('query'), name: 'limit', value: 20 } as const
-  test('a default that another one took the place of', () => {
+  test('a default replaces another default', () => {
     const run = family([limit('type: integer, default: 20'), limit('type: integer, default: 10')], [twenty])
     expect(run.up('query', {})).toEqual({ limit: 20 })
     expect(run.up('query', { limit: 0 })).toEqual({ limit: 0 })

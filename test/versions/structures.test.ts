@@ -230,7 +230,7 @@ describe('properties', () => {
     expect(field('b[2].x')).toBe('a[2].x')
     expect(field('bb')).toBe('bb')
   })
-  test('one replaced by two', () => {
+  test('a property that is replaced by two is translated both ways', () => {
     const lens = [
       {
         kind: 'replace',
@@ -256,7 +256,7 @@ describe('properties', () => {
     expect(down({ keep: '', size: { w: 2 } })).toEqual({ keep: '' })
     expect(field('size')).toBe('')
   })
-  test('required now: a default up, and nothing lost below', () => {
+  test('a property that is required now gets a default up, and nothing is lost below', () => {
     const required = (more: string) => object('n: { type: integer }').replace('[keep]', `[keep${more}]`)
     const lens = [{ kind: 'default', schemas: ['Root'], property: 'n', value: 7 }] as const
     const run = family([required(''), required(', n')], { '2030-06-01': lens })
@@ -276,7 +276,7 @@ describe('properties', () => {
     expect(run.up({ keep: '', n: { a: 'x' } })).toEqual({ keep: '', n: { a: 'x' } })
     expect(run.field('n.a')).toBe('n.a')
   })
-  test('null now: shown as something below', () => {
+  test('a property that may be null now is shown as something below', () => {
     const lens = [{ kind: 'nullable', schemas: ['Root'], property: 'n', value: 0 }] as const
     const run = family([object('n: { type: integer }'), object('n: { type: [integer, "null"] }')], {
       '2030-06-01': lens,
@@ -316,7 +316,7 @@ describe('properties', () => {
   })
 })
 
-test('items of a batch, one by one', () => {
+test('the items of a batch are translated one by one', () => {
   const schemas = (members: string) =>
     `${colour(members)}, Item: { type: object, properties: { c: ${REF} } }, Root: { type: object, properties: { items: { type: array, x-judged: each, items: { $ref: '#/components/schemas/Item' } } } }`
   const { bindings, operation, field } = family([schemas('red, blue'), schemas('crimson, blue')], RED)

@@ -107,7 +107,7 @@ test('an address has so many calls a minute, of all endpoints together', async (
   crowded.stop()
 })
 
-test('the interface’s parameters suffice', async () => {
+test('the parameters of the interface suffice for an authorization', async () => {
   const redeemed = await redeem(await getCode())
   expect([redeemed.status, redeemed.body.scope]).toEqual([200, 'read pass:write'])
   expect(redeemed.headers.get('Cache-Control')).toBe('no-store')

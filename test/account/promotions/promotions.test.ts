@@ -95,7 +95,7 @@ describe.each(TYPES)('a %s', (resource_type, path, content) => {
     expect((await promoter.promote(order)).body.plan[0].action).toBe('unchanged')
   })
 
-  test('20 times at once: one copy', async () => {
+  test('20 concurrent promotions of an object make one copy', async () => {
     const id = await make1()
     const answers = await Promise.all(
       Array.from({ length: 20 }, () => promoter.promote({ resource_type, sandbox_ids: [id] })),
@@ -135,7 +135,7 @@ describe.each(TYPES)('a %s', (resource_type, path, content) => {
     expect(applied.body.created.map(({ sandbox_id }: { sandbox_id: string }) => sandbox_id)).toEqual([fresh])
   })
 
-  test('what is not there, is of another type, or of another tenant’s sandbox is refused by its field', async () => {
+  test('a promotion of an object that is missing, of another type, or of another tenant’s sandbox is refused by its field', async () => {
     const theirs = await openPromoter(service, await makeTenant(service), current)
     const [id, foreign] = [await make1(), await make(theirs.sandbox, path, content)]
     const other = await make(promoter.live, path, content)
@@ -272,7 +272,7 @@ describe('rules of live', () => {
     expect((await promoter.promote(order)).body.created).toHaveLength(1)
   })
 
-  test('what is archived or disabled is not copied; a copy that is, differs', async () => {
+  test('an archived or disabled object is not copied; a copy that is archived or disabled differs', async () => {
     const template = await make(promoter.sandbox, '/v1/pass_templates', TEMPLATE)
     const ended = await make(promoter.sandbox, '/v1/pass_templates', TEMPLATE)
     const order = { resource_type: 'pass_template', sandbox_ids: [template] }

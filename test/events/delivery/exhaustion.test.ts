@@ -85,7 +85,7 @@ test('every other enabled endpoint is told, subscribed or not', async () => {
   })
 })
 
-test('what waits for the endpoint, or is due, is cancelled; what is under way ends as it ends', async () => {
+test('attempts that wait or are due are canceled; one that runs ends as it ends', async () => {
   let finish = (_status: number) => {}
   receiver.answer = ({ headers }) =>
     headers['service-delivery-attempt'] === '5'

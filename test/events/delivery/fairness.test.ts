@@ -170,7 +170,7 @@ test('concurrent claims take nothing twice, spend no token twice and fill no par
   expect(tokens.map((row) => row.tokens)).toEqual(tenants.map(() => 36))
 })
 
-test('what a lost worker held comes before what has never been tried', async () => {
+test('deliveries that a lost worker held come before those that have never been tried', async () => {
   const tenantId = newId('ten')
   const { id } = await stage.addEndpoint(tenantId, 'http://127.0.0.1:1')
   await fill(tenantId, id, 1000)
@@ -181,7 +181,7 @@ test('what a lost worker held comes before what has never been tried', async () 
   expect(found.rows.map((row) => row.attempt_id).slice(0, 3)).toEqual(lost.rows.map((row) => row.attempt_id))
 })
 
-test('time-outs narrow a partition to one attempt at once', async () => {
+test('a time-out narrows a partition to one attempt at once', async () => {
   const tenantId = newId('ten')
   const { id } = await stage.addEndpoint(tenantId, 'http://127.0.0.1:1')
   await fill(tenantId, id, 200)

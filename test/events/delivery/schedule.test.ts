@@ -216,7 +216,7 @@ describe('endpoints that misbehave', () => {
     }
   })
 
-  test('what is no text in an answer is kept as far as it can be', async () => {
+  test('bytes of an answer that are not text are kept as far as they can be', async () => {
     receiver.answer = () => (response) =>
       response.writeHead(500).end(Buffer.from([0x61, 0, 0xff, 0xed, 0xa0, 0x80, 0x62]))
     const endpoint = await stage.addEndpoint(tenantId, receiver.url)

@@ -100,7 +100,7 @@ describe.each(ANSWERS)('%s', (_what, bytes, want) => {
   })
 })
 
-test('what comes behind an answer makes its connection useless', () => {
+test('bytes behind an answer make its connection useless', () => {
   expect(read([`${counted('')}HTTP/1.1 200 Forged\r\n`])).toEqual(ok('ok', 0))
 })
 

@@ -53,7 +53,7 @@ test.each([
   await expect(open(change)).rejects.toThrow(`${sentence}; SVC_ALLOW_TEST_CHAIN=1 allows it`)
 })
 
-test('what is allowed is said', async () => {
+test('an allowed test chain or public key is named in a warning', async () => {
   const allowTestChain = true
   expect((await open({ allowTestChain, signer: PUBLIC })).warnings).toEqual([TEST_CHAIN, PUBLIC_KEY])
   expect((await open({ allowTestChain })).warnings).toEqual([TEST_CHAIN])

@@ -210,7 +210,7 @@ describe('an operator', () => {
     expect(await showHeldUp(database.operator)).toEqual({ held_up: [] })
   })
 
-  test.each(['paid', 'failed'] as const)('decides that a payout %s', async (outcome) => {
+  test.each(['paid', 'failed'] as const)('an operator decides that a payout %s', async (outcome) => {
     const { tenantId, id } = await makeOne()
     await network.rpc.ask('evm_setAutomine', false)
     const worker = makeWorker(database, network)

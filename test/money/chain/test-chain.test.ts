@@ -84,7 +84,7 @@ test('pays as soon as there is something to pay, and is there again after a stop
   await second.stop()
 })
 
-test('what was told as paid is there after its program was killed, and payments go on', async () => {
+test('a payment that was told as paid is there after its program was killed, and payments continue', async () => {
   const to = someAddress(2)
   const payouts = await startPayouts()
   await payouts.pay(to)

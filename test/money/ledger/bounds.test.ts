@@ -67,7 +67,7 @@ test('a shortfall that takes the balance beyond the bound settles, and so do oth
   service.clock.now = began
 })
 
-test('what a settlement cannot show is refused, also of many at once', async () => {
+test('a movement that a settlement cannot show is refused, also of many at once', async () => {
   const { tenantId, post, fund, settlements } = await openCard()
   expect((await fund()).status).toBe(200)
   expect((await post()).status).toBe(201)

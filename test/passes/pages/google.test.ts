@@ -154,7 +154,7 @@ describe('has no effect', () => {
     expect(await stateOf(issued)).toEqual(['issued', []])
   })
 
-  test('a pass of one tenant at the address of another', async () => {
+  test('a callback about a pass of one tenant at the address of another has no effect', async () => {
     const [one, other] = [await issue(), await issue()]
     expect(await post(other.tenantId, write(one))).toBe(200)
     expect(await stateOf(one)).toEqual(['issued', []])

@@ -204,7 +204,7 @@ test('an image from before images were looked into is left out', async () => {
   ])
 })
 
-test('the same bytes for the same state, in another process too; others for another', async () => {
+test('a pass file has the same bytes for the same state, in another process too; others for another', async () => {
   const brand = {
     background_color: '#102030',
     foreground_color: '#ffffff',

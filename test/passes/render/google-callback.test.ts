@@ -47,7 +47,7 @@ test.each<[string, Partial<CallbackOrder>, string]>([
   expect(check(google.write({ ...order, ...changes }))).toEqual({ fault: expect.stringContaining(fault) })
 })
 
-test('what is for this issuer is refused by another', () => {
+test('a callback for this issuer is refused by another', () => {
   const verdict = verifyCallback(google.write(order), { keys, recipientId: '3388000000000000043', now: NOW })
   expect(verdict).toEqual({ fault: expect.stringContaining('not signed for this issuer') })
 })

@@ -110,20 +110,26 @@ describe('states', () => {
     ['redeemed', 'Already used', 'It cannot be used again'],
     ['revoked', 'No longer valid', 'Harbour Coffee has withdrawn this pass'],
     ['expired', 'Expired', 'valid until 30 May 2026 at 22:00 UTC'],
-  ] as const)('%s: said, and nothing to add or to scan', async (status, title, words) => {
-    const text = await textOf(makeState('coupon', { status, expiresAt }))
-    expect(text).toContain(`<strong>${title}.</strong>`)
-    expect(text).toContain(words)
-    expect(text).not.toContain('.pkpass')
-    expect(text).not.toContain('pay.google.com')
-    expect(text).not.toContain(makeState('coupon').barcode.message)
-  })
+  ] as const)(
+    'the page of a pass that is %s says it, and has nothing to add or to scan',
+    async (status, title, words) => {
+      const text = await textOf(makeState('coupon', { status, expiresAt }))
+      expect(text).toContain(`<strong>${title}.</strong>`)
+      expect(text).toContain(words)
+      expect(text).not.toContain('.pkpass')
+      expect(text).not.toContain('pay.google.com')
+      expect(text).not.toContain(makeState('coupon').barcode.message)
+    },
+  )
 
-  test.each(['issued', 'installed', 'active'] as const)('%s: no word of it', async (status) => {
-    const text = await textOf(makeState('coupon', { status }))
-    expect(text).not.toContain('role="status"')
-    expect(text).toContain('.pkpass')
-  })
+  test.each(['issued', 'installed', 'active'] as const)(
+    'the page of a pass that is %s does not mention it',
+    async (status) => {
+      const text = await textOf(makeState('coupon', { status }))
+      expect(text).not.toContain('role="status"')
+      expect(text).toContain('.pkpass')
+    },
+  )
 
   test('the page of a sandbox pass says so, and that of a live one does not', async () => {
     expect(await textOf(makeState('coupon'), {}, true)).toContain('Test pass')
@@ -135,7 +141,7 @@ describe('states', () => {
   })
 })
 
-test('no pass: 404, kept by nobody', () => {
+test('the page of no pass is answered with 404 and is not cached', () => {
   expect(MISSING_PAGE.status).toBe(404)
   expect(byName(MISSING_PAGE.headers)).toMatchObject({
     'Cache-Control': 'no-store',

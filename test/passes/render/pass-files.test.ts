@@ -130,7 +130,7 @@ describe.each(['sandbox', 'live'] as const)('in %s', (environment: Environment) 
     expect(passJson(body)).toMatchObject({ description: 'Renamed', backgroundColor: 'rgb(0, 0, 0)' })
   })
 
-  test('what is revoked or expired is served as void', async () => {
+  test('a pass that is revoked or expired is served as void', async () => {
     const revoked = await issue()
     expect(passJson((await fetchFile(revoked.url)).body).voided).toBeUndefined()
     await send(`/v1/passes/${revoked.id}/revoke`, { method: 'POST' })

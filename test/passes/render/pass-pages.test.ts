@@ -71,7 +71,7 @@ describe.each(['sandbox', 'live'] as const)('in %s', (environment: Environment) 
     expect([status, headers.get('allow')]).toEqual([405, 'GET, HEAD'])
   })
 
-  test('what is no address of a pass gets one page, whatever is wrong with it', async () => {
+  test('an address of no pass gets one page, whatever is wrong with it', async () => {
     const { download } = await issue()
     const { origin, pathname } = new URL(download.page_url)
     const other = environment === 'sandbox' ? service.urls.live : service.urls.sandbox

@@ -63,18 +63,21 @@ describe('images that are none', () => {
     ['icon', 87, 88, 'is not a square of 29 to 174 pixels'],
     ['logo', 481, 150, 'is larger than 480 × 150 pixels'],
     ['strip', 1125, 433, 'is larger than 1125 × 432 pixels'],
-  ])('a picture of other sizes: %s, %i × %i', async (name, width, height, issue) => {
-    const image = png({ width, height }, Buffer.alloc((1 + 3 * width) * height))
-    const { status, body } = await withImage(name, image)
-    expect([status, body.error.details]).toEqual([422, [{ field: `brand.${name}`, issue }]])
-  })
+  ])(
+    'POST /v1/pass_templates judges a picture of other sizes: %s, %i × %i',
+    async (name, width, height, issue) => {
+      const image = png({ width, height }, Buffer.alloc((1 + 3 * width) * height))
+      const { status, body } = await withImage(name, image)
+      expect([status, body.error.details]).toEqual([422, [{ field: `brand.${name}`, issue }]])
+    },
+  )
 
   test('one that says it is huge is not unpacked', async () => {
     const { status, body } = await withImage('logo', png({ width: 2 ** 31 - 1, height: 2 ** 31 - 1 }, bomb))
     expect([status, body.error.details[0].issue]).toEqual([422, 'is larger than 480 × 150 pixels'])
   })
 
-  test('ten megabytes of them', async () => {
+  test('POST /v1/pass_templates refuses ten megabytes of images', async () => {
     const { status } = await make({ brand: { ...TEMPLATE.brand, strip: 'A'.repeat(10_000_000) } })
     expect(status).toBe(413)
   })

@@ -65,7 +65,7 @@ test('a fan-out killed in the middle tells each device, and few of them twice', 
   expect(stamps.length).toBe(0)
 })
 
-test('what changes while it is sent is sent again; what another worker has taken stays', async () => {
+test('a change while a push is sent is sent again; work that another worker has taken stays', async () => {
   const { sandbox } = stage.service.database
   const { id: space } = await stage.tenant()
   const now = Date.now()

@@ -240,7 +240,7 @@ describe('is refused', () => {
     expect(await locators(phone.id)).toEqual([])
   })
 
-  test('what is no registration', async () => {
+  test('a body that is not a registration is refused', async () => {
     const passId = await tenant.issue()
     const token = stage.tokens.write('apple', { space: tenant.id, passId })
     const phone = stage.phone()
@@ -278,7 +278,7 @@ test('a pass is on a hundred devices at most; the one beyond is told so, and tho
   expect(await left.add(tenant.id, passId)).toBe(201)
 })
 
-test('what is new is asked for with any tag', async () => {
+test('a device asks for new passes with any tag', async () => {
   const [one, two] = [stage.phone(), stage.phone()]
   const passId = await tenant.issue()
   await one.add(tenant.id, passId)
@@ -321,7 +321,7 @@ test('revoked passes are told, and may be registered still', async () => {
   await pushed(late.pushToken, 1)
 })
 
-test('what a wallet complains of is taken', async () => {
+test('the log of a wallet is accepted', async () => {
   const phone = stage.phone()
   expect((await phone.ask('POST', '/log', undefined, { logs: ['a', 'b'] })).status).toBe(200)
   expect((await phone.ask('POST', '/log', undefined, { logs: ['x'.repeat(100_000)] })).status).toBe(413)

@@ -35,7 +35,7 @@ const ISSUED = news(
   ['pass.scanned', null],
 )
 
-test('each target once, with its first event, templates first', () => {
+test('a plan has each target once, with its first event, templates first', () => {
   const plan = planVisit(visit(), { head: 5, news: ISSUED }, true)
   expect(plan.fromEvents.map(({ id, isNew, sequence }) => [id, isNew, sequence])).toEqual([
     ['tpl_1', true, 2],

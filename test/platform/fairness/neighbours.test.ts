@@ -207,7 +207,7 @@ function stall(secret: string): ClientRequest {
   return begun
 }
 
-test('what a tenant waits for too long is 503 with Retry-After, for it alone', async () => {
+test('a request that waits too long is answered 503 with Retry-After, for its tenant alone', async () => {
   const { late, answered } = await whileHeld('passes WHERE tenant_id = $1', async () => {
     const late = await updateAll()
     return { late, answered: await business() }

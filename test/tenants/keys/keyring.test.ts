@@ -93,7 +93,7 @@ test.each([
   expect(asked).toHaveLength(2)
 })
 
-test('what was read before a change is not kept after it', async () => {
+test('a key that was read before a change is not kept after it', async () => {
   const before = keyring.find(KEY)
   keyring.forget()
   const after = keyring.find(KEY)

@@ -242,7 +242,7 @@ test('pictures come with the page: nothing else is asked for', async () => {
   })
 })
 
-test('what looks like HTML is read as it was written, and does nothing', async () => {
+test('text that looks like HTML is read as it was written, and does nothing', async () => {
   const state = STRAINS['looks like HTML']!
   await visit(addressOf(state), PHONE, async (page) => {
     expect(await page.title()).toBe(`${state.name} – ${state.organization}`)

@@ -105,7 +105,7 @@ describe('tokens', () => {
     },
   )
 
-  test('what flows in is the limit, whoever asks', async () => {
+  test('the tokens that flow in are the limit, whichever node asks', async () => {
     const both = await startNodes(2)
     expect(await takeMany(both, 'passes_count', 120)).toBe(120)
     for (const [ms, want] of [
@@ -123,7 +123,7 @@ describe('tokens', () => {
     }
   })
 
-  test('what a node is told of the wait suffices on another', async () => {
+  test('a wait that one node is told suffices on another', async () => {
     const [one, other] = await startNodes(2)
     await takeMany([one!], 'templates_write', 120)
     const { allowed, retryAfterMs, remaining } = await one!.take(one!.meter(TENANT), 'templates_write')
@@ -293,7 +293,7 @@ describe('while Redis is away', () => {
     expect(heard.filter((each) => each === true)).toHaveLength(2)
   })
 
-  test('what a bucket had given before is not given again', async () => {
+  test('tokens that a bucket had given before are not given again', async () => {
     const both = await startNodes(2)
     const began = performance.now()
     expect(await takeMany(both, 'passes_count', 120)).toBe(120)
