@@ -1,27 +1,28 @@
 import { resolve } from 'node:path'
+import type { SettingName, SettingVariables } from './setting-catalog.ts'
 import { onOff, type SettingProblem, type SettingReader, url, whole } from './setting-readers.ts'
 
-/** Which chain pays out, and who signs there. */
+/** The chain of USDC payouts, and their signer. */
 export interface ChainSettings {
-  /** JSON-RPC of a node; absent: the sandbox has a chain of its own, and live pays nobody. */
+  /** JSON-RPC endpoint; absent: the sandbox starts a test chain, and live pays out no USDC. */
   readonly rpcUrl?: string
-  /** The contract of USDC there. */
+  /** Address of the USDC contract. */
   readonly usdc?: string
-  /** Number of the chain (EIP-155); absent: whatever the node says when it is first asked. */
+  /** Chain ID (EIP-155); absent: the one that the node reports at the first call. */
   readonly chainId?: number
-  /** Blocks after which a payment counts as made. */
+  /** Blocks after which a payout counts as paid. */
   readonly confirmations: number
-  /** Wei for a unit of gas above which nothing is sent. */
+  /** Gas price in wei above which no payout is sent. */
   readonly maxFee: bigint
-  /** Whether test chains and publicly known keys are refused; default: they are warned of. */
+  /** Whether test chains and publicly known keys are refused; otherwise they cause a warning. */
   readonly production?: boolean
-  /** The operator allows live to pay on a test chain, and with a publicly known key. */
+  /** Lets live pay out on a test chain and with a publicly known key. */
   readonly allowTestChain?: boolean
-  /** Absent only without a node: the key of the own chain is known to everybody. */
+  /** Absent only without `rpcUrl`: the key of the sandbox's test chain is publicly known. */
   readonly signer?: SignerSettings
 }
 
-/** A private key, a file with one, or a signer elsewhere (docs/payout-signer.md). */
+/** A private key, a file with one, or an external signer (docs/payout-signer.md). */
 export type SignerSettings =
   | { readonly kind: 'key'; readonly key: string }
   | { readonly kind: 'file'; readonly path: string }
@@ -32,15 +33,13 @@ const ADDRESS = /^0x[0-9a-fA-F]{40}$/
 const KEY = /^(0x)?[0-9a-fA-F]{64}$/
 const GWEI = 1_000_000_000n
 
-type EnvironmentVariables = Readonly<Record<string, string | undefined>>
-
-/** @param production there nodes and signers are reached over TLS, but on the machine itself. */
+/** @param production requires TLS to nodes and signers, except on this machine. */
 export function readChain(
-  env: EnvironmentVariables,
+  env: SettingVariables,
   production: boolean,
   problems: SettingProblem[],
 ): ChainSettings {
-  const read = <T>(variable: string, parse: SettingReader<T>): T | undefined => {
+  const read = <T>(variable: SettingName, parse: SettingReader<T>): T | undefined => {
     try {
       return parse(env[variable] || undefined)
     } catch (error) {
@@ -51,10 +50,16 @@ export function readChain(
   const rpcUrl = read('SVC_CHAIN_RPC_URL', nearUrl(production))
   const usdc = env.SVC_USDC_ADDRESS || undefined
   if (usdc !== undefined && !ADDRESS.test(usdc))
-    problems.push({ variable: 'SVC_USDC_ADDRESS', problem: `"${usdc}" is no address such as 0x8335…2913` })
+    problems.push({
+      variable: 'SVC_USDC_ADDRESS',
+      problem: `"${usdc}" is not an address: expected 0x and 40 hexadecimal digits`,
+    })
   if ((env.SVC_CHAIN_RPC_URL ? 1 : 0) !== (usdc === undefined ? 0 : 1)) {
     const variable = usdc === undefined ? 'SVC_USDC_ADDRESS' : 'SVC_CHAIN_RPC_URL'
-    problems.push({ variable, problem: 'is missing; SVC_CHAIN_RPC_URL and SVC_USDC_ADDRESS go together' })
+    problems.push({
+      variable,
+      problem: 'is missing: set both SVC_CHAIN_RPC_URL and SVC_USDC_ADDRESS, or neither',
+    })
   }
   const chainId = read('SVC_CHAIN_ID', whole(0, 1, 2_147_483_647))
   const confirmations = read('SVC_CHAIN_CONFIRMATIONS', whole(12, 1, 1000)) ?? 12
@@ -64,7 +69,7 @@ export function readChain(
   if (rpcUrl !== undefined && !SIGNERS.some((each) => env[each]))
     problems.push({
       variable: 'SVC_PAYOUT_KEY',
-      problem: `is missing: one of ${SIGNERS.join(', ')} signs payouts`,
+      problem: `is missing: set one of ${SIGNERS.join(', ')} to sign payouts`,
     })
   return {
     confirmations,
@@ -79,22 +84,25 @@ export function readChain(
 }
 
 function readSigner(
-  env: EnvironmentVariables,
+  env: SettingVariables,
   production: boolean,
   problems: SettingProblem[],
 ): SignerSettings | undefined {
   const set = SIGNERS.filter((variable) => env[variable])
   if (set.length > 1) {
-    problems.push({ variable: set.join(', '), problem: 'are set together: one of them signs' })
+    problems.push({ variable: set.join(', '), problem: 'are set: only one of them can sign payouts' })
     return undefined
   }
   const { SVC_PAYOUT_KEY: key, SVC_PAYOUT_KEY_FILE: path, SVC_PAYOUT_SIGNER_TOKEN: token } = env
   if (token && !env.SVC_PAYOUT_SIGNER_URL)
-    problems.push({ variable: 'SVC_PAYOUT_SIGNER_TOKEN', problem: 'goes with SVC_PAYOUT_SIGNER_URL' })
+    problems.push({ variable: 'SVC_PAYOUT_SIGNER_TOKEN', problem: 'needs SVC_PAYOUT_SIGNER_URL' })
   if (key) {
-    // Nothing of what was given is shown: it may be most of a key.
+    // The error does not repeat the value, which may be most of a key.
     if (KEY.test(key)) return { kind: 'key', key }
-    problems.push({ variable: 'SVC_PAYOUT_KEY', problem: 'is no private key: 32 bytes in hex are' })
+    problems.push({
+      variable: 'SVC_PAYOUT_KEY',
+      problem: 'is not a private key: expected 64 hexadecimal digits',
+    })
   }
   if (path) return { kind: 'file', path: resolve(path) }
   try {
@@ -108,13 +116,13 @@ function readSigner(
 
 const OWN_MACHINE = /^(127\.[\d.]+|localhost|\[::1\])$/
 
-/** Over TLS in production, unless it is on this machine. */
+/** Requires TLS in production, unless the host is this machine. */
 function nearUrl(production: boolean): SettingReader<string | undefined> {
   return (text) => {
     const address = url(['http:', 'https:'])(text)
     if (address === undefined || !production) return address
     const { protocol, hostname } = new URL(address)
     if (protocol === 'https:' || OWN_MACHINE.test(hostname)) return address
-    throw new Error('starts with http:// and leads off this machine: production needs https://')
+    throw new Error('starts with http:// and leads to another machine: production requires https://')
   }
 }

@@ -1,10 +1,10 @@
-/** Readers of single variables: each gives the value, or throws a sentence about what is wrong with the text. */
+/** Readers of single variables: each returns the value, or throws an error that says what is wrong with the text. */
 import { resolve } from 'node:path'
 import ipaddr from 'ipaddr.js'
 import { US_STATES } from './countries.ts'
 import { parseInstant } from './instants.ts'
 
-/** Reads one variable; an empty one counts as unset. Gives its value or throws a sentence about what is wrong. */
+/** Reads one variable; undefined if it is not set or empty. */
 export type SettingReader<T> = (text: string | undefined) => T
 
 /** A pepper shorter than this could be guessed from one known key and its digest. */
@@ -24,7 +24,7 @@ export function onOff(fallback: boolean): SettingReader<boolean> {
     if (text === undefined) return fallback
     if (/^(on|true|yes|1)$/i.test(text)) return true
     if (/^(off|false|no|0)$/i.test(text)) return false
-    throw new Error(`"${text}" is neither on nor off`)
+    throw new Error(`"${text}" is not valid: expected on or off`)
   }
 }
 
@@ -34,7 +34,7 @@ export function url(schemes: readonly string[]): SettingReader<string | undefine
     if (!URL.canParse(text)) throw new Error('is not a URL') // the text may hold a password
     const { protocol } = new URL(text)
     if (schemes.includes(protocol)) return text
-    throw new Error(`starts with ${protocol}// instead of ${schemes.join('// or ')}//`)
+    throw new Error(`starts with ${protocol}//: expected ${schemes.join('// or ')}//`)
   }
 }
 
@@ -42,7 +42,7 @@ export function oneOf<T extends string>(known: readonly T[], fallback: T): Setti
   return (text) => {
     const value = known.find((each) => each === (text ?? fallback))
     if (value !== undefined) return value
-    throw new Error(`"${text}" is none of ${known.join(', ')}`)
+    throw new Error(`"${text}" is not valid: expected one of ${known.join(', ')}`)
   }
 }
 
@@ -51,13 +51,16 @@ export function origin(text: string | undefined): string | undefined {
   if (address === undefined) return undefined
   const { origin: whole, pathname, search, hash } = new URL(address)
   if (pathname === '/' && search === '' && hash === '') return whole
-  throw new Error(`"${address}" is more than an origin: ${whole}`)
+  throw new Error(`"${address}" has more than an origin: expected ${whole}`)
 }
 
 export function instant(production: boolean): SettingReader<number | undefined> {
   return (text) => {
     if (text === undefined) return undefined
-    if (production) throw new Error('is refused with NODE_ENV=production: business time is real there')
+    if (production)
+      throw new Error(
+        'is not allowed with NODE_ENV=production: the service clock must show the real time there',
+      )
     const value = text.includes('T') ? parseInstant(text) : undefined
     if (value === undefined) throw new Error(`"${text}" is not an ISO instant such as 2027-02-02T00:00:00Z`)
     return value
@@ -67,7 +70,7 @@ export function instant(production: boolean): SettingReader<number | undefined> 
 export function listenUrl(databaseUrl: string | undefined): SettingReader<string | undefined> {
   return (text) => {
     if (text !== undefined && databaseUrl === undefined) {
-      throw new Error('goes with DATABASE_URL: it is the way to the same database past a pooler')
+      throw new Error('needs DATABASE_URL: both lead to the same database, this one without a pooler')
     }
     return url(['postgres:', 'postgresql:'])(text)
   }
@@ -76,7 +79,7 @@ export function listenUrl(databaseUrl: string | undefined): SettingReader<string
 export function migrations(production: boolean): SettingReader<string | undefined> {
   return (text) => {
     if (text === undefined) return undefined
-    if (production) throw new Error('is refused with NODE_ENV=production: it is for tests of upgrades')
+    if (production) throw new Error('is not allowed with NODE_ENV=production: it is for tests of upgrades')
     return resolve(text)
   }
 }
@@ -85,11 +88,11 @@ export function networks(production: boolean): SettingReader<readonly string[]> 
   return (text) => {
     if (text === undefined) return []
     if (production)
-      throw new Error('is refused with NODE_ENV=production: it opens private networks to tenants')
+      throw new Error('is not allowed with NODE_ENV=production: it opens private networks to tenants')
     const given = text.split(/[\s,]+/).filter((network) => network !== '')
     const bad = given.filter((network) => !ipaddr.isValidCIDR(network))
     if (bad.length === 0) return given
-    throw new Error(`no networks such as 127.0.0.0/8: ${bad.join(', ')}`)
+    throw new Error(`expected networks such as 127.0.0.0/8, got ${bad.join(', ')}`)
   }
 }
 
@@ -99,7 +102,7 @@ export function servers(text: string | undefined): readonly string[] {
     (server) => !ipaddr.isValid(server.replace(/^\[(.*)\]/, '$1').replace(/:\d{1,5}$/, '')),
   )
   if (bad.length === 0) return given
-  throw new Error(`no addresses of DNS servers: ${bad.join(', ')}`)
+  throw new Error(`expected addresses of DNS servers such as 10.0.0.2:53, got ${bad.join(', ')}`)
 }
 
 export function proxies(text: string | undefined): number | readonly string[] {
@@ -108,18 +111,18 @@ export function proxies(text: string | undefined): number | readonly string[] {
   const networks = text.split(/[\s,]+/).filter((network) => network !== '')
   const bad = networks.filter((network) => !ipaddr.isValid(network) && !ipaddr.isValidCIDR(network))
   if (bad.length === 0) return networks
-  throw new Error(`neither a number of hops nor addresses or networks: ${bad.join(', ')}`)
+  throw new Error(`expected a number of proxies, or networks such as 10.0.0.0/8, got ${bad.join(', ')}`)
 }
 
-/** Tokens of a service account travel there: in production encrypted. */
+/** Requires TLS in production, because requests to the URL carry a token. */
 export function secureUrl(production: boolean): SettingReader<string | undefined> {
   return url(production ? ['https:'] : ['https:', 'http:'])
 }
 
-/** Links are kept with it and taken apart again. */
+/** Allows only digits, because stored links contain the issuer and are parsed again. */
 export function issuer(text: string | undefined): void {
   if (text === undefined || /^\d{1,30}$/.test(text)) return
-  throw new Error(`"${text}" is no issuer of Google Wallet, which is a number`)
+  throw new Error(`"${text}" is not a Google Wallet issuer ID: expected digits only`)
 }
 
 export function pepper(
@@ -129,23 +132,23 @@ export function pepper(
   return (text) => {
     if (text === undefined && databaseUrl !== undefined) {
       throw new Error(
-        'is required with DATABASE_URL: keys are stored as digests under it (openssl rand -hex 32)',
+        'is required with DATABASE_URL: the digests of API keys depend on it. Make one with openssl rand -hex 32',
       )
     }
     if (production && text !== undefined && text.length < PEPPER_MINIMUM) {
-      throw new Error(`has fewer than ${PEPPER_MINIMUM} characters (openssl rand -hex 32)`)
+      throw new Error(`has fewer than ${PEPPER_MINIMUM} characters. Make one with openssl rand -hex 32`)
     }
     return text
   }
 }
 
-/** States of the United States by their two letters; all where none are named. */
+/** States of the United States by their two-letter codes; all if the variable is not set. */
 export const usStates: SettingReader<ReadonlySet<string>> = (text) => {
   if (text === undefined) return US_STATES
   const states = text.split(',').map((state) => state.trim().toUpperCase())
   const unknown = states.find((state) => !US_STATES.has(state))
   if (unknown === undefined) return new Set(states)
-  throw new Error(`"${unknown}" is no state of the United States`)
+  throw new Error(`"${unknown}" is not a state of the United States: expected codes such as CA,NY`)
 }
 
 export interface SettingProblem {

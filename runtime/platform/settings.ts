@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { type ChainSettings, readChain } from './chain-settings.ts'
 import { US_STATES } from './countries.ts'
+import type { SettingName, SettingVariables } from './setting-catalog.ts'
 import {
   instant,
   issuer,
@@ -35,7 +36,7 @@ export type LogLevel = (typeof LOG_LEVELS)[number]
 export const ROLES = ['api', 'worker', 'console'] as const
 export type ProcessRole = (typeof ROLES)[number]
 
-/** Everything that a process is told from outside; read once, at start. */
+/** Settings of a process, read once at the start. `setting-catalog.ts` describes the variables. */
 export interface Settings {
   /** What this process serves. */
   readonly roles: ReadonlySet<ProcessRole>
@@ -45,90 +46,90 @@ export interface Settings {
   readonly sandboxPort: number
   readonly livePort: number
   readonly consolePort: number
-  /** Origins under which callers reach the listeners, where a proxy stands before them; no slash at the end. */
+  /** Public origins of the listeners, without a slash at the end. */
   readonly baseUrls: { readonly sandbox?: string; readonly live?: string; readonly console?: string }
-  /** A PostgreSQL of the operator's; absent: the embedded one. */
+  /** Absent: the embedded PostgreSQL. */
   readonly databaseUrl?: string
-  /** The same past a pooler in transaction mode: one connection of each process listens there, and migrations run there. */
+  /** The same database without a pooler, for LISTEN and migrations. */
   readonly databaseListenUrl?: string
-  /** Migrations distribute the tables of tenants; needs the extension Citus. */
+  /** Whether migrations distribute the tables of tenants; needs the extension Citus. */
   readonly citus?: boolean
   /** A folder of migrations other than this program's, for tests of upgrades. */
   readonly migrationsDir?: string
   /** Connections of each pool. */
   readonly poolSize: number
-  /** Off behind a pooler that does not keep named statements. */
+  /** False behind a pooler that does not keep named statements. */
   readonly preparedStatements: boolean
   /** Absolute path. */
   readonly dataDir: string
-  /** Key of every digest and seal; absent only with the embedded database, which keeps one in the data directory. */
+  /** Key of all digests and sealed values; absent only with the embedded database, which keeps its own in the data directory. */
   readonly pepper?: string
-  /** Where the service's clock starts, milliseconds since the epoch. */
+  /** Start of the service clock, in milliseconds since the epoch. */
   readonly clockStart?: number
   readonly production: boolean
-  /** Whose X-Forwarded-For counts: a number of hops, or addresses and networks. */
+  /** Proxies whose X-Forwarded-For is believed: their number, or addresses and networks. */
   readonly trustedProxies: number | readonly string[]
-  /** Paths of PEM files; both or none. */
+  /** Paths of PEM files. */
   readonly tls?: { readonly cert: string; readonly key: string }
   readonly redisUrl?: string
-  /** Networks into which webhooks of the sandbox are sent although they are private, for tests. */
+  /** Private networks that sandbox webhooks may reach, for tests. */
   readonly webhookAllow: readonly string[]
-  /** How long live events and attempts to deliver them are kept. */
+  /** Days that live events and their delivery attempts are kept. */
   readonly eventDays: number
-  /** How long live scans are kept. */
+  /** Days that live scans are kept. */
   readonly scanDays: number
-  /** Absolute path of a sanctions list: a folder, or its `sdn.csv`; absent: invented names, for tests. */
+  /** Absolute path of a sanctions list, a folder or its `sdn.csv`; absent: a list of invented names. */
   readonly sanctionsList?: string
-  /** The bank that pays dollars out: its interface's address, without a slash at the end, and the bearer; absent: a stand-in, for development. */
+  /** The bank that pays out dollars: URL without a slash at the end, and bearer token; absent: a fake bank for development. */
   readonly bank?: { readonly url: string; readonly token: string }
-  /** States of the United States in which cardholders may live, in live. */
+  /** States of the United States where live cardholders may live. */
   readonly licensedStates: ReadonlySet<string>
-  /** What the network shares and takes of clearings, in basis points. */
+  /** Interchange and network fee of clearings, in basis points. */
   readonly rates: { readonly interchange: number; readonly networkFee: number }
-  /** Servers that tenants' names are resolved with, `address` or `address:port`; empty: the system's. */
+  /** DNS servers for the host names of webhook addresses, `address` or `address:port`; empty: the system's. */
   readonly dnsServers: readonly string[]
-  /** Issuer and path of the service account's JSON file; absent: a key of our own, for development. */
+  /** Issuer ID, and path of the service account's JSON file; absent: a key for development. */
   readonly googleWallet?: { readonly issuerId: string; readonly serviceAccount: string }
-  /** Paths of PEM files, and what the certificate shall be for; absent: a chain of our own, for development. */
+  /** Absent: a certificate chain for development. */
   readonly applePass?: ApplePassSettings
-  /** Other addresses than Google's own: origin of Google Wallet's API, of its tokens, of the root keys of its callbacks. */
+  /** Addresses to use instead of Google's: origin of the Wallet API, token endpoint, keys that sign callbacks. */
   readonly googleUrls: { readonly wallet?: string; readonly token?: string; readonly keys?: string }
-  /** How devices are told of changes; absent: as Apple does it, or for development a server of our own. */
+  /** How push notifications are sent; absent: to APNs with the pass certificate, or to a fake for development. */
   readonly applePush?: ApplePushSettings
-  /** Whom cards are encrypted to in phones' wallets; what is absent is of our own, for development. */
+  /** Keys that cards are encrypted for in phone wallets; absent members: keys for development. */
   readonly pay: PaySettings
-  /** Which chain payouts are made on, and who signs them. */
+  /** The chain of USDC payouts, and their signer. */
   readonly chain: ChainSettings
   readonly logLevel: LogLevel
-  /** In milliseconds: for the headers of a request, for all of it, for its answer, and for what is under way at a stop. */
   readonly timeouts: Timeouts
-  /** From where on new requests are turned away. */
+  /** Load above which new requests get 503. */
   readonly load: LoadLimits
-  /** Which answers get a line of their own in the log. */
+  /** Requests that get a line in the process log. */
   readonly requestLog: RequestLogSetting
-  /** Make the demo tenant with an operator's database too. */
+  /** Whether to create the demo tenant in an operator's database too. */
   readonly demo: boolean
-  /** One line of JSON on stdout instead of words. */
+  /** Whether to print one line of JSON instead of text. */
   readonly json: boolean
 }
 
+/** Milliseconds. */
 export interface Timeouts {
   readonly headersMs: number
   readonly requestMs: number
-  /** From when a request's body is wanted until it is there; meanwhile the request holds one of its tenant's slots. */
+  /** Time to read a body, during which the request holds one of its tenant's slots. */
   readonly bodyMs: number
   readonly answerMs: number
   readonly drainMs: number
-  /** How long the ports stay open after a signal while `/readyz` already says no. */
+  /** Time between a stop signal, from which `/readyz` fails, and the closing of the ports. */
   readonly leaveMs: number
 }
 
 export interface LoadLimits {
-  /** Requests under way in each environment. */
+  /** Requests in progress in each environment. */
   readonly requests: number
-  /** How late the event loop may be, in milliseconds. */
+  /** Delay of the event loop, in milliseconds. */
   readonly delayMs: number
-  /** Transactions that wait for a connection of one pool; beyond them the tenants are turned away that have most of them. */
+  /** Transactions that wait for a connection of a pool; beyond it, the tenants with the most of them get 503. */
   readonly queue: number
   /** Part of the heap that V8 allows, between 0 and 1. */
   readonly heap: number
@@ -137,14 +138,14 @@ export interface LoadLimits {
 export const REQUEST_LOGS = ['all', 'failed', 'off'] as const
 export type RequestLogSetting = (typeof REQUEST_LOGS)[number]
 
-/** What the command line adds to the environment. */
+/** Options of the command line. */
 export interface Flags {
   readonly roles?: readonly string[]
   readonly demo?: boolean
   readonly json?: boolean
 }
 
-/** Settings that cannot be used: every one of them, not the first. */
+/** All invalid settings. */
 export class SettingsError extends Error {
   override name = 'SettingsError'
   readonly problems: readonly SettingProblem[]
@@ -155,20 +156,19 @@ export class SettingsError extends Error {
   }
 }
 
-type SettingVariables = Readonly<Record<string, string | undefined>>
-
 function roles(names: readonly string[]): ReadonlySet<ProcessRole> {
   const bad = names.filter((name) => !ROLES.some((role) => role === name))
-  if (bad.length > 0) throw new Error(`no such role: ${bad.join(', ')}; roles are ${ROLES.join(', ')}`)
+  if (bad.length > 0) throw new Error(`${bad.join(', ')} is not a role: expected ${ROLES.join(', ')}`)
   return new Set(names.length === 0 ? ROLES : ROLES.filter((role) => names.includes(role)))
 }
 
-/** The members that have a value. */
+/** Drops undefined members. */
 function present<T extends object>(members: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   const entries = Object.entries(members).filter(([, value]) => value !== undefined)
   return Object.fromEntries(entries) as { [K in keyof T]?: Exclude<T[K], undefined> }
 }
-/** Collects what is wrong while it reads. */
+
+/** Reads variables and collects the problems. */
 function reader(env: SettingVariables) {
   const problems: SettingProblem[] = []
   const attempt = <T>(variable: string, work: () => T): T | undefined => {
@@ -179,20 +179,23 @@ function reader(env: SettingVariables) {
       return undefined
     }
   }
-  const read = <T>(variable: string, parse: SettingReader<T>): T | undefined =>
+  const read: Read = (variable, parse) =>
     attempt(variable, () => parse(env[variable] === '' ? undefined : env[variable]))
-  const pairOf = (one: string, other: string): readonly [string, string] | undefined => {
+  const pairOf = (one: SettingName, other: SettingName): readonly [string, string] | undefined => {
     const [first, second] = [env[one], env[other]]
     if (first && second) return [first, second]
     if (first || second) {
-      problems.push({ variable: first ? other : one, problem: `is missing; ${one} and ${other} go together` })
+      problems.push({
+        variable: first ? other : one,
+        problem: `is missing: set both ${one} and ${other}, or neither`,
+      })
     }
     return undefined
   }
   return { problems, attempt, read, pairOf }
 }
 
-type Read = <T>(variable: string, parse: SettingReader<T>) => T | undefined
+type Read = <T>(variable: SettingName, parse: SettingReader<T>) => T | undefined
 
 const HOUR_MS = 3_600_000
 
@@ -218,8 +221,7 @@ function readLoad(read: Read): LoadLimits {
 
 /**
  * Reads the settings from environment variables and the command line's flags.
- * Throws `SettingsError` with every variable that is wrong.
- *
+ * @throws SettingsError with every variable that is wrong.
  */
 export function readSettings(env: SettingVariables, flags: Flags = {}): Settings {
   const { problems, attempt, read, pairOf } = reader(env)
@@ -305,6 +307,6 @@ function checkPorts(
   if (new Set(ports).size === ports.length) return
   problems.push({
     variable: 'SANDBOX_PORT, LIVE_PORT, CONSOLE_PORT',
-    problem: `must differ, got ${ports.join(', ')}`,
+    problem: `must be different ports, but are ${ports.join(', ')}`,
   })
 }

@@ -68,13 +68,13 @@ export async function openSanctions(
   const load = async (): Promise<ListInUse> => {
     const { name, version, entries, broken } = await readList(path)
     const matcher = await createMatcher(entries)
-    const tell = (problems: readonly object[], message: string) => {
+    const logEach = (problems: readonly object[], message: string) => {
       for (const problem of problems.slice(0, MAX_LOGGED)) log?.error({ list: name, ...problem }, message)
     }
-    tell(broken, 'a record of the sanctions list cannot be read and is left out')
-    tell(
+    logEach(broken, 'a record of the sanctions list cannot be read and is left out')
+    logEach(
       matcher.unread,
-      'a name of the sanctions list cannot be compared; screening finds those who write it the same',
+      'a name of the sanctions list cannot be compared; screening matches only the same spelling',
     )
     return { name, version, number: await register(control, version, now()), ...matcher }
   }

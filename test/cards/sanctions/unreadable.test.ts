@@ -57,14 +57,14 @@ test('the log and doctor name it', async () => {
   expect(logged).toEqual([
     [
       { list: 'OFAC SDN', id: '7', problem: 'RangeError: no such syllable' },
-      'a name of the sanctions list cannot be compared; screening finds those who write it the same',
+      'a name of the sanctions list cannot be compared; screening matches only the same spelling',
     ],
   ])
   expect(await checkSanctions({ sanctionsList: folder })).toEqual({
     check: 'sanctions list',
     verdict: 'warn',
     words: expect.stringMatching(
-      /^OFAC SDN with 2 entries; 1 names cannot be compared, first one of entry 7: RangeError: no such syllable/,
+      /^OFAC SDN with 2 entries; 1 names can be matched only by the same spelling, the first in entry 7: RangeError: no such syllable/,
     ),
   })
 })

@@ -1,0 +1,32 @@
+/** `npm run docs:settings`: writes `docs/settings.md` from the catalog of settings. */
+import { writeFileSync } from 'node:fs'
+import { SETTING_GROUPS, type SettingEntry } from '../platform/setting-catalog.ts'
+
+const HEAD = `# Settings
+
+The service reads its settings from environment variables when it starts. An empty variable counts as not set.
+If a value is invalid, the process does not start and prints every problem. After a change, restart the processes.
+
+This page is made from \`runtime/platform/setting-catalog.ts\` by \`npm run docs:settings\`.
+`
+
+function row(name: string, { type, fallback, example, meaning, isSecret }: SettingEntry): string {
+  const value = [type, isSecret && 'secret'].filter(Boolean).join('; ')
+  const shown = fallback === undefined ? '' : `\`${fallback}\``
+  return `| \`${name}\` | ${value} | ${shown} | \`${example}\` | ${meaning} |`
+}
+
+/** The page in Markdown: a table for each group. */
+export function renderSettings(): string {
+  const groups = Object.entries(SETTING_GROUPS).map(([title, entries]) =>
+    [
+      `\n## ${title}\n`,
+      '| variable | value | default | example | meaning |',
+      '|---|---|---|---|---|',
+      ...Object.entries<SettingEntry>(entries).map(([name, entry]) => row(name, entry)),
+    ].join('\n'),
+  )
+  return `${HEAD}${groups.join('\n')}\n`
+}
+
+if (import.meta.main) writeFileSync('docs/settings.md', renderSettings())

@@ -1,0 +1,58 @@
+/** The catalog of settings against the code that reads them. */
+import { readFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { renderSettings } from '../../runtime/operator/settings-page.ts'
+import {
+  SETTING_GROUPS,
+  type SettingEntry,
+  type SettingVariables,
+} from '../../runtime/platform/setting-catalog.ts'
+import { readSettings } from '../../runtime/platform/settings.ts'
+
+const entries = Object.values(SETTING_GROUPS).flatMap((group) => Object.entries<SettingEntry>(group))
+const examples = Object.fromEntries(entries.map(([name, { example }]) => [name, example]))
+
+/** Variables that are set together. */
+const TOGETHER: readonly (readonly string[])[] = [
+  ['TLS_CERT', 'TLS_KEY'],
+  ['DATABASE_URL', 'SVC_PEPPER', 'DATABASE_LISTEN_URL'],
+  ['APPLE_PASS_CERTIFICATE', 'APPLE_PASS_KEY', 'APPLE_PASS_WWDR'],
+  ['APPLE_PASS_CERTIFICATE', 'APPLE_PASS_KEY', 'APPLE_PASS_WWDR', 'APPLE_PASS_KEY_PASSWORD'],
+  ['APPLE_PASS_CERTIFICATE', 'APPLE_PASS_KEY', 'APPLE_PASS_WWDR', 'APPLE_PASS_TYPE', 'APPLE_PASS_TEAM'],
+  ['APPLE_PUSH_KEY', 'APPLE_PUSH_KEY_ID'],
+  ['GOOGLE_WALLET_ISSUER', 'GOOGLE_WALLET_SERVICE_ACCOUNT'],
+  ['SVC_BANK_URL', 'SVC_BANK_TOKEN'],
+  ['SVC_CHAIN_RPC_URL', 'SVC_USDC_ADDRESS', 'SVC_PAYOUT_KEY'],
+  ['SVC_PAYOUT_SIGNER_URL', 'SVC_PAYOUT_SIGNER_TOKEN'],
+]
+
+function outcomeOf(env: SettingVariables): unknown {
+  try {
+    return readSettings(env)
+  } catch (error) {
+    return error
+  }
+}
+
+describe('the catalog of settings', () => {
+  test('docs/settings.md is what the catalog says', () => {
+    expect(readFileSync('docs/settings.md', 'utf8')).toBe(renderSettings())
+  })
+
+  test.each(entries.filter(([, { fallback }]) => fallback !== undefined))(
+    '%s has the default that the catalog names',
+    (name, { fallback }) => {
+      expect(readSettings({ [name]: fallback })).toEqual(readSettings({}))
+    },
+  )
+
+  test.each(entries.filter(([name]) => name !== 'NODE_ENV'))(
+    'the example of %s is accepted and has an effect',
+    (name) => {
+      const names = TOGETHER.find((each) => each.includes(name)) ?? [name]
+      const env = Object.fromEntries(names.map((each) => [each, examples[each]]))
+      const settings = readSettings(env)
+      expect(outcomeOf({ ...env, [name]: '' })).not.toEqual(settings)
+    },
+  )
+})
