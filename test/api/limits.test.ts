@@ -96,7 +96,7 @@ describe('a bucket', () => {
 })
 
 describe('over HTTP', () => {
-  const service = useService()
+  const service = useService({ keepsTime: true })
   let tenantId: string
   let send: Send
 

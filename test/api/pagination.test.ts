@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { makeKey, makeTenant, type Send, speak, useService } from '../support/service.ts'
 import { issuePass, makeTemplate, VERSIONS } from './fixtures.ts'
 
-const service = useService()
+const service = useService({ keepsTime: true })
 let secret: string
 let send: Send
 let templateId: string

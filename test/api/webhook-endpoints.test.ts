@@ -8,7 +8,7 @@ import { until } from '../support/programs.ts'
 import { makeKey, makeTenant, type Send, speak, useService } from '../support/service.ts'
 import { countWaiting, firstFault, makeTemplate, refusal, speakFor, VERSIONS } from './fixtures.ts'
 
-const service = useService({ env: { SVC_WEBHOOK_ALLOW: '127.0.0.0/8' } })
+const service = useService({ env: { SVC_WEBHOOK_ALLOW: '127.0.0.0/8' }, keepsTime: true })
 let tenantId: string
 let send: Send
 

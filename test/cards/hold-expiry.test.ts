@@ -8,7 +8,7 @@ import { makeTenant, useService } from '../support/service.ts'
 import { strictLog } from '../support/strict-log.ts'
 import { make, makeCard } from './fixtures.ts'
 
-const service = useService()
+const service = useService({ keepsTime: true })
 
 const DAY = 86_400_000
 

@@ -10,7 +10,7 @@ import { verifyLedger } from '../../runtime/operator/ledger.ts'
 import { makeTenant, type Send, useService } from '../support/service.ts'
 import { CARD_VERSIONS, type CardVersion, make, makeCard, speakAll } from './fixtures.ts'
 
-const service = useService()
+const service = useService({ keepsTime: true })
 
 const MERCHANT = { name: 'A', category_code: '5812' }
 

@@ -18,7 +18,12 @@ const LENGTH = 50
 const CLIENTS = 8
 const RUNS = Math.ceil(COMMANDS / LENGTH / 2)
 
-const service = useService({ poolSize: 12, guarded: false, env: { SVC_WEBHOOK_ALLOW: '127.0.0.0/8' } })
+const service = useService({
+  poolSize: 12,
+  guarded: false,
+  env: { SVC_WEBHOOK_ALLOW: '127.0.0.0/8' },
+  keepsTime: true,
+})
 let endpoint: Endpoint
 beforeAll(async () => {
   endpoint = await openEndpoint()

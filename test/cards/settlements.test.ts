@@ -11,7 +11,7 @@ import { makeTenant, type Send, useService } from '../support/service.ts'
 import { strictLog } from '../support/strict-log.ts'
 import { CARD_VERSIONS, eventsOf, make, makeCard, speakAll } from './fixtures.ts'
 
-const service = useService()
+const service = useService({ keepsTime: true })
 
 const MERCHANT = { name: 'A', category_code: '5812' }
 

@@ -10,7 +10,7 @@ import { speakFor } from '../api/fixtures.ts'
 import { makeTenant, useService } from '../support/service.ts'
 import { make, makeCard } from './fixtures.ts'
 
-const service = useService()
+const service = useService({ keepsTime: true })
 
 const CENTURY = 100 * 365 * 86_400_000
 

@@ -9,7 +9,7 @@ import { endPrograms, startProgram, until } from '../support/programs.ts'
 import { makeKey, makeTenant, speak, useService } from '../support/service.ts'
 import { KEY, serveHttp } from './stream-server.ts'
 
-const service = useService({ logsRequests: true })
+const service = useService({ logsRequests: true, keepsTime: true })
 afterEach(endPrograms)
 
 async function makeMerchant() {

@@ -13,7 +13,7 @@ import {
 import { checkEvent } from '../support/contract.ts'
 import { makeKey, makeTenant, type Send, speak, useService } from '../support/service.ts'
 
-const service = useService({ env: { SVC_WEBHOOK_ALLOW: '127.0.0.0/8' } })
+const service = useService({ env: { SVC_WEBHOOK_ALLOW: '127.0.0.0/8' }, keepsTime: true })
 
 /** Everything that happened to a tenant, oldest first, as it is stored. */
 async function storedEvents(tenantId: string) {

@@ -8,7 +8,7 @@ import { checkEvent } from '../support/contract.ts'
 import { makeKey, makeTenant, speak, useService } from '../support/service.ts'
 import { strictLog } from '../support/strict-log.ts'
 
-const service = useService()
+const service = useService({ keepsTime: true })
 
 const expire = () =>
   expirePasses({

@@ -8,7 +8,7 @@ import { checkEvent } from '../support/contract.ts'
 import { type Answer, makeTenant, type Send, useService } from '../support/service.ts'
 import { strictLog } from '../support/strict-log.ts'
 
-const service = useService()
+const service = useService({ keepsTime: true })
 
 /** Makes the event happen and gives its object as it is read afterwards, by the name that it has in `data`. */
 type Story = (send: Send) => Promise<Readonly<Record<string, unknown>>>

@@ -13,7 +13,7 @@ import { useService } from '../support/service.ts'
 import { strictLog } from '../support/strict-log.ts'
 import { openWire, type Point, STEP, transactionPoints } from './wire.ts'
 
-const service = useService({ guarded: false })
+const service = useService({ guarded: false, keepsTime: true })
 afterAll(async () => {
   await endPrograms()
 })

@@ -27,7 +27,7 @@ let before: unknown
 
 const service = useService(async () => {
   recorder = recordStatements(await openTestDatabase({ poolSize: 4 }))
-  return { database: recorder.database, guarded: false }
+  return { database: recorder.database, guarded: false, keepsTime: true }
 })
 beforeAll(async () => {
   lines = { sandbox: openLine(service, 'sandbox'), live: openLine(service, 'live') }

@@ -52,7 +52,7 @@ const service = useService(async () => {
     const examined = await Promise.all(modes.map((mode) => examine(tx, recorded, mode)))
     readings.push(...examined.filter((reading) => reading !== undefined))
   })
-  return { database: recorder.database, guarded: false }
+  return { database: recorder.database, guarded: false, keepsTime: true }
 })
 
 beforeAll(async () => {

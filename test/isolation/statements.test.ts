@@ -18,7 +18,7 @@ const service = useService(async () => {
   url = database.url
   planner = await openPlanner(url)
   recorder = recordStatements(database)
-  return { database: recorder.database, guarded: false }
+  return { database: recorder.database, guarded: false, keepsTime: true }
 })
 beforeAll(async () => {
   spaces = await walkAll({ service, recorder })

@@ -11,7 +11,7 @@ import { checkEvent } from '../support/contract.ts'
 import { makeTenant, type Send, useService } from '../support/service.ts'
 import { strictLog } from '../support/strict-log.ts'
 
-const service = useService()
+const service = useService({ keepsTime: true })
 let tenantId: string
 let send: Send
 beforeEach(async () => {

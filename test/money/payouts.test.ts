@@ -12,7 +12,7 @@ import { checkEvent } from '../support/contract.ts'
 import { makePayable, settleInto } from '../support/payable.ts'
 import { makeTenant, type Send, useService } from '../support/service.ts'
 
-const service = useService({ poolSize: 16 })
+const service = useService({ poolSize: 16, keepsTime: true })
 let tenantId: string
 let send: Send
 let destination: string

@@ -8,7 +8,7 @@ import { firstFault } from '../api/fixtures.ts'
 import { make, makeCard } from '../cards/fixtures.ts'
 import { makeKey, makeTenant, type Send, speak, useService } from '../support/service.ts'
 
-const service = useService({ poolSize: 12, guarded: false })
+const service = useService({ poolSize: 12, guarded: false, keepsTime: true })
 let tenantId: string
 let send: Send
 beforeEach(async () => {

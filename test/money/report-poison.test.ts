@@ -5,7 +5,7 @@ import { openReportLinks } from '../../runtime/tenants/addresses/report-links.ts
 import { eventsOf, make } from '../cards/fixtures.ts'
 import { makeKey, makeTenant, type Send, speak, useService } from '../support/service.ts'
 
-const service = useService({ guarded: false })
+const service = useService({ guarded: false, keepsTime: true })
 
 async function openFunded(): Promise<{ readonly tenantId: string; readonly send: Send }> {
   const tenantId = await makeTenant(service, 'enterprise')

@@ -26,7 +26,7 @@ import {
   transfersOf,
 } from './from-events.ts'
 
-const service = useService({ guarded: false })
+const service = useService({ guarded: false, keepsTime: true })
 
 const FUNDED = 100_000
 

@@ -10,7 +10,7 @@ import { type CardVersion, eventsOf, make, makeCard, speakAll } from '../cards/f
 import { makePayable } from '../support/payable.ts'
 import { makeTenant, type Send, useService } from '../support/service.ts'
 
-const service = useService()
+const service = useService({ keepsTime: true })
 let tenantId: string
 let versions: Record<CardVersion, Send>
 let send: Send

@@ -160,17 +160,26 @@ export async function startTestService(options: ServiceOptions = {}): Promise<Te
   }
 }
 
+export interface FixtureOptions extends ServiceOptions {
+  /** True: each test finds the clock as the test before it left it. False: at `START`, with every rate limit unused. */
+  readonly keepsTime?: boolean
+}
+
 /**
  * Starts the service before the first test of the file, or of the `describe` that calls this, and stops it after the last.
- * Before each test the clock is at `START` and every rate limit is unused. The object is empty until the service has started.
+ * The returned object is empty until the service has started.
  */
-export function useService(options: ServiceOptions | (() => Promise<ServiceOptions>) = {}): TestService {
+export function useService(options: FixtureOptions | (() => Promise<FixtureOptions>) = {}): TestService {
   const service = {} as TestService
+  let keepsTime = false
   beforeAll(async () => {
-    Object.assign(service, await startTestService(typeof options === 'function' ? await options() : options))
+    const given = typeof options === 'function' ? await options() : options
+    keepsTime = given.keepsTime ?? false
+    Object.assign(service, await startTestService(given))
     return () => service.stop()
   })
   beforeEach(() => {
+    if (keepsTime) return
     service.clock.now = START
     service.clock.monotonic += 240_000
   })

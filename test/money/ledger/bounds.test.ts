@@ -9,7 +9,7 @@ import { make, makeCard } from '../../cards/fixtures.ts'
 import { makeKey, makeTenant, speak, useService } from '../../support/service.ts'
 import { strictLog } from '../../support/strict-log.ts'
 
-const service = useService({ guarded: false })
+const service = useService({ guarded: false, keepsTime: true })
 
 const MOST = 1_000_000_000_000_000
 const DAY = 86_400_000

@@ -19,7 +19,7 @@ const service = useService(async () => {
   const { certificate, key, wwdr } = developmentFiles(directory, Date.now())
   root = join(directory, 'wallet', 'root.pem')
   const env = { APPLE_PASS_CERTIFICATE: certificate, APPLE_PASS_KEY: key, APPLE_PASS_WWDR: wwdr }
-  return { env }
+  return { env, keepsTime: true }
 })
 beforeAll(async () => {
   tenantId = await makeTenant(service)

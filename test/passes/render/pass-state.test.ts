@@ -6,7 +6,7 @@ import { createTenantNames } from '../../../runtime/tenants/keys/tenant-names.ts
 import { issuePass, someoneWaits, speakFor } from '../../api/fixtures.ts'
 import { makeTenant, type Send, START, useService } from '../../support/service.ts'
 
-const service = useService()
+const service = useService({ keepsTime: true })
 let tenantId: string
 let send: Send
 let sources: StateSources
