@@ -166,7 +166,7 @@ describe('rotation', () => {
     )
   })
 
-  test('many at once come one after the other', async () => {
+  test('many concurrent rotations come one after the other', async () => {
     const members = await Promise.all([1, 2, 3, 4].map(() => makeConfirmer(service, machine, tenantId)))
     const answers = await Promise.all(members.map((member) => rotate({ 'Service-Factor': member.code() })))
     const replaced = answers.map(({ body }) => body.keys[0].replaces_key_id)

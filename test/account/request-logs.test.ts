@@ -257,7 +257,7 @@ describe('never shown', () => {
     },
   )
 
-  test('number and security code of a card whose details were read', async () => {
+  test('the request log shows no number and no security code of a card whose details were read', async () => {
     tenantId = await makeTenant(service, 'enterprise')
     key = await makeKey(service, tenantId, { scope: 'admin' })
     send = speak(service.urls.sandbox, { secret: key.secret })

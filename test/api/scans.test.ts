@@ -398,7 +398,7 @@ describe('is refused', () => {
   })
 })
 
-test('lists: filters, orders and pages', async () => {
+test('the list of scans has filters, orders and pages', async () => {
   const send = await speakFor(service, await makeTenant(service))
   const [coupon, loyalty] = [await makeTemplate(send, { kind: 'coupon' }), await makeTemplate(send)]
   const [one, two] = [(await issuePass(send, coupon)).id, (await issuePass(send, loyalty)).id]

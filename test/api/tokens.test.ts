@@ -222,7 +222,7 @@ test.each<[string, object, string]>([
     'bank_account.routing_number',
   ],
   ['the other kind', { type: 'person', bank_account: ACCOUNT }, 'person'],
-])('%s is refused by its field', async (_about, body, field) => {
+])('POST /v1/tokens refuses %s by its field', async (_about, body, field) => {
   expect(firstFault(await send('/v1/tokens', { body }))).toEqual([
     422,
     'validation_failed',

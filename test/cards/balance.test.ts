@@ -36,7 +36,7 @@ test.each([0, -1, 1.5, '100', 1e15 + 1, null, 1e300, true, [1]])(
   },
 )
 
-test('no more than can be shown', async () => {
+test('test funding refuses more than can be shown', async () => {
   const send = await speakFor(service, await makeTenant(service))
   await fund(send, 1e15)
   expect(firstFault(await fund(send, 1))).toEqual([

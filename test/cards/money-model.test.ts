@@ -125,7 +125,7 @@ async function expectSoundAtOnce(
 const LONG = 3_600_000
 const options = { numRuns: RUNS, endOnFailure: process.env.LEDGER_SHRINK === undefined }
 
-test('one client: each answer is what the model says', { timeout: LONG }, async () => {
+test('each answer to one client is what the model says', { timeout: LONG }, async () => {
   await fc.assert(fc.asyncProperty(sequence, deciding, expectAsModelled), options)
 })
 

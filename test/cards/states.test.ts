@@ -232,7 +232,7 @@ describe('many at once', () => {
     }
   })
 
-  test('two changes of the metadata are both kept', async () => {
+  test('two concurrent changes of the metadata are both kept', async () => {
     const { id } = await makeCard(send)
     await repeat((index) => patch(send, `/v1/cards/${id}`, { metadata: { [`k${index}`]: '1' } }))
     expect(Object.keys((await read(id)).metadata)).toHaveLength(AT_ONCE)

@@ -78,20 +78,23 @@ test('there is one for each simulation of cards, but for matches of cardholders'
   ).toEqual(ids.toSorted())
 })
 
-test.each(Object.entries(SIMULATIONS))('%s takes what the document says', (_, { operation, of, options }) => {
-  const { requestBody } = operations.find(({ operationId }) => operationId === operation)!
-  const said = membersOf(requestBody!.content['application/json'].schema)
-  const taken = options.map(({ field, required, ...given }) =>
-    required || given.default !== undefined ? `${field} !` : field,
-  )
-  // A merchant that may be left out is one that has a name and a category where it stands.
-  const strict = (names: readonly string[]) =>
-    names.map((name) => name.replace(/^(merchant\..*) !$/, '$1')).toSorted()
-  expect(strict([`${of} !`, ...taken])).toEqual(strict(said))
-})
+test.each(Object.entries(SIMULATIONS))(
+  'svc cards simulate %s takes what the document says',
+  (_, { operation, of, options }) => {
+    const { requestBody } = operations.find(({ operationId }) => operationId === operation)!
+    const said = membersOf(requestBody!.content['application/json'].schema)
+    const taken = options.map(({ field, required, ...given }) =>
+      required || given.default !== undefined ? `${field} !` : field,
+    )
+    // A merchant that may be left out is one that has a name and a category where it stands.
+    const strict = (names: readonly string[]) =>
+      names.map((name) => name.replace(/^(merchant\..*) !$/, '$1')).toSorted()
+    expect(strict([`${of} !`, ...taken])).toEqual(strict(said))
+  },
+)
 
 test.each(Object.entries(SIMULATIONS))(
-  '%s reads and explains as the document does',
+  'svc cards simulate %s reads and explains as the document does',
   (_, { operation, options }) => {
     const { requestBody } = operations.find(({ operationId }) => operationId === operation)!
     for (const { field, reads, text } of options) {

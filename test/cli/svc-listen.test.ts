@@ -268,7 +268,7 @@ test.each([
   [404, 'no stream'],
   [410, 'a version that is gone'],
   [302, 'elsewhere'],
-])('%s ends it at once: %s', async (status, code) => {
+])('%s ends svc listen at once: %s', async (status, code) => {
   const [server, endpoint] = [await serveStreams(), await serveEndpoint()]
   server.refusals.push({ status, code, headers: { Location: 'http://127.0.0.1:1/' } })
   const { done } = start(server, endpoint.url)

@@ -188,7 +188,7 @@ test('svc that is misused as a program exits with 2', async () => {
   })
 })
 
-test('listen: results for programs on stdout alone, the rest beside; an interruption ends it well', async () => {
+test('svc listen writes results for programs on stdout alone; an interruption ends it well', async () => {
   const [server, endpoint] = [await serveStreams(), await serveEndpoint()]
   const env = { SVC_API_KEY: KEY, SVC_BASE_URL: server.baseUrl }
   const program = startSvc(['listen', '--json', '--forward-to', endpoint.url], env)

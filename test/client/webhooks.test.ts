@@ -274,15 +274,18 @@ const versions = {
   '2026-05-19': [v4, 'Service-Signature'],
 } as const
 
-test.each(Object.entries(versions))('%s reads the header of its document', async (_, [version, header]) => {
-  const signed = await version.testHeaders(BODY, SECRET, at(SECOND))
-  expect(signed).toEqual({ [header]: GOOD })
-  expect(await version.unwrap(BODY, signed, SECRET, at(SECOND))).toEqual(JSON.parse(BODY))
-  const older = { [header === 'Service-Signature' ? 'X-Service-Signature' : 'Service-Signature']: GOOD }
-  const refused = version.unwrap(BODY, older, SECRET, at(SECOND))
-  await expect(refused).rejects.toThrow(version.WebhookError)
-  await expect(refused).rejects.toThrow(version.ClientError)
-})
+test.each(Object.entries(versions))(
+  'the client of %s reads the header of its document',
+  async (_, [version, header]) => {
+    const signed = await version.testHeaders(BODY, SECRET, at(SECOND))
+    expect(signed).toEqual({ [header]: GOOD })
+    expect(await version.unwrap(BODY, signed, SECRET, at(SECOND))).toEqual(JSON.parse(BODY))
+    const older = { [header === 'Service-Signature' ? 'X-Service-Signature' : 'Service-Signature']: GOOD }
+    const refused = version.unwrap(BODY, older, SECRET, at(SECOND))
+    await expect(refused).rejects.toThrow(version.WebhookError)
+    await expect(refused).rejects.toThrow(version.ClientError)
+  },
+)
 
 describe('of the package itself, unwrap', () => {
   const body = (version: string) => JSON.stringify({ type: 'pass.created', version })

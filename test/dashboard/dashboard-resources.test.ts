@@ -111,7 +111,7 @@ test('a card is frozen and thawed, and a declined transaction says why', async (
 describe('keys', () => {
   const KEYS = '/sandbox/keys'
 
-  test('one is made however often the form is sent, works, is rotated and revoked', async () => {
+  test('a key is made once however often the form is sent, works, is rotated and revoked', async () => {
     const browser = browse('owner')
     const fields = {
       ...hiddenFields((await browser.get(`${KEYS}/new`)).text, `${KEYS}/new`),

@@ -335,7 +335,7 @@ test('an application is disconnected by an owner, at once, and the log says by w
   expect(rows).toEqual([{ actor_id: owner.memberId }])
 })
 
-test('a session is ended from another, and nobody else’s', async () => {
+test('a session is ended from another, and no other member’s', async () => {
   const path = '/sandbox/sessions'
   const begun = await fetch(`${dashboard.origin}/begin/${tenantId}/${owner.memberId}`)
   const other = new Browser(dashboard.origin, begun.headers.getSetCookie()[0]!.split(';')[0]!)

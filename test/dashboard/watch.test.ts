@@ -132,7 +132,7 @@ test('a tail is for those who have signed in, and shows nothing of another tenan
 describe('requests', () => {
   const REQUESTS = '/sandbox/requests'
 
-  test('one is found by id, path, status, key and time, with its bodies as they were sent', async () => {
+  test('a request is found by id, path, status, key and time, with its bodies as they were sent', async () => {
     const { id, secret } = await makeKey(dashboard.service, tenantId, { scope: 'admin' })
     const old = speak(dashboard.service.urls.sandbox, { secret, version: '2025-11-01' })
     await old('/v1/card_programs', {

@@ -115,7 +115,7 @@ test('lists can be walked from the version on that the configuration names', () 
   expect(walked).toEqual([false, true, true])
 })
 
-test('one class for each type of error that any version knows', () => {
+test('the client has one class for each type of error that any version knows', () => {
   const error = (types: string) => `
 paths:
   /x: { get: { operationId: x, responses: { '400': { description: No, content: { application/json: { schema: { $ref: '#/components/schemas/Error' } } } } } } }

@@ -36,12 +36,12 @@ async function load(apis: readonly Api[]) {
 
 const NEITHER = { not: { required: ['forbidden'] } }
 
-test('no file where the printer carries everything', () => {
+test('no compiled file is written where the printer carries everything', () => {
   const { api } = build({ A: { type: 'string' } })
   expect(emitValidators([api]).map(({ path }) => path)).not.toContain('validators-compiled.js')
 })
 
-test('no require, and no constant that nothing uses', async () => {
+test('the compiled file has no require, and no constant that nothing uses', async () => {
   const { api } = build({
     A: {
       ...NEITHER,

@@ -272,7 +272,7 @@ describe.each(SEEDS)('texts %i', (seed) => {
     expect(globalThis.foreignTextRan).toBeUndefined()
   })
 
-  test('all TypeScript parses, and types name them', () => {
+  test('the TypeScript of hostile texts parses, and types name them', () => {
     const { out, given } = emitted
     for (const file of files(out, /\.ts$/)) expect(readTypeScript(file).errors, file).toEqual([])
     const { texts } = readTypeScript(join(out, `client/src/${VERSIONS[0]}/types.ts`))

@@ -76,7 +76,7 @@ const generated = [
   'validators.js',
 ]
 
-test.each(generated)('%s reads the same at every width', (path) => {
+test.each(generated)('wrapped code of %s reads the same at every width', (path) => {
   const source = readFileSync(new URL(`../../generated/${path}`, import.meta.url), 'utf8')
   expect(tooLong(source, 160)).toEqual([])
   const joined = tokens(source)

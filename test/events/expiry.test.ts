@@ -70,7 +70,7 @@ test('a pass that was revoked before does not expire', async () => {
   expect(await told()).toEqual([])
 })
 
-test('more than fit into one look', async () => {
+test('passes that do not fit into one look expire in the next', async () => {
   const { send, told } = await tenant()
   const templateId = await makeTemplate(send)
   const expires_at = new Date(service.clock.now + 60_000).toISOString()

@@ -31,18 +31,21 @@ test.each([
   ['a part', 'Content-Length: 9', '{'],
   ['a part of a long one', 'Content-Length: 900000', '{'],
   ['a chunk and no end', 'Transfer-Encoding: chunked', '1\r\n{\r\n'],
-])('%s arrives: 408 in our JSON, and the connection ends', async (_, framing, part) => {
-  const { answers, closed } = await talk(service.urls.sandbox, head(framing) + part, { answers: 2 })
-  expect(answers.map(({ status }) => status)).toEqual([408])
-  expect(answers[0]?.body.error).toMatchObject({
-    type: 'invalid_parameter',
-    code: 'invalid_format',
-    message: 'The body took too long to arrive.',
-    request_id: expect.stringMatching(/^req_/),
-  })
-  expect(answers[0]?.headers.get('connection')).toBe('close')
-  expect(closed).toBe(true)
-})
+])(
+  'a request of which %s arrives is answered with 408 in our JSON, and the connection ends',
+  async (_, framing, part) => {
+    const { answers, closed } = await talk(service.urls.sandbox, head(framing) + part, { answers: 2 })
+    expect(answers.map(({ status }) => status)).toEqual([408])
+    expect(answers[0]?.body.error).toMatchObject({
+      type: 'invalid_parameter',
+      code: 'invalid_format',
+      message: 'The body took too long to arrive.',
+      request_id: expect.stringMatching(/^req_/),
+    })
+    expect(answers[0]?.headers.get('connection')).toBe('close')
+    expect(closed).toBe(true)
+  },
+)
 
 test('a body that drips without end is over when a stalled one is', async () => {
   let drip: NodeJS.Timeout | undefined

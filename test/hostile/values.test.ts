@@ -79,7 +79,7 @@ describe('an amount of money', () => {
 
 describe('names that objects have of themselves', () => {
   test.each(['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', '__defineGetter__'])(
-    '%s as a property nobody knows',
+    'the name %s is refused as an unknown property',
     async (name) => {
       for (const value of ['{"polluted":true}', '1', '[]']) {
         const answer = await post('/v1/passes', `{"template_id":"${templateId}","${name}":${value}}`)
@@ -92,7 +92,7 @@ describe('names that objects have of themselves', () => {
   )
 
   test.each(['constructor', 'prototype', 'toString', 'hasOwnProperty'])(
-    '%s as a name of the caller’s own',
+    'the name %s is accepted as a name of the caller’s own',
     async (name) => {
       const made = await send('/v1/passes', { body: { template_id: templateId, metadata: { [name]: 'x' } } })
       expect([made.status, made.body.metadata]).toEqual([201, { [name]: 'x' }])

@@ -48,7 +48,7 @@ test.each(files)('%s is a statement as it stands, and tells the types of its par
   expect(told).toEqual(types.map((type, index) => `${index + 1} ${type}`))
 })
 
-test.each(files)('%s is sent without its comments', async (file) => {
+test.each(files)('the statement %s is sent without its comments', async (file) => {
   const sent = readSqlFile(join(RUNTIME, dirname(file)), basename(file))
   expect(sent).toMatch(/^WITH /)
   expect(sent).not.toContain('--')

@@ -267,7 +267,7 @@ describe('a row that cannot be worked on waits apart, and the others are paid:',
     },
   )
 
-  test('more of them than are looked at together', async () => {
+  test('more payouts that cannot be worked on than are looked at together do not stop the others', async () => {
     const made: string[] = []
     for (let count = 0; count < 25; count += 1)
       made.push((await make(send, '/v1/payouts', { ...order(), amount: 1 })).id)

@@ -268,7 +268,7 @@ describe('what is wrong is named, with what to do', () => {
     })
   })
 
-  test('one that is missing is no fault: the next start applies it', async () => {
+  test('doctor takes a missing migration for no fault: the next start applies it', async () => {
     const empty = await createEmptyDatabase()
     const { code, of } = await diagnose({ DATABASE_URL: empty.url, SVC_PEPPER: empty.pepper })
     await empty.drop()

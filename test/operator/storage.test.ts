@@ -71,19 +71,22 @@ test('a full disk is 503 and not ready while it lasts; reads go on', async () =>
   await makeTemplate(send)
 })
 
-test.each(['53000', '53200', '53300', '53400'])('%s is 503, and ready goes on', async (code) => {
-  const failing = await fail(code)
-  try {
-    expect(refusal(await send('/v1/pass_templates', { body: TEMPLATE }))).toEqual([
-      503,
-      'unavailable',
-      'unavailable',
-    ])
-    expect(await readiness()).toBe(200)
-  } finally {
-    await failing.end()
-  }
-})
+test.each(['53000', '53200', '53300', '53400'])(
+  'an error %s of PostgreSQL is answered with 503, and the process stays ready',
+  async (code) => {
+    const failing = await fail(code)
+    try {
+      expect(refusal(await send('/v1/pass_templates', { body: TEMPLATE }))).toEqual([
+        503,
+        'unavailable',
+        'unavailable',
+      ])
+      expect(await readiness()).toBe(200)
+    } finally {
+      await failing.end()
+    }
+  },
+)
 
 test('a full database is asked once a second, however many want to know', async () => {
   let [now, asked] = [0, 0]

@@ -34,7 +34,7 @@ function makeContext(space: string, environment: 'sandbox' | 'live' = 'sandbox')
   return { context, asked }
 }
 
-test('one link for each order, in their order; none for what is no template', async () => {
+test('each order gets one link, in their order; an order of no template gets none', async () => {
   const { context, asked } = makeContext('ten_1')
   const signed = await signIds(context, ['tpl_a', undefined, 'tpl_missing', 'tpl_b', 'tpl_a'])
   expect(asked).toEqual([['tpl_a', 'tpl_missing', 'tpl_b']])

@@ -88,7 +88,7 @@ describe('settings', () => {
     expect([...settings.roles]).toEqual(['api', 'worker'])
   })
 
-  test('all that are wrong are named at once', () => {
+  test('all wrong settings are named at once', () => {
     const problems = problemsOf(
       {
         SANDBOX_PORT: '70000',

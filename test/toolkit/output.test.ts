@@ -92,7 +92,7 @@ describe('an output folder that holds what output is made of', () => {
 
 describe('files that dateline did not write', () => {
   test.each(['notes.md', '2030-01-01/notes.md', '2030-01-01/types.ts', 'manifest.json', '.gitignore'])(
-    '%s stays, and nothing is written beside it',
+    'a foreign file %s stays, and nothing is written beside it',
     async (path) => {
       write(`out/${path}`)
       const before = all()

@@ -12,7 +12,7 @@ const documents = ['openapi', 'test/golden']
   .map((entry) => join(entry.parentPath, entry.name))
   .filter((file) => !file.includes('error-syntax'))
 
-test.each(documents)('%s means the same to both', (file) => {
+test.each(documents)('the text %s means the same to both readers', (file) => {
   const text = readFileSync(file, 'utf8')
   const located = readLocated(text)
   expect(located.errors).toEqual([])

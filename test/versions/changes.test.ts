@@ -52,7 +52,7 @@ describe.each(OLD)('allowed and blocked categories in %s', (version) => {
     expect(written(version, { allowed_categories: [] })).toEqual({ blocked_categories: KNOWN })
     expect(shown(version, KNOWN)).toEqual({ allowed_categories: [] })
   })
-  test('absence stays absence: on create no restriction, in a PATCH no change', () => {
+  test('absent categories stay absent: on create no restriction, in a PATCH no change', () => {
     expect(written(version, { max_authorization_count: 3 })).toEqual({ max_authorization_count: 3 })
     expect(body(version, 'createCard', { type: 'virtual' })).toEqual({ type: 'virtual' })
     expect(body(version, 'updateCard', { spending_controls: null })).toEqual({ spending_controls: null })
@@ -179,7 +179,7 @@ describe.each(OLD)('disputes and settlement lines in %s', (version) => {
     })
     expect(data.dispute.reason).toBe('customer_dispute')
   })
-  test('other reasons are the same', () => {
+  test('other dispute reasons are the same in both versions', () => {
     expect(body(version, 'createDispute', { reason: 'fraudulent' })).toEqual({ reason: 'fraudulent' })
     expect(answer(version, 'getDispute', { reason: 'other' })).toEqual({ reason: 'other' })
   })

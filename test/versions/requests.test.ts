@@ -122,14 +122,17 @@ describe('values of parameters', () => {
     expect(run.up('query', {})).toEqual({ limit: 20 })
     expect(run.up('query', { limit: 0 })).toEqual({ limit: 0 })
   })
-  test.each(['path', 'query', 'header'] as const)('one that is new and required, in the %s', (where) => {
-    const lens = { kind: 'default-parameter', ...of(where), name: 'space', value: 'main' } as const
-    const run = family(
-      [get([]), get([parameter(where, 'space')], where === 'path' ? '/{space}/a' : '/a')],
-      [lens],
-    )
-    expect(run.up(where, {})).toEqual({ space: 'main' })
-  })
+  test.each(['path', 'query', 'header'] as const)(
+    'a new required parameter in the %s gets its default',
+    (where) => {
+      const lens = { kind: 'default-parameter', ...of(where), name: 'space', value: 'main' } as const
+      const run = family(
+        [get([]), get([parameter(where, 'space')], where === 'path' ? '/{space}/a' : '/a')],
+        [lens],
+      )
+      expect(run.up(where, {})).toEqual({ space: 'main' })
+    },
+  )
   test('a default for a filter is a list of it', () => {
     const filter = get([parameter('query', 'limit', 'schema: { type: integer }, x-filter: equality')])
     const run = family([filter, filter], [twenty])
@@ -162,7 +165,7 @@ describe('values of parameters', () => {
     expect(run.up('query', { n: '5' })).toEqual({ m: 5 })
     expect(run.up('query', {})).toEqual({ m: 7 })
   })
-  test.each(['query', 'header'] as const)('one that is ignored, in the %s', (where) => {
+  test.each(['query', 'header'] as const)('a parameter in the %s that is ignored is left out', (where) => {
     const lens = { kind: 'ignored-parameter', ...of(where), name: 'Gone' } as const
     const run = family([get([parameter(where, 'Gone')]), get([])], [lens])
     expect(run.up(where, { [where === 'header' ? 'gone' : 'Gone']: 'x', a: '1' })).toEqual({ a: '1' })

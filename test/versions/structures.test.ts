@@ -286,14 +286,14 @@ describe('properties', () => {
     expect(run.down({ keep: '' })).toEqual({ keep: '' })
     expect(run.up({ keep: '', n: 3 })).toEqual({ keep: '', n: 3 })
   })
-  test('one that is gone: not taken up, made below', () => {
+  test('a property that is gone is not taken up, and is made below', () => {
     const down = (value: { keep: string }) => value.keep.length
     const lens = [{ kind: 'drop', schemas: ['Root'], property: 'n', loss: 'drop', down }] as const
     const run = family([object('n: { type: integer }'), object()], { '2030-06-01': lens })
     expect(run.up({ keep: 'abc', n: 7 })).toEqual({ keep: 'abc' })
     expect(run.down({ keep: 'abc' })).toEqual({ keep: 'abc', n: 3 })
   })
-  test('one that is converted; null and absence pass', () => {
+  test('a property is converted; null and absence pass', () => {
     const lens = [{ kind: 'convert', schemas: ['Root'], property: 'n', up: Number, down: String }] as const
     const run = family([object('n: { type: [string, "null"] }'), object('n: { type: [number, "null"] }')], {
       '2030-06-01': lens,
@@ -303,7 +303,7 @@ describe('properties', () => {
     expect(run.down({ keep: '', n: null })).toEqual({ keep: '', n: null })
     expect(run.up({ keep: '' })).toEqual({ keep: '' })
   })
-  test('two changes of one object in one version', () => {
+  test('two changes of one object in one version are both translated', () => {
     const lenses = [
       { kind: 'rename', schemas: ['Root'], from: 'a', to: 'b' },
       { kind: 'convert', schemas: ['Root'], property: 'n', up: Number, down: String },

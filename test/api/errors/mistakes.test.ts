@@ -110,7 +110,7 @@ function show({ status, body }: Answer): string {
   return `${status} ${code}: ${message}${rest.join('')}`
 }
 
-test('each is told what was probably meant', async () => {
+test('each mistaken request is told what was probably meant', async () => {
   const lines: string[] = []
   for (const [path, call = {}] of mistakes) {
     const sent = path.replace('CURSOR', cursor).replace('OTHERS', otherTenantsCursor)

@@ -79,7 +79,7 @@ test('no stage can be left out, nor come before another', () => {
   expect(whole.list).toHaveLength(unanswered.list.length + 1)
 })
 
-test('no stage comes a second time, after more is known than it gives', () => {
+test('no stage runs a second time, after more is known than it gives', () => {
   const trusted = createStages()
     .step(shedLoad)
     .step(limitTransport)

@@ -192,12 +192,16 @@ test.each([
   ['enterprise', 'enterprise', 200],
   ['standard', 'trial', 403],
   ['standard', 'enterprise', 200],
-] as const)('%s is needed, %s is there: %i', async (plan, own, status) => {
-  const credential = { tenant: { ...CREDENTIAL.tenant, plan: own } }
-  const answer = await ask({ operation: operation({ extensions: { plan } }), credential })
-  expect(answer.status).toBe(status)
-  if (status === 403) expect(answer.body.error).toMatchObject({ code: 'plan_required', required_plan: plan })
-})
+] as const)(
+  'an operation that needs the plan %s is answered for the plan %s with %i',
+  async (plan, own, status) => {
+    const credential = { tenant: { ...CREDENTIAL.tenant, plan: own } }
+    const answer = await ask({ operation: operation({ extensions: { plan } }), credential })
+    expect(answer.status).toBe(status)
+    if (status === 403)
+      expect(answer.body.error).toMatchObject({ code: 'plan_required', required_plan: plan })
+  },
+)
 
 /** Marks what it is given, so that answers show which function they went through. */
 const marked = (by: string) => (body: object) => ({ ...body, by })

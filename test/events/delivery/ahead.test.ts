@@ -136,7 +136,7 @@ test('asked for twice it is sent once; while it is under way too', async () => {
   expect((await stage.attempts(endpoint))[1]).toMatchObject({ status: 'succeeded', trigger: 'manual' })
 })
 
-test('one that the schedule is making at the moment is left to it', async () => {
+test('an attempt that the schedule is making at the moment is left to it', async () => {
   let finish = (_status: number) => {}
   stage.work()
   const second = await failFirst()

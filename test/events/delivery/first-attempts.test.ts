@@ -91,7 +91,7 @@ test('first attempts are in the queue only, until they are shown or over', async
   expect(await stage.count('webhook_ready', tenantId)).toBe(3)
 })
 
-test('one that fails is written, with the next one after it; one that others hold is not', async () => {
+test('an attempt that fails is written, with the next one after it; one that others hold is not', async () => {
   const [failed, stale] = await lease(2, 2)
   const dueAt = START + 5 * MINUTE
   const next = () => ({ id: newId('wdla', START), dueAt, generation: 0 })

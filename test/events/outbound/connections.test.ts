@@ -46,7 +46,7 @@ describe('connections', () => {
     }
   })
 
-  test('one that was kept and dies at its next request is replaced by a new one, not by another kept one', async () => {
+  test('a kept connection that dies at its next request is replaced by a new one, not by another kept one', async () => {
     const used = new Set<Socket>()
     const sink = await openScript((_request, socket) => {
       if (used.has(socket)) return void socket.resetAndDestroy()
@@ -91,7 +91,7 @@ describe('connections', () => {
     expect(await post(sink)).toMatchObject({ kind: 'timeout' })
   })
 
-  test('one that the other end closes after its answer is not kept', async () => {
+  test('a connection that the other end closes after its answer is not kept', async () => {
     const closing = await openScript((_request, socket) => {
       socket.end('HTTP/1.0 200 OK\r\n\r\nuntil the end')
       return undefined
@@ -100,7 +100,7 @@ describe('connections', () => {
     expect(closing.connections).toHaveLength(2)
   })
 
-  test('one whose answer was cut, or was none, or came too late is not kept', async () => {
+  test('a connection whose answer was cut, malformed or late is not kept', async () => {
     const cut = `HTTP/1.1 200 OK\r\nContent-Length: 70000\r\n\r\n${'x'.repeat(65_536)}`
     outbound = openOutbound(500)
     for (const bytes of [cut, 'SSH-2.0-x\r\n', undefined]) {
@@ -111,7 +111,7 @@ describe('connections', () => {
     }
   })
 
-  test('one without TLS carries nothing that is meant for TLS', async () => {
+  test('a connection without TLS carries nothing that is meant for TLS', async () => {
     const sink = await openSink()
     expect(await post(sink)).toMatchObject({ status: 200 })
     const url = `https://127.0.0.1:${sink.port}/hooks`

@@ -116,7 +116,7 @@ describe('name servers', () => {
     expect(names.questions('hooks.example.com')).toBe(2)
   })
 
-  test('one family that fails, or is not there, leaves the other', async () => {
+  test('a lookup of one address family that fails leaves the other', async () => {
     const { url } = await openPair()
     for (const records of [{ a: [HERE] }, { a: [HERE], fail: 'AAAA' }] as const) {
       names.tell('hooks.example.com', records)

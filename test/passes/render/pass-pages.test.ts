@@ -65,7 +65,7 @@ describe.each(['sandbox', 'live'] as const)('in %s', (environment: Environment) 
       expect(head.headers.get(name)).toBe(headers.get(name))
   })
 
-  test('other methods are not possible', async () => {
+  test('the page of a pass refuses other methods', async () => {
     const { download } = await issue()
     const { status, headers } = await fetchPage(download.page_url, { method: 'POST' })
     expect([status, headers.get('allow')]).toEqual([405, 'GET, HEAD'])

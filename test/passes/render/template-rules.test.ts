@@ -21,7 +21,7 @@ const make = (content: object) => send('/v1/pass_templates', { body: { ...TEMPLA
 const withImage = (name: string, image: Buffer) =>
   make({ brand: { ...TEMPLATE.brand, [name]: image.toString('base64') } })
 
-test('one key for two fields is refused, in a change too', async () => {
+test('a template with one key for two fields is refused, in a change too', async () => {
   const field = { key: 'points', label: 'Points', value: '0' }
   const details = [{ field: 'fields[1].key', issue: 'is the key of another field' }]
   const made = await make({ fields: [field, { ...field, label: 'More points' }] })
@@ -72,7 +72,7 @@ describe('images that are none', () => {
     },
   )
 
-  test('one that says it is huge is not unpacked', async () => {
+  test('an image that says it is huge is not unpacked', async () => {
     const { status, body } = await withImage('logo', png({ width: 2 ** 31 - 1, height: 2 ** 31 - 1 }, bomb))
     expect([status, body.error.details[0].issue]).toEqual([422, 'is larger than 480 × 150 pixels'])
   })
@@ -139,7 +139,7 @@ test.each([
   ['relevant_locations', { relevant_locations: Array(11).fill({ latitude: 0, longitude: 0 }) }],
   ['relevant_locations[0].latitude', { relevant_locations: [{ latitude: 91, longitude: 0 }] }],
   ['fields[0].attributed_value', { fields: [{ key: 'a', label: '', value: '', attributed_value: '<a>' }] }],
-])('%s is refused by its name: %j', async (field, content) => {
+])('POST /v1/pass_templates refuses a wrong %s: %j', async (field, content) => {
   const { status, body } = await make(content)
   expect([status, body.error.code]).toEqual([422, 'validation_failed'])
   expect(body.error.details.map((detail: { field: string }) => detail.field)).toEqual([field])

@@ -94,7 +94,7 @@ describe('passwords', () => {
     expect(await verifyPassword('correct horse', 'plain text')).toBe(false)
   })
 
-  test('none fits the hash of an unknown member', async () => {
+  test('no password fits the hash of an unknown member', async () => {
     expect(await verifyPassword('', NO_PASSWORD)).toBe(false)
     expect(NO_PASSWORD).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/)
   })

@@ -298,7 +298,7 @@ describe('scanned off the screen', () => {
     ['a phone', QUIET_PHONE],
     ['a plain monitor', QUIET_DESKTOP],
   ] as const)(
-    'alone on the screen of %s, which long bars and coarse screens need',
+    'the code is alone on the screen of %s, which long bars and coarse screens need',
     async (_where, options) => {
       for (const format of ['code128', 'pdf417', 'qr', 'aztec'] as const) {
         const url = addressOf(makeState('event_ticket', { barcode: { format, message: code } }))

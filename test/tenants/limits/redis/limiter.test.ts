@@ -326,7 +326,7 @@ describe('while Redis is away', () => {
     expect(admitted(await acquireMany([both[1]!], 60))).toHaveLength(44)
   })
 
-  test('one that holds still is given up within half a second, and no slot is lost to it', async () => {
+  test('a request to a Redis that holds still is given up within half a second, and no slot is lost to it', async () => {
     const [node] = await startNodes(1)
     redis.pause()
     const answers = admitted(await acquireMany([node!], 64))
@@ -355,7 +355,7 @@ describe('while Redis is away', () => {
     gate.end()
   })
 
-  test('one that only reads counts as away', async () => {
+  test('a Redis that only reads counts as away', async () => {
     const [node] = await startNodes(1)
     await redis.command('REPLICAOF', '127.0.0.1', '1')
     const { allowance } = await node!.acquire(node!.meter(TENANT), 'read')
