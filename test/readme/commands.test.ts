@@ -6,7 +6,13 @@ import { ROOT, until } from '../support/programs.ts'
 import { applyEdit, namedCommands, printedCommands, shownEdits } from './page.ts'
 import { type Desk, openDesk, type Terminal } from './terminal.ts'
 
-const PAGES = ['README.md', 'CONTRIBUTING.md', 'generated/client/README.md', 'generators/README.md']
+const PAGES = [
+  'README.md',
+  'docs/operations.md',
+  'CONTRIBUTING.md',
+  'generated/client/README.md',
+  'generators/README.md',
+]
 
 /** What is said here is said of machines of any speed: generating alone takes a busy one a minute. */
 const PATIENCE_MS = 300_000
@@ -26,29 +32,34 @@ interface Typed {
 /** All of them, in the page's order. */
 const TYPED: readonly Typed[] = [
   {
-    begins: 'npm ci && npm start --silent -- --json | (umask 077; tee -a ready.json) ',
+    begins: 'npm ci && npm start --silent -- --json | (umask 077; tee -a ready.json)',
     terminals: ['service'],
     stays: /"ready":true.*\n/,
     leaves: 'ready.json',
   },
-  { begins: 'curl -s http://127.0.0.1:4010/v1/me ', terminals: ['second'], shows: /^\{"object":"me",/ },
   { begins: 'key=$(grep ', terminals: ['second'], shows: /^$/ },
+  { begins: 'curl -s http://127.0.0.1:4010/v1/me ', terminals: ['second'], shows: /^\{"object":"me",/ },
   {
-    begins: 'curl -s http://127.0.0.1:4010/v1/pass_templates ',
+    begins: 'SVC_API_KEY=$key npx svc trigger card.transaction.authorized',
     terminals: ['second'],
-    shows: /^\{"id":"tpl_\w+","object":"pass_template",/,
+    shows: /^triggered +card\.transaction\.authorized$/m,
   },
+  {
+    begins: 'for version in ',
+    terminals: ['second'],
+    shows: /^"category_code":"restaurants"\n"category_code":"5812"$/,
+  },
+  { begins: 'export SVC_API_KEY=$(grep ', terminals: ['listener', 'second'], shows: /^$/ },
+  { begins: 'npx svc listen ', terminals: ['listener'], stays: /^Connected/m },
+  { begins: 'npx svc trigger pass.updated ', terminals: ['second'], shows: /^triggered +pass\.updated$/m },
+  { begins: 'npx svc events ', terminals: ['second'], shows: /\bpass\.updated +evt_\w+ +pass_\w+$/m },
+  { begins: 'npx svc cards simulate --help', terminals: ['second'], shows: /simulate authorization card_/ },
+  { begins: 'npx svc logs list ', terminals: ['second'], shows: /^CREATED +STATUS +METHOD +PATH /m },
   {
     begins: 'npm pack ./generated/client ',
     terminals: ['second'],
     shows: /^dateline-passes-\d+\.\d+\.\d+\.tgz$/m,
   },
-  { begins: 'export SVC_API_KEY=$(grep ', terminals: ['listener', 'second'], shows: /^$/ },
-  { begins: 'npx svc listen ', terminals: ['listener'], stays: /^Connected/m },
-  { begins: 'npx svc trigger pass.updated ', terminals: ['second'], shows: /^triggered +pass\.updated$/m },
-  { begins: 'npx svc cards simulate --help', terminals: ['second'], shows: /simulate authorization card_/ },
-  { begins: 'npx svc events ', terminals: ['second'], shows: /\bpass\.updated +evt_\w+ +pass_\w+$/m },
-  { begins: 'npx svc logs list ', terminals: ['second'], shows: /^CREATED +STATUS +METHOD +PATH /m },
 ]
 
 /** Named in a sentence or a table, and what they show. */
@@ -65,7 +76,8 @@ const ONLY_THERE: readonly (string | RegExp)[] = [
   'npm ci && npm test',
   'npm ci',
   'npm ci --omit=dev',
-  'npm start',
+  /^npm start( -- --role \w+)?$/,
+  /^npm run --silent admin -- set-aside \w+$/,
   'npm test',
   'npm run check',
   'npm run fuzz',

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { main } from '../../generators/cli.ts'
-import { mergeSource } from '../../generators/scaffold/merge.ts'
+import { memberNames, mergeSource } from '../../generators/scaffold/merge.ts'
 
 const ITEM = (id: string, tag = 'books') =>
   `{ operationId: ${id}, tags: [${tag}], responses: { '200': { description: ok } } }`
@@ -220,4 +220,16 @@ describe('merging', () => {
     expect(plain(mergeSource(source, addition))).toBe(plain(want))
     expect(plain(mergeSource(mergeSource(source, addition), addition))).toBe(plain(want))
   })
+})
+
+test('handlers count in every way to export an object, and in no object that stays private', () => {
+  const source = `
+    export const one = { a() {} } satisfies object
+    const two = { b: 1 }
+    export { two }
+    const three = { c: 1 }
+    export default three
+    const own = { d: 1 }
+  `
+  expect(memberNames(source)).toEqual(['a', 'b', 'c'])
 })
