@@ -7,7 +7,7 @@ import type { Sanctions } from '../cards/sanctions/list-in-use.ts'
 import type { Database } from '../database/database.ts'
 import type { EmittedEvent, NewEvent } from '../events/emit/queries.ts'
 import type { StreamStart } from '../events/emit/streams.ts'
-import type { Outcome, PostRequest } from '../events/outbound/outbound.ts'
+import type { OutboundPost, OutboundResult } from '../events/outbound/outbound.ts'
 import type { UsdcChain } from '../money/chain/usdc-chains.ts'
 import type { Rates } from '../money/settlement-lines/amounts.ts'
 import type { Wallet } from '../passes/wallets/render/google/signer.ts'
@@ -120,7 +120,7 @@ export interface Destinations {
   /** What is wrong with the address, as prose after its name; undefined when nothing is. Bounded in time. */
   check(url: string): Promise<string | undefined>
   /** One POST, within ten seconds; redirects are answers too. */
-  post(request: PostRequest): Promise<Outcome>
+  post(request: OutboundPost): Promise<OutboundResult>
 }
 
 /** Where a tenant's data of the sandbox is, for reading. */

@@ -25,7 +25,7 @@ const database = await openDatabase({
 })
 const pool = database.sandbox
 const seals = createSeals(database.pepper)
-const outbound = createOutbound({ environment: 'sandbox', allow: parseNetworks(['127.0.0.0/8']) })
+const outbound = createOutbound({ allowPlainHttp: true, allow: parseNetworks(['127.0.0.0/8']) })
 
 const tenants: string[] = []
 for (let made = 0; made < Number(crowd); made++) tenants.push(await addTenant(pool, seals, `${origin}/plain`))

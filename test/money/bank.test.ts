@@ -30,7 +30,7 @@ let tenantId: string
 let send: Send
 let destination: string
 const outbound = createOutbound({
-  environment: 'sandbox',
+  allowPlainHttp: true,
   allow: parseNetworks(['127.0.0.0/8']),
   deadlineMs: 500,
 })

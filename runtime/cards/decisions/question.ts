@@ -5,7 +5,7 @@ import { events as views } from '../../../generated/events.ts'
 import { AuthorizationAnswer as isAnswer } from '../../../generated/validators.js'
 import { versions } from '../../../generated/versions.ts'
 import { renderEvent, renderingVersion } from '../../events/emit/emit.ts'
-import type { Outcome, PostRequest } from '../../events/outbound/outbound.ts'
+import type { OutboundPost, OutboundResult } from '../../events/outbound/outbound.ts'
 import { signBody } from '../../events/outbound/signing.ts'
 import { writeInstant } from '../../platform/instants.ts'
 import { parsePeerJson } from '../../platform/json/peer-json.ts'
@@ -35,7 +35,7 @@ export interface Question {
 }
 
 /** The request to the tenant's endpoint. */
-export function writeQuestion(question: Question): PostRequest {
+export function writeQuestion(question: Question): OutboundPost {
   const { id, transaction, url, secrets, now, machineNow } = question
   const pinned = versions.findIndex(({ name }) => name === renderingVersion(question.pin, now))
   const version = versions[Math.max(pinned, OLDEST)]!.name
@@ -66,7 +66,7 @@ export type EndpointAnswer =
   | { readonly status: 'errored'; readonly durationMs: number | null }
 
 /** Reads an answer: 200, as the document describes it, for no more than was asked, and for nothing only where that was asked. @param requested cents. */
-export function readAnswer(outcome: Outcome, requested: number): EndpointAnswer {
+export function readAnswer(outcome: OutboundResult, requested: number): EndpointAnswer {
   const { durationMs } = outcome
   if ('error' in outcome) return { status: 'errored', durationMs: null }
   const given = outcome.status === 200 ? parse(outcome.body) : undefined

@@ -6,7 +6,7 @@ import type { Environment } from '../../platform/environment.ts'
 import { newId } from '../../platform/ids.ts'
 import type { Clock } from '../../tenants/clock/clock.ts'
 import { createBatches } from '../../work/batches.ts'
-import type { Outcome } from '../outbound/outbound.ts'
+import type { OutboundResult } from '../outbound/outbound.ts'
 import { type Exhausted, type ExhaustionOptions, exhaust } from './exhaustion.ts'
 import type { LeasedAttempt } from './queries/attempts.ts'
 import {
@@ -27,7 +27,7 @@ export interface Recorder {
   record(
     claimed: LeasedAttempt,
     token: string,
-    outcome: Outcome | undefined,
+    outcome: OutboundResult | undefined,
     attemptedAt: number,
   ): Promise<RecordedStatus>
   /** Writes first attempts that are still under way, of which nothing was written yet. */
@@ -66,7 +66,7 @@ const REDIRECTED = 'the endpoint redirects, which is not followed'
 export function complete(
   claimed: LeasedAttempt,
   token: string,
-  outcome: Outcome | undefined,
+  outcome: OutboundResult | undefined,
   attemptedAt: number,
 ): AttemptCompletion {
   const base = idsOf({ claimed, token })
@@ -87,7 +87,9 @@ function idsOf({ claimed, token }: UnderWay) {
   return { tenantId: claimed.tenant_id, attemptId: claimed.attempt_id, token }
 }
 
-function answerOf(outcome: Outcome): Pick<AttemptCompletion, 'responseStatus' | 'responseBody' | 'error'> {
+function answerOf(
+  outcome: OutboundResult,
+): Pick<AttemptCompletion, 'responseStatus' | 'responseBody' | 'error'> {
   if ('error' in outcome) return { error: outcome.error }
   const { status, body } = outcome
   const answer = { responseStatus: status, responseBody: body }
@@ -95,7 +97,10 @@ function answerOf(outcome: Outcome): Pick<AttemptCompletion, 'responseStatus' | 
 }
 
 /** What an attempt shows of its endpoint; undefined where that is known already. */
-function endpointResultOf(claimed: LeasedAttempt, outcome: Outcome | undefined): EndpointResult | undefined {
+function endpointResultOf(
+  claimed: LeasedAttempt,
+  outcome: OutboundResult | undefined,
+): EndpointResult | undefined {
   if (!outcome) return undefined
   const about = { tenantId: claimed.tenant_id, endpointId: claimed.endpoint_id }
   if (!('error' in outcome)) {
@@ -237,7 +242,7 @@ export type OutcomeClass = 'delivered' | 'refused' | 'failed'
 const RETRIED = new Set([408, 409, 425, 429])
 
 /** Success is any 2xx. Another attempt follows on 408, 409, 425, 429, any 5xx and whatever gave no answer. */
-export function classifyOutcome(outcome: Outcome): OutcomeClass {
+export function classifyOutcome(outcome: OutboundResult): OutcomeClass {
   if ('error' in outcome) return 'failed'
   const { status } = outcome
   if (status >= 200 && status <= 299) return 'delivered'

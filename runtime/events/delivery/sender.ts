@@ -2,7 +2,7 @@ import { events as views } from '../../../generated/events.ts'
 import type { Environment } from '../../platform/environment.ts'
 import type { Seals } from '../../platform/secrets.ts'
 import type { Clock } from '../../tenants/clock/clock.ts'
-import type { Outbound, Outcome } from '../outbound/outbound.ts'
+import type { Outbound, OutboundResult } from '../outbound/outbound.ts'
 import { openSecrets, signBody } from '../outbound/signing.ts'
 import { secretContext } from '../webhook-endpoints/secrets.ts'
 import type { LeasedAttempt } from './queries/attempts.ts'
@@ -15,7 +15,7 @@ export interface SenderOptions {
 }
 
 /** Makes one attempt. Rejects when the signal aborts, or when the endpoint's secret does not open. */
-export type Send = (claimed: LeasedAttempt, signal: AbortSignal) => Promise<Outcome>
+export type Send = (claimed: LeasedAttempt, signal: AbortSignal) => Promise<OutboundResult>
 
 /** The headers of an attempt, under the names that the event's version has for them. */
 function headersOf(claimed: LeasedAttempt, signature: string): Record<string, string> {

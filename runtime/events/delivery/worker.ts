@@ -11,7 +11,7 @@ import { createLeaseClock, type LeaseClock } from '../../work/lease-clock.ts'
 import { createSetAside } from '../../work/set-aside.ts'
 import { createSlots } from '../../work/slots.ts'
 import { createWakeUp } from '../../work/wake-up.ts'
-import type { Outbound, Outcome } from '../outbound/outbound.ts'
+import type { Outbound, OutboundResult } from '../outbound/outbound.ts'
 import { createAgenda } from './agenda.ts'
 import type { LeasedAttempt } from './queries/attempts.ts'
 import { createDeliveryRates } from './rates.ts'
@@ -143,7 +143,7 @@ export function createWorker(options: WorkerOptions): Worker {
     claimed: LeasedAttempt,
     leaseUntil: number,
     flushed: Promise<void>,
-  ): Promise<Outcome | undefined> => {
+  ): Promise<OutboundResult | undefined> => {
     try {
       await flushed
       await new Promise<void>((go) => ticks.hand(environment, ROWS_OF_AN_ATTEMPT, go))
@@ -157,7 +157,7 @@ export function createWorker(options: WorkerOptions): Worker {
   }
 
   /** An attempt that cannot be made counts as failed, so that its tenant sees why, and the schedule comes to its end. */
-  const sendOrFail = async (claimed: LeasedAttempt): Promise<Outcome> => {
+  const sendOrFail = async (claimed: LeasedAttempt): Promise<OutboundResult> => {
     const endpoint = { space: claimed.tenant_id, id: claimed.endpoint_id }
     try {
       const outcome = await sender(claimed, aborted.signal)

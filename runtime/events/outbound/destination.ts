@@ -1,6 +1,5 @@
 import { isIP } from 'node:net'
 import { domainToUnicode } from 'node:url'
-import type { Environment } from '../../platform/environment.ts'
 import type { Networks } from '../../platform/networks.ts'
 import { checkAddress } from './address-ranges.ts'
 import { HTTP_PORT, HTTPS_PORT, isOpenPort } from './ports.ts'
@@ -22,9 +21,9 @@ export interface Destination {
 /** A destination, or what is wrong with the URL: prose for `details[].issue`, which begins with `must`. */
 export type CheckedUrl = Destination | { readonly fault: string }
 
-export interface Policy {
-  readonly environment: Environment
-  /** Networks that are allowed though not public. */
+export interface UrlPolicy {
+  readonly allowPlainHttp: boolean
+  /** Networks that are allowed although they are not public. */
   readonly allow: Networks
 }
 
@@ -113,13 +112,13 @@ function checkKnown(address: string, allow: Networks): string | undefined {
  * Checks what a URL says itself: syntax, scheme, port, name, address. Pure, and strict about whatever two parsers
  * might read differently. Names have still to be resolved, and each address checked (`checkAddress`).
  */
-export function checkUrl(text: string, policy: Policy): CheckedUrl {
+export function checkUrl(text: string, policy: UrlPolicy): CheckedUrl {
   const malformed = checkText(text)
   if (malformed) return { fault: malformed }
   const url = URL.parse(text)
   if (!url) return { fault: 'must be a valid URL' }
   const secure = url.protocol === 'https:'
-  if (!secure && policy.environment === 'live') return { fault: 'must begin with https://' }
+  if (!secure && !policy.allowPlainHttp) return { fault: 'must begin with https://' }
   const port = Number(url.port) || (secure ? HTTPS_PORT : HTTP_PORT)
   if (url.port === '0' || !isOpenPort(port)) return { fault: CLOSED_PORT }
   const host = url.hostname.replace(/^\[|\]$|\.$/g, '')

@@ -1,11 +1,18 @@
-import type { FailureKind } from './outbound.ts'
+/** Why requests fail, in words for the tenant. Delivery attempts show them. */
 
-/** How far a request came. */
+/**
+ * Why there is no response. `timeout`: the total deadline passed; `connection`: refused, reset or unreachable;
+ * `tls`: the handshake failed or the certificate is not valid; `dns`: the name has no address; `blocked`: the destination is not
+ * allowed; `response`: the server sent something other than a complete HTTP response.
+ */
+export type OutboundFailureKind = 'timeout' | 'connection' | 'tls' | 'dns' | 'blocked' | 'response'
+
+/** How far a request has come. */
 export type Phase = 'connecting' | 'handshake' | 'waiting' | 'reading'
 
-/** Why a request came to nothing, in words for the tenant. */
-export interface Failure {
-  readonly kind: FailureKind
+/** Why a request failed, in words for the tenant. */
+export interface FailureReason {
+  readonly kind: OutboundFailureKind
   readonly error: string
 }
 
@@ -16,7 +23,8 @@ const LATE: Readonly<Record<Phase, string>> = {
   reading: 'the answer was not complete in time',
 }
 
-export function lateIn(phase: Phase): Failure {
+/** The failure of a request that the deadline ends in this phase. */
+export function timeoutIn(phase: Phase): FailureReason {
   return { kind: 'timeout', error: LATE[phase] }
 }
 
@@ -40,19 +48,22 @@ const CERTIFICATE: Readonly<Record<string, string>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: 'the certificate is for another host',
 }
 
-/** Node's parser and its limits. */
+/** Codes of Node's HTTP parser. */
 const MALFORMED = 'HPE_'
-const HEADERS_TOO_LONG = 'HPE_HEADER_OVERFLOW'
+const HEADERS_OVERFLOW = 'HPE_HEADER_OVERFLOW'
+
+const HEADERS_TOO_LONG: FailureReason = { kind: 'response', error: 'the headers of the answer are too long' }
+export const NOT_HTTP: FailureReason = { kind: 'response', error: 'what came back is not HTTP' }
 
 function codeOf(error: Error): string {
   return 'code' in error ? String(error.code) : ''
 }
 
-/** What an error of a request, a socket or a parser means. */
-export function failureOf(error: Error, phase: Phase): Failure {
+/** What an error of a request or of its socket means in this phase. */
+export function failureOf(error: Error, phase: Phase): FailureReason {
   const code = codeOf(error)
-  if (code === HEADERS_TOO_LONG) return { kind: 'response', error: 'the headers of the answer are too long' }
-  if (code.startsWith(MALFORMED)) return { kind: 'response', error: 'what came back is not HTTP' }
+  if (code === HEADERS_OVERFLOW) return HEADERS_TOO_LONG
+  if (code.startsWith(MALFORMED)) return NOT_HTTP
   if (phase === 'handshake' || CERTIFICATE[code] || code.startsWith('ERR_SSL_')) {
     return { kind: 'tls', error: CERTIFICATE[code] ?? 'the TLS handshake failed' }
   }

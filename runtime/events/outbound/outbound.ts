@@ -1,122 +1,106 @@
+/** The only way out to URLs that tenants or settings give: checks the URL and every address of its host, then sends one request. */
 import type { Environment } from '../../platform/environment.ts'
 import { type Networks, parseNetworks } from '../../platform/networks.ts'
 import type { Settings } from '../../platform/settings.ts'
 import { checkAddress } from './address-ranges.ts'
-import { createConnections } from './connections.ts'
-import { type CheckedUrl, checkUrl, type Destination, NOT_PUBLIC, type Policy } from './destination.ts'
-import { type Deadline, dial, type Ending, startDeadline } from './dial.ts'
-import type { Failure } from './failures.ts'
+import { closeIdle, createAgents } from './agents.ts'
+import { type CheckedUrl, checkUrl, type Destination, NOT_PUBLIC, type UrlPolicy } from './destination.ts'
+import { type ExchangeFailure, type ExchangeResponse, exchange } from './exchange.ts'
+import type { FailureReason } from './failures.ts'
 import { createResolver, Unresolved } from './resolver.ts'
 
-/** What is sent to one address at one time. */
-export interface SendRequest extends PostRequest {
-  /** Nothing but its length tells whether there is a body: a GET has an empty one. */
-  readonly method: 'GET' | 'POST' | 'PATCH'
-}
-
-/** What is sent to one endpoint at one time. */
-export interface PostRequest {
-  /** As the tenant wrote it; checked again before it is dialled. */
+/** One POST to one endpoint. */
+export interface OutboundPost {
+  /** As the tenant wrote it. It is checked again before each request. */
   readonly url: string
-  /** Beside `Host`, `Content-Length`, `User-Agent` and `Accept-Encoding`, which are set here. */
+  /** Besides `Host`, `Content-Length`, `User-Agent`, `Accept-Encoding` and `Connection`, which are set here. */
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
-  /** The caller's own wish to stop: says nothing about the endpoint, so the promise rejects with the signal's reason. */
+  /** Stops the request without a result: the promise rejects with the reason of the signal. */
   readonly signal?: AbortSignal
 }
 
-/**
- * Why there is no answer. `timeout`: not done within the total deadline; `connection`: refused, reset or unreachable;
- * `tls`: no handshake or no valid certificate; `dns`: the name has no address; `blocked`: the destination is not allowed;
- * `response`: what came back is no complete HTTP answer.
- */
-export type FailureKind = 'timeout' | 'connection' | 'tls' | 'dns' | 'blocked' | 'response'
+/** One request to one server. */
+export interface OutboundRequest extends OutboundPost {
+  /** A GET must have an empty body. */
+  readonly method: 'GET' | 'POST' | 'PATCH'
+}
 
-/** An answer, of whatever status: redirects are answers too, and are not followed. */
-export interface Answered {
-  readonly status: number
-  /** The first 4 KiB as text: what is not UTF-8, and NUL, is U+FFFD. */
-  readonly body: string
-  /** `Retry-After` and `Cache-Control`, where they came. */
-  readonly retryAfter?: string
-  readonly cacheControl?: string
+/** A response with any status. Redirects are responses too, and are not followed. */
+export interface OutboundResponse extends ExchangeResponse {
   readonly durationMs: number
 }
 
-/** No answer, and why, in words for the tenant. */
-export interface Failed {
-  readonly error: string
-  readonly kind: FailureKind
+/** No response, and why, in words for the tenant. */
+export interface OutboundFailure extends FailureReason {
   readonly durationMs: number
 }
 
-/** Told apart by `'error' in outcome`. */
-export type Outcome = Answered | Failed
+/** `'error' in result` tells a failure from a response. */
+export type OutboundResult = OutboundResponse | OutboundFailure
 
-/** The only way out for URLs that tenants give. */
+/** The way out to URLs that tenants give. */
 export interface Outbound {
   /**
-   * Checks a URL at its registration: syntax, scheme, port, name and, as far as they can be had within 1.5 s, all its
-   * addresses. Undefined when it is acceptable, otherwise what is wrong, as prose for `details[].issue`.
+   * Checks a URL at its registration: syntax, scheme, port, name and all addresses that name servers give within 1.5 s.
+   * Undefined if the URL is acceptable, otherwise what is wrong, as prose for `details[].issue`.
    */
   check(url: string): Promise<string | undefined>
-  /** One POST within the total deadline. Rejects only when the caller's signal aborts, or where a header is none. */
-  post(request: PostRequest): Promise<Outcome>
-  /** Closes all connections; posts under way fail. */
+  /** Sends one POST within the total deadline. Rejects only if the caller's signal aborts, or with a TypeError for an invalid header. */
+  post(request: OutboundPost): Promise<OutboundResult>
+  /** Closes all connections; requests in progress fail. */
   close(): void
 }
 
-/** The way out to servers of wallets: the same, for addresses that stand in the settings. */
-export interface WalletOutbound {
-  /** One request within the total deadline. Rejects as `post` does. */
-  send(request: SendRequest): Promise<Outcome>
+/** The way out to servers that settings name: wallets, the bank, the signer. */
+export interface PeerOutbound {
+  /** Sends one request within the total deadline. Rejects as `post` does. */
+  send(request: OutboundRequest): Promise<OutboundResult>
+  /** Closes all connections; requests in progress fail. */
   close(): void
 }
 
 export interface OutboundOptions {
-  /** Live sends over https only. */
-  readonly environment: Environment
-  /** Networks that are allowed though not public (SVC_WEBHOOK_ALLOW). */
+  /** Whether URLs may begin with http://. Otherwise they must begin with https://. */
+  readonly allowPlainHttp: boolean
+  /** Networks that are allowed although they are not public (SVC_WEBHOOK_ALLOW). */
   readonly allow?: Networks
   /** Name servers as `address` or `address:port`, instead of the machine's own. */
   readonly dnsServers?: readonly string[]
   /** Certificates (PEM) to trust instead of the usual roots. */
   readonly ca?: string
-  /** Milliseconds for everything, from DNS to the last byte of the answer. */
+  /** Milliseconds for the whole request, from DNS to the last byte of the response. */
   readonly deadlineMs?: number
-  /** What the service calls itself. */
+  /** Value of the `User-Agent` header. */
   readonly userAgent?: string
 }
 
-/** From DNS to the last byte of the answer. */
+/** From DNS to the last byte of the response. */
 const DEADLINE_MS = 10_000
 
-/** How long a registration waits for name servers; the dial will check what came later. */
+/** Milliseconds that a registration waits for name servers. Each request checks the addresses again. */
 const CHECK_MS = 1500
+
+/** Addresses of one name that are tried, and milliseconds that each but the last has to accept a connection. */
+const MAX_ADDRESSES = 4
+const CONNECT_MS = 2500
 
 const USER_AGENT = 'svc-webhooks/1'
 
-/** What a header may consist of (RFC 9110 §5.5), but for what is not ASCII. */
-const NOT_A_HEADER = /[^\t\x20-\x7e]/
-
-/** The request as it goes on the wire, the caller's headers last. */
-function compose({ authority, path }: Destination, request: SendRequest, userAgent: string): string {
-  const { method, headers, body } = request
-  let head = `${method} ${path} HTTP/1.1\r\nHost: ${authority}\r\nUser-Agent: ${userAgent}\r\nAccept-Encoding: identity\r\n`
-  for (const name in headers) {
-    const line = `${name}: ${headers[name]}`
-    if (NOT_A_HEADER.test(line)) throw new TypeError(`${name} cannot be sent as a header`)
-    head += `${line}\r\n`
-  }
-  // RFC 9110, 8.6: a request whose method has no meaning for a body does not tell a length of none.
-  if (method !== 'GET') head += `Content-Length: ${Buffer.byteLength(body)}\r\n`
-  return `${head}Connection: keep-alive\r\n\r\n${body}`
+/** Headers as they go on the wire: names and values in turn. */
+function headersOf({ method, headers, body }: OutboundRequest, host: string, userAgent: string): string[] {
+  const all = ['Host', host, 'User-Agent', userAgent, 'Accept-Encoding', 'identity']
+  for (const name in headers) all.push(name, headers[name]!)
+  // RFC 9110 §8.6: a request without a body has no length if its method does not expect a body.
+  if (method !== 'GET') all.push('Content-Length', String(Buffer.byteLength(body)))
+  all.push('Connection', 'keep-alive')
+  return all
 }
 
-/** URLs that are remembered as checked: what a URL says itself never changes. */
+/** Checked URLs that are remembered. The text of a URL alone decides, so its result never changes. */
 const MAX_URLS = 1000
 
-function rememberUrls(policy: Policy): (url: string) => CheckedUrl {
+function rememberUrls(policy: UrlPolicy): (url: string) => CheckedUrl {
   const checked = new Map<string, CheckedUrl>()
   return (url) => {
     const known = checked.get(url)
@@ -128,103 +112,133 @@ function rememberUrls(policy: Policy): (url: string) => CheckedUrl {
   }
 }
 
-/** The promise's value; undefined when the deadline passes first. */
-function beforeDeadline<T>(promise: Promise<T>, deadline: Deadline): Promise<T | undefined> {
+/** Runs the work with a signal that aborts after `ms`, or earlier with the caller's signal. */
+async function withDeadline<T>(
+  ms: number,
+  signal: AbortSignal | undefined,
+  work: (deadline: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const controller = new AbortController()
+  const abort = () => controller.abort()
+  const timer = setTimeout(abort, ms)
+  signal?.addEventListener('abort', abort)
+  try {
+    return await work(controller.signal)
+  } finally {
+    clearTimeout(timer)
+    signal?.removeEventListener('abort', abort)
+  }
+}
+
+/** The promise's value; undefined if the deadline passes first. */
+function beforeDeadline<T>(promise: Promise<T>, deadline: AbortSignal): Promise<T | undefined> {
   return new Promise((resolve, reject) => {
-    deadline.stopWith(() => resolve(undefined))
+    deadline.addEventListener('abort', () => resolve(undefined))
     promise.then(resolve, reject)
   })
 }
 
 /**
- * Opens the way out. What a URL leads to is checked at its registration and, from nothing but the URL, again at each dial: every
- * address that its name has then, one of which is dialled itself. So no answer of a name server, no redirect and no connection
- * from earlier reaches what is not public.
+ * Opens the way out. The host of a URL is checked at registration, and again for each request: every address that the name
+ * servers then give must be allowed, and one of exactly these addresses is dialed. So no DNS response, no redirect and no kept
+ * connection leads to an address that is not public.
  */
-export function createOutbound(options: OutboundOptions): Outbound & WalletOutbound {
+export function createOutbound(options: OutboundOptions): Outbound & PeerOutbound {
   const {
-    environment,
+    allowPlainHttp,
     allow = [],
     dnsServers,
     ca,
     deadlineMs = DEADLINE_MS,
     userAgent = USER_AGENT,
   } = options
-  const checkOwn = rememberUrls({ environment, allow })
+  const checkText = rememberUrls({ allowPlainHttp, allow })
   const resolver = createResolver(dnsServers)
-  const connections = createConnections(ca)
+  const agents = createAgents(ca)
 
   /** All addresses of the destination, or why none may be dialled. */
   const locate = async (
     { name, address }: Destination,
-    deadline: Deadline,
-  ): Promise<readonly string[] | Failure> => {
+    deadline: AbortSignal,
+  ): Promise<readonly string[] | FailureReason> => {
     if (address) return [address]
     try {
       const addresses = await beforeDeadline(resolver.resolve(name), deadline)
       if (!addresses) return { kind: 'timeout', error: 'the host name was not resolved in time' }
       const closed = addresses.some((each) => checkAddress(each, allow))
-      return closed ? { kind: 'blocked', error: NOT_PUBLIC } : addresses
+      return closed ? { kind: 'blocked', error: `the URL ${NOT_PUBLIC}` } : addresses
     } catch (error) {
       if (error instanceof Unresolved) return { kind: 'dns', error: error.message }
       throw error
     }
   }
 
-  const exchange = async (request: SendRequest, deadline: Deadline): Promise<Ending | Failure> => {
-    const destination = checkOwn(request.url)
-    if ('fault' in destination) return { kind: 'blocked', error: destination.fault }
+  /**
+   * Sends the request to the first address that accepts a connection. A request is sent again only if the server closed a kept
+   * connection before its response began, and only once, on a new connection.
+   */
+  const attempt = async (
+    request: OutboundRequest,
+    deadline: AbortSignal,
+  ): Promise<ExchangeResponse | ExchangeFailure> => {
+    const destination = checkText(request.url)
+    if ('fault' in destination) return { kind: 'blocked', error: `the URL ${destination.fault}` }
     const addresses = await locate(destination, deadline)
     if ('error' in addresses) return addresses
-    return dial(connections, destination, addresses, compose(destination, request, userAgent), deadline)
+    const { name: servername, port, path, authority } = destination
+    const protocol = destination.secure ? 'https:' : 'http:'
+    const agent = agents[protocol]
+    const { method, body } = request
+    const headers = headersOf(request, authority, userAgent)
+    const last = Math.min(addresses.length, MAX_ADDRESSES) - 1
+    for (let at = 0; ; at += 1) {
+      const [host, connectMs] = [addresses[at]!, at < last ? CONNECT_MS : undefined]
+      const options = { agent, protocol, host, port, servername, method, path, headers, connectMs } as const
+      let result = await exchange(options, body, deadline)
+      if ('unsent' in result && result.unsent === 'stale') {
+        closeIdle(agent, options)
+        result = await exchange(options, body, deadline)
+      }
+      const isUnreachable = 'unsent' in result && result.unsent === 'unreachable'
+      if (!isUnreachable || at === last || deadline.aborted) return result
+    }
   }
 
-  const send = async (request: SendRequest): Promise<Outcome> => {
+  const send = async (request: OutboundRequest): Promise<OutboundResult> => {
     const { signal } = request
     signal?.throwIfAborted()
-    const began = performance.now()
-    const deadline = startDeadline(deadlineMs, signal)
-    try {
-      const ending = await exchange(request, deadline)
-      const durationMs = Math.round(performance.now() - began)
-      if ('status' in ending) return { ...ending, durationMs }
-      signal?.throwIfAborted()
-      const { kind } = ending
-      return { error: kind === 'blocked' ? `the URL ${ending.error}` : ending.error, kind, durationMs }
-    } finally {
-      deadline.end()
-    }
+    const start = performance.now()
+    const result = await withDeadline(deadlineMs, signal, (deadline) => attempt(request, deadline))
+    const durationMs = Math.round(performance.now() - start)
+    if ('status' in result) return { ...result, durationMs }
+    signal?.throwIfAborted()
+    return { error: result.error, kind: result.kind, durationMs }
   }
 
   return {
     check: async (url) => {
-      const destination = checkOwn(url)
+      const destination = checkText(url)
       if ('fault' in destination) return destination.fault
-      const deadline = startDeadline(CHECK_MS, undefined)
-      try {
-        const addresses = await locate(destination, deadline)
-        // A name without addresses yet, or with slow name servers, is checked when it is dialled.
-        return 'error' in addresses && addresses.kind === 'blocked' ? addresses.error : undefined
-      } finally {
-        deadline.end()
-      }
+      const addresses = await withDeadline(CHECK_MS, undefined, (deadline) => locate(destination, deadline))
+      // A name without addresses yet, or with slow name servers, is checked before each request.
+      return 'error' in addresses && addresses.kind === 'blocked' ? NOT_PUBLIC : undefined
     },
     post: (request) => send({ ...request, method: 'POST' }),
     send,
     close: () => {
-      connections.close()
+      for (const agent of Object.values(agents)) agent.destroy()
       resolver.close()
     },
   }
 }
 
-/** The way out of each environment. Private networks are open, where they are at all, to the sandbox alone. */
+/** The way out of each environment. Only the sandbox may send over plain HTTP and to the allowed private networks. */
 export function openOutbound({
   webhookAllow,
   dnsServers,
 }: Pick<Settings, 'webhookAllow' | 'dnsServers'>): Readonly<Record<Environment, Outbound>> {
   return {
-    sandbox: createOutbound({ environment: 'sandbox', dnsServers, allow: parseNetworks(webhookAllow) }),
-    live: createOutbound({ environment: 'live', dnsServers }),
+    sandbox: createOutbound({ allowPlainHttp: true, dnsServers, allow: parseNetworks(webhookAllow) }),
+    live: createOutbound({ allowPlainHttp: false, dnsServers }),
   }
 }

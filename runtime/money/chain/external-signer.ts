@@ -1,7 +1,7 @@
 /** A signer elsewhere, asked over HTTP (docs/payout-signer.md). What it gives is checked by `checked`. */
 
 import { type Address, getAddress, type Hex } from 'viem'
-import { createOutbound, type WalletOutbound } from '../../events/outbound/outbound.ts'
+import { createOutbound, type PeerOutbound } from '../../events/outbound/outbound.ts'
 import { parsePeerJson } from '../../platform/json/peer-json.ts'
 import { parseNetworks } from '../../platform/networks.ts'
 import { type Signer, SignerRefused, SignerUnavailable, typedData } from './signer.ts'
@@ -18,8 +18,8 @@ const OWN_NETWORKS = ['127.0.0.0/8', '::1/128', '10.0.0.0/8', '172.16.0.0/12', '
 /** Asks whose account it signs for. Throws `SignerUnavailable`. */
 export async function openExternalSigner({ url, token }: External): Promise<Signer> {
   const allow = parseNetworks(OWN_NETWORKS)
-  const outbound: WalletOutbound = createOutbound({
-    environment: 'sandbox',
+  const outbound: PeerOutbound = createOutbound({
+    allowPlainHttp: true,
     allow,
     userAgent: 'svc-payouts/1',
   })

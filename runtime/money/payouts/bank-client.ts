@@ -1,6 +1,6 @@
 /** The bank that pays dollars out: what it is asked, and how its answers are read. */
 
-import type { Outcome, WalletOutbound } from '../../events/outbound/outbound.ts'
+import type { OutboundResult, PeerOutbound } from '../../events/outbound/outbound.ts'
 import { parsePeerJson } from '../../platform/json/peer-json.ts'
 import type { BankAccount } from '../destinations/account.ts'
 import type { PayoutRow } from './queries.ts'
@@ -29,7 +29,7 @@ export interface BankOptions {
   /** Without a slash at the end. */
   readonly url: string
   readonly token: string
-  readonly outbound: Pick<WalletOutbound, 'send'>
+  readonly outbound: Pick<PeerOutbound, 'send'>
 }
 
 /** A client of the interface that `docs/settlement.md` describes. */
@@ -61,7 +61,7 @@ const STATUSES: ReadonlySet<unknown> = new Set(['pending', 'settled', 'failed', 
 const CODES: ReadonlySet<unknown> = new Set(['account_closed', 'invalid_account', 'rejected'])
 
 /** Anything that is not said clearly is asked again: nothing is taken for failed that may have been paid. */
-function readAnswer(outcome: Outcome): BankAnswer {
+function readAnswer(outcome: OutboundResult): BankAnswer {
   const later = { outcome: 'later', problem: problemOf(outcome) } as const
   if ('error' in outcome) return later
   const { id, status, failure_code } = readBody(outcome.body)
@@ -75,7 +75,7 @@ function readAnswer(outcome: Outcome): BankAnswer {
   }
 }
 
-const problemOf = (outcome: Outcome): string =>
+const problemOf = (outcome: OutboundResult): string =>
   'error' in outcome ? outcome.error : `the bank answered ${outcome.status}`
 
 function readBody(body: string): Readonly<Record<string, unknown>> {

@@ -22,7 +22,7 @@ export async function openBank(
     return { bank: undefined, close: async () => {} }
   }
   const outbound = createOutbound({
-    environment: production ? 'live' : 'sandbox',
+    allowPlainHttp: !production,
     dnsServers,
     allow: parseNetworks(production ? [] : ['127.0.0.0/8', '::1/128']),
     userAgent: 'svc-payouts/1',

@@ -197,7 +197,7 @@ async function deliver({ service }: TestDashboard, owner: Owner, endpointId: str
   const away = 'https://93.184.215.14/'
   const here = `http://127.0.0.1:${port}/`
   await move(away, here)
-  const outbound = createOutbound({ environment: 'sandbox', allow: parseNetworks(['127.0.0.0/8']) })
+  const outbound = createOutbound({ allowPlainHttp: true, allow: parseNetworks(['127.0.0.0/8']) })
   const worker = createWorker({
     environment,
     pool: database[environment],

@@ -74,7 +74,7 @@ const worker = createWorker({
   pool: halting(database.sandbox),
   control: database.control,
   clock: { machine: Date.now, service: () => Number(SERVICE_NOW) },
-  outbound: createOutbound({ environment: 'sandbox', allow: parseNetworks(['127.0.0.0/8']) }),
+  outbound: createOutbound({ allowPlainHttp: true, allow: parseNetworks(['127.0.0.0/8']) }),
   seals: createSeals(SVC_PEPPER),
   log: pino({ level: 'warn' }, pino.destination(2)),
   readPin: async () => '2026-05-19',

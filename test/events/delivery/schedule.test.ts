@@ -2,7 +2,7 @@
 import { createHmac } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { classifyOutcome, nextDue } from '../../../runtime/events/delivery/record.ts'
-import { createOutbound, type Outcome } from '../../../runtime/events/outbound/outbound.ts'
+import { createOutbound, type OutboundResult } from '../../../runtime/events/outbound/outbound.ts'
 import { newId } from '../../../runtime/platform/ids.ts'
 import { until } from '../../support/programs.ts'
 import { openReceiver, type Receiver } from './receiver.ts'
@@ -157,7 +157,7 @@ describe('the schedule', () => {
     }
   }
 
-  const answered = (status: number): Outcome => ({ status, body: '', durationMs: 1 })
+  const answered = (status: number): OutboundResult => ({ status, body: '', durationMs: 1 })
   test.each([
     ...[200, 201, 204, 299].map((status) => ({ given: answered(status), want: 'delivered' })),
     ...[408, 409, 425, 429, 500, 502, 503, 504, 599].map((status) => ({
@@ -195,7 +195,7 @@ describe('the schedule', () => {
 
 describe('endpoints that misbehave', () => {
   test('an answer that never comes is a failure that is tried again, and narrows the partition', async () => {
-    const outbound = createOutbound({ environment: 'sandbox', allow: stage.allow, deadlineMs: 150 })
+    const outbound = createOutbound({ allowPlainHttp: true, allow: stage.allow, deadlineMs: 150 })
     const other = await openStage()
     try {
       other.work({ outbound })

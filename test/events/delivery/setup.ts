@@ -104,7 +104,7 @@ export async function openStage(poolSize = 6, citus = false): Promise<Stage> {
   const seals = createSeals(database.pepper)
   const log = pino({ level: process.env.LOG_LEVEL ?? 'silent' })
   const allow = parseNetworks(['127.0.0.0/8'])
-  const outbound = createOutbound({ environment: 'sandbox', allow })
+  const outbound = createOutbound({ allowPlainHttp: true, allow })
   const workers: Worker[] = []
   const dismiss = async () => {
     await Promise.all(workers.splice(0).map((worker) => worker.stop()))

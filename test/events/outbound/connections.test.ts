@@ -1,8 +1,8 @@
-/** What becomes of connections: those that are not made, those that die, those that are kept and die then. */
+/** Connections: refused, lost, kept, reused and closed, over real sockets. */
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { createConnections } from '../../../runtime/events/outbound/connections.ts'
+import { setImmediate as turn } from 'node:timers/promises'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createOutbound, type Outbound } from '../../../runtime/events/outbound/outbound.ts'
 import { parseNetworks } from '../../../runtime/platform/networks.ts'
 import { until } from '../../support/programs.ts'
@@ -18,13 +18,12 @@ beforeEach(() => {
 
 afterEach(async () => {
   outbound.close()
-  vi.useRealTimers()
   await closeSinks()
 })
 
 function openOutbound(deadlineMs?: number): Outbound {
   const allow = parseNetworks(['127.0.0.0/8'])
-  return createOutbound({ environment: 'sandbox', allow, ...(deadlineMs && { deadlineMs }) })
+  return createOutbound({ allowPlainHttp: true, allow, ...(deadlineMs && { deadlineMs }) })
 }
 
 const post = ({ port }: Sink, signal?: AbortSignal) =>
@@ -37,7 +36,7 @@ describe('connections', () => {
     expect(await post(sink)).toMatchObject({ kind: 'connection', error: 'the connection was refused' })
   })
 
-  test('reset or closed instead of an answer: once, for nothing was kept', async () => {
+  test('a POST whose first connection is reset or closed is not repeated', async () => {
     const error = 'the connection was closed before an answer came'
     for (const cut of ['resetAndDestroy', 'end'] as const) {
       const sink = await openWire((socket) => socket.once('data', () => socket[cut]()))
@@ -77,7 +76,28 @@ describe('connections', () => {
     expect(sink.connections).toHaveLength(1)
   })
 
-  test('the second one has what is left of the time', async () => {
+  test.each([
+    ['another protocol', 'SSH-2.0-x\r\n'],
+    ['an empty line', '\r\n'],
+    ['the first byte of an answer', 'H'],
+    ['the first bytes of an interim answer', 'HTTP/1.1 1'],
+    ['half a header block', 'HTTP/1.1 200 OK\r\nContent-Le'],
+    ['NUL', '\0'],
+  ])('and not where any byte came: %s', async (_what, bytes) => {
+    for (const cut of ['resetAndDestroy', 'end'] as const) {
+      let requests = 0
+      const sink = await openScript((request, socket) => {
+        requests = request
+        if (request > 1) socket.write(bytes, () => setImmediate(() => socket[cut]()))
+        return request === 1 ? OK : undefined
+      })
+      expect(await post(sink)).toMatchObject({ status: 200 })
+      expect(await post(sink)).toHaveProperty('error')
+      expect([requests, sink.connections.length]).toEqual([2, 1])
+    }
+  })
+
+  test('the second connection has what is left of the time', async () => {
     const deadlineMs = 500
     outbound = openOutbound(deadlineMs)
     const sink = await openScript((request, socket) => {
@@ -119,7 +139,7 @@ describe('connections', () => {
     expect(sink.requests).toHaveLength(1)
   })
 
-  test('more than 256 at once to one place: no more are kept', async () => {
+  test('at most 256 connections to one place are kept', async () => {
     const sockets: Socket[] = []
     const sink = await openScript((_request, socket) => {
       sockets.push(socket)
@@ -132,32 +152,18 @@ describe('connections', () => {
 })
 
 describe('an idle connection', () => {
-  const kept = (hint: string) => openScript(() => OK.replace('\r\n', `\r\n${hint}`))
+  const kept = (hint = '') => openScript(() => OK.replace('\r\n', `\r\n${hint}`))
 
-  beforeEach(() => {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
-  })
-
-  test.each([
-    ['for four seconds', '', 4000],
-    ['for a second less than the other end says', 'Keep-Alive: timeout=3\r\n', 2000],
-  ])('an idle connection is used again %s', async (_how, hint, idleMs) => {
-    const sink = await kept(hint)
-    await post(sink)
-    vi.advanceTimersByTime(idleMs - 1)
-    expect(await post(sink)).toMatchObject({ status: 200 })
-    expect(sink.connections).toHaveLength(1)
-    vi.advanceTimersByTime(idleMs)
-    expect(await post(sink)).toMatchObject({ status: 200 })
-    expect(sink.connections).toHaveLength(2)
-  })
-
-  test('an idle connection is closed after its time, though nobody asks for one', async () => {
-    const sink = await kept('')
-    await post(sink)
-    const closed = once(sink.connections[0]!, 'close')
-    vi.advanceTimersByTime(5000)
-    await closed
+  test('an idle connection is used again, and closed after four seconds, or a second before the server closes it', async () => {
+    const idleFor = async (hint: string) => {
+      const sink = await kept(hint)
+      for (const _ of [1, 2]) expect(await post(sink)).toMatchObject({ status: 200 })
+      const start = performance.now()
+      await once(sink.connections[0]!, 'close')
+      expect(sink.connections).toHaveLength(1)
+      return Math.round((performance.now() - start) / 1000)
+    }
+    expect(await Promise.all([idleFor(''), idleFor('Keep-Alive: timeout=3, max=5\r\n')])).toEqual([4, 2])
   })
 
   test('an idle connection is closed at once where the other end would not wait', async () => {
@@ -167,32 +173,20 @@ describe('an idle connection', () => {
   })
 
   test('an idle connection that says something unasked is closed', async () => {
-    const sink = await kept('')
+    const sink = await kept()
     await post(sink)
     sink.connections[0]!.write('HTTP/1.1 299 Forged\r\nContent-Length: 6\r\n\r\nforged')
     await once(sink.connections[0]!, 'close')
     expect(await post(sink)).toMatchObject({ status: 200, body: 'ok' })
   })
 
-  test('an idle connection that the other end has ended is not used again, closed or not', async () => {
-    let accept = (_socket: Socket) => {}
-    const accepted = new Promise<Socket>((resolve) => {
-      accept = resolve
-    })
-    const { port } = await openWire((socket) => accept(socket))
-    const connections = createConnections(undefined)
-    const place = { secure: false, address: '127.0.0.1', port, name: '' }
-    const [connected, secured, received, ended, failed, closed] = Array(6).fill(() => {})
-    const holder = { connected, secured, received, ended, failed, closed }
-    const connection = connections.open(place, holder)
-    await once(connection.socket, 'connect')
-    connections.give(connection, Infinity)
-    const taken = new Promise((resolve) => {
-      connection.socket.once('end', () => resolve(connections.take(place, holder)))
-    })
-    ;(await accepted).end()
-    expect(await taken).toBe(undefined)
-    connections.close()
+  test('an idle connection that the other end ends while the next request is sent is not used again', async () => {
+    const sink = await kept()
+    await post(sink)
+    await turn()
+    sink.connections[0]!.end()
+    expect(await post(sink)).toMatchObject({ status: 200 })
+    expect(sink.connections).toHaveLength(2)
   })
 })
 

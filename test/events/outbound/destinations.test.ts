@@ -23,13 +23,17 @@ beforeAll(async () => {
     dialled.push((options as { host: string }).host)
     return connect(sink.port, '127.0.0.1')
   }
-  vi.spyOn(net, 'connect').mockImplementation(reroute)
-  vi.spyOn(tls, 'connect').mockImplementation((options: unknown) => reroute(options) as tls.TLSSocket)
+  vi.spyOn(net, 'createConnection').mockImplementation(reroute)
+  vi.spyOn(tls, 'connect').mockImplementation((options: unknown) => {
+    const socket = reroute(options)
+    socket.once('connect', () => setImmediate(() => socket.emit('secureConnect')))
+    return socket as tls.TLSSocket
+  })
   names = await openNameServer()
   for (const name of ['example.com', 'xn--bcher-kva.example.com', 'my_hooks.example.com']) {
     names.tell(name, { a: ['93.184.215.14'], aaaa: ['2606:2800:21f::1'] })
   }
-  outbound = createOutbound({ environment: 'sandbox', dnsServers: [names.address] })
+  outbound = createOutbound({ allowPlainHttp: true, dnsServers: [names.address] })
 })
 
 afterAll(async () => {
@@ -117,13 +121,13 @@ describe('what the setting and the environment change', () => {
   const allow = parseNetworks(['127.0.0.0/8'])
 
   test('live takes https only', () => {
-    const live = { environment: 'live', allow: [] } as const
+    const live = { allowPlainHttp: false, allow: [] } as const
     expect(checkUrl('http://example.com/', live)).toEqual({ fault: 'must begin with https://' })
     expect(checkUrl('https://example.com/', live)).toMatchObject({ secure: true, port: 443 })
   })
 
   test('allowed networks are reached, by number and as localhost, and nothing beside them', () => {
-    const check = (url: string) => checkUrl(url, { environment: 'sandbox', allow })
+    const check = (url: string) => checkUrl(url, { allowPlainHttp: true, allow })
     expect(check('http://127.0.0.1:4010/a?b=c')).toEqual({
       secure: false,
       name: '',

@@ -20,7 +20,7 @@ let outbound: Outbound
 
 function open(options: Partial<OutboundOptions> = {}): Outbound {
   const allow = parseNetworks([HERE, THERE])
-  return createOutbound({ environment: 'sandbox', allow, dnsServers: [names.address], ...options })
+  return createOutbound({ allowPlainHttp: true, allow, dnsServers: [names.address], ...options })
 }
 
 beforeEach(async () => {
@@ -187,7 +187,7 @@ test('variables that name a proxy have no effect', async () => {
   const script = `
     const { createOutbound } = await import('./runtime/events/outbound/outbound.ts')
     const { parseNetworks } = await import('./runtime/platform/networks.ts')
-    const outbound = createOutbound({ environment: 'sandbox', allow: parseNetworks(['127.0.0.1']) })
+    const outbound = createOutbound({ allowPlainHttp: true, allow: parseNetworks(['127.0.0.1']) })
     const post = (url) => outbound.post({ url, headers: {}, body: '{}' })
     console.log(JSON.stringify(await post('http://127.0.0.1:${sink.port}/')))
     outbound.close()`

@@ -20,7 +20,13 @@ beforeAll(async () => {
   names.tell(HOST, { a: ['127.0.0.1'] })
   names.tell('other.example.com', { a: ['127.0.0.1'] })
   const { ca } = certificates
-  outbound = createOutbound({ environment: 'live', allow, dnsServers: [names.address], ca, deadlineMs: 2000 })
+  outbound = createOutbound({
+    allowPlainHttp: false,
+    allow,
+    dnsServers: [names.address],
+    ca,
+    deadlineMs: 2000,
+  })
 })
 
 afterEach(closeSinks)
@@ -69,7 +75,7 @@ test('a name at the same address with another certificate is checked for itself,
 
 test('outbound TLS without certificates of its own trusts the usual roots only', async () => {
   const sink = await openSink({ tls: certificates.good })
-  const usual = createOutbound({ environment: 'live', allow, dnsServers: [names.address] })
+  const usual = createOutbound({ allowPlainHttp: false, allow, dnsServers: [names.address] })
   expect(await post(sink.port, HOST, usual)).toMatchObject({ kind: 'tls' })
   usual.close()
 })

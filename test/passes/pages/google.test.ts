@@ -29,7 +29,7 @@ const service = useService({ guarded: false })
 let google: GoogleStandIn
 let server: Server
 let url: string
-const outbound = createOutbound({ environment: 'sandbox', allow: parseNetworks(['127.0.0.0/8']) })
+const outbound = createOutbound({ allowPlainHttp: true, allow: parseNetworks(['127.0.0.0/8']) })
 let asked = 0
 
 beforeAll(async () => {

@@ -16,7 +16,7 @@ import { makeSigner } from './google-stage.ts'
 
 let google: GoogleStandIn
 const signer = makeSigner()
-const outbound = createOutbound({ environment: 'sandbox', allow: parseNetworks(['127.0.0.0/8']) })
+const outbound = createOutbound({ allowPlainHttp: true, allow: parseNetworks(['127.0.0.0/8']) })
 const pauses: number[] = []
 const pace = { turn: async () => {}, slowDown: (ms: number) => void pauses.push(ms), succeeded: () => {} }
 

@@ -29,7 +29,7 @@ const database = await openDatabase({
   poolSize: 4,
   preparedStatements: true,
 })
-const outbound = createOutbound({ environment: 'sandbox', allow: parseNetworks(['127.0.0.0/8']) })
+const outbound = createOutbound({ allowPlainHttp: true, allow: parseNetworks(['127.0.0.0/8']) })
 const signer = { email, key: createPrivateKey(key) }
 const tokens = createAccessTokens({ signer, tokenUrl: token, outbound, now: Date.now })
 const client = createGoogleClient({ walletUrl: wallet, tokens, outbound, pace: createPace(2000) })

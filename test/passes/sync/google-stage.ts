@@ -67,7 +67,7 @@ export async function openGoogleStage(): Promise<GoogleStage> {
   const signer = makeSigner()
   const accounts = new Map([[signer.email, createPublicKey(signer.key)]])
   const google = await startGoogleStandIn({ issuerId: ISSUER_ID, accounts })
-  const outbound = createOutbound({ environment: 'sandbox', allow: parseNetworks(['127.0.0.0/8']) })
+  const outbound = createOutbound({ allowPlainHttp: true, allow: parseNetworks(['127.0.0.0/8']) })
   const followers: Follower[] = []
   const { database, clock, urls } = service
   const pool = database.sandbox

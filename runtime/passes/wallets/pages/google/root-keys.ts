@@ -1,4 +1,4 @@
-import type { WalletOutbound } from '../../../../events/outbound/outbound.ts'
+import type { PeerOutbound } from '../../../../events/outbound/outbound.ts'
 import { parsePeerJson } from '../../../../platform/json/peer-json.ts'
 import type { RootKey } from '../../render/google/callback.ts'
 
@@ -15,7 +15,7 @@ export class NoRootKeys extends Error {
 
 export interface RootKeysOptions {
   readonly url: string
-  readonly outbound: Pick<WalletOutbound, 'send'>
+  readonly outbound: Pick<PeerOutbound, 'send'>
   /** Machine time, milliseconds since the epoch. */
   readonly now: () => number
 }

@@ -1,6 +1,6 @@
 import { sign } from 'node:crypto'
 import { promisify } from 'node:util'
-import type { WalletOutbound } from '../../../../events/outbound/outbound.ts'
+import type { PeerOutbound } from '../../../../events/outbound/outbound.ts'
 import { parsePeerJson } from '../../../../platform/json/peer-json.ts'
 import type { GoogleSigner } from '../../render/google/signer.ts'
 
@@ -20,7 +20,7 @@ export class NoAccessToken extends Error {
 export interface AccessTokensOptions {
   readonly signer: Pick<GoogleSigner, 'email' | 'key'>
   readonly tokenUrl: string
-  readonly outbound: Pick<WalletOutbound, 'send'>
+  readonly outbound: Pick<PeerOutbound, 'send'>
   /** Machine time, milliseconds since the epoch. */
   readonly now: () => number
 }

@@ -1,5 +1,10 @@
 /** Google Wallet's REST API (v1), as far as classes and objects are made and changed by it. */
-import type { Answered, Outcome, SendRequest, WalletOutbound } from '../../../../events/outbound/outbound.ts'
+import type {
+  OutboundRequest,
+  OutboundResponse,
+  OutboundResult,
+  PeerOutbound,
+} from '../../../../events/outbound/outbound.ts'
 import { type GoogleResource, withoutEmpty } from '../../render/google/resource.ts'
 import { type AccessTokens, NoAccessToken } from './access-tokens.ts'
 import type { Pace } from './pace.ts'
@@ -28,7 +33,7 @@ export interface GoogleClientOptions {
   /** Origin of the API. */
   readonly walletUrl: string
   readonly tokens: AccessTokens
-  readonly outbound: Pick<WalletOutbound, 'send'>
+  readonly outbound: Pick<PeerOutbound, 'send'>
   readonly pace: Pace
 }
 
@@ -39,14 +44,14 @@ const QUOTA = /rateLimitExceeded|quotaExceeded/i
 const MAX_STEPS = 3
 
 export function createGoogleClient({ walletUrl, tokens, outbound, pace }: GoogleClientOptions): GoogleClient {
-  const send = async (request: Omit<SendRequest, 'headers'>, token: string): Promise<Outcome> => {
+  const send = async (request: Omit<OutboundRequest, 'headers'>, token: string): Promise<OutboundResult> => {
     await pace.turn()
     const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' }
     return outbound.send({ ...request, headers })
   }
 
   /** A token that is refused is asked for anew, once. */
-  const ask = async (request: Omit<SendRequest, 'headers'>): Promise<Outcome> => {
+  const ask = async (request: Omit<OutboundRequest, 'headers'>): Promise<OutboundResult> => {
     const token = await tokens.find()
     const outcome = await send(request, token)
     if ('error' in outcome || outcome.status !== 401) return outcome
@@ -54,14 +59,14 @@ export function createGoogleClient({ walletUrl, tokens, outbound, pace }: Google
     return send(request, await tokens.find())
   }
 
-  const step = (type: string, resource: GoogleResource, how: How): Promise<Outcome> => {
+  const step = (type: string, resource: GoogleResource, how: How): Promise<OutboundResult> => {
     const url = `${walletUrl}/walletobjects/v1/${type}`
     return how === 'insert'
       ? ask({ method: 'POST', url, body: JSON.stringify(withoutEmpty(resource)) })
       : ask({ method: 'PATCH', url: `${url}/${resource.id}`, body: JSON.stringify(resource) })
   }
 
-  const read = (outcome: Outcome): SyncOutcome => {
+  const read = (outcome: OutboundResult): SyncOutcome => {
     if ('error' in outcome) return later(outcome.error)
     const { status, body, retryAfter } = outcome
     if (status >= 200 && status <= 299) {
@@ -91,13 +96,13 @@ export function createGoogleClient({ walletUrl, tokens, outbound, pace }: Google
   }
 }
 
-function noToken(error: unknown): Outcome {
+function noToken(error: unknown): OutboundResult {
   if (!(error instanceof NoAccessToken)) throw error
   return { error: error.message, kind: 'response', durationMs: 0 }
 }
 
 /** An insertion that meets what is there, and a change of what is not. */
-function otherWay({ status, body }: Answered, how: How): How | undefined {
+function otherWay({ status, body }: OutboundResponse, how: How): How | undefined {
   if (how === 'insert') return status === 409 ? 'patch' : undefined
   return status === 404 && readError(body).reason !== 'classNotFound' ? 'insert' : undefined
 }

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import type { OpenDatabase } from '../../../../database/open/open-database.ts'
 import type { WakeUps } from '../../../../events/emit/wake-ups.ts'
-import type { WalletOutbound } from '../../../../events/outbound/outbound.ts'
+import type { PeerOutbound } from '../../../../events/outbound/outbound.ts'
 import { ENVIRONMENTS, type Environment } from '../../../../platform/environment.ts'
 import type { Clock } from '../../../../tenants/clock/clock.ts'
 import type { TenantNames } from '../../../../tenants/keys/tenant-names.ts'
@@ -25,7 +25,7 @@ export interface FollowersParts {
   readonly tenantNames: TenantNames
   readonly google: {
     readonly signer: GoogleSigner
-    readonly outbound: WalletOutbound
+    readonly outbound: PeerOutbound
     readonly urls: { readonly wallet: string; readonly token: string }
   }
 }

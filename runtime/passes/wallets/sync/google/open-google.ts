@@ -1,7 +1,7 @@
 /** Who the service is for Google Wallet, and where that is reached: at Google, or at a stand-in of this process. */
 import { createPublicKey } from 'node:crypto'
 import type { Logger } from 'pino'
-import { createOutbound, type WalletOutbound } from '../../../../events/outbound/outbound.ts'
+import { createOutbound, type PeerOutbound } from '../../../../events/outbound/outbound.ts'
 import { parseNetworks } from '../../../../platform/networks.ts'
 import type { Settings } from '../../../../platform/settings.ts'
 import { type GoogleSigner, openGoogleSigner } from '../../render/google/signer.ts'
@@ -17,7 +17,7 @@ export type GoogleUrls = typeof GOOGLE
 
 export interface Google {
   readonly signer: GoogleSigner
-  readonly outbound: WalletOutbound
+  readonly outbound: PeerOutbound
   /** Absent where passes are not sent to Google: in production without a service account. */
   readonly urls: GoogleUrls | undefined
   close(): Promise<void>
@@ -33,7 +33,7 @@ export async function openGoogle(settings: GoogleSettings, log: Logger): Promise
   const { googleWallet, googleUrls, production, dnsServers } = settings
   const signer = openGoogleSigner(settings)
   const allow = parseNetworks(production ? [] : ['127.0.0.0/8', '::1/128'])
-  const outbound = createOutbound({ environment: 'sandbox', dnsServers, allow, userAgent: 'svc-wallets/1' })
+  const outbound = createOutbound({ allowPlainHttp: true, dnsServers, allow, userAgent: 'svc-wallets/1' })
   const open = (urls: GoogleUrls | undefined, stop: () => Promise<void> = async () => {}): Google => ({
     signer,
     outbound,
