@@ -258,7 +258,7 @@ test('one file knows openapi-typescript', () => {
   expect(knowing).toEqual(['generators/emit/types/types.ts'])
 })
 
-test('names say what is in a room', () => {
+test('the names of files and folders say what is in them', () => {
   expect(tracked.filter((file) => /(^|\/)(utils?|helpers?|common|shared|misc)(\/|\.)/.test(file))).toEqual([])
 })
 

@@ -96,7 +96,7 @@ test.each(workspaces)('$name declares what its own files import', ({ folder, nam
   expect(declared.filter((each) => each in others && others[each] !== versions[each])).toEqual([])
 })
 
-test('what the service needs of the toolkit, and what builds output at its start, is installed for production', () => {
+test('packages of the toolkit that the service needs are installed for production', () => {
   const entries = [
     'cli.ts',
     'cli/build.ts',
@@ -117,13 +117,13 @@ test('what the service needs of the toolkit, and what builds output at its start
   expect([...new Set(imported)].toSorted()).toEqual(declared.toSorted())
 })
 
-test('what only the benches use is declared there, and used nowhere else', () => {
+test('packages that only the benches use are declared there, and used nowhere else', () => {
   const peers = names(readManifest('test/bench').devDependencies)
   const elsewhere = uses.filter((use) => peers.includes(use.package) && !use.file.startsWith('test/bench/'))
   expect([peers.length > 0, elsewhere]).toEqual([true, []])
 })
 
-test('whoever installs with an older Node starts on the one that the installation brings', () => {
+test('an installation with an older Node starts on the one that it brings', () => {
   const major = (text = '') => Number(/\d+/.exec(text)?.[0])
   expect(major(root.dependencies?.node)).toBeGreaterThanOrEqual(24)
   expect(major(root.engines?.node)).toBeLessThan(major(root.dependencies?.node))

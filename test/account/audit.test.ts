@@ -1,7 +1,7 @@
 /** The audit log: what it tells, and that nobody can change it unseen. */
 
 import { createHash } from 'node:crypto'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { createUser } from '../../runtime/account/members/users.ts'
 import { canonicalJson } from '../../runtime/api/json/canonical-json.ts'
 import type { Environment } from '../../runtime/platform/environment.ts'
@@ -9,27 +9,14 @@ import { verifyAudit } from '../../runtime/tenants/admin/audit.ts'
 import { retireKey, revokeKey, rotateKey } from '../../runtime/tenants/admin/keys.ts'
 import { liftLimit } from '../../runtime/tenants/admin/limits.ts'
 import { issuePass, makeTemplate, VERSIONS } from '../api/fixtures.ts'
-import {
-  makeKey,
-  makeTenant,
-  type Send,
-  START,
-  speak,
-  startTestService,
-  type TestService,
-} from '../support/service.ts'
+import { makeKey, makeTenant, type Send, START, speak, useService } from '../support/service.ts'
 
-let service: TestService
+const service = useService()
 let tenantId: string
 let key: { readonly id: string; readonly secret: string }
 let send: Send
 
-beforeAll(async () => {
-  service = await startTestService()
-})
-afterAll(() => service.stop())
 beforeEach(async () => {
-  service.clock.now = START
   tenantId = await makeTenant(service)
   key = await makeKey(service, tenantId, { scope: 'admin' })
   send = speak(service.urls.sandbox, { secret: key.secret })
@@ -50,7 +37,7 @@ const liveOf = async (by = tenantId) =>
   })
 
 describe('an entry', () => {
-  test.each(VERSIONS)('of a write in %s', async (version) => {
+  test.each(VERSIONS)('a write in %s makes an audit entry', async (version) => {
     const by = speak(service.urls.sandbox, { secret: key.secret, version })
     const made = await by('/v1/pass_templates', {
       body: {
@@ -78,7 +65,7 @@ describe('an entry', () => {
     })
   })
 
-  test('of a refused write says so, and replays and reads make none', async () => {
+  test('an audit entry of a refused write says so, and replays and reads make none', async () => {
     await send('/v1/passes/pass_00000000000000000000000000/revoke', { method: 'POST' })
     const [entry, ...rest] = await list()
     expect(entry).toMatchObject({
@@ -97,7 +84,7 @@ describe('an entry', () => {
     expect(await list()).toHaveLength(rest.length + 2)
   })
 
-  test('of what the operator did to keys stands in the logs of both environments', async () => {
+  test('an audit entry about keys is in the logs of both environments', async () => {
     const [retired, revoked] = [await makeKey(service, tenantId), await makeKey(service, tenantId)]
     const rotated = await makeKey(service, tenantId, { environment: 'live' })
     await retireKey(service.operator, retired.id)
@@ -132,14 +119,14 @@ describe('an entry', () => {
     await Promise.all([verify('sandbox'), verify('live')])
   })
 
-  test('of what the operator did to one environment stands in its log alone', async () => {
+  test('an audit entry about one environment is in the log of that environment only', async () => {
     const lift = { tenantId, environment: 'live', bucket: 'read', factor: 2, hours: 1 } as const
     await liftLimit(service.operator, lift)
     expect(await list('&action=limit.lifted')).toEqual([])
     expect(await list('&action=limit.lifted', await liveOf())).toMatchObject([{ environment: 'live' }])
   })
 
-  test('of an environment whose clock was moved is of that time', async () => {
+  test('an audit entry has the time of the moved clock of its environment', async () => {
     const { clock } = service.operator
     const moved = {
       ...service.operator,
@@ -153,7 +140,7 @@ describe('an entry', () => {
 })
 
 describe('the list', () => {
-  test('is filtered by actor, action and target, any of several', async () => {
+  test('the audit log list is filtered by actor, action and target, any of several', async () => {
     const templateId = await makeTemplate(send)
     const pass = await issuePass(send, templateId)
     await send(`/v1/passes/${pass.id}/revoke`, { method: 'POST' })
@@ -171,7 +158,7 @@ describe('the list', () => {
     expect(await actions('&created[gt]=2026-06-01T12:00:00Z')).toEqual([])
   })
 
-  test('is walked page by page', async () => {
+  test('the audit log list is walked page by page', async () => {
     for (let made = 0; made < 4; made += 1) {
       service.clock.now += 1000
       await makeTemplate(send)
@@ -189,7 +176,7 @@ describe('the list', () => {
     expect(seen).toEqual(whole)
   })
 
-  test('takes scope admin and shows nothing of others', async () => {
+  test('the audit log list takes scope admin and shows nothing of others', async () => {
     const writer = speak(service.urls.sandbox, { secret: (await makeKey(service, tenantId)).secret })
     const { status, body } = await writer('/v1/audit_log')
     expect([status, body.error.code, body.error.required_scope]).toEqual([403, 'insufficient_scope', 'admin'])
@@ -209,7 +196,7 @@ interface Entry {
 }
 
 describe('the chain', () => {
-  test('can be checked by whoever reads the log', async () => {
+  test('the audit chain can be checked by whoever reads the log', async () => {
     await issuePass(send, await makeTemplate(send))
     const entries: Entry[] = await list()
     for (const { hash, ...rest } of entries) {
@@ -223,7 +210,7 @@ describe('the chain', () => {
     expect(new Set(entries.map(({ previous_hash }) => previous_hash)).size).toBe(entries.length)
   })
 
-  test('has no gap and no fork under writes at once, refused ones among them', async () => {
+  test('the audit chain has no gap and no fork under concurrent writes, refused ones among them', async () => {
     const templateId = await makeTemplate(send)
     const before = (await verify()).entries
     await Promise.all(
@@ -239,14 +226,14 @@ describe('the chain', () => {
     expect((await verify('sandbox', head!)).head).toBe(head)
   })
 
-  test('is each environment’s own', async () => {
+  test('each environment has an audit chain of its own', async () => {
     await makeTemplate(await liveOf())
     await makeTemplate(send)
     const [sandbox, live] = await Promise.all([verify('sandbox'), verify('live')])
     expect(sandbox.head).not.toBe(live.head)
   })
 
-  test('without entries is whole', async () => {
+  test('an audit chain without entries is whole', async () => {
     const unknown = verifyAudit(service.operator, 'ten_00000000000000000000000000', 'live')
     await expect(unknown).rejects.toMatchObject({ kind: 'not_found' })
     await owner('DELETE FROM live.audit_log WHERE tenant_id = $1', tenantId)
@@ -254,7 +241,7 @@ describe('the chain', () => {
     expect(await verify('live')).toMatchObject({ entries: 0, head: null })
   })
 
-  test('is looked at from its end on, where that is asked for', async () => {
+  test('a check of the audit chain can start at its end', async () => {
     for (let count = 0; count < 4; count += 1) await makeTemplate(send)
     const { entries, head } = await verify()
     expect(await verify('sandbox', undefined, 2)).toMatchObject({ entries, checked: 2, head })
@@ -315,7 +302,7 @@ describe('the chain', () => {
       `UPDATE sandbox.audit_heads SET hash = sha256('x') WHERE tenant_id = $1`,
       /its last entry is not the one/,
     ],
-  ])('shows %s', async (_, text, message) => {
+  ])('verification of the audit log finds %s', async (_, text, message) => {
     await makeTemplate(send)
     await makeTemplate(send)
     expect((await verify()).entries).toBe(4)
@@ -323,7 +310,7 @@ describe('the chain', () => {
     await expect(verify()).rejects.toMatchObject({ kind: 'broken', message: expect.stringMatching(message) })
   })
 
-  test('that was written anew from some entry on is not the one that was told', async () => {
+  test('an audit chain that was rewritten from an entry on differs from the one that was told', async () => {
     await makeTemplate(send)
     const { head } = await verify()
     await owner('DELETE FROM sandbox.audit_log WHERE tenant_id = $1', tenantId)
@@ -339,7 +326,7 @@ describe('the chain', () => {
     'TRUNCATE audit_log',
     'DELETE FROM audit_heads',
     'TRUNCATE audit_heads',
-  ])('is out of the application’s reach: %s', async (text) => {
+  ])('the application cannot change the audit chain: %s', async (text) => {
     for (const environment of ['sandbox', 'live'] as const) {
       await expect(service.database[environment].query({ text })).rejects.toMatchObject({ code: '42501' })
     }

@@ -82,7 +82,7 @@ const operations = versions.flatMap(({ name, operations }) =>
   operations.map((operation) => ({ version: name, ...operation })),
 )
 
-test('writes are told in the audit log under names that never change, in every version', () => {
+test('audited writes have names that never change, in every version', () => {
   const wrong = operations.filter(({ id, extensions }) => extensions.auditAction !== ACTIONS.get(id))
   expect(wrong.map(({ version, id }) => `${version} ${id}`)).toEqual([])
   expect(new Set(ACTIONS.values()).size).toBe(ACTIONS.size)

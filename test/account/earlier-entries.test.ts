@@ -25,7 +25,7 @@ afterAll(async () => {
   await bare.drop()
 })
 
-test('are linked as if they had been written with it', async () => {
+test('audit entries from before the chain are linked as if they had been written with it', async () => {
   await migrate({ connectionString: bare.url }, bare.pepper, { directory: before })
   const entry = (tenant: string, n: number, action: string, target: string, outcome: string, ip: string) =>
     `INSERT INTO sandbox.audit_log VALUES ('${tenant}', 'aud_${n}', 'key_1', '${action}', ${target}, '${outcome}', 'req_${n}', '${ip}',

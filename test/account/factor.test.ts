@@ -3,15 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { DatabaseUnavailable } from '../../runtime/database/errors.ts'
 import { verifyAudit } from '../../runtime/tenants/admin/audit.ts'
-import {
-  type Answer,
-  makeKey,
-  makeTenant,
-  START,
-  speak,
-  startTestService,
-  type TestService,
-} from '../support/service.ts'
+import { type Answer, makeKey, makeTenant, speak, useService } from '../support/service.ts'
 import {
   type Confirmer,
   holdMachineClock,
@@ -21,7 +13,7 @@ import {
   serveChallenges,
 } from './confirmers.ts'
 
-let service: TestService
+const service = useService()
 let machine: MachineClock
 let console: { readonly origin: string; close(): void }
 let tenantId: string
@@ -29,17 +21,14 @@ let key: { readonly id: string; readonly secret: string }
 let owner: Confirmer
 
 beforeAll(async () => {
-  service = await startTestService()
   machine = holdMachineClock(service)
   console = await serveChallenges(service)
 })
 afterAll(async () => {
   console.close()
-  await service.stop()
 })
 beforeEach(async () => {
   machine.toNewCodes()
-  service.clock.now = START
   tenantId = await makeTenant(service, 'standard')
   key = await makeKey(service, tenantId, { scope: 'admin' })
   owner = await makeConfirmer(service, machine, tenantId)
@@ -76,7 +65,7 @@ const expectRequired = ({ status, body }: Answer) => {
 }
 
 describe('a code', () => {
-  test('opens the operation once', async () => {
+  test('a code of a second factor opens the operation once', async () => {
     expectRequired(await change())
     expect(await email()).toBeNull()
     expect((await change(owner.code())).status).toBe(200)
@@ -91,18 +80,18 @@ describe('a code', () => {
     [0, 200],
     [1, 200],
     [2, 403],
-  ])('of %i steps from now: %i', async (steps, status) => {
+  ])('a code of %i steps from now is answered with %i', async (steps, status) => {
     expect((await change(owner.code(steps))).status).toBe(status)
   })
 
   test.each(['', '000', 'abcdef', '１２３４５６', '1234567', 'fct_', `fct_${'x'.repeat(43)}`, "' OR 1=1"])(
-    'that is none: %s',
+    'a request with the code %j is refused: it is not a code',
     async (text) => {
       expectRequired(await change(encodeURIComponent(text) === text ? text : ` ${encodeURIComponent(text)}`))
     },
   )
 
-  test('is good at once for one request of many', async () => {
+  test('a code of a second factor is good at once for one request of many', async () => {
     const answers = await Promise.all(Array.from({ length: 8 }, () => change(owner.code())))
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
   })
@@ -110,17 +99,17 @@ describe('a code', () => {
   test.each([
     ['developer', 200],
     ['viewer', 403],
-  ] as const)('of a %s: %i', async (role, status) => {
+  ] as const)('a request with a code of a %s is answered with %i', async (role, status) => {
     const member = await makeConfirmer(service, machine, tenantId, role)
     expect((await change(member.code())).status).toBe(status)
   })
 
-  test('of another tenant’s member is none', async () => {
+  test('a code of another tenant’s member is refused', async () => {
     const stranger = await makeConfirmer(service, machine, await makeTenant(service))
     expectRequired(await change(stranger.code()))
   })
 
-  test('cannot be guessed: after ten wrong ones none is looked at for a quarter of an hour', async () => {
+  test('a code of a second factor cannot be guessed: after ten wrong ones none is looked at for a quarter of an hour', async () => {
     const wrong = () => String((Number(owner.code()) + 7) % 1_000_000).padStart(6, '0')
     for (let tried = 0; tried < 10; tried += 1) expectRequired(await change(wrong()))
     expectRequired(await change(owner.code()))
@@ -130,7 +119,7 @@ describe('a code', () => {
     expect((await change(owner.code())).status).toBe(200)
   })
 
-  test('that is right makes up for wrong ones before', async () => {
+  test('a right code clears the wrong ones before it', async () => {
     for (let round = 0; round < 3; round += 1) {
       for (let tried = 0; tried < 6; tried += 1) await change('000000')
       expect((await change(owner.code())).status).toBe(200)
@@ -138,7 +127,7 @@ describe('a code', () => {
     }
   })
 
-  test('is asked for last: what is not valid does not use it up', async () => {
+  test('a code is checked last: a request that is not valid does not use it up', async () => {
     const call = { method: 'PATCH', body: { plan: 'free' }, headers: { 'Service-Factor': owner.code() } }
     const send = speak(service.urls.sandbox, { secret: key.secret })
     expect((await send('/v1/account/billing', call)).status).toBe(422)
@@ -149,7 +138,7 @@ describe('a code', () => {
 })
 
 describe('a POST', () => {
-  test('without a factor uses no key up, and its repetition needs a factor of its own', async () => {
+  test('a POST without a factor uses no key up, and its repetition needs a factor of its own', async () => {
     const id = randomUUID()
     expectRequired(await rotate(id))
     const first = await rotate(id, owner.code())
@@ -169,7 +158,7 @@ describe('a challenge', () => {
 
   const challenge = async () => pageOf(expectRequired(await change()))
 
-  test('shows what is asked for, in a page that nobody frames, keeps or passes on', async () => {
+  test('a challenge page shows what is asked for, in a page that nobody frames, keeps or passes on', async () => {
     const { page, html } = await openForm(await challenge())
     expect(page.status).toBe(200)
     expect(html).toContain('<dd>Update billing</dd>')
@@ -208,7 +197,7 @@ describe('a challenge', () => {
     expect(stored).not.toContain(page.split('/').at(-1))
   })
 
-  test('has a token that is good for ten minutes, once among many', async () => {
+  test('a challenge page has a token that is good for ten minutes, once among many', async () => {
     const late = await (await openForm(await challenge())).send(right())
     machine.now += 10 * 60_000
     expectRequired(await change(late.factor))
@@ -218,7 +207,7 @@ describe('a challenge', () => {
     expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 403, 403, 403, 403, 403])
   })
 
-  test('runs out after ten minutes', async () => {
+  test('a challenge page runs out after ten minutes', async () => {
     const page = await challenge()
     const form = await openForm(page)
     machine.now += 10 * 60_000 - 1
@@ -234,24 +223,24 @@ describe('a challenge', () => {
     ['a wrong code', () => ({ ...right(), code: '000000' })],
     ['no code', () => ({ ...right(), code: '' })],
     ['nothing', () => ({})],
-  ])('is not completed with %s, and says no more than that', async (_, fields) => {
+  ])('a challenge page is not completed with %s, and says no more than that', async (_, fields) => {
     const answer = await (await openForm(await challenge())).send(fields())
     expect([answer.status, answer.factor]).toEqual([403, undefined])
     expect(answer.html).toContain('do not fit together')
   })
 
-  test('is completed whatever the case of the e-mail and the spacing of the code', async () => {
+  test('a challenge page is completed whatever the case of the e-mail and the spacing of the code', async () => {
     const code = owner.code().replace(/^.../, '$& ')
     const fields = { ...right(), email: ` ${owner.email.toUpperCase()} `, code }
     expect((await (await openForm(await challenge())).send(fields)).status).toBe(200)
   })
 
-  test('takes a code once, wherever it is used', async () => {
+  test('a challenge page takes a code once, wherever it is used', async () => {
     expect((await change(owner.code())).status).toBe(200)
     expect((await (await openForm(await challenge())).send(right())).status).toBe(403)
   })
 
-  test('is void after five wrong tries', async () => {
+  test('a challenge page is void after five wrong tries', async () => {
     const page = await challenge()
     for (let tried = 0; tried < 5; tried += 1) {
       expect((await (await openForm(page)).send({ ...right(), password: 'x' })).status).toBe(403)
@@ -259,7 +248,7 @@ describe('a challenge', () => {
     expect((await openForm(page)).page.status).toBe(410)
   })
 
-  test('is not completed by a viewer or another tenant’s member', async () => {
+  test('a challenge page is not completed by a viewer or another tenant’s member', async () => {
     for (const member of [
       await makeConfirmer(service, machine, tenantId, 'viewer'),
       await makeConfirmer(service, machine, await makeTenant(service)),
@@ -274,14 +263,14 @@ describe('a challenge', () => {
     ['another’s cookie', { cookie: `svc_challenge=${'0'.repeat(32)}` }],
     ['another field', { csrf: 'x' }],
     ['a form of another site', { headers: { 'Sec-Fetch-Site': 'cross-site' } }],
-  ])('is bound to its form: %s', async (_, over) => {
+  ])('a challenge page is bound to its form: %s', async (_, over) => {
     const form = await openForm(await challenge())
     const answer = await form.send(right(), over)
     expect([answer.status, answer.factor]).toEqual([403, undefined])
     expect((await form.send(right())).status).toBe(200)
   })
 
-  test('is completed once by many at once', async () => {
+  test('a challenge page is completed once by many at once', async () => {
     const form = await openForm(await challenge())
     const second = await makeConfirmer(service, machine, tenantId, 'developer')
     const answers = await Promise.all([
@@ -298,11 +287,11 @@ describe('a challenge', () => {
     ['GET', '%zz', 400],
     ['POST', 'x'.repeat(43), 404],
     ['PUT', 'x'.repeat(43), 405],
-  ])('%s of %s: %i', async (method, token, status) => {
+  ])('%s of the challenge page %s is answered with %i', async (method, token, status) => {
     expect((await fetch(`${console.origin}/challenges/${token}`, { method })).status).toBe(status)
   })
 
-  test('does not read endless forms', async () => {
+  test('a challenge page does not read endless forms', async () => {
     const page = await challenge()
     const answer = await fetch(page, {
       method: 'POST',
@@ -312,7 +301,7 @@ describe('a challenge', () => {
     expect(answer.headers.get('X-Frame-Options')).toBe('DENY')
   })
 
-  test('keeps the newest of too many', async () => {
+  test('a challenge page keeps the newest of too many', async () => {
     const pages: string[] = []
     for (let asked = 0; asked < 22; asked += 1) pages.push(await challenge())
     const statuses = await Promise.all(pages.map(async (page) => (await openForm(page)).page.status))
@@ -326,7 +315,7 @@ describe('a challenge', () => {
     expect((await openForm(await challenge())).html).toContain('&lt;script&gt;&quot;&amp;, sandbox')
   })
 
-  test('is told in the audit log', async () => {
+  test('a challenge page is told in the audit log', async () => {
     const page = await challenge()
     await (await openForm(page)).send({ ...right(), password: 'x' })
     await (await openForm(page)).send(right())
@@ -343,7 +332,7 @@ describe('a challenge', () => {
   test.each([
     [new DatabaseUnavailable('at 10.0.0.1'), 503],
     [new Error('SELECT secret FROM vault'), 500],
-  ])('that fails tells nobody why: %s', async (fault, status) => {
+  ])('a challenge page that fails gives no reason: %s', async (fault, status) => {
     const failing = await serveChallenges(service, 'http://console.example', {
       open: () => Promise.reject(fault),
     })
@@ -354,7 +343,7 @@ describe('a challenge', () => {
     failing.close()
   })
 
-  test('of a console behind TLS has a cookie that stays there', async () => {
+  test('a challenge page behind TLS sets a cookie that stays on its host', async () => {
     const secure = await serveChallenges(service, 'https://console.example')
     const { page } = await openForm(secure.origin + new URL(await challenge()).pathname)
     expect(page.headers.get('Set-Cookie')).toMatch(/; Secure$/)

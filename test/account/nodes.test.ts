@@ -52,7 +52,7 @@ test('an access token whose authorization was revoked is, too', async () => {
   expect(await untilRefused(urls, secret)).toBeLessThan(1000)
 })
 
-test('also by nodes that the hint does not reach', async () => {
+test('a change of an account reaches nodes that miss the notification', async () => {
   const urls = await startNodes()
   const { id, secret } = await createKey(db.operator, { tenantId: db.tenantId, environment: 'sandbox' })
   for (const url of urls) expect(await statusAt(url, secret)).toBe(200)

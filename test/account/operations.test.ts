@@ -1,28 +1,25 @@
 /** What changes an account: billing, all its keys, the whole sandbox. */
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { KEPT_TABLES, WIPED_TABLES } from '../../runtime/account/account/wipe-queries.ts'
 import { verifyAudit } from '../../runtime/tenants/admin/audit.ts'
 import { retireKey, revokeKey } from '../../runtime/tenants/admin/keys.ts'
 import { issuePass, makeTemplate, VERSIONS } from '../api/fixtures.ts'
 import { planAll } from '../support/planning.ts'
-import { makeKey, makeTenant, START, speak, startTestService, type TestService } from '../support/service.ts'
+import { makeKey, makeTenant, START, speak, useService } from '../support/service.ts'
 import { type Confirmer, holdMachineClock, type MachineClock, makeConfirmer } from './confirmers.ts'
 
-let service: TestService
+const service = useService()
 let machine: MachineClock
 let tenantId: string
 let key: { readonly id: string; readonly secret: string }
 let owner: Confirmer
 
 beforeAll(async () => {
-  service = await startTestService()
   machine = holdMachineClock(service)
 })
-afterAll(() => service.stop())
 beforeEach(async () => {
   machine.toNewCodes()
-  service.clock.now = START
   tenantId = await makeTenant(service, 'standard')
   key = await makeKey(service, tenantId, { scope: 'admin' })
   owner = await makeConfirmer(service, machine, tenantId)
@@ -56,7 +53,7 @@ describe('billing', () => {
   const stored = async () =>
     (await query('SELECT plan, billing_email FROM control.tenants WHERE id = $1', tenantId))[0]
 
-  test('is changed member by member', async () => {
+  test('the billing of an account is changed member by member', async () => {
     const { status, body } = await billing({ plan: 'enterprise', billing_email: 'a@example.com' })
     expect([status, body.tenant]).toEqual([200, { id: tenantId, name: 'Harbour Coffee', plan: 'enterprise' }])
     expect(await stored()).toEqual({ plan: 'enterprise', billing_email: 'a@example.com' })
@@ -68,14 +65,14 @@ describe('billing', () => {
   })
 
   test.each([{ plan: 'trial' }, { plan: null }, { billing_email: 'x' }, { name: 'x' }])(
-    'is not %j',
+    'a change of billing to %j is refused and stores nothing',
     async (body) => {
       expect((await billing(body)).status).toBe(422)
       expect(await stored()).toEqual({ plan: 'standard', billing_email: null })
     },
   )
 
-  test('makes every node look again, in the transaction of the change', async () => {
+  test('the billing of an account makes every node look again, in the transaction of the change', async () => {
     const revision = async () => Number((await query('SELECT revision FROM control.revision'))[0]?.revision)
     const before = await revision()
     await billing({ plan: 'enterprise' })
@@ -97,13 +94,13 @@ describe('billing', () => {
     }
   })
 
-  test.each(VERSIONS)('is answered in %s', async (version) => {
+  test.each(VERSIONS)('a change of billing is answered in version %s', async (version) => {
     const call = { body: { plan: 'enterprise' }, headers: { 'Service-Version': version } }
     const { status, body } = await confirmed('/v1/account/billing', 'PATCH', call.body, call.headers)
     expect([status, body.version, body.tenant.plan]).toEqual([200, version, 'enterprise'])
   })
 
-  test('and writes of both environments at once wait for each other in one order', async () => {
+  test('changes of billing and writes of both environments wait for each other in one order', async () => {
     const live = await makeKey(service, tenantId, { environment: 'live', scope: 'admin' })
     const members = await Promise.all([1, 2, 3].map(() => makeConfirmer(service, machine, tenantId)))
     const answers = await Promise.all(
@@ -126,7 +123,7 @@ describe('rotation', () => {
   const rotate = (headers: object = {}, steps = 0) =>
     confirmed('/v1/account/rotate_credentials', 'POST', undefined, headers, steps)
 
-  test('gives every secret key of the environment that is in use a successor', async () => {
+  test('a rotation of credentials gives every secret key of the environment that is in use a successor', async () => {
     const reader = await makeKey(service, tenantId, { scope: 'read', allowIps: ['127.0.0.0/8'] })
     const others = {
       live: await makeKey(service, tenantId, { environment: 'live' }),
@@ -161,7 +158,7 @@ describe('rotation', () => {
     }
   })
 
-  test('again rotates the successors, never a key twice', async () => {
+  test('a second rotation rotates the successors, never a key twice', async () => {
     const first = (await rotate()).body.keys
     const second = (await rotate({}, 1)).body.keys
     expect(second.map((each: { replaces_key_id: string }) => each.replaces_key_id)).toEqual(
@@ -169,7 +166,7 @@ describe('rotation', () => {
     )
   })
 
-  test('many at once come one after the other', async () => {
+  test('many concurrent rotations come one after the other', async () => {
     const members = await Promise.all([1, 2, 3, 4].map(() => makeConfirmer(service, machine, tenantId)))
     const answers = await Promise.all(members.map((member) => rotate({ 'Service-Factor': member.code() })))
     const replaced = answers.map(({ body }) => body.keys[0].replaces_key_id)
@@ -178,7 +175,7 @@ describe('rotation', () => {
     await verifyAudit(service.operator, tenantId, 'sandbox')
   })
 
-  test('repeated shows the same secrets, of which nothing stands open in the database', async () => {
+  test('a repeated rotation shows the same secrets, which the database does not hold openly', async () => {
     const headers = { 'Idempotency-Key': randomUUID() }
     const first = await rotate(headers)
     const again = await rotate(headers, 1)
@@ -212,7 +209,7 @@ describe('rotation', () => {
     expect([answer.status, answer.body.error.code]).toEqual([500, 'internal_error'])
   })
 
-  test('is told key by key', async () => {
+  test('a rotation of credentials is told key by key', async () => {
     await rotate()
     expect(await log('sandbox', 'action=key.rotated')).toMatchObject([
       { target_id: key.id, actor: { type: 'key', id: key.id }, environment: 'sandbox' },
@@ -230,7 +227,7 @@ describe('a wipe', () => {
 
   const count = async (send = sandbox()) => (await send('/v1/passes/count')).body.count
 
-  test('deletes what the tenant has in the sandbox and nothing else', async () => {
+  test('a wipe of the sandbox deletes what the tenant has in the sandbox and nothing else', async () => {
     const live = await makeKey(service, tenantId, { environment: 'live', scope: 'admin' })
     const stranger = await makeKey(service, await makeTenant(service))
     const others = [
@@ -267,7 +264,7 @@ describe('a wipe', () => {
     expect((await me(key.secret)).version).toBe('2026-05-19')
   })
 
-  test('is repeated without another effect', async () => {
+  test('a wipe of the sandbox is repeated without another effect', async () => {
     const headers = { 'Idempotency-Key': randomUUID() }
     await makeTemplate(sandbox())
     const first = await wipe(undefined, headers)
@@ -277,18 +274,21 @@ describe('a wipe', () => {
     expect((await sandbox()('/v1/pass_templates')).body.data).toHaveLength(1)
   })
 
-  test.each([{}, { confirm: 'Wipe' }, { confirm: true }])('asks for its confirmation: %j', async (body) => {
-    expect((await wipe(body)).status).toBe(422)
-  })
+  test.each([{}, { confirm: 'Wipe' }, { confirm: true }])(
+    'a wipe of the sandbox asks for its confirmation: %j',
+    async (body) => {
+      expect((await wipe(body)).status).toBe(422)
+    },
+  )
 
-  test('is not there in live', async () => {
+  test('a wipe of the sandbox is not there in live', async () => {
     const { secret } = await makeKey(service, tenantId, { environment: 'live', scope: 'admin' })
     const send = speak(service.urls.live, { secret })
     const call = { body: { confirm: 'wipe' }, headers: { 'Service-Factor': owner.code() } }
     expect((await send('/v1/account/wipe_sandbox', call)).status).toBe(404)
   })
 
-  test('while passes are issued leaves none without its template', async () => {
+  test('a wipe of the sandbox while passes are issued leaves none without its template', async () => {
     const templateId = await makeTemplate(sandbox())
     const issuing = Array.from({ length: 30 }, () =>
       sandbox()('/v1/passes', { body: { template_id: templateId } }),
@@ -301,7 +301,7 @@ describe('a wipe', () => {
     expect(await count()).toBe(0)
   })
 
-  test('knows every table of an environment', async () => {
+  test('a wipe of the sandbox knows every table of an environment', async () => {
     const rows = await query(
       `SELECT relname AS name FROM pg_class
         WHERE relnamespace = 'sandbox'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition`,

@@ -1,31 +1,18 @@
 /** The request log as an operation of the API: who may read it, what it finds, and what it never shows. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { current } from '../../generated/versions.ts'
 import { createUser } from '../../runtime/account/members/users.ts'
 import { makeTemplate, VERSIONS } from '../api/fixtures.ts'
 import { make, makeCard } from '../cards/fixtures.ts'
 import { issueToken } from '../support/access-tokens.ts'
-import {
-  makeKey,
-  makeTenant,
-  type Send,
-  START,
-  speak,
-  startTestService,
-  type TestService,
-} from '../support/service.ts'
+import { makeKey, makeTenant, type Send, START, speak, useService } from '../support/service.ts'
 
-let service: TestService
+const service = useService({ logsRequests: true })
 let tenantId: string
 let key: { readonly id: string; readonly secret: string }
 let send: Send
 
-beforeAll(async () => {
-  service = await startTestService({ logsRequests: true })
-})
-afterAll(() => service.stop())
 beforeEach(async () => {
-  service.clock.now = START
   tenantId = await makeTenant(service, 'trial')
   key = await makeKey(service, tenantId, { scope: 'admin' })
   send = speak(service.urls.sandbox, { secret: key.secret })
@@ -57,7 +44,7 @@ const requestId = ({ headers }: { headers: Headers }) => headers.get('Request-Id
 const SOME_PASS = '/v1/passes/pass_00000000000000000000000000'
 
 describe('a request', () => {
-  test('is listed without bodies, and shown with them', async () => {
+  test('a request in the log is listed without bodies, and shown with them', async () => {
     const made = await send('/v1/pass_templates?x=1', { body: { name: 'T', kind: 'none' } })
     expect(made.status).toBe(400)
     const template = await makeTemplate(send)
@@ -90,19 +77,19 @@ describe('a request', () => {
     ])
   })
 
-  test('that matches no operation is logged too', async () => {
+  test('a request that matches no operation is logged too', async () => {
     const missing = await send('/v1/nothing')
     const [found] = (await list()).data
     expect(found).toMatchObject({ id: requestId(missing), path: '/v1/nothing', operation: null, status: 404 })
   })
 
-  test('that does not exist answers 404', async () => {
+  test('a request that is not in the log is answered with 404', async () => {
     expect((await send(`${LOGS}/req_00000000000000000000000000`)).status).toBe(404)
   })
 })
 
 describe('filters', () => {
-  test('by status and class, method, path, operation, key, request and time, and together', async () => {
+  test('the request log filters by status and class, method, path, operation, key, request and time, and together', async () => {
     const other = await makeKey(service, tenantId, { scope: 'read' })
     const template = requestId(await send('/v1/pass_templates', { body: TEMPLATE }))
     service.clock.now += 60_000
@@ -133,7 +120,7 @@ describe('filters', () => {
   })
 
   test.each(['status=999', 'status=4x', 'status=abc', 'method=get', 'request_id=pass_1', 'contains=passes'])(
-    '%s is refused',
+    'the request log refuses the filter %s',
     async (query) => {
       const { status, body } = await send(`${LOGS}?${query}`)
       expect([status, body.error.type]).toEqual([400, 'invalid_parameter'])
@@ -142,7 +129,7 @@ describe('filters', () => {
 })
 
 describe('pages', () => {
-  test('go on, in both directions, through what a filter looks at and does not find', async () => {
+  test('pages of the request log continue in both directions through what a filter does not find', async () => {
     const text = `INSERT INTO sandbox.request_log (tenant_id, id, created, written, method, target, path, version, status, key_id, address, ms)
       SELECT $1, 'req_' || lpad(n::text, 26, '0'), to_timestamp($2::float8 / 1000 + n), now(),
              CASE n % 1500 WHEN 0 THEN 'DELETE' ELSE 'GET' END, '/v1/me', '/v1/me', '2026-05-19', '200', 'key_common', '::1', 1
@@ -175,17 +162,20 @@ describe('pages', () => {
 })
 
 describe('who may read it', () => {
-  test.each(['read', 'write'] as const)('not a key with the scope %s', async (scope) => {
-    const { secret } = await makeKey(service, tenantId, { scope })
-    for (const path of [LOGS, `${LOGS}/req_00000000000000000000000000`]) {
-      const { status, body } = await speak(service.urls.sandbox, { secret })(path)
-      expect([status, body.error.code, body.error.required_scope]).toEqual([
-        403,
-        'insufficient_scope',
-        'admin',
-      ])
-    }
-  })
+  test.each(['read', 'write'] as const)(
+    'the request log is not shown to a key with the scope %s',
+    async (scope) => {
+      const { secret } = await makeKey(service, tenantId, { scope })
+      for (const path of [LOGS, `${LOGS}/req_00000000000000000000000000`]) {
+        const { status, body } = await speak(service.urls.sandbox, { secret })(path)
+        expect([status, body.error.code, body.error.required_scope]).toEqual([
+          403,
+          'insufficient_scope',
+          'admin',
+        ])
+      }
+    },
+  )
 
   test('an access token with the scope admin, as svc login gets it', async () => {
     const token = await adminToken()
@@ -193,7 +183,7 @@ describe('who may read it', () => {
     expect(await idsOf('', speak(service.urls.sandbox, { secret: token }))).toContain(me)
   })
 
-  test('only the tenant and the environment that the request was made in', async () => {
+  test('the request log is shown only to the tenant and in the environment of the request', async () => {
     const id = requestId(await send('/v1/me'))
     const live = await makeKey(service, tenantId, { scope: 'admin', environment: 'live' })
     const stranger = await makeKey(service, await makeTenant(service), { scope: 'admin' })
@@ -207,7 +197,7 @@ describe('who may read it', () => {
   })
 
   test.each(VERSIONS.filter((version) => version !== current))(
-    'nobody in %s, which lacks it',
+    'the request log is not part of version %s',
     async (version) => {
       const old = speak(service.urls.sandbox, { secret: key.secret, version })
       for (const path of [LOGS, `${LOGS}/req_00000000000000000000000000`]) {
@@ -267,7 +257,7 @@ describe('never shown', () => {
     },
   )
 
-  test('number and security code of a card whose details were read', async () => {
+  test('the request log shows no number and no security code of a card whose details were read', async () => {
     tenantId = await makeTenant(service, 'enterprise')
     key = await makeKey(service, tenantId, { scope: 'admin' })
     send = speak(service.urls.sandbox, { secret: key.secret })
@@ -280,7 +270,7 @@ describe('never shown', () => {
     expect(text).not.toContain(`\\"cvc\\":\\"${body.cvc}`)
   })
 
-  test('what is no card number stays: identifiers, amounts and instants', async () => {
+  test('digits that are not a card number stay in the log: identifiers, amounts and instants', async () => {
     const template = await make(send, '/v1/pass_templates', {
       ...TEMPLATE,
       metadata: { order: '20260519120000', phone: '+4915123456789', ref: '4242424242424241' },

@@ -17,7 +17,7 @@ const clock = { machine: () => NOW, service: (of: string) => (of === 'sandbox' ?
 
 const rows = async (text: string) => (await db.control.query({ text })).rows
 
-test('stored answers, an hour after nobody believes them any more, by each environment’s clock', async () => {
+test('stored responses are swept an hour after they expire, by each environment’s clock', async () => {
   const keep = async (environment: 'sandbox' | 'live', name: string, age: number, count = 1) => {
     const created = new Date(clock.service(environment) - age).toISOString()
     const text = `INSERT INTO idempotency_answers (tenant_id, key, fingerprint, status, body, head, created)

@@ -54,7 +54,7 @@ test('requests are counted by tenant, environment, bucket and day', async () => 
   expect((await usageOf(one)).at(-1)).toEqual({ day: TODAY, bucket: 'read', requests: 3 })
 })
 
-test('nodes add up', async () => {
+test('the usage of a tenant is the sum over all nodes', async () => {
   const tenantId = await makeTenant()
   const nodes = Array.from({ length: 4 }, () => createUsageMeter(db, db.clock))
   for (const node of nodes) {

@@ -26,11 +26,12 @@ import {
   speak,
   startTestService,
   type TestService,
+  useService,
 } from '../support/service.ts'
 import { strictLog } from '../support/strict-log.ts'
 import { type Confirmer, holdMachineClock, type MachineClock, makeConfirmer } from './confirmers.ts'
 
-let service: TestService
+const service = useService()
 /** Another node on the same database; it hears of changes when it is told to forget. */
 let other: TestService
 let machine: MachineClock
@@ -41,7 +42,6 @@ let send: Send
 let sendToOther: Send
 
 beforeAll(async () => {
-  service = await startTestService()
   other = await startTestService({ database: { ...service.database, close: async () => {} } })
   machine = holdMachineClock(service)
   other.clock.machine = service.clock.machine
@@ -49,11 +49,9 @@ beforeAll(async () => {
 afterAll(async () => {
   await endPrograms()
   await other.stop()
-  await service.stop()
 })
 beforeEach(async () => {
   machine.toNewCodes()
-  service.clock.now = START
   tenantId = await makeTenant(service, 'standard')
   secret = (await makeKey(service, tenantId, { scope: 'admin' })).secret
   owner = await makeConfirmer(service, machine, tenantId)
@@ -215,7 +213,7 @@ describe('from the commit on', () => {
     expect(await rowsIn(tenantId)).toMatchObject({ passes: 1, events: 3, wiped_spaces: 1 })
   })
 
-  test('of cards, settlements and payouts nothing is left', async () => {
+  test('from the commit of a wipe on, cards, settlements and payouts are gone', async () => {
     const lists = await fillMoney()
     const filled = Object.keys(await rowsIn(tenantId))
     const { deleted } = (await wipe()).body
@@ -230,7 +228,7 @@ describe('from the commit on', () => {
     await verifyAudit(service.operator, tenantId, 'sandbox')
   })
 
-  test('beyond a bound records are not counted: the number stands for that many or more', async () => {
+  test('a wipe counts records up to a bound: its number means that many or more', async () => {
     await issuePass(send, (await fill()).templateId)
     const { control, pepper } = service.database
     const { transaction } = createAccountChanges(control, pepper, 'sandbox', service.clock).forTenant(
@@ -249,7 +247,7 @@ describe('from the commit on', () => {
     expect([again.status, again.headers.get('Idempotency-Replayed')]).toEqual([422, null])
   })
 
-  test('who has not heard of it writes where the data is now, and its chain goes on', async () => {
+  test('a node that has missed a wipe writes where the data is now, and its chain continues', async () => {
     const { passId, templateId } = await fill()
     await sendToOther('/v1/me')
     const key = randomUUID()
@@ -268,7 +266,7 @@ describe('from the commit on', () => {
     await verifyAudit(service.operator, tenantId, 'sandbox')
   })
 
-  test('repeated through a node that has not heard of it, it is the same wipe', async () => {
+  test('a wipe repeated through a node that has missed it is the same wipe', async () => {
     await fill()
     await sendToOther('/v1/me')
     const key = randomUUID()
@@ -279,7 +277,7 @@ describe('from the commit on', () => {
     expect((await send('/v1/pass_templates')).body.data).toHaveLength(1)
   })
 
-  test('of two at once the second counts what came after the first', async () => {
+  test('the second of two concurrent wipes counts what came after the first', async () => {
     const second = await makeConfirmer(service, machine, tenantId)
     await fill()
     const answers = await Promise.all([
@@ -386,7 +384,7 @@ describe('workers', () => {
     expect((await send(`/v1/passes/${made.passId}`)).status).toBe(200)
   })
 
-  test('go on where one of them ended, and leave a space that another is at', async () => {
+  test('workers that wipe go on where one of them ended, and leave a space that another is at', async () => {
     const { templateId } = await fill()
     for (let made = 0; made < 5; made += 1) await issuePass(send, templateId)
     await wipe()
@@ -407,7 +405,7 @@ describe('workers', () => {
     expect(await rowsIn(tenantId)).toEqual({})
   })
 
-  test('read pages for what they delete in a step, and none for what is gone already', async () => {
+  test('workers that wipe read pages for what they delete in a step, and none for what is gone already', async () => {
     const [BATCH, PASSES, TEMPLATES] = [500, 20_000, 100]
     const templateId = await makeTemplate(send)
     await issueMany(templateId, PASSES)
@@ -447,7 +445,7 @@ describe('workers', () => {
     expect(Math.max(...pages)).toBeLessThan(2 * BATCH)
   })
 
-  test('are told to stop, and do so after the step that they are at', async () => {
+  test('workers that wipe are told to stop, and do so after the step that they are at', async () => {
     const { templateId } = await fill()
     for (let made = 0; made < 5; made += 1) await issuePass(send, templateId)
     await wipe()
@@ -511,7 +509,7 @@ describe('workers', () => {
     expect([await rowsIn(tenantId), await rowsIn(`${tenantId}.1`)]).toEqual([{}, {}])
   })
 
-  test('that are killed are followed by others', { timeout: 60_000 }, async () => {
+  test('workers that wipe that are killed are followed by others', { timeout: 60_000 }, async () => {
     const { templateId } = await fill()
     const { control, url, pepper } = service.database
     await issueMany(templateId, 40_000)

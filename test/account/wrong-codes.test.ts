@@ -12,7 +12,7 @@ import {
   type PausedSender,
   type WrongCodes,
 } from '../../runtime/tenants/factors/wrong-codes.ts'
-import { makeKey, makeTenant, START, speak, startTestService, type TestService } from '../support/service.ts'
+import { makeKey, makeTenant, speak, useService } from '../support/service.ts'
 import {
   type Confirmer,
   holdMachineClock,
@@ -25,7 +25,7 @@ import {
 const MINUTE = 60_000
 const DAY = 24 * 60 * MINUTE
 
-let service: TestService
+const service = useService({ watched: true })
 let machine: MachineClock
 let console: { readonly origin: string; close(): void }
 let otherNode: MeasuredPool
@@ -34,7 +34,6 @@ let key: { readonly id: string; readonly secret: string }
 let owner: Confirmer
 
 beforeAll(async () => {
-  service = await startTestService({ watched: true })
   machine = holdMachineClock(service)
   console = await serveChallenges(service)
   otherNode = createPool({
@@ -47,12 +46,9 @@ beforeAll(async () => {
 afterAll(async () => {
   console.close()
   await otherNode.end()
-  await service.stop()
 })
 beforeEach(async () => {
   machine.toNewCodes()
-  service.clock.now = START
-  service.clock.monotonic += 120_000
   tenantId = await makeTenant(service, 'standard')
   key = await makeKey(service, tenantId, { scope: 'admin' })
   owner = await makeConfirmer(service, machine, tenantId)
@@ -81,7 +77,7 @@ const pauses = async () =>
   (await send()('/v1/audit_log?action=factor.paused&order=asc')).body.data as readonly object[]
 
 describe('ten wrong codes of a key', () => {
-  test('pause the key, whichever way each came: header, pages, wrong passwords', async () => {
+  test('ten wrong codes pause the key, whichever way each came: header, pages, wrong passwords', async () => {
     for (let tried = 0; tried < 4; tried += 1) expect((await change(wrong())).status).toBe(403)
     for (let tried = 0; tried < 3; tried += 1) expect((await confirm({ code: wrong() })).status).toBe(403)
     for (let tried = 0; tried < 3; tried += 1) expect((await confirm({ password: 'x' })).status).toBe(403)
@@ -94,7 +90,7 @@ describe('ten wrong codes of a key', () => {
     expect((await change(owner.code(1))).status).toBe(200)
   })
 
-  test('are told once in both logs and to the operators', async () => {
+  test('ten wrong codes of a key are told once in both logs and to the operators', async () => {
     for (let tried = 0; tried < 12; tried += 1) await change(wrong())
     const entry = {
       environment: null,
@@ -112,7 +108,7 @@ describe('ten wrong codes of a key', () => {
     await verifyAudit(service.operator, tenantId, 'sandbox')
   })
 
-  test('on pages alone are told as well, with whoever was named and the address', async () => {
+  test('ten wrong codes on pages alone are told as well, with the named member and the address', async () => {
     for (let tried = 0; tried < 9; tried += 1) await confirm({ code: wrong() })
     await confirm({ password: 'x' })
     expect(await pauses()).toMatchObject([
@@ -120,7 +116,7 @@ describe('ten wrong codes of a key', () => {
     ])
   })
 
-  test('are forgotten with a right one on a page', async () => {
+  test('ten wrong codes of a key are forgotten with a right one on a page', async () => {
     for (let round = 0; round < 2; round += 1) {
       for (let tried = 0; tried < 9; tried += 1) expect((await confirm({ code: wrong() })).status).toBe(403)
       expect((await confirm({})).status).toBe(200)
@@ -128,7 +124,7 @@ describe('ten wrong codes of a key', () => {
     }
   })
 
-  test('on fresh pages are still ten', async () => {
+  test('ten wrong codes on fresh pages are still ten', async () => {
     let [completed, refused] = [0, 0]
     for (let tried = 0; tried < 15; tried += 1) {
       const { status } = await confirm(tried < 10 ? { code: wrong() } : {})
@@ -160,7 +156,7 @@ describe('ten wrong codes of a key', () => {
     expect(await pauses()).toMatchObject([{ target_id: key.id }])
   })
 
-  test('of a session pause the session alone, and the log names its member', async () => {
+  test('ten wrong codes of a session pause the session alone, and the log names its member', async () => {
     const wrongCodes = createWrongCodes(service.database.control, service.clock, () => {})
     const [stolen, other] = [Buffer.from('stolen'), Buffer.from('other')]
     for (let tried = 0; tried < 10; tried += 1) await confirmForm(wrongCodes, stolen, wrong())
@@ -197,7 +193,7 @@ describe('the count', () => {
 
   const ORIGIN = { actorType: 'key', actorId: 'key_1', requestId: null, ip: '127.0.0.1' } as const
 
-  test('is exact: of 50 codes at once on two nodes ten are looked at, and one pause begins', async () => {
+  test('the count of wrong codes is exact: of 50 codes at once on two nodes ten are looked at, and one pause begins', async () => {
     const told: PausedSender[] = []
     const [here, there] = nodes((paused) => told.push(paused))
     const outcomes = await Promise.all(
@@ -212,7 +208,7 @@ describe('the count', () => {
     expect((await pauses()).length).toBe(1)
   })
 
-  test('begins one pause, however many wrong codes wait for it', async () => {
+  test('the count of wrong codes begins one pause, however many wrong codes wait for it', async () => {
     const told: PausedSender[] = []
     const [here, there] = nodes((paused) => told.push(paused))
     const codes: CountedCode[] = []
@@ -237,7 +233,7 @@ describe('the count', () => {
     return (await otherNode.query<{ count: number }>({ text })).rows[0]!.count
   }
 
-  test('has pauses that double up to a day, and begins again after a day without one or after a right code', async () => {
+  test('the count of wrong codes has pauses that double up to a day, and begins again after a day without one or after a right code', async () => {
     const lengths: number[] = []
     const [node] = nodes(({ until }) => {
       lengths.push((until - machine.now) / MINUTE)
@@ -258,13 +254,13 @@ describe('the count', () => {
     expect(lengths.at(-1)).toBe(15)
   })
 
-  test('is not raised by codes that were no try, however many in how short a time', async () => {
+  test('the count of wrong codes is not raised by codes that were no try, however many in how short a time', async () => {
     const [node] = nodes()
     for (let used = 0; used < 12; used += 1) await (await node!.admit(tenantId, sender())).takeBack()
     expect((await node!.admit(tenantId, sender())).isAdmitted).toBe(true)
   })
 
-  test('is swept when it means nothing any more', async () => {
+  test('the count of wrong codes is swept when it means nothing any more', async () => {
     await change(wrong())
     const rows = async () => {
       const text = 'SELECT member_id FROM control.wrong_codes WHERE tenant_id = $1'

@@ -1,32 +1,19 @@
 import { request } from 'node:http'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { retireKey, revokeKey, rotateKey } from '../../runtime/tenants/admin/keys.ts'
 import { makeKey as makeKeyText } from '../../runtime/tenants/keys/keys.ts'
-import {
-  makeKey,
-  makeTenant,
-  type Send,
-  START,
-  speak,
-  startTestService,
-  type TestService,
-} from '../support/service.ts'
+import { makeKey, makeTenant, type Send, START, speak, useService } from '../support/service.ts'
 import { makeTemplate, refusal } from './fixtures.ts'
 
 const CURRENT = '2026-05-19'
 
-let service: TestService
+const service = useService({ trustedProxies: 1 })
 let tenantId: string
 let secret: string
 
 beforeAll(async () => {
-  service = await startTestService({ trustedProxies: 1 })
   tenantId = await makeTenant(service)
   secret = (await makeKey(service, tenantId, { scope: 'admin' })).secret
-})
-afterAll(() => service.stop())
-beforeEach(() => {
-  service.clock.now = START
 })
 
 const sandbox = (key?: string, version: string | undefined = CURRENT): Send =>
@@ -45,7 +32,7 @@ describe('keys', () => {
     ['not a key', 'Bearer hello', 'invalid_api_key'],
     ['svc_test_', 'Bearer svc_test_0000', 'invalid_api_key'],
     ['a wrong checksum', `Bearer svc_sk_sandbox_${'0'.repeat(49)}`, 'invalid_api_key'],
-  ])('%s', async (_, authorization, code) => {
+  ])('a request is unauthenticated with %s', async (_, authorization, code) => {
     const answer = await by(authorization)
     expect(refusal(answer)).toEqual(unauthenticated(code))
     expect(answer.headers.get('WWW-Authenticate')).toBe('Bearer')
@@ -53,7 +40,7 @@ describe('keys', () => {
     expect(answer.headers.get('Service-Version')).toBe(CURRENT)
   })
 
-  test('well formed and unknown', async () => {
+  test('a well-formed key that is unknown is refused', async () => {
     expect(refusal(await by(`Bearer ${makeKeyText('secret', 'sandbox')}`))).toEqual(
       unauthenticated('invalid_api_key'),
     )
@@ -63,7 +50,7 @@ describe('keys', () => {
     expect((await by(`bEARER ${secret}`)).status).toBe(200)
   })
 
-  test('in the address', async () => {
+  test('a request with a key in its address is refused', async () => {
     for (const query of [`api_key=${secret}`, `x=svc%5Fsk_sandbox_1`]) {
       expect(refusal(await by(`Bearer ${secret}`, `/v1/me?${query}`))).toEqual(
         unauthenticated('invalid_api_key'),
@@ -71,7 +58,7 @@ describe('keys', () => {
     }
   })
 
-  test('two Authorization headers', async () => {
+  test('a request with two Authorization headers is refused', async () => {
     const status = await new Promise<number | undefined>((resolve, reject) => {
       const { hostname, port } = new URL(service.urls.sandbox)
       const headers = [
@@ -92,14 +79,14 @@ describe('keys', () => {
     expect(status).toBe(401)
   })
 
-  test('of the other environment, both ways', async () => {
+  test('a key of the other environment is refused, both ways', async () => {
     const live = await makeKey(service, tenantId, { environment: 'live' })
     expect(refusal(await by(`Bearer ${live.secret}`))).toEqual(unauthenticated('environment_mismatch'))
     const answer = await speak(service.urls.live, { secret })('/v1/me')
     expect(refusal(answer)).toEqual(unauthenticated('environment_mismatch'))
   })
 
-  test('revoked: from the next request after the hint', async () => {
+  test('a revoked key is refused from the next request after the hint', async () => {
     const key = await makeKey(service, tenantId)
     expect((await by(`Bearer ${key.secret}`)).status).toBe(200)
     await revokeKey(service.operator, key.id)
@@ -107,7 +94,7 @@ describe('keys', () => {
     expect(refusal(await by(`Bearer ${key.secret}`))).toEqual(unauthenticated('revoked_api_key'))
   })
 
-  test('retired: 24 hours more, by the service clock', async () => {
+  test('a retired key is accepted for 24 hours more, by the service clock', async () => {
     const key = await makeKey(service, tenantId)
     await retireKey(service.operator, key.id)
     for (const [seconds, status] of [
@@ -171,7 +158,7 @@ describe('addresses', () => {
     ['10.1.2.3', '10.1.2.3, 192.0.2.7', 403],
     ['192.0.2.7', '10.1.2.3, 192.0.2.7', 200],
     ['10.1.2.3', 'nonsense', 403],
-  ])('allowed %s, from %s: %i', async (allowed, forwarded, status) => {
+  ])('an address allowlist of %s is asked about %s and answers %i', async (allowed, forwarded, status) => {
     const key = await makeKey(service, tenantId, { allowIps: [allowed] })
     expect(await from(key.secret, forwarded)).toBe(status)
   })
@@ -185,7 +172,7 @@ describe('addresses', () => {
 })
 
 describe('rights', () => {
-  test('a key whose member became a viewer', async () => {
+  test('a key whose member became a viewer may only read', async () => {
     const other = await makeTenant(service)
     const key = await makeKey(service, other)
     await service.database.control.query(
@@ -250,7 +237,7 @@ describe('browsers', () => {
       headers: { Origin: 'https://shop.example', 'Access-Control-Request-Method': method },
     })
 
-  test('may ask for what publishable keys may call', async () => {
+  test('browsers may ask for what publishable keys may call', async () => {
     const { status, headers, text } = await preflight('/v1/pass_templates', 'GET')
     expect([status, text]).toEqual([204, ''])
     expect(headers.get('Access-Control-Allow-Origin')).toBe('*')
@@ -264,13 +251,13 @@ describe('browsers', () => {
     ['/v1/pass_templates', 'POST'],
     ['/v1/me', 'GET'],
     ['/v1/nothing', 'GET'],
-  ])('and for nothing else: %s %s', async (path, method) => {
+  ])('browsers may ask for nothing else: %s %s', async (path, method) => {
     const answer = await preflight(path, method)
     expect(refusal(answer)).toEqual([401, 'authentication_error', 'missing_api_key'])
     expect(answer.headers.has('Access-Control-Allow-Origin')).toBe(false)
   })
 
-  test('read answers and errors there, and nowhere else', async () => {
+  test('browsers read answers and errors there, and nowhere else', async () => {
     const key = await makeKey(service, tenantId, { kind: 'publishable' })
     const origin = { Origin: 'https://shop.example' }
     const allowed = async (path: string, by: Send) =>
@@ -282,7 +269,7 @@ describe('browsers', () => {
     expect(headers.has('Access-Control-Allow-Origin')).toBe(false)
   })
 
-  test('show the documentation, which is at the console, all of the sandbox and nothing of live', async () => {
+  test('browsers show the documentation, which is at the console, all of the sandbox and nothing of live', async () => {
     const asked = async (url: string, origin: string, path: string) => {
       const headers = { Origin: origin, 'Access-Control-Request-Method': 'POST' }
       const answer = await fetch(url + path, { method: 'OPTIONS', headers })

@@ -1,17 +1,15 @@
 /** What a batch asks of the database: each kind of statement once, however many passes it is about. */
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { plainText, type Recorder, recordStatements } from '../isolation/recorder.ts'
 import { openTestDatabase } from '../support/database.ts'
-import { makeTenant, type Send, startTestService, type TestService } from '../support/service.ts'
+import { makeTenant, type Send, useService } from '../support/service.ts'
 import { makeTemplate, NO_PASS, speakFor } from './fixtures.ts'
 
 let recorder: Recorder
-let service: TestService
-beforeAll(async () => {
+const service = useService(async () => {
   recorder = recordStatements(await openTestDatabase({ poolSize: 4 }))
-  service = await startTestService({ database: recorder.database, guarded: false })
+  return { database: recorder.database, guarded: false }
 })
-afterAll(() => service.stop())
 
 /** What is sent for the request, in its order; but for what the tenant's key costs a node that is new to it. */
 async function statementsOf(send: Send, path: string, body: object, succeeding: number): Promise<string[]> {
@@ -28,7 +26,7 @@ test.each([
   ['in the sandbox', 'sandbox', 'enterprise'],
   ['in live', 'live', 'enterprise'],
   ['on trial', 'live', 'trial'],
-] as const)('%s', async (_, environment, plan) => {
+] as const)('a batch sends each kind of statement once %s', async (_, environment, plan) => {
   const send = await speakFor(service, await makeTenant(service, plan), environment)
   const templates = [await makeTemplate(send), await makeTemplate(send, { kind: 'coupon' })]
   const orders = (count: number) =>

@@ -1,34 +1,21 @@
 /** Many passes in one request, each checked for itself. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import {
-  type Answer,
-  makeTenant,
-  type Send,
-  START,
-  startTestService,
-  type TestService,
-} from '../support/service.ts'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { type Answer, makeTenant, type Send, useService } from '../support/service.ts'
 import { firstFault, issuePass, makeTemplate, NO_PASS, NO_TEMPLATE, speakFor } from './fixtures.ts'
 
-let service: TestService
+const service = useService({ poolSize: 10 })
 let tenantId: string
 let send: Send
 let templateId: string
 
 beforeAll(async () => {
-  service = await startTestService({ poolSize: 10 })
   tenantId = await makeTenant(service)
   send = await speakFor(service, tenantId)
   templateId = await makeTemplate(send)
 })
-afterAll(() => service.stop())
-beforeEach(() => {
-  service.clock.now = START
-  service.clock.monotonic += 120_000
-})
 
 describe('batches', () => {
-  test('create: each item for itself, in order', async () => {
+  test('a batch creates each pass for itself, in order', async () => {
     const coupon = await makeTemplate(send, { kind: 'coupon' })
     const archived = await makeTemplate(send)
     await send(`/v1/pass_templates/${archived}/archive`, { method: 'POST' })
@@ -99,7 +86,7 @@ describe('batches', () => {
     ])
   })
 
-  test('beside its items an envelope is refused as a whole', async () => {
+  test('a batch with a wrong envelope is refused as a whole', async () => {
     const raw = '{"passes":[{}],"more":"\\u0000"}'
     const headers = { 'Content-Type': 'application/json' }
     const answer = await send('/v1/passes/batch', { method: 'POST', raw, headers })
@@ -120,7 +107,7 @@ describe('batches', () => {
     )
   })
 
-  test('update: unknown, ended and twice named passes', async () => {
+  test('a batch of updates names unknown, ended and repeated passes', async () => {
     const [one, other] = [await issuePass(send, templateId), await issuePass(send, templateId)]
     await send(`/v1/passes/${other.id}/revoke`, { method: 'POST' })
     const { body } = await send('/v1/passes/batch_update', {
@@ -146,7 +133,7 @@ describe('batches', () => {
     expect((await send(`/v1/passes/${one.id}`)).body.metadata).toEqual({ a: '1', b: '2' })
   })
 
-  test('revoke: each once', async () => {
+  test('a batch of revocations revokes each pass once', async () => {
     const [one, other] = [await issuePass(send, templateId), await issuePass(send, templateId)]
     const { body } = await send('/v1/passes/batch_revoke', {
       body: { ids: [other.id, NO_PASS, one.id, other.id, 3] },

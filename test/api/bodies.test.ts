@@ -1,29 +1,20 @@
 /** What arrives broken, hostile or too large, down to the bytes. */
 import { connect } from 'node:net'
 import { gzipSync } from 'node:zlib'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import {
-  makeKey,
-  makeTenant,
-  type Send,
-  speak,
-  startTestService,
-  type TestService,
-} from '../support/service.ts'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { makeKey, makeTenant, type Send, speak, useService } from '../support/service.ts'
 import { firstFault, makeTemplate, refusal, TEMPLATE } from './fixtures.ts'
 
-let service: TestService
+const service = useService()
 let secret: string
 let send: Send
 let templateId: string
 
 beforeAll(async () => {
-  service = await startTestService()
   secret = (await makeKey(service, await makeTenant(service))).secret
   send = speak(service.urls.sandbox, { secret })
   templateId = await makeTemplate(send)
 })
-afterAll(() => service.stop())
 
 const JSON_TYPE = { 'Content-Type': 'application/json' }
 
@@ -48,7 +39,7 @@ describe('what is no JSON', () => {
     [new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]), 'bytes that are no UTF-8'],
     [`${'['.repeat(100_000)}${']'.repeat(100_000)}`, 'brackets without end'],
     [`${'{"a":'.repeat(40)}1${'}'.repeat(40)}`, 'objects in objects'],
-  ])('%#', async (raw, _what) => {
+  ])('a body that is not JSON is refused as malformed: %j', async (raw, _what) => {
     expect(refusal(await post(raw))).toEqual([400, 'invalid_parameter', 'malformed_json'])
   })
 })
@@ -65,12 +56,12 @@ describe('a member twice', () => {
     '{"template_id":"T","metadata":{"__proto__":"1","__proto__":"2"}}',
     '{"template_id":"T","more":[{"a":{"b":1,"b":1}}]}',
     '{"template_id":"T","metadata":{"a":"1"},"metadata":{"b":"2"}}',
-  ])('%s', async (text) => {
+  ])('a body that has a member twice is refused: %s', async (text) => {
     const answer = await post(text.replaceAll('"T"', JSON.stringify(templateId)))
     expect(refusal(answer)).toEqual([400, 'invalid_parameter', 'malformed_json'])
   })
 
-  test('in an item of a batch, or of its envelope', async () => {
+  test('a member twice in an item of a batch, or of its envelope, is refused', async () => {
     for (const text of ['{"passes":[{"a":1,"a":2}]}', '{"passes":[{}],"passes":[{}]}']) {
       const answer = await post(text, JSON_TYPE, '/v1/passes/batch')
       expect(refusal(answer)).toEqual([400, 'invalid_parameter', 'malformed_json'])
@@ -82,7 +73,7 @@ describe('a member twice', () => {
     '{"a:":"1","b\\u003A":"2","c\\\\":"u003a"}',
     '{"a":"1","A":"2","\\u0062":"::::"}',
     '{ "ä:🎟️" : "\\\\:" }',
-  ])('is not what a colon elsewhere means: %s', async (text) => {
+  ])('a colon elsewhere in a body is not taken for a repeated member: %s', async (text) => {
     const answer = await post(`{"template_id":"${templateId}","metadata":${text}}`)
     expect([answer.status, answer.body.metadata]).toEqual([201, JSON.parse(text)])
   })
@@ -96,14 +87,17 @@ describe('an instant outside the years 0001 to 9999 in UTC', () => {
     '0000-12-31T00:00:00Z',
     '0001-01-01T00:00:00+00:01',
     '2026-02-30T00:00:00Z',
-  ])('%s in a body and in an item', async (expires_at) => {
-    const answer = await send('/v1/passes', { body: { template_id: templateId, expires_at } })
-    expect(firstFault(answer)).toMatchObject([422, 'validation_failed', { field: 'expires_at' }])
-    const passes = [{ template_id: templateId, expires_at }, { template_id: templateId }]
-    const { body } = await send('/v1/passes/batch', { body: { passes } })
-    expect(body.results[0].error.details).toMatchObject([{ field: 'expires_at' }])
-    expect(body.results[1].status).toBe('succeeded')
-  })
+  ])(
+    'an instant outside the years 0001 to 9999 is refused: %s in a body and in an item',
+    async (expires_at) => {
+      const answer = await send('/v1/passes', { body: { template_id: templateId, expires_at } })
+      expect(firstFault(answer)).toMatchObject([422, 'validation_failed', { field: 'expires_at' }])
+      const passes = [{ template_id: templateId, expires_at }, { template_id: templateId }]
+      const { body } = await send('/v1/passes/batch', { body: { passes } })
+      expect(body.results[0].error.details).toMatchObject([{ field: 'expires_at' }])
+      expect(body.results[1].status).toBe('succeeded')
+    },
+  )
 
   test('the last one within is stored as it is', async () => {
     const body = { template_id: templateId, expires_at: '9999-12-31T23:59:59.9999Z' }
@@ -111,7 +105,7 @@ describe('an instant outside the years 0001 to 9999 in UTC', () => {
   })
 
   test.each(['created_after', 'created[gt]', 'created[gte]', 'created[lt]', 'created[lte]'])(
-    'in %s',
+    'the filter %s refuses an instant outside the years 0001 to 9999 in UTC',
     async (name) => {
       for (const [text, status] of [
         ['9999-12-31T23:59:59-00:01', 400],
@@ -130,11 +124,14 @@ describe('an instant outside the years 0001 to 9999 in UTC', () => {
 })
 
 describe('what is JSON of another kind', () => {
-  test.each(['null', '1', '"a"', 'true', '[]', '[{}]'])('%s', async (raw) => {
-    const answer = await post(raw)
-    expect(refusal(answer)).toEqual([422, 'invalid_request', 'validation_failed'])
-    expect(answer.body.error.details).toMatchObject([{ field: '' }])
-  })
+  test.each(['null', '1', '"a"', 'true', '[]', '[{}]'])(
+    'a body that is not an object fails validation: %s',
+    async (raw) => {
+      const answer = await post(raw)
+      expect(refusal(answer)).toEqual([422, 'invalid_request', 'validation_failed'])
+      expect(answer.body.error.details).toMatchObject([{ field: '' }])
+    },
+  )
 })
 
 describe('content types', () => {
@@ -148,7 +145,7 @@ describe('content types', () => {
     ['application/vnd.api+json', 415],
     ['application/jsonp', 415],
     ['', 415],
-  ])('%s: %i', async (type, status) => {
+  ])('a body of the content type %s is answered with %i', async (type, status) => {
     const answer = await post(JSON.stringify({ template_id: templateId }), { 'Content-Type': type })
     expect(answer.status).toBe(status)
     if (status === 415) {
@@ -176,7 +173,7 @@ describe('size', () => {
     expect(answer.body.error.message).toBe('The body is larger than 1 MiB.')
   })
 
-  test('also when it does not say how long it is', async () => {
+  test('a body that is too large is refused also when it does not say how long it is', async () => {
     const text = await speakRaw(
       [
         `POST /v1/passes HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${secret}\r\n`,
@@ -199,13 +196,13 @@ describe('text that the database cannot hold', () => {
     ['{"template_id":"T","metadata":{"__proto__":"x"}}', 'metadata.__proto__'],
     ['{"__proto__":{"template_id":"T"}}', '__proto__'],
     ['{"template_id":"T","fields":[1e999]}', 'fields[0]'],
-  ])('%s', async (text, field) => {
+  ])('text that the database cannot hold is refused by its field: %s', async (text, field) => {
     const answer = await post(text.replaceAll('"T"', JSON.stringify(templateId)))
     expect(refusal(answer)).toEqual([422, 'invalid_request', 'validation_failed'])
     expect(answer.body.error.details).toMatchObject([{ field }])
   })
 
-  test('what it can hold comes back as it was', async () => {
+  test('text that the database can hold comes back as it was', async () => {
     const metadata = {
       emoji: '🎟️',
       'a"b\\c': '</script>\u2028',
@@ -227,7 +224,7 @@ describe('operations without fields', () => {
     ['[]', 'application/json', 422],
     ['{}', 'text/plain', 415],
     ['{', 'application/json', 400],
-  ])('%s as %s: %i', async (raw, type, status) => {
+  ])('an operation without fields answers the body %s of type %s with %i', async (raw, type, status) => {
     const answer = await send('/v1/passes/pass_00000000000000000000000000/revoke', {
       method: 'POST',
       ...(raw === undefined ? {} : { raw }),
@@ -263,14 +260,14 @@ describe('what is hardly HTTP', () => {
     ['bare line feeds', () => `GET /v1/me HTTP/1.1\n${head().replaceAll('\r', '')}\n`, 400],
     ['headers without end', () => `GET /v1/me HTTP/1.1\r\n${head()}X: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
     ['no HTTP at all', () => 'hello\r\n\r\n', 400],
-  ])('%s', async (_, request, status) => {
+  ])('a request with %s is refused with an error in JSON', async (_, request, status) => {
     const text = await speakRaw(request())
     expect(text).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `))
     expect(text).toMatch(/\r\n\r\n\{"error":\{"type":"invalid_parameter",.+"request_id":"req_[^"]+"\}\}$/)
     expect(text).not.toMatch(/<html|node:|at .+:\d+/i)
   })
 
-  test('a whole address as target', async () => {
+  test('a request with a whole address as its target is answered', async () => {
     const text = await speakRaw(`GET http://svc.example/v1/me HTTP/1.1\r\n${head()}Connection: close\r\n\r\n`)
     expect(text).toMatch(/^HTTP\/1\.1 200 /)
   })

@@ -1,28 +1,19 @@
 /** Cardholders over HTTP: created, read, listed and changed, in every version that has them. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { verifyTenant } from '../../runtime/tenants/admin/tenants.ts'
-import {
-  makeKey,
-  makeTenant,
-  type Send,
-  speak,
-  startTestService,
-  type TestService,
-} from '../support/service.ts'
+import { makeKey, makeTenant, type Send, speak, useService } from '../support/service.ts'
 import { firstFault, refusal, speakFor } from './fixtures.ts'
 
 const SINCE = ['2025-11-01', '2026-02-01', '2026-05-19'] as const
 
-let service: TestService
+const service = useService()
 let tenantId: string
 let send: Send
 
 beforeAll(async () => {
-  service = await startTestService()
   tenantId = await makeTenant(service)
   send = await speakFor(service, tenantId)
 })
-afterAll(() => service.stop())
 
 const ADDRESS = {
   line1: '500 Harbor Street',
@@ -52,7 +43,7 @@ async function create(content: object = {}, through = send) {
 const change = (id: string, body: object, through = send) =>
   through(`/v1/cardholders/${id}`, { method: 'PATCH', body })
 
-test.each(SINCE)('in %s it is active at once, and reads as it was answered', async (version) => {
+test.each(SINCE)('a cardholder in %s is active at once, and reads as it was answered', async (version) => {
   const { secret } = await makeKey(service, tenantId, {})
   const through = speak(service.urls.sandbox, { secret, version })
   const made = await create({}, through)
@@ -124,7 +115,7 @@ describe('bad input is refused by its field', () => {
       { billing_address: { ...ADDRESS, zip: '1' } },
       'billing_address.zip',
     ],
-  ])('%s', async (_about, content, field) => {
+  ])('POST /v1/cardholders names the field of %s', async (_about, content, field) => {
     const fault = [422, 'validation_failed', expect.objectContaining({ field })]
     const body = JSON.parse(JSON.stringify({ ...ADA, ...content }))
     expect(firstFault(await send('/v1/cardholders', { body }))).toEqual(fault)
@@ -136,7 +127,7 @@ describe('bad input is refused by its field', () => {
     expect(firstFault(await change(id, patched))).toEqual(fault)
   })
 
-  test('names of other scripts are names', async () => {
+  test('a name in another script is accepted as a name', async () => {
     for (const name of [
       'محمد العلي',
       'Владимир Ленин',
@@ -150,7 +141,7 @@ describe('bad input is refused by its field', () => {
   })
 })
 
-test('changes are merged, null removes, and an address is replaced whole', async () => {
+test('a change of a cardholder is merged, null removes, and an address is replaced whole', async () => {
   const made = await create()
   const billing_address = { line1: 'Rue 1', city: 'Paris', postal_code: '75001', country: 'FR' }
   const { status, body } = await change(made.id, {
@@ -171,7 +162,7 @@ test('changes are merged, null removes, and an address is replaced whole', async
   expect((await send(`/v1/cardholders/${made.id}`)).body).toEqual(body)
 })
 
-test('it is switched off and on', async () => {
+test('a cardholder is switched off and on', async () => {
   const { id } = await create()
   const off = await change(id, { status: 'inactive' })
   expect(off.body).toMatchObject({ status: 'inactive', requirements: { disabled_reason: 'switched_off' } })
@@ -209,7 +200,7 @@ test('each change is told of, with what it was before, and audited', async () =>
   ])
 })
 
-test('in live the business has to be verified first', async () => {
+test('a live cardholder needs a verified business', async () => {
   const business = await makeTenant(service)
   const live = await speakFor(service, business, 'live')
   const answer = await live('/v1/cardholders', { body: ADA })

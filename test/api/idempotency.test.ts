@@ -1,6 +1,6 @@
 /** One key, one effect. */
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { revokeKey } from '../../runtime/tenants/admin/keys.ts'
 import {
   type Answer,
@@ -10,8 +10,7 @@ import {
   type Send,
   START,
   speak,
-  startTestService,
-  type TestService,
+  useService,
 } from '../support/service.ts'
 import {
   issuePass,
@@ -26,22 +25,17 @@ import {
 const CURRENT = '2026-05-19'
 const DAY = 86_400_000
 
-let service: TestService
+const service = useService({ poolSize: 8 })
 let tenantId: string
 let secret: string
 let send: Send
 let templateId: string
 
 beforeAll(async () => {
-  service = await startTestService({ poolSize: 8 })
   tenantId = await makeTenant(service)
   secret = (await makeKey(service, tenantId)).secret
   send = speak(service.urls.sandbox, { secret, version: CURRENT })
   templateId = await makeTemplate(send)
-})
-afterAll(() => service.stop())
-beforeEach(() => {
-  service.clock.now = START
 })
 
 const keyed = (key: string, call: Call = {}): Call => ({
@@ -70,7 +64,7 @@ describe('the same key and request', () => {
     expect(await passes()).toBe(before + 1)
   })
 
-  test('whatever the order of members, the spacing and the case of the key', async () => {
+  test('a request is repeated whatever the order of members, the spacing and the case of the key', async () => {
     const key = randomUUID()
     const first = await send('/v1/passes', keyed(key, { body: order() }))
     const { template_id, holder, metadata } = order()
@@ -80,7 +74,7 @@ describe('the same key and request', () => {
     expect(again.text).toBe(first.text)
   })
 
-  test('in another version: the stored answer, as that version shows it', async () => {
+  test('a repetition in another version shows the stored response as that version does', async () => {
     const key = randomUUID()
     const first = await send('/v1/pass_templates', keyed(key, { body: TEMPLATE }))
     const older = speak(service.urls.sandbox, { secret, version: '2025-06-01' })
@@ -92,7 +86,7 @@ describe('the same key and request', () => {
     expect(again.headers.get('Idempotency-Replayed')).toBe('true')
   })
 
-  test('in another version: the errors of a batch’s items, worded for that version', async () => {
+  test('a repetition in another version shows the errors of a batch’s items in the words of that version', async () => {
     const key = randomUUID()
     const body = { passes: [{ template_id: NO_TEMPLATE }, { template_id: 7 }, order()] }
     const first = await send('/v1/passes/batch', keyed(key, { body }))
@@ -107,14 +101,14 @@ describe('the same key and request', () => {
     expect(Object.keys(again.body.results[1].error)).not.toContain('as_sent')
   })
 
-  test('where the key is optional it is honoured', async () => {
+  test('an Idempotency-Key is honored where it is optional', async () => {
     const older = speak(service.urls.sandbox, { secret, version: '2025-06-01' })
     const key = randomUUID()
     const first = await older('/v1/passes', keyed(key, { body: order() }))
     expect((await older('/v1/passes', keyed(key, { body: order() }))).text).toBe(first.text)
   })
 
-  test.each([2, 30, 50])('%i at once: one effect', async (parallel) => {
+  test.each([2, 30, 50])('%i concurrent requests with one key have one effect', async (parallel) => {
     const key = randomUUID()
     const before = await passes()
     const answers = await Promise.all(
@@ -177,7 +171,7 @@ describe('while the first is in the middle of its work', () => {
 })
 
 describe('the same key for another request', () => {
-  test('is refused', async () => {
+  test('a request with the key of another request is refused', async () => {
     const key = randomUUID()
     const pass = await send('/v1/passes', keyed(key, { body: order() }))
     const before = await passes()
@@ -195,7 +189,7 @@ describe('the same key for another request', () => {
     expect(await passes()).toBe(before)
   })
 
-  test('of another object too', async () => {
+  test('a request with the key of a request about another object is refused', async () => {
     const key = randomUUID()
     const [one, other] = [await issuePass(send, templateId), await issuePass(send, templateId)]
     expect((await send(`/v1/passes/${one.id}/revoke`, keyed(key, { method: 'POST' }))).status).toBe(200)
@@ -204,7 +198,7 @@ describe('the same key for another request', () => {
     )
   })
 
-  test('does not count between tenants and environments', async () => {
+  test('an Idempotency-Key does not count between tenants and environments', async () => {
     const key = randomUUID()
     await send('/v1/pass_templates', keyed(key, { body: TEMPLATE }))
     const other = await makeKey(service, await makeTenant(service))
@@ -223,7 +217,7 @@ describe('the same key for another request', () => {
 })
 
 describe('what is stored', () => {
-  test("the handler's 404, 409 and 422", async () => {
+  test("the handler's 404, 409 and 422 are stored and repeated", async () => {
     const pass = await issuePass(send, templateId)
     await send(`/v1/passes/${pass.id}/revoke`, { method: 'POST' })
     for (const [path, body, status] of [
@@ -252,7 +246,7 @@ describe('what is stored', () => {
     expect(refusal(await send('/v1/passes', keyed(key, { body: order() })))).toEqual(REUSED)
   })
 
-  test('not what fails before the claim: the key is free after it', async () => {
+  test('a failure before the claim is not stored: the key is free after it', async () => {
     const key = randomUUID()
     for (const [call, status] of [
       [{ body: { template_id: 1 } }, 422],
@@ -267,7 +261,7 @@ describe('what is stored', () => {
     expect((await send('/v1/passes', keyed(key, { body: order() }))).status).toBe(201)
   })
 
-  test('for 24 hours', async () => {
+  test('a response is stored under its Idempotency-Key for 24 hours', async () => {
     const key = randomUUID()
     const first = await send('/v1/passes', keyed(key, { body: order() }))
     service.clock.now = START + DAY - 1
@@ -281,7 +275,7 @@ describe('what is stored', () => {
     expect(again.text).toBe(anew.text)
   })
 
-  test('and never shown to a revoked key', async () => {
+  test('a stored response is never shown to a revoked key', async () => {
     const own = await makeKey(service, tenantId)
     const by = speak(service.urls.sandbox, { secret: own.secret })
     const key = randomUUID()
@@ -300,7 +294,7 @@ describe('the header', () => {
     ['0197905f2f6c7d3e8a415b6c7d8e9fa0', 'invalid_format'],
     ['{0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0}', 'invalid_format'],
     ['0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0, 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0', 'invalid_format'],
-  ])('%s', async (key, code) => {
+  ])('the Idempotency-Key %j is refused', async (key, code) => {
     for (const version of ['2025-06-01', CURRENT]) {
       const by = speak(service.urls.sandbox, { secret, version })
       const answer = await by('/v1/passes', keyed(key, { body: order() }))
@@ -313,7 +307,7 @@ describe('the header', () => {
     }
   })
 
-  test('is ignored on other methods', async () => {
+  test('an Idempotency-Key is ignored on other methods', async () => {
     expect((await send('/v1/me', { headers: { 'Idempotency-Key': 'x' } })).status).toBe(200)
     const pass = await issuePass(send, templateId)
     const call = { method: 'PATCH', body: { metadata: { a: '2' } }, headers: { 'Idempotency-Key': 'x' } }
@@ -330,7 +324,7 @@ describe('the audit log', () => {
     return rows
   }
 
-  test('tells each write once, and no replay', async () => {
+  test('the audit log tells each write once, and no replay', async () => {
     const key = randomUUID()
     const first = await send('/v1/passes', keyed(key, { body: order() }))
     const again = await send('/v1/passes', keyed(key, { body: order() }))
@@ -347,7 +341,7 @@ describe('the audit log', () => {
     expect(await entries(again.headers.get('Request-Id'))).toEqual([])
   })
 
-  test('tells of refused writes, and of no reads', async () => {
+  test('the audit log tells of refused writes, and of no reads', async () => {
     const id = 'pass_00000000000000000000000000'
     const refused = await send(`/v1/passes/${id}/revoke`, { method: 'POST' })
     expect(await entries(refused.headers.get('Request-Id'))).toMatchObject([
@@ -361,7 +355,7 @@ describe('the audit log', () => {
     'UPDATE audit_log SET outcome = $1',
     'DELETE FROM audit_log WHERE outcome = $1',
     'TRUNCATE audit_log',
-  ])('cannot be changed by the application: %s', async (text) => {
+  ])('the audit log cannot be changed by the application: %s', async (text) => {
     const values = text.includes('$1') ? ['x'] : []
     await expect(service.database.sandbox.query({ text }, values)).rejects.toMatchObject({ code: '42501' })
   })

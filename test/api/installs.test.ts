@@ -1,29 +1,13 @@
 /** A pass is added to wallets and removed from them: by simulated phones, and by those who ask without a request of ours. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { markOutsideRequest } from '../../runtime/passes/passes/installs.ts'
 import { openPassTokens } from '../../runtime/passes/wallets/render/pass-tokens.ts'
 import { verifyAudit } from '../../runtime/tenants/admin/audit.ts'
-import {
-  type Answer,
-  makeKey,
-  makeTenant,
-  type Send,
-  START,
-  speak,
-  startTestService,
-  type TestService,
-} from '../support/service.ts'
+import { type Answer, makeKey, makeTenant, type Send, speak, useService } from '../support/service.ts'
 import { eventsOf } from './events-of.ts'
 import { firstFault, issuePass, makeTemplate, NO_PASS, refusal, speakFor, VERSIONS } from './fixtures.ts'
 
-let service: TestService
-beforeAll(async () => {
-  service = await startTestService()
-})
-afterAll(() => service.stop())
-beforeEach(() => {
-  service.clock.now = START
-})
+const service = useService()
 
 type Event = Answer['body']
 
@@ -35,7 +19,7 @@ const uninstall = (send: Send, pass_id: string, platform = 'apple') =>
 const told = (send: Send, type: string) => eventsOf(send, `type=${type}`)
 
 describe.each(VERSIONS)('%s', (version) => {
-  test('on the first device of each platform, and off the last', async () => {
+  test('a pass is installed on the first device of each platform, and uninstalled off the last', async () => {
     const tenant = await makeTenant(service, 'enterprise', version)
     const send = await speakFor(service, tenant)
     const issued = await issuePass(send, await makeTemplate(send))
@@ -81,7 +65,7 @@ describe('with a pass', () => {
   const count = async (type: string, id: string) =>
     (await told(send, type)).filter(({ data }) => data.pass.id === id).length
 
-  test('what is so already changes nothing and is not told', async () => {
+  test('an install that is known already changes nothing and is not told', async () => {
     const { id } = await issuePass(send, templateId)
     expect((await uninstall(send, id)).body).toMatchObject({ status: 'issued', platforms: [] })
     const first = await install(send, id)
@@ -90,7 +74,7 @@ describe('with a pass', () => {
     expect([await count('pass.installed', id), await count('pass.uninstalled', id)]).toEqual([1, 0])
   })
 
-  test('20 devices at once: told once', async () => {
+  test('20 concurrent first installs are told once', async () => {
     const { id } = await issuePass(send, templateId)
     const answers = await Promise.all(Array.from({ length: 20 }, () => install(send, id)))
     expect(answers.map(({ status, body }) => [status, body.status])).toEqual(
@@ -120,7 +104,7 @@ describe('with a pass', () => {
     expect(await count('pass.installed', id)).toBe(2)
   })
 
-  test('without a request: with the service as actor, and nothing when it is so already', async () => {
+  test('an install without a request has the service as its actor, and is no event when it is known already', async () => {
     const { id } = await issuePass(send, templateId)
     const mark = (type: 'pass.installed' | 'pass.uninstalled', passId: string) =>
       service.database.sandbox.forTenant(tenantId).transaction((db) =>

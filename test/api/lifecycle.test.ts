@@ -1,29 +1,20 @@
 /** Templates and passes from their making to their archive, in every version. */
 import { readFileSync } from 'node:fs'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import {
-  makeKey,
-  makeTenant,
-  type Send,
-  speak,
-  startTestService,
-  type TestService,
-} from '../support/service.ts'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { makeKey, makeTenant, type Send, speak, useService } from '../support/service.ts'
 import { issuePass, makeTemplate, TEMPLATE, VERSIONS } from './fixtures.ts'
 
-let service: TestService
+const service = useService()
 let secret: string
 
 beforeAll(async () => {
-  service = await startTestService()
   secret = (await makeKey(service, await makeTenant(service))).secret
 })
-afterAll(() => service.stop())
 
 const api = (version: string): Send => speak(service.urls.sandbox, { secret, version })
 
 describe.each(VERSIONS)('%s', (version) => {
-  test('shows who is calling', async () => {
+  test('GET /v1/me shows who is calling', async () => {
     const { status, body, headers } = await api(version)('/v1/me')
     expect(status).toBe(200)
     expect(body).toMatchObject({
@@ -183,7 +174,7 @@ describe.each(VERSIONS)('%s', (version) => {
     }
   })
 
-  test('what is wrong with a request is told alike for an id that is malformed and one that is unknown', async () => {
+  test('a wrong request is answered alike for an id that is malformed and one that is unknown', async () => {
     const send = api(version)
     const wrong = [
       { about: 'no key', query: '', key: null, want: version < '2026-02-01' ? 404 : 400 },

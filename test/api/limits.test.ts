@@ -1,15 +1,8 @@
 /** Buckets, their headers, and requests at the same time. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { liftLimit } from '../../runtime/tenants/admin/limits.ts'
 import { createLimiter, LIMITS, type Limiter } from '../../runtime/tenants/limits/limiter.ts'
-import {
-  makeKey,
-  makeTenant,
-  type Send,
-  speak,
-  startTestService,
-  type TestService,
-} from '../support/service.ts'
+import { makeKey, makeTenant, type Send, speak, useService } from '../support/service.ts'
 import { issuePass, makeTemplate, TEMPLATE, whileHeld } from './fixtures.ts'
 
 const WALL = 1_780_000_000_000
@@ -30,7 +23,7 @@ describe('a bucket', () => {
     return taken
   }
 
-  test.each(Object.entries(LIMITS))('%s bursts to exactly twice %i', (bucket, limit) => {
+  test.each(Object.entries(LIMITS))('a bucket of %s bursts to exactly twice %i', (bucket, limit) => {
     expect(drain(fresh(), bucket as keyof typeof LIMITS)).toBe(2 * limit)
   })
 
@@ -44,7 +37,7 @@ describe('a bucket', () => {
     }
   })
 
-  test('is full again after two minutes and holds no more than before', () => {
+  test('a bucket of a rate limit is full again after two minutes and holds no more than before', () => {
     const both = fresh()
     drain(both, 'read')
     now = 120_000
@@ -73,7 +66,7 @@ describe('a bucket', () => {
     expect(drain(both, 'read')).toBe(1)
   })
 
-  test('shows what is left, and when it is full again', () => {
+  test('a bucket of a rate limit shows what is left, and when it is full again', () => {
     const { limiter, meter } = fresh()
     expect(limiter.take(meter, 'read')).toMatchObject({
       limit: 1000,
@@ -84,7 +77,7 @@ describe('a bucket', () => {
     expect(limiter.take(meter, 'read')).toMatchObject({ remaining: 989, reset: WALL / 1000 + 61 })
   })
 
-  test('is its own for each meter and each name', () => {
+  test('a bucket of a rate limit is its own for each meter and each name', () => {
     const both = fresh()
     drain(both, 'read')
     expect(both.limiter.take(both.meter, 'passes_write').allowed).toBe(true)
@@ -103,16 +96,14 @@ describe('a bucket', () => {
 })
 
 describe('over HTTP', () => {
-  let service: TestService
+  const service = useService({ keepsTime: true })
   let tenantId: string
   let send: Send
 
   beforeAll(async () => {
-    service = await startTestService()
     tenantId = await makeTenant(service)
     send = await speaker()
   })
-  afterAll(() => service.stop())
 
   const speaker = async (tenant = tenantId, environment: 'sandbox' | 'live' = 'sandbox'): Promise<Send> =>
     speak(service.urls[environment], { secret: (await makeKey(service, tenant, { environment })).secret })
@@ -180,7 +171,7 @@ describe('over HTTP', () => {
     expect((await send('/v1/passes/count')).status).toBe(200)
   })
 
-  test('a lifted bucket', async () => {
+  test('a lifted bucket admits more requests and says so in its headers', async () => {
     const tenant = await makeTenant(service)
     await liftLimit(service.operator, {
       tenantId: tenant,
@@ -193,7 +184,7 @@ describe('over HTTP', () => {
     expect(shown(await by('/v1/passes/count'))).toEqual(['passes_count', '150', '150'])
   })
 
-  test('without a key the address pays', async () => {
+  test('a request without a key is counted against its address', async () => {
     const nobody = speak(service.urls.live, {})
     const answer = await nobody('/v1/me')
     expect(shown(answer).slice(0, 2)).toEqual(['unauthenticated', '1000'])
@@ -209,7 +200,7 @@ describe('over HTTP', () => {
     service.clock.monotonic += 120_000
   })
 
-  test('64 at once, and not one more', async () => {
+  test('64 requests of a tenant run at once, and not one more', async () => {
     const tenant = await makeTenant(service)
     const by = await speaker(tenant)
     const templateId = await makeTemplate(by)
@@ -228,7 +219,7 @@ describe('over HTTP', () => {
     expect((await by('/v1/me')).status).toBe(200)
   })
 
-  test('who goes away gives its slot back', async () => {
+  test('a caller that disconnects gives its slot back', async () => {
     const tenant = await makeTenant(service)
     const by = await speaker(tenant)
     const templateId = await makeTemplate(by)

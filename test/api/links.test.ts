@@ -1,30 +1,21 @@
 /** Links of Google Wallet are kept once, with their passes, and are whole wherever they are shown. */
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import {
-  makeKey,
-  makeTenant,
-  type Send,
-  speak,
-  startTestService,
-  type TestService,
-} from '../support/service.ts'
+import { beforeAll, expect, test } from 'vitest'
+import { makeKey, makeTenant, type Send, speak, useService } from '../support/service.ts'
 import { issuePass, makeTemplate } from './fixtures.ts'
 
-let service: TestService
+const service = useService()
 let tenantId: string
 let send: Send
 let templateId: string
 
 beforeAll(async () => {
-  service = await startTestService()
   tenantId = await makeTenant(service)
   send = speak(service.urls.sandbox, {
     secret: (await makeKey(service, tenantId, { scope: 'admin' })).secret,
   })
   templateId = await makeTemplate(send)
 })
-afterAll(() => service.stop())
 
 const query = async (text: string, ...values: readonly unknown[]) =>
   (await service.database.control.query<Record<string, string>>({ text }, values)).rows
@@ -32,7 +23,7 @@ const query = async (text: string, ...values: readonly unknown[]) =>
 const answerOf = async (key: string) =>
   (await query('SELECT body FROM sandbox.idempotency_answers WHERE key = $1::uuid', key))[0]!.body!
 
-test('stands with the pass alone, and is whole in reads, lists, events and repeats', async () => {
+test('a link to save a pass is part of the pass, and is whole in reads, lists, events and repeats', async () => {
   const key = randomUUID()
   // Names and values that look like a link that was left out.
   const metadata = { google_url: '', download: '{"google_url":""}' }
@@ -52,7 +43,7 @@ test('stands with the pass alone, and is whole in reads, lists, events and repea
   expect((await send('/v1/events?limit=1')).body.data[0].data.pass).toEqual(first.body)
 })
 
-test('is whole in repeats of every batch, also where other items failed', async () => {
+test('a link to save a pass is whole in repeats of every batch, also where other items failed', async () => {
   const batches = [
     [
       '/v1/passes/batch',
@@ -74,7 +65,7 @@ test('is whole in repeats of every batch, also where other items failed', async 
   }
 })
 
-test('of a pass from before is shown as it is kept, in repeats of before too', async () => {
+test('a link of a pass from before is shown as it is kept, in repeats of before too', async () => {
   const key = randomUUID()
   const call = { body: { template_id: templateId }, headers: { 'Idempotency-Key': key } }
   const first = await send('/v1/passes', call)

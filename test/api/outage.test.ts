@@ -1,33 +1,26 @@
 /** The database goes away and comes back; faults of ours stay ours. */
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { openRelayedDatabase } from '../support/database.ts'
 import type { Relay } from '../support/relay.ts'
-import {
-  makeKey,
-  makeTenant,
-  type Send,
-  speak,
-  startTestService,
-  type TestService,
-} from '../support/service.ts'
+import { makeKey, makeTenant, type Send, speak, useService } from '../support/service.ts'
 import { makeTemplate } from './fixtures.ts'
 
 let relay: Relay
-let service: TestService
 let secret: string
 let send: Send
 let templateId: string
 
-beforeAll(async () => {
+const service = useService(async () => {
   const opened = await openRelayedDatabase()
   relay = opened.relay
-  service = await startTestService({ database: opened.database })
+  return { database: opened.database }
+})
+beforeAll(async () => {
   secret = (await makeKey(service, await makeTenant(service))).secret
   send = speak(service.urls.sandbox, { secret })
   templateId = await makeTemplate(send)
 })
-afterAll(() => service.stop())
 
 test('503 while the database is away, and on as before when it is back', async () => {
   const key = randomUUID()

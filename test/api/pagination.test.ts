@@ -1,16 +1,9 @@
 /** Lists walked in every way, and what happens while somebody walks. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import {
-  makeKey,
-  makeTenant,
-  type Send,
-  speak,
-  startTestService,
-  type TestService,
-} from '../support/service.ts'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { makeKey, makeTenant, type Send, speak, useService } from '../support/service.ts'
 import { issuePass, makeTemplate, VERSIONS } from './fixtures.ts'
 
-let service: TestService
+const service = useService({ keepsTime: true })
 let secret: string
 let send: Send
 let templateId: string
@@ -20,7 +13,6 @@ let oldest: string[]
 const CURRENT = '2026-05-19'
 
 beforeAll(async () => {
-  service = await startTestService()
   secret = (await makeKey(service, await makeTenant(service))).secret
   send = speak(service.urls.sandbox, { secret, version: CURRENT })
   templateId = await makeTemplate(send)
@@ -30,7 +22,6 @@ beforeAll(async () => {
     oldest.push((await issuePass(send, templateId)).id)
   }
 })
-afterAll(() => service.stop())
 
 interface Page {
   readonly data: readonly { readonly id: string }[]
@@ -56,7 +47,7 @@ async function walk(query: Record<string, string>, by: Send = send): Promise<Pag
 }
 
 describe.each(VERSIONS)('60 passes at limit 25 in %s', (version) => {
-  test.each(['asc', 'desc'])('%s, there and back', async (order) => {
+  test.each(['asc', 'desc'])('60 passes are walked by %s, there and back', async (order) => {
     const by = speak(service.urls.sandbox, { secret, version })
     const expected = order === 'asc' ? oldest : oldest.toReversed()
     const pages = await walk({ limit: '25', order }, by)
@@ -93,7 +84,7 @@ test('a full last page has no more', async () => {
   ])
 })
 
-test('a page of nothing', async () => {
+test('a list without records is one empty page', async () => {
   expect(await page({ status: 'redeemed' })).toEqual({ data: [], has_more: false, next_cursor: null })
 })
 
@@ -102,7 +93,7 @@ async function setArchived(id: string, archived: boolean): Promise<void> {
   await service.database.sandbox.query({ text }, [id, archived])
 }
 
-test('records that come and go in mid-walk shift nothing', async () => {
+test('a walk through a list skips and repeats nothing when records come and go', async () => {
   const first = await page({ limit: '10' })
   service.clock.now += 1000
   const late = await issuePass(send, templateId)
@@ -144,25 +135,25 @@ describe('a cursor is refused', () => {
   const made = async (query: Record<string, string> = {}) =>
     (await page({ limit: '5', ...query })).next_cursor!
 
-  test('with other filters', async () => {
+  test('a cursor is refused with other filters', async () => {
     expect(await refused({ starting_after: await made(), status: 'issued' })).toEqual(want('starting_after'))
     expect(await refused({ ending_before: await made({ status: 'issued' }), status: 'revoked' })).toEqual(
       want('ending_before'),
     )
   })
-  test('with another order', async () => {
+  test('a cursor is refused with another order', async () => {
     expect(await refused({ starting_after: await made(), order: 'asc' })).toEqual(want('starting_after'))
   })
-  test('of another operation', async () => {
+  test('a cursor is refused by another operation', async () => {
     const templates = await send(`/v1/pass_templates?starting_after=${await made()}`)
     expect([templates.status, templates.body.error.code]).toEqual([400, 'invalid_cursor'])
   })
-  test('of another tenant', async () => {
+  test('a cursor is refused for another tenant', async () => {
     const other = await makeKey(service, await makeTenant(service))
     const by = speak(service.urls.sandbox, { secret: other.secret, version: CURRENT })
     expect(await refused({ starting_after: await made() }, by)).toEqual(want('starting_after'))
   })
-  test('of the other environment', async () => {
+  test('a cursor is refused in the other environment', async () => {
     const tenantId = (await send('/v1/me')).body.tenant.id
     const live = await makeKey(service, tenantId, { environment: 'live' })
     const by = speak(service.urls.live, { secret: live.secret, version: CURRENT })
@@ -186,7 +177,7 @@ describe('a cursor is refused', () => {
   })
 })
 
-test('both cursors at once', async () => {
+test('a request with both cursors at once is refused', async () => {
   const { next_cursor: cursor } = await page({ limit: '5' })
   const { status, body } = await send(`/v1/passes?starting_after=${cursor}&ending_before=${cursor}`)
   expect([status, body.error]).toMatchObject([
@@ -238,7 +229,7 @@ test.each([
   ['status=iss%00ued', 400, 'invalid_format', 'status'],
   ['%ff=1', 400, 'invalid_format', '%ff'],
   ['&&limit=5&', 200, undefined, undefined],
-])('?%s', async (query, status, code, param) => {
+])('GET /v1/passes takes or refuses the query ?%s', async (query, status, code, param) => {
   const answer = await send(`/v1/passes?${query}`)
   expect([answer.status, answer.body.error?.code, answer.body.error?.param]).toEqual([status, code, param])
 })
@@ -264,7 +255,7 @@ describe('filters by time', () => {
     [{ 'created[gt]': '2026-06-01T12:00:18.9999999Z' }, 6],
     [{ 'created[lte]': '2026-06-01T12:00:01.9999999Z' }, 3],
     [{ 'created[lt]': '2026-06-01T12:00:01.0000001Z' }, 3],
-  ])('%o → %i', async (query, want) => {
+  ])('a list filtered by the times %o has %i passes', async (query, want) => {
     expect(await count(query)).toBe(want)
   })
 

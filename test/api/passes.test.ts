@@ -1,6 +1,6 @@
 /** What passes and templates may hold, how they change, and when they expire. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { makeTenant, type Send, START, startTestService, type TestService } from '../support/service.ts'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { makeTenant, type Send, useService } from '../support/service.ts'
 import {
   firstFault,
   issuePass,
@@ -11,21 +11,15 @@ import {
   TEMPLATE,
 } from './fixtures.ts'
 
-let service: TestService
+const service = useService({ poolSize: 10 })
 let tenantId: string
 let send: Send
 let templateId: string
 
 beforeAll(async () => {
-  service = await startTestService({ poolSize: 10 })
   tenantId = await makeTenant(service)
   send = await speakFor(service, tenantId)
   templateId = await makeTemplate(send)
-})
-afterAll(() => service.stop())
-beforeEach(() => {
-  service.clock.now = START
-  service.clock.monotonic += 120_000
 })
 
 describe('issuing is refused', () => {
@@ -40,12 +34,12 @@ describe('issuing is refused', () => {
     [{ fields: { points: 1 } }, 'fields.points', expect.any(String)],
     [{ metadata: { a: 'x'.repeat(501) } }, 'metadata.a', expect.any(String)],
     [{ status: 'active' }, 'status', expect.any(String)],
-  ])('%o', async (content, field, issue) => {
+  ])('POST /v1/passes refuses %o by its field', async (content, field, issue) => {
     const answer = await send('/v1/passes', { body: { template_id: templateId, ...content } })
     expect(firstFault(answer)).toEqual([422, 'validation_failed', { field, issue }])
   })
 
-  test('without a template', async () => {
+  test('POST /v1/passes refuses a pass without a template', async () => {
     expect(firstFault(await send('/v1/passes', { body: {} }))).toMatchObject([
       422,
       'validation_failed',
@@ -53,7 +47,7 @@ describe('issuing is refused', () => {
     ])
   })
 
-  test('by a template that is archived at the same moment', async () => {
+  test('POST /v1/passes refuses a template that is archived at the same moment', async () => {
     const own = await makeTemplate(send)
     const { issued } = await service.database.control.transaction(async (db) => {
       await db.query({ text: `UPDATE sandbox.pass_templates SET status = 'archived' WHERE id = $1` }, [own])
@@ -92,7 +86,7 @@ describe('templates are refused', () => {
     [{ name: '' }, 'name'],
     [{ fields: [{ key: 'Points', label: '', value: '' }] }, 'fields[0].key'],
     [{ relevant_locations: [{ latitude: 91, longitude: 0 }] }, 'relevant_locations[0].latitude'],
-  ])('%o', async (content, field) => {
+  ])('POST /v1/pass_templates refuses %o by its field', async (content, field) => {
     const answer = await send('/v1/pass_templates', { body: { ...TEMPLATE, ...content } })
     expect(firstFault(answer)).toMatchObject([422, 'validation_failed', { field }])
   })
@@ -149,7 +143,7 @@ describe('changing', () => {
     ],
     [{ expires_at: null }, { expires_at: null }],
     [{}, { holder: { email: 'ada@example.com', name: 'Ada' }, metadata: { a: '1' } }],
-  ])('%o', async (body, want) => {
+  ])('a change of a pass by %o is merged into it', async (body, want) => {
     const pass = await issuePass(send, templateId, {
       holder: { email: 'ada@example.com', name: 'Ada' },
       fields: { points: '9' },

@@ -1,30 +1,17 @@
 /** What is called: versions, routes, and what stands outside /v1. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import {
-  makeKey,
-  makeTenant,
-  type Send,
-  START,
-  speak,
-  startTestService,
-  type TestService,
-} from '../support/service.ts'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { makeKey, makeTenant, type Send, speak, useService } from '../support/service.ts'
 import { refusal, TEMPLATE, VERSIONS } from './fixtures.ts'
 
 const CURRENT = '2026-05-19'
 
-let service: TestService
+const service = useService({ trustedProxies: 1 })
 let tenantId: string
 let secret: string
 
 beforeAll(async () => {
-  service = await startTestService({ trustedProxies: 1 })
   tenantId = await makeTenant(service)
   secret = (await makeKey(service, tenantId, { scope: 'admin' })).secret
-})
-afterAll(() => service.stop())
-beforeEach(() => {
-  service.clock.now = START
 })
 
 const sandbox = (key?: string, version: string | undefined = CURRENT): Send =>
@@ -41,7 +28,7 @@ describe('versions', () => {
   })
 
   test.each(['2024-01-01', 'latest', '', '2026-05-19 ', '2026-05-19, 2026-02-01'])(
-    'unknown: "%s"',
+    'a request of the unknown version "%s" is refused',
     async (version) => {
       const answer = await sandbox(secret, undefined)('/v1/me', { headers: { 'Service-Version': version } })
       if (version.trim() === CURRENT) expect(answer.status).toBe(200)
@@ -53,7 +40,7 @@ describe('versions', () => {
     },
   )
 
-  test.each(VERSIONS)('%s and its sunset', async (version) => {
+  test.each(VERSIONS)('version %s is answered until its sunset, and not after', async (version) => {
     const send = sandbox(secret, version)
     service.clock.now = Date.parse('2027-02-01T23:59:59.999Z')
     expect((await send('/v1/me')).status).toBe(200)
@@ -104,7 +91,7 @@ describe('routes', () => {
     ['POST', '/v1/me', 405],
     ['POST', '/v1/passes/count', 405],
     ['HEAD', '/v1/me', 405],
-  ])('%s %s: %i', async (method, path, status) => {
+  ])('%s %s is answered with %i', async (method, path, status) => {
     const answer = await sandbox(secret)(path, { method })
     expect(answer.status).toBe(status)
     if (status === 405) expect(answer.headers.get('Allow')).toMatch(/^(GET|POST|PATCH)(, (GET|POST|PATCH))*$/)
@@ -116,7 +103,7 @@ describe('routes', () => {
     expect(headers.get('Allow')).toBe('POST, GET')
   })
 
-  test('what another version has is not there: 404, not 405', async () => {
+  test('an operation of another version is not found: 404, not 405', async () => {
     const answer = await sandbox(secret, '2025-11-01')('/v1/passes/batch', { body: {} })
     expect(refusal(answer)).toEqual([404, 'not_found', 'not_found'])
   })
@@ -125,12 +112,12 @@ describe('routes', () => {
 describe('outside /v1', () => {
   const get = (path: string, method = 'GET') => sandbox()(path, { method })
 
-  test('lives and is ready', async () => {
+  test('the listener answers that it is alive and ready', async () => {
     expect((await get('/livez')).status).toBe(200)
     expect((await get('/readyz')).status).toBe(200)
   })
 
-  test('serves the documents', async () => {
+  test('the sandbox serves the documents of all versions', async () => {
     expect((await get('/openapi.json')).body.info.version).toBe(CURRENT)
     for (const version of VERSIONS) {
       expect((await get(`/openapi/${version}.json`)).body.info.version).toBe(version)
@@ -139,7 +126,7 @@ describe('outside /v1', () => {
     expect((await get('/openapi/..%2f..%2fpackage.json')).status).toBe(404)
   })
 
-  test('tells programs that read where the documentation is, and crawlers to stay away', async () => {
+  test('the listener tells programs where the documentation is, and crawlers to stay away', async () => {
     const index = await fetch(`${service.urls.sandbox}/llms.txt`, { redirect: 'manual' })
     expect([index.status, index.headers.get('Location')]).toEqual([
       302,
@@ -150,11 +137,11 @@ describe('outside /v1', () => {
     expect(await robots.text()).toBe('User-agent: *\nDisallow: /\n')
   })
 
-  test('has no file of a pass that there is not', async () => {
+  test('the listener answers 404 for the file of a pass that does not exist', async () => {
     expect(refusal(await get('/p/abc.pkpass'))).toEqual([404, 'not_found', 'not_found'])
   })
 
-  test.each(['/', '/nothing', '/v2/passes', '/p', '/%'])('%s is not there', async (path) => {
+  test.each(['/', '/nothing', '/v2/passes', '/p', '/%'])('GET %s is not found', async (path) => {
     expect(refusal(await get(path))).toEqual([404, 'not_found', 'not_found'])
   })
 })

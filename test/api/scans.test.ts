@@ -1,5 +1,5 @@
 /** Scanners read passes: what they are told, what is recorded, and who wins of several at once. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { PassTokens } from '../../runtime/passes/wallets/render/pass-tokens.ts'
 import { openPassTokens } from '../../runtime/passes/wallets/render/pass-tokens.ts'
 import { unzip } from '../passes/render/apple-files.ts'
@@ -8,10 +8,10 @@ import {
   makeKey,
   makeTenant,
   type Send,
-  START,
   speak,
   startTestService,
   type TestService,
+  useService,
 } from '../support/service.ts'
 import { eventsOf } from './events-of.ts'
 import {
@@ -25,22 +25,16 @@ import {
   VERSIONS,
 } from './fixtures.ts'
 
-let service: TestService
+const service = useService({ poolSize: 10 })
 /** Another node on the same database. */
 let other: TestService
 let tokens: Readonly<Record<'sandbox' | 'live', PassTokens>>
 beforeAll(async () => {
-  service = await startTestService({ poolSize: 10 })
   other = await startTestService({ database: { ...service.database, close: async () => {} } })
   tokens = openPassTokens(service.database.pepper)
 })
 afterAll(async () => {
   await other.stop()
-  await service.stop()
-})
-beforeEach(() => {
-  service.clock.now = START
-  service.clock.monotonic += 120_000
 })
 
 const POLL = { interval: 5, timeout: 10_000 }
@@ -224,7 +218,7 @@ describe('what comes of it', () => {
     expect(events.filter((type) => type === 'pass.scanned already_redeemed')).toHaveLength(19)
   })
 
-  test('who redeems and who revokes at once: one of them wins', async () => {
+  test('one of a concurrent redemption and revocation wins', async () => {
     for (let round = 0; round < 5; round += 1) {
       const { id } = await issuePass(send, templates.get('event_ticket')!)
       const [redeemed, revoked] = await Promise.all([
@@ -292,19 +286,19 @@ describe('codes', () => {
     return [status, body.result, body.pass_id]
   }
 
-  test('are what the file of the pass shows to scanners', async () => {
+  test('the codes of a pass are what the file of the pass shows to scanners', async () => {
     const { download } = (await send(`/v1/passes/${id}`)).body
     const file = Buffer.from(await (await fetch(download.apple_url)).arrayBuffer())
     const { barcodes } = JSON.parse(unzip(file).get('pass.json')!.toString())
     expect(await read(barcodes[0].message)).toEqual([201, 'accepted', id])
   })
 
-  test('are read in either case', async () => {
+  test('the codes of a pass are read in either case', async () => {
     expect(await read(code)).toEqual([201, 'accepted', id])
     expect(await read(code.toLowerCase())).toEqual([201, 'accepted', id])
   })
 
-  test('of no pass are recorded as unknown, and nobody is told', async () => {
+  test('a scanned code of no pass is recorded as unknown, and no event is made', async () => {
     const other = await makeTenant(service)
     const sendOther = await speakFor(service, other)
     const theirs = await issuePass(sendOther, await makeTemplate(sendOther))
@@ -360,7 +354,7 @@ describe('is refused', () => {
     [{ pass_id: 'ID', mode: 'verify', location: { latitude: 0, longitude: -181 } }, 'location.longitude'],
     [{ pass_id: 'ID', mode: 'verify', location: { latitude: 0, longitude: 0, floor: 2 } }, 'location.floor'],
     [{ pass_id: 'ID', mode: 'verify', scanned_at: '2026-06-01T12:00:00Z' }, 'scanned_at'],
-  ])('by field: %j', async (body, field) => {
+  ])('POST /v1/scans names the wrong field of %j', async (body, field) => {
     const named = JSON.parse(JSON.stringify(body).replace('"ID"', JSON.stringify(id)))
     expect(firstFault(await scan(send, named))).toMatchObject([422, 'validation_failed', { field }])
   })
@@ -369,7 +363,7 @@ describe('is refused', () => {
     expect((await send('/v1/scans')).body).toEqual({ data: [], has_more: false, next_cursor: null })
   })
 
-  test('an unknown scan, and one of another tenant', async () => {
+  test('a scan that is unknown or another tenant’s is refused', async () => {
     const other = await speakFor(service, await makeTenant(service))
     const pass = await issuePass(other, await makeTemplate(other))
     const theirs = (await scan(other, { pass_id: pass.id, mode: 'verify' })).body.id
@@ -404,7 +398,7 @@ describe('is refused', () => {
   })
 })
 
-test('lists: filters, orders and pages', async () => {
+test('the list of scans has filters, orders and pages', async () => {
   const send = await speakFor(service, await makeTenant(service))
   const [coupon, loyalty] = [await makeTemplate(send, { kind: 'coupon' }), await makeTemplate(send)]
   const [one, two] = [(await issuePass(send, coupon)).id, (await issuePass(send, loyalty)).id]

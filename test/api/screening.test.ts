@@ -4,11 +4,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { cardholderScreeningWorker } from '../../runtime/cards/cardholders/screening-job.ts'
 import { listSetAside, retrySetAside } from '../../runtime/operator/set-aside.ts'
 import { verifyTenant } from '../../runtime/tenants/admin/tenants.ts'
-import { makeTenant, type Send, startTestService, type TestService } from '../support/service.ts'
+import { makeTenant, type Send, useService } from '../support/service.ts'
 import { strictLog } from '../support/strict-log.ts'
 import { firstFault, refusal, speakFor } from './fixtures.ts'
 
@@ -38,18 +38,14 @@ function writeList(entries: Listed): void {
   writeFileSync(join(folder, 'sdn.csv'), `${lines.join('\r\n')}\r\n\x1a`)
 }
 
-let service: TestService
 let tenantId: string
 let send: Send
 
-beforeAll(async () => {
+const service = useService(async () => {
   writeList(LIST)
-  service = await startTestService({ env: { SVC_SANCTIONS_LIST: folder, SVC_LICENSED_STATES: 'CA,NY' } })
+  return { env: { SVC_SANCTIONS_LIST: folder, SVC_LICENSED_STATES: 'CA,NY' } }
 })
-afterAll(async () => {
-  await service.stop()
-  rmSync(folder, { recursive: true })
-})
+afterAll(() => rmSync(folder, { recursive: true }))
 beforeEach(async () => {
   await useList(LIST)
   tenantId = await makeTenant(service)
@@ -117,7 +113,7 @@ const MATCHED = {
 }
 
 describe('in the request', () => {
-  test('who is on no list is active, and knows by which list', async () => {
+  test('a cardholder who is on no list is active, and shows the version of the list', async () => {
     const made = await create({})
     const list_version = service.sanctions.list().version
     const last_screened_at = new Date(service.clock.now).toISOString()
@@ -128,7 +124,7 @@ describe('in the request', () => {
     expect(await alertsOn(made.id)).toEqual([])
   })
 
-  test('who is on it is pending with an open alert, which is no event', async () => {
+  test('a cardholder who is on a list is pending with an open alert, which is no event', async () => {
     const made = await create({ name: 'Дмитрий Волков', date_of_birth: '1961-03-14' })
     expect(made).toMatchObject({ ...MATCHED, status: 'pending' })
     const alerts = await alertsOn(made.id)
@@ -151,14 +147,14 @@ describe('in the request', () => {
     expect(refusal(switched)).toEqual([409, 'conflict', 'invalid_state'])
   })
 
-  test('of the same name, born on another day or said to be a company, is reviewed all the same', async () => {
+  test('a cardholder of the same name, born on another day or said to be a company, is reviewed all the same', async () => {
     const younger = await create({ name: 'Dmitri Volkov', date_of_birth: '1999-01-01' })
     expect(younger).toMatchObject({ status: 'pending', sanctions: { status: 'potential_match' } })
     const company = await create({ type: 'company', name: 'Dmitri Volkov', date_of_birth: undefined })
     expect(company).toMatchObject({ status: 'pending', sanctions: { status: 'potential_match' } })
   })
 
-  test('without a date of birth it says that one would help', async () => {
+  test('a cardholder without a date of birth is told that one would help', async () => {
     const made = await create({ name: 'Muhammad al Rashidi' })
     expect(made.requirements).toEqual({
       disabled_reason: 'sanctions_alert_open',
@@ -180,7 +176,7 @@ describe('in the request', () => {
 })
 
 describe('an alert', () => {
-  test('that is false sets the cardholder free with the last one, and is not raised again', async () => {
+  test('a sanctions alert that is false sets the cardholder free with the last one, and is not raised again', async () => {
     const made = await create({ name: 'Dmitri Volkov' })
     const [first, second, ...none] = await alertsOn(made.id)
     expect(none).toEqual([])
@@ -203,7 +199,7 @@ describe('an alert', () => {
     expect(await alertsOn(made.id)).toHaveLength(2)
   })
 
-  test('that is confirmed blocks the cardholder and cancels its cards, for good', async () => {
+  test('a sanctions alert that is confirmed blocks the cardholder and cancels its cards, for good', async () => {
     const made = await create({})
     const card = (await send('/v1/cards', { body: { cardholder_id: made.id, type: 'virtual' } })).body
     await patch(made.id, { name: 'Mohammed Al-Rashidi' })
@@ -226,14 +222,14 @@ describe('an alert', () => {
     }
   })
 
-  test('is resolved once by twenty at once', async () => {
+  test('a sanctions alert is resolved once by twenty at once', async () => {
     const made = await create({ name: 'Mohammed Al-Rashidi' })
     const [alert] = await alertsOn(made.id)
     const answers = await Promise.all(Array.from({ length: 20 }, () => resolve(alert!.id, 'false_positive')))
     expect(answers.map(({ status }) => status).toSorted()).toEqual([200, ...Array(19).fill(409)])
   })
 
-  test('is simulated, also with a score, and survives a screening', async () => {
+  test('a sanctions alert is simulated, also with a score, and survives a screening', async () => {
     const { id } = await create({})
     const path = '/v1/test/cardholders/simulate_sanctions_match'
     const { status, body } = await send(path, { body: { cardholder_id: id, score: 0.99 } })
@@ -258,7 +254,7 @@ describe('an alert', () => {
     expect(firstFault(answer)).toEqual([422, 'validation_failed', expect.objectContaining({ field })])
   })
 
-  test('is told of from 2026-05-19 on alone', async () => {
+  test('a sanctions alert is told of from 2026-05-19 on alone', async () => {
     const old = await speakFor(service, await makeTenant(service, 'enterprise', '2026-02-01'))
     const { id } = await create({}, old)
     const path = '/v1/test/cardholders/simulate_sanctions_match'
@@ -269,7 +265,7 @@ describe('an alert', () => {
 })
 
 describe('another list', () => {
-  test('finds those who were clear, tells of them, and leaves the others', async () => {
+  test('a new list finds those who were clear, tells of them, and leaves the others', async () => {
     const [one, other] = [await create({ name: 'Ivan Petrov' }), await create({})]
     const off = await create({ name: 'Ivan Petrov' })
     await patch(off.id, { status: 'inactive' })
@@ -292,7 +288,7 @@ describe('another list', () => {
     expect((await service.database.control.query({ text }, values)).rows).toEqual([{ actor_type: 'system' }])
   })
 
-  test('says of an open alert that its entry has changed, or is gone', async () => {
+  test('a new list says of an open alert that its entry has changed, or is gone', async () => {
     const { id } = await create({ name: 'Mohammed Al-Rashidi' })
     await useList([[2, 'AL-RASHIDI, Mohammed', '02 Jul 1970']])
     await cardholderScreeningWorker(parts()).runOnce()
@@ -317,7 +313,7 @@ describe('another list', () => {
     ])
   })
 
-  test('is for everybody, once each, on two nodes at once', async () => {
+  test('a new list is held against each cardholder once, on two nodes at once', async () => {
     const names = Array.from({ length: 30 }, (_, index) =>
       index % 3 === 0 ? 'Ivan Petrov' : `Ada Moreau ${index}`,
     )
@@ -337,7 +333,7 @@ describe('another list', () => {
     expect((await eventTypes()).filter((type) => type === 'cardholder.sanctions.alert')).toHaveLength(10)
   })
 
-  test('that came into use earlier screens nobody', async () => {
+  test('a list that came into use earlier screens no cardholder again', async () => {
     const made = await create({})
     const before = service.sanctions.list()
     await useList([[4, 'MOREAU, Ada']])
@@ -348,7 +344,7 @@ describe('another list', () => {
   })
 })
 
-test('in live, states that are not served are refused', async () => {
+test('a live cardholder from a state that is not served is refused', async () => {
   await verifyTenant(service.operator, tenantId)
   service.forget()
   const live = await speakFor(service, tenantId, 'live')

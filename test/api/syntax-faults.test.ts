@@ -19,11 +19,11 @@ test.each([
   ['{} {}', 1, 4, 'nothing more'],
   ['\ufeff{}', 1, 1, 'a value'],
   ['[}', 1, 2, 'a value'],
-])('%j: line %i, column %i should be %s', (text, line, column, expected) => {
+])('a syntax fault is located: %j: line %i, column %i should be %s', (text, line, column, expected) => {
   expect(findSyntaxFault(text)).toEqual({ line, column, expected })
 })
 
-test('finds a fault in what JSON.parse refuses, and in nothing else', () => {
+test('the finder of syntax faults finds one in what JSON.parse refuses, and in nothing else', () => {
   const damaged = fc
     .tuple(
       fc.json(),
@@ -51,7 +51,7 @@ test('finds a fault in what JSON.parse refuses, and in nothing else', () => {
   )
 })
 
-test('takes text that is nested as deep as it is long, and a string of megabytes', () => {
+test('the finder of syntax faults takes deeply nested text, and a string of megabytes', () => {
   expect(findSyntaxFault('['.repeat(1_000_000))).toMatchObject({ column: 1_000_001 })
   expect(findSyntaxFault(`"${'x\\n'.repeat(1_000_000)}`)).toMatchObject({
     expected: 'the closing double quote',

@@ -1,34 +1,21 @@
 /** Nothing of one tenant or environment shows in another. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import {
-  type Answer,
-  makeTenant,
-  type Send,
-  START,
-  startTestService,
-  type TestService,
-} from '../support/service.ts'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { type Answer, makeTenant, type Send, useService } from '../support/service.ts'
 import { issuePass, makeTemplate, NO_PASS, NO_TEMPLATE, speakFor } from './fixtures.ts'
 
-let service: TestService
+const service = useService({ poolSize: 10 })
 let tenantId: string
 let send: Send
 let templateId: string
 
 beforeAll(async () => {
-  service = await startTestService({ poolSize: 10 })
   tenantId = await makeTenant(service)
   send = await speakFor(service, tenantId)
   templateId = await makeTemplate(send)
 })
-afterAll(() => service.stop())
-beforeEach(() => {
-  service.clock.now = START
-  service.clock.monotonic += 120_000
-})
 
 describe('another tenant', () => {
-  test('finds nothing of it, and reads what a missing object reads', async () => {
+  test('another tenant finds nothing of it, and reads what a missing object reads', async () => {
     const pass = await issuePass(send, templateId)
     const other = await speakFor(service, await makeTenant(service))
     const live = await speakFor(service, tenantId, 'live')

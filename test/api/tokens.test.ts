@@ -1,32 +1,19 @@
 /** Tokens of people and bank accounts: made once, used once, sealed meanwhile. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { sweep } from '../../runtime/process/cleanup-job.ts'
-import {
-  makeKey,
-  makeTenant,
-  type Send,
-  START,
-  speak,
-  startTestService,
-  type TestService,
-} from '../support/service.ts'
+import { makeKey, makeTenant, type Send, START, speak, useService } from '../support/service.ts'
 import { firstFault, refusal, speakFor } from './fixtures.ts'
 
 const SINCE = ['2025-11-01', '2026-02-01', '2026-05-19'] as const
 const MINUTE = 60_000
 
-let service: TestService
+const service = useService()
 let tenantId: string
 let send: Send
 
 beforeAll(async () => {
-  service = await startTestService()
   tenantId = await makeTenant(service)
   send = await speakFor(service, tenantId)
-})
-afterAll(() => service.stop())
-beforeEach(() => {
-  service.clock.now = START
 })
 
 const PERSON = {
@@ -85,7 +72,7 @@ test('a browser makes them with a publishable key, and nothing else', async () =
   expect((await hold(answer.body.id)).status).toBe(201)
 })
 
-test('what it holds becomes the cardholder, and is forgotten', async () => {
+test('the content of a token becomes the cardholder, and is forgotten', async () => {
   const id = await makeToken()
   const { status, body } = await hold(id, { email: 'ada@example.com' })
   expect([status, body]).toEqual([
@@ -152,19 +139,19 @@ describe('one that cannot be used is refused', () => {
     { field: 'token_id', issue: expect.stringContaining(issue) },
   ]
 
-  test('twice', async () => {
+  test('a token that has been used is refused the second time', async () => {
     const id = await makeToken()
     expect((await hold(id)).status).toBe(201)
     expect(firstFault(await hold(id))).toEqual(fault('used already'))
   })
 
-  test('by twenty at once: one gets it', async () => {
+  test('a token that twenty requests use at once is given to one', async () => {
     const id = await makeToken()
     const answers = await Promise.all(Array.from({ length: 20 }, () => hold(id)))
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(1)
   })
 
-  test('but is not used up by a request that fails', async () => {
+  test('a token is not used up by a request that fails', async () => {
     const id = await makeToken()
     expect((await hold(id, { phone_number: '1' })).status).toBe(422)
     expect(firstFault(await hold(id, { name: 'Ada' }))).toEqual([
@@ -175,7 +162,7 @@ describe('one that cannot be used is refused', () => {
     expect((await hold(id)).status).toBe(201)
   })
 
-  test('after half an hour', async () => {
+  test('a token is refused after half an hour', async () => {
     const [early, late] = [await makeToken(), await makeToken()]
     service.clock.now += 30 * MINUTE - 1
     expect((await hold(early)).status).toBe(201)
@@ -185,7 +172,7 @@ describe('one that cannot be used is refused', () => {
     expect(firstFault(await hold(late))).toEqual(fault('names no token'))
   })
 
-  test('of a bank account, for a company, of nobody, of another tenant', async () => {
+  test('a token is refused of a bank account, for a company, of nobody, of another tenant', async () => {
     expect(firstFault(await hold(await makeToken(OF_ACCOUNT)))).toEqual(fault('of a bank account'))
     expect(firstFault(await hold(await makeToken(), { type: 'company' }))).toEqual(fault('individuals only'))
     expect(firstFault(await hold('tok_00000000000000000000000000'))).toEqual(fault('names no token'))
@@ -235,7 +222,7 @@ test.each<[string, object, string]>([
     'bank_account.routing_number',
   ],
   ['the other kind', { type: 'person', bank_account: ACCOUNT }, 'person'],
-])('%s is refused by its field', async (_about, body, field) => {
+])('POST /v1/tokens refuses %s by its field', async (_about, body, field) => {
   expect(firstFault(await send('/v1/tokens', { body }))).toEqual([
     422,
     'validation_failed',

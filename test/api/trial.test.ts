@@ -1,5 +1,5 @@
 /** What the trial covers, exactly. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
   type Answer,
   makeKey,
@@ -8,30 +8,25 @@ import {
   speak,
   startTestService,
   type TestService,
+  useService,
 } from '../support/service.ts'
 import { countWaiting, firstFault, makeTemplate, speakFor } from './fixtures.ts'
 
 const DAY = 86_400_000
 
-let service: TestService
+const service = useService({ poolSize: 10 })
 /** Another node on the same database. */
 let other: TestService
 
 beforeAll(async () => {
-  service = await startTestService({ poolSize: 10 })
   other = await startTestService({ database: { ...service.database, close: async () => {} } })
 })
 afterAll(async () => {
   await other.stop()
-  await service.stop()
-})
-beforeEach(() => {
-  service.clock.now = START
-  service.clock.monotonic += 120_000
 })
 
 describe('the trial', () => {
-  test('covers 500 live passes, exactly, whoever asks at once', async () => {
+  test('the trial covers 500 live passes, exactly, whoever asks at once', async () => {
     const tenant = await makeTenant(service, 'trial')
     const by = await speakFor(service, tenant, 'live')
     const own = await makeTemplate(by)
@@ -55,7 +50,7 @@ describe('the trial', () => {
     expect((await by('/v1/passes/count')).body.count).toBe(500)
   })
 
-  test('covers 500 where batches and single requests come to two nodes at once', async () => {
+  test('the trial covers 500 where batches and single requests come to two nodes at once', async () => {
     const tenant = await makeTenant(service, 'trial')
     const { secret } = await makeKey(service, tenant, { environment: 'live' })
     const nodes = [service, other].map(({ urls }) => speak(urls.live, { secret }))
@@ -105,7 +100,7 @@ describe('the trial', () => {
     ])
   })
 
-  test('is not stored: with a plan the same request goes through', async () => {
+  test('the trial is not stored: with a plan the same request goes through', async () => {
     const tenant = await makeTenant(service, 'trial')
     const by = await speakFor(service, tenant, 'live')
     const own = await makeTemplate(by)
@@ -126,7 +121,7 @@ describe('the trial', () => {
     expect((await by('/v1/passes', call)).status).toBe(201)
   })
 
-  test('ends after 30 days', async () => {
+  test('the trial ends after 30 days', async () => {
     const tenant = await makeTenant(service, 'trial')
     const by = await speakFor(service, tenant, 'live')
     const own = await makeTemplate(by)

@@ -1,21 +1,14 @@
 /** Endpoints of webhooks over HTTP: registration, change, secrets, and the attempts that are to be made. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { openSecrets } from '../../runtime/events/outbound/signing.ts'
 import { secretContext } from '../../runtime/events/webhook-endpoints/secrets.ts'
 import { createSeals } from '../../runtime/platform/secrets.ts'
 import { planAll } from '../support/planning.ts'
 import { until } from '../support/programs.ts'
-import {
-  makeKey,
-  makeTenant,
-  type Send,
-  speak,
-  startTestService,
-  type TestService,
-} from '../support/service.ts'
+import { makeKey, makeTenant, type Send, speak, useService } from '../support/service.ts'
 import { countWaiting, firstFault, makeTemplate, refusal, speakFor, VERSIONS } from './fixtures.ts'
 
-let service: TestService
+const service = useService({ env: { SVC_WEBHOOK_ALLOW: '127.0.0.0/8' }, keepsTime: true })
 let tenantId: string
 let send: Send
 
@@ -23,11 +16,9 @@ const URL = 'http://127.0.0.1:9999/hooks'
 const NO_ENDPOINT = 'whe_00000000000000000000000000'
 
 beforeAll(async () => {
-  service = await startTestService({ env: { SVC_WEBHOOK_ALLOW: '127.0.0.0/8' } })
   tenantId = await makeTenant(service)
   send = await speakFor(service, tenantId)
 })
-afterAll(() => service.stop())
 
 async function register(content: object = {}, by: Send = send) {
   const { status, body } = await by('/v1/webhook-endpoints', {
@@ -106,7 +97,7 @@ describe('what is refused', () => {
     ['an unknown type', { enabled_events: ['pass.born'] }, 'enabled_events[0]'],
     ['all types and one more', { enabled_events: ['*', 'pass.created'] }, 'enabled_events'],
     ['no type', { enabled_events: [] }, 'enabled_events'],
-  ])('%s', async (_, content, field) => {
+  ])('POST /v1/webhook-endpoints refuses %s by its field', async (_, content, field) => {
     const answer = await send('/v1/webhook-endpoints', {
       body: { url: URL, enabled_events: ['*'], ...content },
     })
@@ -114,7 +105,7 @@ describe('what is refused', () => {
     expect(answer.body.error.details.map((each: { field: string }) => each.field)).toContain(field)
   })
 
-  test('http in live, and https not', async () => {
+  test('a webhook URL with http is refused in live, and https is not', async () => {
     const live = await speakFor(service, tenantId, 'live')
     const ask = (url: string) => live('/v1/webhook-endpoints', { body: { url, enabled_events: ['*'] } })
     expect(firstFault(await ask('http://93.184.215.14/hooks'))).toMatchObject([
@@ -127,7 +118,7 @@ describe('what is refused', () => {
     expect((await ask('https://93.184.215.14/hooks')).status).toBe(201)
   })
 
-  test('also in a change, of which then nothing is done', async () => {
+  test('a refused change of a webhook endpoint does nothing', async () => {
     const { id } = await register()
     const answer = await send(`/v1/webhook-endpoints/${id}`, {
       method: 'PATCH',
@@ -137,7 +128,7 @@ describe('what is refused', () => {
     expect((await send(`/v1/webhook-endpoints/${id}`)).body.description).toBeNull()
   })
 
-  test('the same again to who repeats it', async () => {
+  test('a refused registration is refused the same when it is repeated', async () => {
     const call = {
       body: { url: 'http://10.0.0.1/', enabled_events: ['*'] },
       headers: { 'Idempotency-Key': crypto.randomUUID() },
@@ -188,7 +179,7 @@ describe('the secret', () => {
       service.clock.now,
     )
 
-  test('is stored sealed, opens for its endpoint alone, and is shown again only to who repeats the request', async () => {
+  test('the secret of a webhook endpoint is sealed, opens for its endpoint alone, and is shown again only to a repeated request', async () => {
     const call = {
       body: { url: URL, enabled_events: ['*'] },
       headers: { 'Idempotency-Key': crypto.randomUUID() },
@@ -212,7 +203,7 @@ describe('the secret', () => {
   const rotate = async (id: string) =>
     (await send(`/v1/webhook-endpoints/${id}/rotate_secret`, { body: {} })).body.secret as string
 
-  test('signs for 24 hours after its rotation, unless another one follows', async () => {
+  test('the secret of a webhook endpoint signs for 24 hours after its rotation, unless another one follows', async () => {
     const { id, secret: first } = await register()
     const second = await rotate(id)
     expect(await opened(id)).toEqual([second, first])
@@ -226,13 +217,13 @@ describe('the secret', () => {
     expect(await opened(id)).toEqual([third])
   })
 
-  test('leaves nothing but the one before it, however often it is rotated', async () => {
+  test('the secret of a webhook endpoint leaves nothing but the one before it, however often it is rotated', async () => {
     const { id } = await register()
     for (let count = 0; count < 50; count += 1) await rotate(id)
     expect((await stored(id)).retired_secrets).toHaveLength(1)
   })
 
-  test('of an earlier version’s many old ones only the last signs', async () => {
+  test('only the last of an earlier version’s many old secrets signs', async () => {
     const { id, secret: first } = await register()
     const second = await rotate(id)
     const [kept] = (await stored(id)).retired_secrets
@@ -263,7 +254,7 @@ describe('the number of endpoints', () => {
   }
   const add = (by: Send) => by('/v1/webhook-endpoints', { body: { url: URL, enabled_events: ['*'] } })
 
-  test('is 100 in an environment; one that is deleted makes room', async () => {
+  test('the number of webhook endpoints is 100 in an environment; one that is deleted makes room', async () => {
     const { by } = await fill(100)
     const refused = await add(by)
     expect(refusal(refused)).toEqual([409, 'conflict', 'invalid_state'])
@@ -273,7 +264,7 @@ describe('the number of endpoints', () => {
     expect((await add(by)).status).toBe(409)
   })
 
-  test('is not exceeded by requests at the same time', async () => {
+  test('the number of webhook endpoints is not exceeded by requests at the same time', async () => {
     const { by, owner } = await fill(99)
     const { control } = service.database
     // While the end of the audit log is held, whoever has counted the endpoints cannot commit.
@@ -289,7 +280,7 @@ describe('the number of endpoints', () => {
 })
 
 describe('attempts', () => {
-  test('are planned for who is subscribed, and cancelled where the endpoint is disabled', async () => {
+  test('webhook attempts are planned for who is subscribed, and cancelled where the endpoint is disabled', async () => {
     const by = await speakFor(service, await makeTenant(service))
     const all = await register({}, by)
     const some = await register({ enabled_events: ['pass_template.created', 'pass.created'] }, by)
@@ -343,7 +334,7 @@ describe('attempts', () => {
     expect((await by(`/v1/events/${body.id}`)).body).toEqual(body)
   })
 
-  test('that are pending are cancelled when the endpoint is disabled, and stay so', async () => {
+  test('webhook attempts that are pending are cancelled when the endpoint is disabled, and stay so', async () => {
     const by = await speakFor(service, await makeTenant(service))
     const { id } = await register({}, by)
     await makeTemplate(by)
@@ -359,7 +350,7 @@ describe('attempts', () => {
     expect((await attemptsOf(id)).map(({ status }) => status)).toEqual(['canceled'])
   })
 
-  test('are retried by hand, also while the endpoint is disabled; those that are due are made anyway', async () => {
+  test('webhook attempts are retried by hand, also while the endpoint is disabled; those that are due are made anyway', async () => {
     const by = await speakFor(service, await makeTenant(service))
     const { id } = await register({}, by)
     await makeTemplate(by)
@@ -387,7 +378,7 @@ describe('attempts', () => {
     expect(await queued('ready', id)).toBe(1)
   })
 
-  test('that wait for their time are made at once by hand, and keep their time', async () => {
+  test('webhook attempts that wait for their time are made at once by hand, and keep their time', async () => {
     const by = await speakFor(service, await makeTenant(service))
     const { id } = await register({}, by)
     await makeTemplate(by)
@@ -413,7 +404,7 @@ describe('attempts', () => {
     expect(rows[0]!.resume_at).toBe(Date.parse('2026-06-02T00:00:00Z'))
   })
 
-  test('go with the endpoint', async () => {
+  test('webhook attempts go with the endpoint', async () => {
     const by = await speakFor(service, await makeTenant(service))
     const { id } = await register({}, by)
     await makeTemplate(by)

@@ -1,23 +1,14 @@
 /** Paths with a word where others have a parameter: the word wins in the versions that have it. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { versions } from '../../generated/versions.ts'
-import {
-  makeKey,
-  makeTenant,
-  type Send,
-  speak,
-  startTestService,
-  type TestService,
-} from '../support/service.ts'
+import { makeKey, makeTenant, type Send, speak, useService } from '../support/service.ts'
 
-let service: TestService
+const service = useService()
 let secret: string
 
 beforeAll(async () => {
-  service = await startTestService()
   secret = (await makeKey(service, await makeTenant(service, 'enterprise'), { scope: 'admin' })).secret
 })
-afterAll(() => service?.stop())
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
@@ -38,7 +29,7 @@ const methodsOf = ({ operations }: (typeof versions)[number], path: string) =>
   operations.filter((each) => each.path === path).map(({ method }) => method as string)
 
 describe.each(versions.map((version) => [version.name, version] as const))('in %s', (name, version) => {
-  test.each(words)('%s', async (path) => {
+  test.each(words)('a word in the path %s wins over a parameter', async (path) => {
     const send: Send = speak(service.urls.sandbox, { secret, version: name })
     const here = methodsOf(version, path)
     const anywhere = new Set(versions.flatMap((each) => methodsOf(each, path)))

@@ -21,7 +21,8 @@ import { createKey } from '../../runtime/tenants/admin/keys.ts'
 import { liftLimit } from '../../runtime/tenants/admin/limits.ts'
 import { createTenant } from '../../runtime/tenants/admin/tenants.ts'
 import { createClock } from '../../runtime/tenants/clock/clock.ts'
-import { BENCH_PEPPER, startDemoService } from './demo-service.ts'
+import { BENCH_PEPPER } from './bench-database.ts'
+import { startDemoService } from './demo-service.ts'
 import { type Scratch, withScratch } from './scratch.ts'
 
 const { values: options } = parseArgs({

@@ -8,7 +8,6 @@
 import { parseArgs } from 'node:util'
 import { listRoutes } from '../../runtime/dashboard/pages/dashboard.ts'
 import { findById } from '../../runtime/dashboard/pages/search/places.ts'
-import { acquireServer } from '../../runtime/database/embedded/server.ts'
 import { openDatabase } from '../../runtime/database/open/open-database.ts'
 import { PREFIXES } from '../../runtime/platform/ids.ts'
 import {
@@ -19,8 +18,8 @@ import {
   type Visitor,
 } from '../dashboard/support/dashboard.ts'
 import { crowdId, fillSandbox } from '../isolation/crowd.ts'
-import { watchOver } from '../support/server.ts'
 import { makeKey } from '../support/service.ts'
+import { BENCH_PEPPER, startDatabase } from './bench-database.ts'
 import { withScratch } from './scratch.ts'
 import { print, quantile } from './webhooks-figures.ts'
 
@@ -146,14 +145,10 @@ async function compare(dashboard: TestDashboard, rows: number, rounds: number): 
   print(`over ${MAX_BYTES / 1000} kB: ${heavy.join(', ') || 'none'}`)
 }
 
-await withScratch(async ({ directory, atEnd }) => {
-  const server = await acquireServer({ dataDir: directory, say: console.error, parameters: PARAMETERS })
-  atEnd(server.release)
-  const watcher = watchOver(server, directory)
-  atEnd(() => watcher.stdin?.end('done\n'))
-  const { user, password, host, port, database: name } = server.connection()
-  const url = `postgres://${user}:${password}@${host}:${port}/${name}`
-  const pepper = 'pepper of the bench'
+await withScratch(async (scratch) => {
+  const { directory, atEnd } = scratch
+  const url = await startDatabase(scratch, PARAMETERS)
+  const pepper = BENCH_PEPPER
   const settings = { databaseUrl: url, pepper, dataDir: directory, poolSize: 10, preparedStatements: true }
   const opened = await openDatabase(settings)
   const clock = { machine: Date.now, service: Date.now, offset: () => 0 }

@@ -3,13 +3,11 @@ import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
-import { acquireServer } from '../../runtime/database/embedded/server.ts'
 import { START } from '../support/programs.ts'
+import { BENCH_PEPPER, startDatabase } from './bench-database.ts'
 import type { Scratch } from './scratch.ts'
 
 const VERSION = '2026-05-19'
-
-export const BENCH_PEPPER = 'pepper of the bench'
 
 /** GET, or POST with a new Idempotency-Key where there is a body; throws where the answer is no success. */
 export type Call = (
@@ -42,17 +40,14 @@ interface Ready {
 
 /** @param settings of the service beside those of a bench. */
 export async function startDemoService(
-  { directory, atEnd, own }: Scratch,
+  scratch: Scratch,
   settings: Readonly<Record<string, string>> = {},
 ): Promise<DemoService> {
-  const server = await acquireServer({ dataDir: directory, say: (text) => process.stderr.write(`${text}\n`) })
-  atEnd(server.release)
-  const { user, password, host, port, database } = server.connection()
-  const url = `postgres://${user}:${password}@${host}:${port}/${database}`
+  const url = await startDatabase(scratch)
   const env = {
     DATABASE_URL: url,
     SVC_PEPPER: BENCH_PEPPER,
-    DATA_DIR: directory,
+    DATA_DIR: scratch.directory,
     SANDBOX_PORT: '0',
     LIVE_PORT: '0',
     CONSOLE_PORT: '0',
@@ -63,7 +58,7 @@ export async function startDemoService(
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
-  own(child)
+  scratch.own(child)
   const lines = createInterface({ input: child.stdout })
   const line = await Promise.race([once(lines, 'line'), once(lines, 'close')])
   if (line.length === 0) throw new Error('the service ended before it was ready')

@@ -15,14 +15,13 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import pg from 'pg'
 import { current } from '../../generated/versions.ts'
-import { acquireServer } from '../../runtime/database/embedded/server.ts'
 import { openDatabase } from '../../runtime/database/open/open-database.ts'
 import { createKey } from '../../runtime/tenants/admin/keys.ts'
 import { liftLimit } from '../../runtime/tenants/admin/limits.ts'
 import { createTenant } from '../../runtime/tenants/admin/tenants.ts'
 import { createClock } from '../../runtime/tenants/clock/clock.ts'
 import { type Program, startService, until } from '../support/programs.ts'
-import { watchOver } from '../support/server.ts'
+import { BENCH_PEPPER, startDatabase } from './bench-database.ts'
 import { compare, KINDS, type Kind } from './fairness-figures.ts'
 import type { Doing, Neighbour } from './fairness-neighbour.ts'
 import type { Measured, Quiet } from './fairness-quiet.ts'
@@ -43,7 +42,6 @@ const rows = Number(options.rows)
 const seconds = Number(options.seconds)
 const rounds = Number(options.rounds)
 
-const PEPPER = 'pepper of the bench'
 const PARAMETERS = { shared_buffers: '256MB', max_wal_size: '2GB' }
 
 /** Of each kind of request, a second: far below what the service can do, so that only waiting shows. */
@@ -89,9 +87,9 @@ const LOAD = `INSERT INTO sandbox.passes (tenant_id, id, template_id, status, fi
 
 /** Makes the quiet tenant and gives its key; it has all the tokens it wants, the neighbour has them for its endpoints. */
 async function prepareTenants(databaseUrl: string, neighbourId: string): Promise<string> {
-  const settings = { databaseUrl, pepper: PEPPER, dataDir: '.', poolSize: 2, preparedStatements: true }
+  const settings = { databaseUrl, pepper: BENCH_PEPPER, dataDir: '.', poolSize: 2, preparedStatements: true }
   const database = await openDatabase(settings)
-  const operator = { control: database.control, clock: createClock(), pepper: PEPPER }
+  const operator = { control: database.control, clock: createClock(), pepper: BENCH_PEPPER }
   const { id: tenantId } = await createTenant(operator, { name: 'Quiet', plan: 'enterprise' }, current)
   const { secret } = await createKey(operator, { tenantId, environment: 'sandbox' })
   const lift = { environment: 'sandbox', factor: 100, hours: 1 } as const
@@ -205,20 +203,21 @@ async function runAll(bench: Bench): Promise<void> {
   await runRounds(bench, doings.filter(isWipe))
 }
 
-await withScratch(async ({ directory, atEnd }) => {
-  const server = await acquireServer({ dataDir: directory, say: console.error, parameters: PARAMETERS })
-  atEnd(server.release)
-  const watcher = watchOver(server, directory)
-  atEnd(() => watcher.stdin?.end('done\n'))
-  const { user, password, host, port, database } = server.connection()
-  const databaseUrl = `postgres://${user}:${password}@${host}:${port}/${database}`
-  const admin = new pg.Client(server.connection())
+await withScratch(async (scratch) => {
+  const { atEnd } = scratch
+  const databaseUrl = await startDatabase(scratch, PARAMETERS)
+  const admin = new pg.Client(databaseUrl)
   atEnd(() => admin.end())
   await admin.connect()
   const sink = startHelper<Sink>('webhooks-sink.ts', [], {}, { apart: true })
   atEnd(() => sink.end())
   const service: Program = startService(
-    { DATABASE_URL: databaseUrl, SVC_PEPPER: PEPPER, SVC_WEBHOOK_ALLOW: '127.0.0.0/8', LOG_LEVEL: 'error' },
+    {
+      DATABASE_URL: databaseUrl,
+      SVC_PEPPER: BENCH_PEPPER,
+      SVC_WEBHOOK_ALLOW: '127.0.0.0/8',
+      LOG_LEVEL: 'error',
+    },
     ['--json', '--demo'],
   )
   atEnd(() => service.end())

@@ -41,7 +41,7 @@ test.each([
     'the service runs on its database',
     () => processesOf(temporary).some(({ command }) => command.includes('runtime/process/main.ts')),
   ],
-] as const)('%s ends it with %i when %s', async (signal, code, what, reached) => {
+] as const)('%s ends a bench with %i when %s', async (signal, code, what, reached) => {
   const before = readdirSync(import.meta.dirname)
   const program = bench()
   await until(what, reached)

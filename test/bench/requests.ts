@@ -17,9 +17,9 @@ import { createInterface } from 'node:readline'
 import { parseArgs, promisify } from 'node:util'
 import autocannon from 'autocannon'
 import pg from 'pg'
-import { acquireServer } from '../../runtime/database/embedded/server.ts'
 import { issueToken } from '../support/access-tokens.ts'
 import { START } from '../support/programs.ts'
+import { BENCH_PEPPER, startDatabase } from './bench-database.ts'
 import { type Scratch, withScratch } from './scratch.ts'
 
 const { values: options } = parseArgs({
@@ -157,12 +157,9 @@ async function main(scratch: Scratch): Promise<void> {
   const rounds = Number(options.rounds)
   const seconds = Number(options.seconds)
   const connections = Number(options.connections)
-  const starting = acquireServer({ dataDir: scratch.directory, say: console.error })
-  scratch.atEnd(async () => (await starting).release())
-  const { user, password, host, port, database } = (await starting).connection()
   const env = {
-    DATABASE_URL: `postgres://${user}:${password}@${host}:${port}/${database}`,
-    SVC_PEPPER: 'pepper of the bench',
+    DATABASE_URL: await startDatabase(scratch),
+    SVC_PEPPER: BENCH_PEPPER,
     SANDBOX_PORT: '0',
     LIVE_PORT: '0',
     CONSOLE_PORT: '0',
@@ -246,7 +243,7 @@ async function compare(
   { rounds, seconds, connections }: { rounds: number; seconds: number; connections: number },
 ): Promise<void> {
   const results = new Map(targets.map((target) => [target.name, [] as number[]]))
-  for (const target of targets) await measure(target, scenario, 1, connections)
+  for (const target of targets) await measure(target, scenario, Math.min(1, seconds), connections)
   for (let round = 0; round < rounds; round++) {
     for (const target of targets)
       results.get(target.name)!.push(await measure(target, scenario, seconds, connections))

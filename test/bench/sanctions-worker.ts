@@ -2,9 +2,8 @@
 import { pino } from 'pino'
 import { cardholderScreeningWorker } from '../../runtime/cards/cardholders/screening-job.ts'
 import type { Matcher, Subject } from '../../runtime/cards/sanctions/matcher.ts'
-import { acquireServer } from '../../runtime/database/embedded/server.ts'
 import { type OpenDatabase, openDatabase } from '../../runtime/database/open/open-database.ts'
-import { watchOver } from '../support/server.ts'
+import { BENCH_PEPPER, startDatabase } from './bench-database.ts'
 import type { Scratch } from './scratch.ts'
 
 const TENANT = `ten_${'0'.repeat(26)}`
@@ -31,19 +30,14 @@ async function fill({ control }: OpenDatabase, cardholders: readonly Subject[]):
 
 /** Screens them all as one tenant's, in a database of the bench's own; `measure` is around the work alone. */
 export async function runWorker<T>(
-  { directory, atEnd }: Scratch,
+  scratch: Scratch,
   matcher: Matcher,
   cardholders: readonly Subject[],
   measure: (work: () => Promise<void>) => Promise<T>,
 ): Promise<T> {
-  const server = await acquireServer({ dataDir: directory, say: console.error })
-  atEnd(server.release)
-  const watcher = watchOver(server, directory)
-  atEnd(() => watcher.stdin?.end('done\n'))
-  const { user, password, host, port, database: name } = server.connection()
   const database = await openDatabase({
-    databaseUrl: `postgres://${user}:${password}@${host}:${port}/${name}`,
-    pepper: 'pepper of the bench',
+    databaseUrl: await startDatabase(scratch),
+    pepper: BENCH_PEPPER,
     dataDir: '.',
     poolSize: 4,
     preparedStatements: true,

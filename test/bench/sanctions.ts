@@ -2,17 +2,24 @@
  * How many cardholders a second are held against a list of 20,000 names: by the index alone, by a worker that reads and writes
  * them, and where every name is compared with every other.
  *
- *   npm run bench:sanctions
+ * `npm run bench:sanctions`. Options: --listed N (20000), --cardholders N (100000), --compared N (40, of them with every name).
  */
+import { parseArgs } from 'node:util'
 import { createMatcher, type Subject } from '../../runtime/cards/sanctions/matcher.ts'
 import { readOfac } from '../../runtime/cards/sanctions/ofac.ts'
 import { runWorker } from './sanctions-worker.ts'
 import { withScratch } from './scratch.ts'
 
-const LISTED = 20_000
-const CARDHOLDERS = 100_000
+const { values: options } = parseArgs({
+  options: {
+    listed: { type: 'string', default: '20000' },
+    cardholders: { type: 'string', default: '100000' },
+    compared: { type: 'string', default: '40' },
+  },
+})
+const [LISTED, CARDHOLDERS] = [Number(options.listed), Number(options.cardholders)]
 /** Compared with everything; more would take minutes. */
-const NAIVE = 40
+const NAIVE = Number(options.compared)
 
 /** The same numbers in each run (mulberry32). */
 function createRandom(seed: number): () => number {

@@ -5,15 +5,14 @@
  * Options: --sizes N,N (10000,1000000).
  */
 import { parseArgs } from 'node:util'
-import { acquireServer } from '../../runtime/database/embedded/server.ts'
 import { type OpenDatabase, openDatabase } from '../../runtime/database/open/open-database.ts'
 import { reportWorker } from '../../runtime/money/reports/job.ts'
 import { insertReport, type ReportType, readReport } from '../../runtime/money/reports/queries.ts'
 import { settlementWorker } from '../../runtime/money/settlements/job.ts'
 import { firstIdAt } from '../../runtime/platform/ids.ts'
 import { openReportLinks } from '../../runtime/tenants/addresses/report-links.ts'
-import { watchOver } from '../support/server.ts'
 import { strictLog } from '../support/strict-log.ts'
+import { BENCH_PEPPER, startDatabase } from './bench-database.ts'
 import { withScratch } from './scratch.ts'
 
 const { values: options } = parseArgs({
@@ -68,18 +67,12 @@ async function watch(work: () => Promise<unknown>): Promise<{ seconds: number; p
   return { seconds: (performance.now() - began) / 1000, peak: mib(peak), base: mib(base) }
 }
 
-await withScratch(async ({ directory, atEnd }) => {
-  const server = await acquireServer({ dataDir: directory, say: console.error })
-  atEnd(server.release)
-  const watcher = watchOver(server, directory)
-  atEnd(() => watcher.stdin?.end('done\n'))
-  const { user, password, host, port, database: name } = server.connection()
-  const pepper = 'pepper of the bench'
+await withScratch(async (scratch) => {
   const database = await openDatabase({
-    databaseUrl: `postgres://${user}:${password}@${host}:${port}/${name}`,
-    ...{ pepper, dataDir: '.', poolSize: 4, preparedStatements: true },
+    databaseUrl: await startDatabase(scratch),
+    ...{ pepper: BENCH_PEPPER, dataDir: '.', poolSize: 4, preparedStatements: true },
   })
-  atEnd(() => database.close())
+  scratch.atEnd(() => database.close())
   const sizes = options.sizes.split(',').map(Number)
   for (const [index, lines] of sizes.entries()) await fill(database, id('ten', index + 1), lines)
   await database.control.query({ text: 'VACUUM (ANALYZE)' })
@@ -118,7 +111,7 @@ await withScratch(async ({ directory, atEnd }) => {
   }
 
   console.log('\nreport                     lines      rows   rows/s   MiB before, at most')
-  const links = openReportLinks(pepper, { sandbox: 'http://127.0.0.1', live: 'http://127.0.0.1' })
+  const links = openReportLinks(BENCH_PEPPER, { sandbox: 'http://127.0.0.1', live: 'http://127.0.0.1' })
   const types: readonly ReportType[] = ['settlement_reconciliation', 'ledger_entries', 'balance_summary']
   for (const type of types) {
     for (const [index, lines] of sizes.entries()) {

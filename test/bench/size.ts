@@ -8,10 +8,9 @@
  * --tenants N (2000, of a thousand passes each), --rounds N (40).
  */
 import { parseArgs } from 'node:util'
-import { acquireServer } from '../../runtime/database/embedded/server.ts'
 import { openDatabase } from '../../runtime/database/open/open-database.ts'
 import { fillSandbox } from '../isolation/crowd.ts'
-import { watchOver } from '../support/server.ts'
+import { BENCH_PEPPER, startDatabase } from './bench-database.ts'
 import { withScratch } from './scratch.ts'
 import { compareSizes } from './size-table.ts'
 import { print } from './webhooks-figures.ts'
@@ -41,7 +40,7 @@ const PARAMETERS = {
 async function run(databaseUrl: string): Promise<void> {
   const database = await openDatabase({
     databaseUrl,
-    pepper: 'pepper of the bench',
+    pepper: BENCH_PEPPER,
     dataDir: '.',
     poolSize: 10,
     preparedStatements: true,
@@ -60,11 +59,4 @@ async function run(databaseUrl: string): Promise<void> {
   }
 }
 
-await withScratch(async ({ directory, atEnd }) => {
-  const server = await acquireServer({ dataDir: directory, say: console.error, parameters: PARAMETERS })
-  atEnd(server.release)
-  const watcher = watchOver(server, directory)
-  atEnd(() => watcher.stdin?.end('done\n'))
-  const { user, password, host, port, database } = server.connection()
-  await run(`postgres://${user}:${password}@${host}:${port}/${database}`)
-})
+await withScratch(async (scratch) => run(await startDatabase(scratch, PARAMETERS)))

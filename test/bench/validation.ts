@@ -1,8 +1,11 @@
 /**
  * `npm run bench:validation`: the checks beside ajv compiled at run time and express-openapi-validator on the same
  * bodies in one process, the size of all versions beside the newest alone, and the price of refusing a megabyte.
+ *
+ * Options: --rounds N (15, of which the best counts), --operations N (12, of which bodies are checked).
  */
 import { readdirSync } from 'node:fs'
+import { parseArgs } from 'node:util'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { fullFormats } from 'ajv-formats/dist/formats.js'
@@ -17,6 +20,11 @@ import { explain } from '../../generators/runtime/explain.ts'
 import { createRandom, valueNear } from '../emit/values.ts'
 import { openContractValidator } from '../support/contract-validator.ts'
 import { makeShapes, prepareShapes } from './shapes.ts'
+
+const { values: options } = parseArgs({
+  options: { rounds: { type: 'string', default: '15' }, operations: { type: 'string', default: '12' } },
+})
+const [ROUNDS, OPERATIONS] = [Number(options.rounds), Number(options.operations)]
 
 type Json = Record<string, unknown>
 
@@ -74,10 +82,10 @@ function wholeJudge({ validate, each }: Body): Case['validate'] {
   }
 }
 
-/** Nanoseconds a call: the best of fifteen rounds. */
+/** Nanoseconds a call: the best of all rounds. */
 function timeOf(call: () => unknown, calls: number): number {
   for (let n = 0; n < calls; n++) call()
-  const rounds = Array.from({ length: 15 }, () => {
+  const rounds = Array.from({ length: ROUNDS }, () => {
     const start = performance.now()
     for (let n = 0; n < calls; n++) call()
     return ((performance.now() - start) * 1e6) / calls
@@ -101,7 +109,7 @@ async function printSpeed(api: Api): Promise<void> {
   const ajv = new Ajv2020({ strict: false, validateFormats: true, validateSchema: false })
   addFormats.default(ajv)
   ajv.addSchema({ ...document, $id: 'document:' })
-  const cases = casesOf(api).slice(0, 12)
+  const cases = casesOf(api).slice(0, OPERATIONS)
   const paths = Object.fromEntries(cases.map(({ path }) => [path, (document.paths as Json)[path]]))
   const middleware = await openContractValidator({ ...document, paths, webhooks: {} })
   print('\nns a body                      ours   ajv at run time   express-openapi-validator')
@@ -152,7 +160,7 @@ const formats = Object.fromEntries(
 
 /** What it takes to refuse a body: parsing beside checking and explaining, in milliseconds. */
 function timeRefusal(text: string, check: (body: unknown) => boolean, faultsOf: (body: unknown) => number) {
-  const times = Array.from({ length: 15 }, () => {
+  const times = Array.from({ length: ROUNDS }, () => {
     const start = performance.now()
     const body: unknown = JSON.parse(text)
     const parsed = performance.now()
@@ -187,13 +195,15 @@ async function printRefusals(api: Api): Promise<void> {
 
 /** The dearest of the service's own operations, each given its own body with every part blown up. */
 function printOwn(api: Api): void {
-  const refusals = casesOf(api).flatMap(({ id, body, validate, pointer }) =>
-    hostile(body as Json).flatMap(([how, value]) => {
-      if (validate(value)) return []
-      const faultsOf = (each: unknown) => explain(api.document, pointer, each, formats).length
-      return [{ name: `${id}: ${how}`, times: timeRefusal(JSON.stringify(value), validate, faultsOf) }]
-    }),
-  )
+  const refusals = casesOf(api)
+    .slice(0, OPERATIONS)
+    .flatMap(({ id, body, validate, pointer }) =>
+      hostile(body as Json).flatMap(([how, value]) => {
+        if (validate(value)) return []
+        const faultsOf = (each: unknown) => explain(api.document, pointer, each, formats).length
+        return [{ name: `${id}: ${how}`, times: timeRefusal(JSON.stringify(value), validate, faultsOf) }]
+      }),
+    )
   refusals.sort((a, b) => sum(b.times) - sum(a.times))
   print(`of ${refusals.length} hostile bodies for operations of the service the three dearest:`)
   for (const { name, times } of refusals.slice(0, 3)) printRefusal(name, times)

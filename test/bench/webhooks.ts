@@ -16,8 +16,7 @@ import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import pg from 'pg'
-import { acquireServer } from '../../runtime/database/embedded/server.ts'
-import { watchOver } from '../support/server.ts'
+import { BENCH_PEPPER, startDatabase } from './bench-database.ts'
 import { type Scratch, withScratch } from './scratch.ts'
 import { type Bench, print } from './webhooks-figures.ts'
 import { compareLatency } from './webhooks-latency.ts'
@@ -91,18 +90,10 @@ async function run(bench: Bench): Promise<void> {
   }
 }
 
-async function main({ directory, atEnd }: Scratch): Promise<void> {
-  const starting = acquireServer({ dataDir: directory, say: console.error, parameters: PARAMETERS })
-  atEnd(async () => (await starting).release())
-  const server = await starting
-  const watcher = watchOver(server, directory)
-  atEnd(() => watcher.stdin?.end('done\n'))
-  const { user, password, host, port, database } = server.connection()
-  const env = {
-    DATABASE_URL: `postgres://${user}:${password}@${host}:${port}/${database}`,
-    SVC_PEPPER: 'pepper of the bench',
-  }
-  const admin = new pg.Client(server.connection())
+async function main(scratch: Scratch): Promise<void> {
+  const { directory, atEnd } = scratch
+  const env = { DATABASE_URL: await startDatabase(scratch, PARAMETERS), SVC_PEPPER: BENCH_PEPPER }
+  const admin = new pg.Client(env.DATABASE_URL)
   await admin.connect()
   atEnd(() => admin.end())
   const sink = startHelper<Sink>('webhooks-sink.ts')

@@ -8,15 +8,7 @@ import { verifyLedger } from '../../runtime/operator/ledger.ts'
 import { refusal } from '../api/fixtures.ts'
 import { checkEvent } from '../support/contract.ts'
 import { endPrograms, startService, until } from '../support/programs.ts'
-import {
-  type Answer,
-  makeKey,
-  makeTenant,
-  type Send,
-  speak,
-  startTestService,
-  type TestService,
-} from '../support/service.ts'
+import { type Answer, makeKey, makeTenant, type Send, speak, useService } from '../support/service.ts'
 import { strictLog } from '../support/strict-log.ts'
 import { CARD_VERSIONS, make, makeCard } from './fixtures.ts'
 
@@ -31,7 +23,7 @@ interface Asked {
   answer(body: unknown, status?: number): void
 }
 
-let service: TestService
+const service = useService({ env: { SVC_WEBHOOK_ALLOW: '127.0.0.0/8' } })
 let endpoint: Server
 let url: string
 const asked: Asked[] = []
@@ -39,7 +31,6 @@ const asked: Asked[] = []
 let reply: ((question: Asked) => void) | undefined
 
 beforeAll(async () => {
-  service = await startTestService({ env: { SVC_WEBHOOK_ALLOW: '127.0.0.0/8' } })
   endpoint = createServer(async (request, response) => {
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk as Buffer)
@@ -61,7 +52,6 @@ afterAll(async () => {
   await endPrograms()
   endpoint.closeAllConnections()
   endpoint.close()
-  await service.stop()
 })
 beforeEach(() => {
   asked.length = 0
@@ -106,25 +96,28 @@ async function told({ send }: Tenant): Promise<string[]> {
 }
 
 describe('what is asked', () => {
-  test.each(CARD_VERSIONS)('of a tenant pinned to %s: signed, and in its version', async (version) => {
-    const tenant = await tenantWith({}, version)
-    const transaction = await authorize(tenant)
-    const [question] = asked
-    const { text, headers, body } = question!
-    const [, seconds, signature] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(
-      String(headers['service-signature'] ?? headers['svc-signature']),
-    )!
-    expect(createHmac('sha256', tenant.signing).update(`${seconds}.${text}`).digest('hex')).toBe(signature)
-    expect(Math.abs(Number(seconds) * 1000 - Date.now())).toBeLessThan(60_000)
-    expect(body).toMatchObject({
-      id: transaction.decision_id,
-      object: 'authorization_decision',
-      version: version === '2025-11-01' ? '2026-02-01' : version,
-      data: { card_transaction: { id: transaction.id, status: 'authorized', merchant: MERCHANT } },
-    })
-  })
+  test.each(CARD_VERSIONS)(
+    'the endpoint of a tenant pinned to %s is asked with a signature and in its version',
+    async (version) => {
+      const tenant = await tenantWith({}, version)
+      const transaction = await authorize(tenant)
+      const [question] = asked
+      const { text, headers, body } = question!
+      const [, seconds, signature] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(
+        String(headers['service-signature'] ?? headers['svc-signature']),
+      )!
+      expect(createHmac('sha256', tenant.signing).update(`${seconds}.${text}`).digest('hex')).toBe(signature)
+      expect(Math.abs(Number(seconds) * 1000 - Date.now())).toBeLessThan(60_000)
+      expect(body).toMatchObject({
+        id: transaction.decision_id,
+        object: 'authorization_decision',
+        version: version === '2025-11-01' ? '2026-02-01' : version,
+        data: { card_transaction: { id: transaction.id, status: 'authorized', merchant: MERCHANT } },
+      })
+    },
+  )
 
-  test('nobody, where the rules decline or there is no endpoint', async () => {
+  test('no endpoint is asked when the rules decline or there is none', async () => {
     const tenant = await tenantWith()
     expect((await authorize(tenant, 10_001)).decline_reason.code).toBe('insufficient_funds')
     await tenant.send('/v1/authorization_endpoint', { method: 'DELETE' })
@@ -133,7 +126,7 @@ describe('what is asked', () => {
     expect((await tenant.send('/v1/authorization_decisions')).body.data).toEqual([])
   })
 
-  test('with the old secret too for a day after its rotation', async () => {
+  test('the question to an endpoint is also signed with the old secret for a day after its rotation', async () => {
     const tenant = await tenantWith()
     await tenant.send('/v1/authorization_endpoint/rotate_secret', { method: 'POST' })
     await authorize(tenant)
@@ -142,7 +135,7 @@ describe('what is asked', () => {
 })
 
 describe('an answer in time', () => {
-  test('approves', async () => {
+  test('an endpoint that answers in time approves an authorization', async () => {
     const tenant = await tenantWith()
     reply = (question) => question.answer({ approved: true, metadata: { rule: 'lunch' } })
     const transaction = await authorize(tenant)
@@ -162,7 +155,7 @@ describe('an answer in time', () => {
     expect(await told(tenant)).toEqual(['card.transaction.authorized'])
   })
 
-  test('approves a part', async () => {
+  test('an endpoint that answers in time approves a part of an authorization', async () => {
     const tenant = await tenantWith()
     reply = (question) => question.answer({ approved: true, amount: 400 })
     const { amounts, id } = await authorize(tenant)
@@ -176,7 +169,7 @@ describe('an answer in time', () => {
   test.each([
     [{ approved: false }, 'decision_declined'],
     [{ approved: false, decline_reason: 'suspected_fraud' }, 'suspected_fraud'],
-  ])('declines: %j', async (given, code) => {
+  ])('an endpoint that answers in time declines an authorization: %j', async (given, code) => {
     const tenant = await tenantWith({ default_action: 'approve' })
     reply = (question) => question.answer(given)
     const transaction = await authorize(tenant)
@@ -188,31 +181,34 @@ describe('an answer in time', () => {
 })
 
 describe('about an authorization of 0, which verifies the card', () => {
-  test.each([{ approved: true }, { approved: true, amount: 0 }])('%j approves', async (given) => {
-    const tenant = await tenantWith({ default_action: 'decline' })
-    reply = (question) => question.answer(given)
-    const transaction = await authorize(tenant, 0)
-    expect(transaction).toMatchObject({ status: 'authorized', amounts: { requested: 0, held: 0 } })
-    expect(asked[0]!.body.data.card_transaction).toMatchObject({
-      id: transaction.id,
-      amounts: { requested: 0 },
-    })
-    expect(await decisionOf(tenant, transaction)).toMatchObject({
-      ...{ status: 'responded', approved: true, amount: given.amount ?? null },
-    })
-    expect(await available(tenant)).toBe(10_000)
-    const older = speak(service.urls.sandbox, { secret: tenant.secret, version: '2026-02-01' })
-    const { status } = await older(`/v1/authorization_decisions/${transaction.decision_id}`)
-    expect(status).toBe(200)
-  })
+  test.each([{ approved: true }, { approved: true, amount: 0 }])(
+    'an endpoint approves a verification of the card with %j',
+    async (given) => {
+      const tenant = await tenantWith({ default_action: 'decline' })
+      reply = (question) => question.answer(given)
+      const transaction = await authorize(tenant, 0)
+      expect(transaction).toMatchObject({ status: 'authorized', amounts: { requested: 0, held: 0 } })
+      expect(asked[0]!.body.data.card_transaction).toMatchObject({
+        id: transaction.id,
+        amounts: { requested: 0 },
+      })
+      expect(await decisionOf(tenant, transaction)).toMatchObject({
+        ...{ status: 'responded', approved: true, amount: given.amount ?? null },
+      })
+      expect(await available(tenant)).toBe(10_000)
+      const older = speak(service.urls.sandbox, { secret: tenant.secret, version: '2026-02-01' })
+      const { status } = await older(`/v1/authorization_decisions/${transaction.decision_id}`)
+      expect(status).toBe(200)
+    },
+  )
 
-  test('declines', async () => {
+  test('an endpoint declines a verification of the card', async () => {
     const tenant = await tenantWith({ default_action: 'approve' })
     reply = (question) => question.answer({ approved: false })
     expect((await authorize(tenant, 0)).decline_reason.code).toBe('decision_declined')
   })
 
-  test('for more than that cannot be used', async () => {
+  test('an answer for more than 0 cannot be used for a verification of the card', async () => {
     const tenant = await tenantWith({ default_action: 'decline' })
     reply = (question) => question.answer({ approved: true, amount: 1 })
     expect((await authorize(tenant, 0)).decline_reason.code).toBe('decision_errored')
@@ -235,23 +231,26 @@ describe('what cannot be used takes the default', () => {
     ['0', (question) => question.answer({ approved: true, amount: 0 })],
     ['nothing', ({ response }) => response.destroy()],
   ]
-  test.each(unusable)('%s', async (_, how) => {
-    reply = how
-    const [approving, declining] = await Promise.all([
-      tenantWith({ default_action: 'approve' }),
-      tenantWith({ default_action: 'decline' }),
-    ])
-    const approved = await authorize(approving)
-    expect(approved.status).toBe('authorized')
-    expect(await decisionOf(approving, approved)).toMatchObject({
-      status: 'errored',
-      approved: null,
-      default_action_used: true,
-    })
-    const declined = await authorize(declining)
-    expect(declined.decline_reason.code).toBe('decision_errored')
-    expect(await told(declining)).toEqual(['card.transaction.declined', 'authorization_decision.errored'])
-  })
+  test.each(unusable)(
+    'an authorization takes the default action when the endpoint gives %s',
+    async (_, how) => {
+      reply = how
+      const [approving, declining] = await Promise.all([
+        tenantWith({ default_action: 'approve' }),
+        tenantWith({ default_action: 'decline' }),
+      ])
+      const approved = await authorize(approving)
+      expect(approved.status).toBe('authorized')
+      expect(await decisionOf(approving, approved)).toMatchObject({
+        status: 'errored',
+        approved: null,
+        default_action_used: true,
+      })
+      const declined = await authorize(declining)
+      expect(declined.decline_reason.code).toBe('decision_errored')
+      expect(await told(declining)).toEqual(['card.transaction.declined', 'authorization_decision.errored'])
+    },
+  )
 
   test('an answer that is late is noted, and changes nothing', async () => {
     reply = undefined
@@ -301,7 +300,7 @@ test('a tenant waits for many answers at once, also while others are there', asy
   expect((await pending).map(({ status }) => status)).toEqual(Array(8).fill('authorized'))
 })
 
-test('of many at once no more are approved than the balance covers', async () => {
+test('concurrent decisions approve no more than the balance covers', async () => {
   const tenant = await tenantWith()
   const all = await Promise.all(Array.from({ length: 12 }, () => authorize(tenant, 3000)))
   expect(all.filter(({ status }) => status === 'authorized')).toHaveLength(3)
@@ -315,7 +314,7 @@ describe('the same request again', () => {
     headers: { 'Idempotency-Key': key },
   })
 
-  test('waits for its question, and is not asked twice', async () => {
+  test('a repeated authorization request waits for its question, and is not asked twice', async () => {
     reply = undefined
     const tenant = await tenantWith()
     const key = randomUUID()
@@ -332,7 +331,7 @@ describe('the same request again', () => {
     expect(asked).toHaveLength(1)
   })
 
-  test('is the same for an amount of minus zero, which is stored as 0', async () => {
+  test('a repeated authorization request is the same for an amount of minus zero, which is stored as 0', async () => {
     reply = undefined
     const tenant = await tenantWith()
     const raw = JSON.stringify(use(tenant.card, 0)).replace('"amount":0', '"amount":-0')
@@ -345,7 +344,7 @@ describe('the same request again', () => {
     expect((await first).body).toMatchObject({ status: 'authorized', amounts: { requested: 0 } })
   })
 
-  test('may claim the key for a moment: the first one waits for that with its answer', async () => {
+  test('a repeated authorization request may claim the key for a moment: the first one waits for that with its answer', async () => {
     reply = undefined
     const tenant = await tenantWith()
     const key = randomUUID()
@@ -365,7 +364,7 @@ describe('the same request again', () => {
   })
 
   test.each(['approve', 'decline'])(
-    'after kill -9 between question and answer: a worker takes the default (%s), once',
+    'a worker takes the default (%s) once, after kill -9 between question and answer',
     { timeout: 60_000 },
     async (default_action) => {
       reply = undefined

@@ -1,22 +1,11 @@
 /** Where a tenant is asked about authorizations: set, shown, its secret rotated, removed. */
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import {
-  makeKey,
-  makeTenant,
-  type Send,
-  speak,
-  startTestService,
-  type TestService,
-} from '../support/service.ts'
+import { expect, test } from 'vitest'
+import { makeKey, makeTenant, type Send, speak, useService } from '../support/service.ts'
 
 const PATH = '/v1/authorization_endpoint'
 const URL = 'http://127.0.0.1:9999/authorizations'
 
-let service: TestService
-beforeAll(async () => {
-  service = await startTestService({ env: { SVC_WEBHOOK_ALLOW: '127.0.0.0/8' } })
-})
-afterAll(() => service.stop())
+const service = useService({ env: { SVC_WEBHOOK_ALLOW: '127.0.0.0/8' } })
 
 async function sender(
   version = '2026-05-19',
@@ -29,39 +18,42 @@ async function sender(
 
 const put = (send: Send, body: object) => send(PATH, { method: 'PUT', body })
 
-test.each(['2026-02-01', '2026-05-19'])('in %s it is set, shown, changed and removed', async (version) => {
-  const send = await sender(version)
-  expect((await send(PATH)).status).toBe(404)
-  const { status, body } = await put(send, { url: URL })
-  expect(status).toBe(200)
-  const { secret, ...shown } = body
-  expect(secret).toMatch(/^whsec_[A-Za-z0-9_-]{43}$/)
-  expect(shown).toEqual({
-    object: 'authorization_endpoint',
-    url: URL,
-    timeout_ms: 2000,
-    default_action: 'decline',
-    created: expect.any(String),
-    updated: shown.created,
-  })
-  expect((await send(PATH)).body).toEqual(shown)
-  const again = await put(send, { url: `${URL}/2`, timeout_ms: 150, default_action: 'approve' })
-  expect(again.body).toEqual({
-    ...shown,
-    url: `${URL}/2`,
-    timeout_ms: 150,
-    default_action: 'approve',
-    updated: expect.any(String),
-  })
-  expect((await send(PATH, { method: 'DELETE' })).body).toEqual({
-    object: 'authorization_endpoint',
-    deleted: true,
-  })
-  expect((await send(PATH, { method: 'DELETE' })).status).toBe(404)
-  expect((await put(send, { url: URL })).body.secret).not.toBe(secret)
-})
+test.each(['2026-02-01', '2026-05-19'])(
+  'the authorization endpoint in %s is set, shown, changed and removed',
+  async (version) => {
+    const send = await sender(version)
+    expect((await send(PATH)).status).toBe(404)
+    const { status, body } = await put(send, { url: URL })
+    expect(status).toBe(200)
+    const { secret, ...shown } = body
+    expect(secret).toMatch(/^whsec_[A-Za-z0-9_-]{43}$/)
+    expect(shown).toEqual({
+      object: 'authorization_endpoint',
+      url: URL,
+      timeout_ms: 2000,
+      default_action: 'decline',
+      created: expect.any(String),
+      updated: shown.created,
+    })
+    expect((await send(PATH)).body).toEqual(shown)
+    const again = await put(send, { url: `${URL}/2`, timeout_ms: 150, default_action: 'approve' })
+    expect(again.body).toEqual({
+      ...shown,
+      url: `${URL}/2`,
+      timeout_ms: 150,
+      default_action: 'approve',
+      updated: expect.any(String),
+    })
+    expect((await send(PATH, { method: 'DELETE' })).body).toEqual({
+      object: 'authorization_endpoint',
+      deleted: true,
+    })
+    expect((await send(PATH, { method: 'DELETE' })).status).toBe(404)
+    expect((await put(send, { url: URL })).body.secret).not.toBe(secret)
+  },
+)
 
-test('of many first times at once one shows its secret', async () => {
+test('one of many concurrent first requests shows the secret of the authorization endpoint', async () => {
   const send = await sender()
   const answers = await Promise.all(Array.from({ length: 8 }, () => put(send, { url: URL })))
   expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200))
@@ -78,7 +70,7 @@ test('a rotation shows another secret; without an endpoint there is none to rota
   expect(rotated.body.secret).not.toBe(secret)
 })
 
-test('what leads into a private network, or waits too long, is refused by field', async () => {
+test('an authorization endpoint in a private network, or with too long a wait, is refused by field', async () => {
   const send = await sender()
   for (const [body, field] of [
     [{ url: 'https://10.0.0.1/' }, 'url'],
@@ -91,7 +83,7 @@ test('what leads into a private network, or waits too long, is refused by field'
   }
 })
 
-test('it needs the plan, the scope and the version', async () => {
+test('the authorization endpoint needs the plan, the scope and the version', async () => {
   const refusals = await Promise.all(
     [sender('2026-05-19', 'standard'), sender('2026-05-19', 'enterprise', 'write'), sender('2025-11-01')].map(
       async (made) => {

@@ -1,19 +1,15 @@
 /** The balance, and test money that arrives. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { firstFault, refusal, speakFor } from '../api/fixtures.ts'
-import { makeTenant, type Send, startTestService, type TestService } from '../support/service.ts'
+import { makeTenant, type Send, useService } from '../support/service.ts'
 
-let service: TestService
-beforeAll(async () => {
-  service = await startTestService()
-})
-afterAll(() => service.stop())
+const service = useService()
 
 const fund = (send: Send, amount: unknown) => send('/v1/test/funding', { body: { amount } })
 const EMPTY = { object: 'balance', currency: 'usd', available: 0, held: 0, payable: 0 }
 
 describe.each(['2025-11-01', '2026-02-01', '2026-05-19'])('%s', (version) => {
-  test('is nothing at first, and what arrives adds up', async () => {
+  test('the balance is nothing at first, and what arrives adds up', async () => {
     const send = await speakFor(service, await makeTenant(service, 'enterprise', version))
     expect((await send('/v1/balance')).body).toEqual(EMPTY)
     expect((await fund(send, 1000)).body).toEqual({ ...EMPTY, available: 1000 })
@@ -30,14 +26,17 @@ test('a repeated request is answered again and moves nothing', async () => {
   expect((await send('/v1/balance')).body.available).toBe(7)
 })
 
-test.each([0, -1, 1.5, '100', 1e15 + 1, null, 1e300, true, [1]])('%s is no amount', async (amount) => {
-  const send = await speakFor(service, await makeTenant(service))
-  const [status, code, fault] = firstFault(await fund(send, amount))
-  expect([status, code, (fault as { field: string }).field]).toEqual([422, 'validation_failed', 'amount'])
-  expect((await send('/v1/balance')).body).toEqual(EMPTY)
-})
+test.each([0, -1, 1.5, '100', 1e15 + 1, null, 1e300, true, [1]])(
+  'test funding refuses the amount %s',
+  async (amount) => {
+    const send = await speakFor(service, await makeTenant(service))
+    const [status, code, fault] = firstFault(await fund(send, amount))
+    expect([status, code, (fault as { field: string }).field]).toEqual([422, 'validation_failed', 'amount'])
+    expect((await send('/v1/balance')).body).toEqual(EMPTY)
+  },
+)
 
-test('no more than can be shown', async () => {
+test('test funding refuses more than can be shown', async () => {
   const send = await speakFor(service, await makeTenant(service))
   await fund(send, 1e15)
   expect(firstFault(await fund(send, 1))).toEqual([

@@ -1,8 +1,8 @@
 /** Card programs and cards over HTTP: made, read, listed and changed, in every version that has them. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { verifyTenant } from '../../runtime/tenants/admin/tenants.ts'
 import { firstFault, refusal, speakFor } from '../api/fixtures.ts'
-import { makeTenant, type Send, startTestService, type TestService } from '../support/service.ts'
+import { makeTenant, type Send, useService } from '../support/service.ts'
 import {
   CARD_VERSIONS,
   eventsOf,
@@ -14,25 +14,20 @@ import {
   speakAll,
 } from './fixtures.ts'
 
-let service: TestService
+const service = useService()
 let tenantId: string
 let send: Send
 
 beforeAll(async () => {
-  service = await startTestService()
   tenantId = await makeTenant(service)
   send = await speakFor(service, tenantId)
-})
-afterAll(() => service.stop())
-beforeEach(() => {
-  service.clock.monotonic += 120_000
 })
 
 const NOBODY = 'chd_00000000000000000000000000'
 const NO_PROGRAM = 'cprg_00000000000000000000000000'
 const NO_CARD = 'card_00000000000000000000000000'
 
-test.each(CARD_VERSIONS)('in %s a program and a card are made, read, listed and changed', async (version) => {
+test.each(CARD_VERSIONS)('a program and a card are made, read, listed and changed in %s', async (version) => {
   const through = (await speakAll(service, tenantId))[version]
   const program = await make(through, '/v1/card_programs', {
     name: 'Team meals',
@@ -95,7 +90,7 @@ test.each(CARD_VERSIONS)('in %s a program and a card are made, read, listed and 
 })
 
 describe('controls', () => {
-  test('of a card without its own are those of the program, as they were at its making', async () => {
+  test('spending controls of a card without its own are those of the program when the card was made', async () => {
     const limits = [{ amount: 500, interval: 'monthly', categories: ['5812'] }]
     const controls = { blocked_categories: ['7995'], spending_limits: limits }
     const program = await make(send, '/v1/card_programs', {
@@ -140,7 +135,7 @@ describe('controls', () => {
     [{ max_authorization_count: -1 }, 'max_authorization_count'],
     [{ max_authorization_count: 1.5 }, 'max_authorization_count'],
     [{ allowed_categories: [] }, 'allowed_categories'],
-  ])('are refused: %o', async (controls, field) => {
+  ])('spending controls are refused by their field: %o', async (controls, field) => {
     const wanted = [
       422,
       'validation_failed',
@@ -157,7 +152,7 @@ describe('controls', () => {
     expect(firstFault(await patch(send, `/v1/cards/${id}`, change))).toEqual(wanted)
   })
 
-  test('may be as large as the interface lets them be', async () => {
+  test('spending controls may be as large as the interface lets them be', async () => {
     const spending_limits = [{ amount: 10 ** 15, interval: 'all_time', categories: null }]
     const { spending_controls } = await makeCard(send, { spending_controls: { spending_limits } })
     expect(spending_controls.spending_limits).toEqual(spending_limits)
@@ -179,31 +174,34 @@ describe('a card is refused', () => {
     ],
     [{ number: '4000000000000002' }, 'number'],
     [{ metadata: { a: 1 } }, 'metadata.a'],
-  ])('%o', async (content, field) => {
+  ])('POST /v1/cards refuses %o by its field', async (content, field) => {
     const cardholder_id = await makeCardholder(send)
     const answer = await send('/v1/cards', { body: { cardholder_id, type: 'virtual', ...content } })
     expect(firstFault(answer)).toEqual([422, 'validation_failed', { field, issue: expect.any(String) }])
   })
 
-  test.each(['virtual', 'physical'])('of a kind that its program, %s, does not issue', async (kind) => {
-    const { id } = await make(send, '/v1/card_programs', { name: 'P', kind })
-    const other = kind === 'virtual' ? { type: 'physical', shipping: SHIPPING } : { type: 'virtual' }
-    const body = { cardholder_id: await makeCardholder(send), card_program_id: id, ...other }
-    expect(firstFault(await send('/v1/cards', { body }))).toMatchObject([
-      422,
-      'validation_failed',
-      { field: 'type' },
-    ])
-  })
+  test.each(['virtual', 'physical'])(
+    'POST /v1/cards refuses a kind that its program, %s, does not issue',
+    async (kind) => {
+      const { id } = await make(send, '/v1/card_programs', { name: 'P', kind })
+      const other = kind === 'virtual' ? { type: 'physical', shipping: SHIPPING } : { type: 'virtual' }
+      const body = { cardholder_id: await makeCardholder(send), card_program_id: id, ...other }
+      expect(firstFault(await send('/v1/cards', { body }))).toMatchObject([
+        422,
+        'validation_failed',
+        { field: 'type' },
+      ])
+    },
+  )
 
-  test('for a cardholder who is not active', async () => {
+  test('POST /v1/cards refuses a cardholder who is not active', async () => {
     const cardholder_id = await makeCardholder(send)
     await patch(send, `/v1/cardholders/${cardholder_id}`, { status: 'inactive' })
     const answer = await send('/v1/cards', { body: { cardholder_id, type: 'virtual' } })
     expect(refusal(answer)).toEqual([409, 'conflict', 'invalid_state'])
   })
 
-  test('for a cardholder whose name is on a list, until that is resolved', async () => {
+  test('POST /v1/cards refuses a cardholder whose name is on a list, until that is resolved', async () => {
     const cardholder_id = await makeCardholder(send)
     const text = `UPDATE sandbox.cardholders SET sanctions_status = 'potential_match' WHERE tenant_id = $1 AND id = $2`
     await service.database.control.query({ text }, [tenantId, cardholder_id])
@@ -211,7 +209,7 @@ describe('a card is refused', () => {
     expect(refusal(answer)).toEqual([409, 'conflict', 'invalid_state'])
   })
 
-  test('in live before the business is verified, and so is every other write', async () => {
+  test('POST /v1/cards is refused in live before the business is verified, and so is every other write', async () => {
     const other = await makeTenant(service)
     const live = await speakFor(service, other, 'live')
     const unverified = [403, 'permission_error', 'business_verification_required']
@@ -278,7 +276,7 @@ test('a change is told with what was before, and one that changes nothing is not
   })
 })
 
-test('what is not there is not found', async () => {
+test('a card or program that does not exist is not found', async () => {
   for (const path of [`/v1/cards/${NO_CARD}`, `/v1/card_programs/${NO_PROGRAM}`]) {
     expect(refusal(await send(path))).toEqual([404, 'not_found', 'not_found'])
     expect(refusal(await patch(send, path, {}))).toEqual([404, 'not_found', 'not_found'])
@@ -286,7 +284,7 @@ test('what is not there is not found', async () => {
 })
 
 test.each(CARD_VERSIONS)(
-  'the catalogue in %s: every code once, in order, with its label',
+  'the catalog in %s has every code once, in order, with its label',
   async (version) => {
     const { body } = await (await speakAll(service, tenantId))[version]('/v1/merchant_categories')
     const codes = body.data.map(({ code }: { code: string }) => code)

@@ -1,30 +1,18 @@
 /** Disputes: their states, their time, their documents, and what they do to the ledger. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { disputeExpiryWorker } from '../../runtime/cards/disputes/expiry-job.ts'
 import { readAccount } from '../../runtime/money/ledger/accounts.ts'
 import { verifyLedger } from '../../runtime/operator/ledger.ts'
 import { firstFault, refusal, speakFor } from '../api/fixtures.ts'
 import { checkEvent } from '../support/contract.ts'
-import {
-  type Answer,
-  makeTenant,
-  type Send,
-  START,
-  startTestService,
-  type TestService,
-} from '../support/service.ts'
+import { type Answer, makeTenant, type Send, START, useService } from '../support/service.ts'
 import { strictLog } from '../support/strict-log.ts'
 import { CARD_VERSIONS, make, makeCard, patch } from './fixtures.ts'
 
-let service: TestService
+const service = useService()
 let tenantId: string
 let send: Send
-beforeAll(async () => {
-  service = await startTestService()
-})
-afterAll(() => service.stop())
 beforeEach(async () => {
-  service.clock.now = START
   await use('2026-05-19')
 })
 
@@ -75,7 +63,7 @@ async function accounts(): Promise<number[]> {
   )
 }
 
-test('is prepared, submitted, reviewed and won', async () => {
+test('a dispute is prepared, submitted, reviewed and won', async () => {
   const ctx = await makeCleared()
   const made = await open(ctx, {
     amount: 600,
@@ -120,7 +108,7 @@ test.each([
   ],
   ['withdrawn', ['withdraw'], ['created', 'closed']],
 ] as const)(
-  'is %s after %j: nothing is left of it, and it can be disputed anew',
+  'a dispute is %s after %j: nothing is left of it, and the transaction can be disputed again',
   async (status, steps, told) => {
     const ctx = await makeCleared()
     const { id } = await open(ctx)
@@ -138,7 +126,7 @@ test.each([
   },
 )
 
-test('has 60 days to be submitted, by the service clock; then a worker ends it, once', async () => {
+test('a dispute has 60 days to be submitted, by the service clock; then a worker ends it, once', async () => {
   const [late, early] = [await open(await makeCleared()), await open(await makeCleared())]
   service.clock.now = START + 60 * DAY - 1
   expect((await act(early.id, 'submit')).status).toBe(200)
@@ -165,7 +153,7 @@ test('has 60 days to be submitted, by the service clock; then a worker ends it, 
 })
 
 describe('what was cleared', () => {
-  test('is disputed and refunded once', async () => {
+  test('a cleared amount is disputed and refunded once', async () => {
     const ctx = await makeCleared()
     await open(ctx, { amount: 700 })
     const more = await send('/v1/disputes', {
@@ -177,7 +165,7 @@ describe('what was cleared', () => {
     expect(refusal(await refund(ctx, 901))).toEqual(CONFLICT)
   })
 
-  test('is refunded while it is disputed: what is refunded is disputed no more', async () => {
+  test('a cleared amount is refunded while it is disputed: what is refunded is disputed no more', async () => {
     const ctx = await makeCleared()
     const older = await open(ctx, { amount: 500 })
     const newer = await open(ctx, { amount: 300 })
@@ -208,7 +196,7 @@ describe('what was cleared', () => {
     expect(refusal(await refund(ctx))).toEqual(CONFLICT)
   })
 
-  test('is not refunded where the network has given it back', async () => {
+  test('a cleared amount is not refunded where the network has given it back', async () => {
     const ctx = await makeCleared()
     const { id } = await open(ctx, { amount: 700 })
     await act(id, 'submit')
@@ -218,7 +206,7 @@ describe('what was cleared', () => {
     expect((await send(`/v1/disputes/${id}`)).body).toMatchObject({ amount: 700, status: 'won' })
   })
 
-  test('is disputed once by many at once', async () => {
+  test('a cleared amount is disputed once by many at once', async () => {
     const ctx = await makeCleared()
     const body = { card_transaction_id: ctx, reason: 'other', amount: 300 }
     const all = await Promise.all(Array.from({ length: 16 }, () => send('/v1/disputes', { body })))
@@ -230,7 +218,7 @@ describe('what was cleared', () => {
     expect(rows).toEqual([{ disputed: 900 }])
   })
 
-  test('is needed', async () => {
+  test('a dispute needs a transaction that has cleared', async () => {
     const card = await makeCard(send)
     const declined = await make(send, '/v1/test/cards/simulate_decline', {
       card_id: card.id,
@@ -251,7 +239,7 @@ describe('evidence', () => {
   const fileOf = (bytes: number) =>
     Buffer.concat([Buffer.from('%PDF-1.7\n'), Buffer.alloc(bytes - 9, 0x20)]).toString('base64')
 
-  test('is kept, and shown without its content', async () => {
+  test('evidence of a dispute is kept, and shown without its content', async () => {
     const files = [
       file(PNG, 'image/png', 'order.png'),
       file(PDF, 'application/pdf'),
@@ -282,28 +270,31 @@ describe('evidence', () => {
     expect([removed.body.evidence, await kept()]).toEqual([{ explanation: null, files: [] }, []])
   })
 
-  test.each(CARD_VERSIONS)('five of 1 MiB each, in %s; not much more, nor a sixth', async (version) => {
-    await use(version)
-    const largest = () => file(fileOf(1_048_576), 'application/pdf')
-    const dispute = async (files: readonly object[]) =>
-      send('/v1/disputes', {
-        body: { card_transaction_id: await makeCleared(), reason: 'other', evidence: { files } },
-      })
-    const { status, body } = await dispute(Array.from({ length: 5 }, largest))
-    expect([status, body.evidence?.files.map(({ size }: Body) => size)]).toEqual([
-      201,
-      Array(5).fill(1_048_576),
-    ])
-    const longer = await dispute([file(fileOf(1_048_579), 'application/pdf')])
-    expect(firstFault(longer)).toMatchObject([
-      422,
-      'validation_failed',
-      { field: 'evidence.files[0].content' },
-    ])
-    expect((await dispute(Array.from({ length: 6 }, largest))).status).toBe(413)
-    const renewed = await patch(send, `/v1/disputes/${body.id}`, { evidence: { files: [largest()] } })
-    expect([renewed.status, renewed.body.evidence.files.length]).toEqual([200, 1])
-  })
+  test.each(CARD_VERSIONS)(
+    'a dispute in %s takes five files of 1 MiB each; not much more, nor a sixth',
+    async (version) => {
+      await use(version)
+      const largest = () => file(fileOf(1_048_576), 'application/pdf')
+      const dispute = async (files: readonly object[]) =>
+        send('/v1/disputes', {
+          body: { card_transaction_id: await makeCleared(), reason: 'other', evidence: { files } },
+        })
+      const { status, body } = await dispute(Array.from({ length: 5 }, largest))
+      expect([status, body.evidence?.files.map(({ size }: Body) => size)]).toEqual([
+        201,
+        Array(5).fill(1_048_576),
+      ])
+      const longer = await dispute([file(fileOf(1_048_579), 'application/pdf')])
+      expect(firstFault(longer)).toMatchObject([
+        422,
+        'validation_failed',
+        { field: 'evidence.files[0].content' },
+      ])
+      expect((await dispute(Array.from({ length: 6 }, largest))).status).toBe(413)
+      const renewed = await patch(send, `/v1/disputes/${body.id}`, { evidence: { files: [largest()] } })
+      expect([renewed.status, renewed.body.evidence.files.length]).toEqual([200, 1])
+    },
+  )
 
   test.each([
     ['of another type', file(PNG, 'application/pdf'), 'is image/png, not application/pdf'],
@@ -314,7 +305,7 @@ describe('evidence', () => {
     ],
     ['empty', file('', 'image/png'), 'is of no known type, not image/png'],
     ['no base64', file('iVBORw0KGgo', 'image/png'), 'is not base64'],
-  ])('%s: refused by field', async (_, wrong, issue) => {
+  ])('evidence of a dispute is refused by field: %s', async (_, wrong, issue) => {
     const ctx = await makeCleared()
     const body = {
       card_transaction_id: ctx,
@@ -330,7 +321,7 @@ describe('evidence', () => {
   })
 })
 
-test('is changed until it is submitted, and annotated at any time', async () => {
+test('a dispute is changed until it is submitted, and annotated at any time', async () => {
   const { id } = await open(await makeCleared(), { amount: 600 })
   const change = (body: object) => patch(send, `/v1/disputes/${id}`, body)
   expect((await change({ amount: 900, reason: 'duplicate' })).body).toMatchObject({
@@ -350,7 +341,7 @@ test('is changed until it is submitted, and annotated at any time', async () => 
 })
 
 describe.each(CARD_VERSIONS)('%s', (version) => {
-  test('names complaints as it does, in bodies, filters and events', async () => {
+  test('the version names complaints as it does, in bodies, filters and events', async () => {
     await use(version)
     const reason = version === '2026-05-19' ? 'customer_complaint' : 'customer_dispute'
     const other = version === '2026-05-19' ? 'customer_dispute' : 'customer_complaint'

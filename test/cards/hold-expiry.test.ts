@@ -1,18 +1,14 @@
 /** Holds expire when their time is over, and that is told once. */
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { holdExpiryWorker } from '../../runtime/cards/transactions/expiry-job.ts'
 import { verifyLedger } from '../../runtime/operator/ledger.ts'
 import { speakFor } from '../api/fixtures.ts'
 import { checkEvent } from '../support/contract.ts'
-import { makeTenant, startTestService, type TestService } from '../support/service.ts'
+import { makeTenant, useService } from '../support/service.ts'
 import { strictLog } from '../support/strict-log.ts'
 import { make, makeCard } from './fixtures.ts'
 
-let service: TestService
-beforeAll(async () => {
-  service = await startTestService()
-})
-afterAll(() => service.stop())
+const service = useService({ keepsTime: true })
 
 const DAY = 86_400_000
 
@@ -24,7 +20,7 @@ const expire = () =>
     wakeUpChannel: { publish: () => {} },
   }).runOnce()
 
-test('after 7 days, or 31 for travel, and not before; once however many look', async () => {
+test('a hold ends after 7 days, or 31 for travel, and not before; once however many look', async () => {
   const tenantId = await makeTenant(service)
   const send = await speakFor(service, tenantId)
   const card = await makeCard(send)

@@ -1,20 +1,16 @@
 /** Refunds return interchange in proportion: in one part or in many, in the settlement of the clearing or in a later one. */
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import {
   linesOfClearing,
   linesOfRefund,
   returnedInterchange,
 } from '../../runtime/money/settlement-lines/amounts.ts'
 import { verifyLedger } from '../../runtime/operator/ledger.ts'
-import { makeTenant, type Send, startTestService, type TestService } from '../support/service.ts'
+import { makeTenant, type Send, useService } from '../support/service.ts'
 import { CARD_VERSIONS, type CardVersion, make, makeCard, speakAll } from './fixtures.ts'
 
-let service: TestService
-beforeAll(async () => {
-  service = await startTestService()
-})
-afterAll(() => service.stop())
+const service = useService({ keepsTime: true })
 
 const MERCHANT = { name: 'A', category_code: '5812' }
 
@@ -52,7 +48,7 @@ async function openCard() {
 }
 
 describe('a refund', () => {
-  test('of all returns all of the interchange, and nothing is paid out', async () => {
+  test('a refund of all returns all of the interchange, and nothing is paid out', async () => {
     const { tenantId, send, clear, refund, settlements, interchange, advance } = await openCard()
     const { id } = await clear(1_000_000)
     await refund(id)
@@ -74,7 +70,7 @@ describe('a refund', () => {
     await verifyLedger(service.operator, tenantId)
   })
 
-  test('in a later settlement returns it there: older versions show no less than 0', async () => {
+  test('a refund in a later settlement returns it there: older versions show no less than 0', async () => {
     const { tenantId, versions, send, clear, refund, settlements, interchange, advance } = await openCard()
     const { id } = await clear(10_000)
     const [first] = await settlements()
@@ -96,7 +92,7 @@ describe('a refund', () => {
     await verifyLedger(service.operator, tenantId)
   })
 
-  test('between two clearings returns its part of what is earned by then', async () => {
+  test('a refund between two clearings returns its part of what is earned by then', async () => {
     const { send, clear, refund, interchange } = await openCard()
     const { id } = await clear(34)
     await refund(id)
@@ -112,7 +108,7 @@ const earnedOf = (amount: number) =>
   linesOfClearing(amount, RATES).find(({ type }) => type === 'interchange')?.amount ?? 0
 
 describe('in any number of parts', () => {
-  test('what is returned is never more than was earned, and all of it at the end', () => {
+  test('returned interchange is never more than was earned, and all of it at the end', () => {
     const cleared = fc.array(fc.integer({ min: 1, max: 1_000_000_000_000_000 }), {
       minLength: 1,
       maxLength: 4,
@@ -146,8 +142,11 @@ describe('in any number of parts', () => {
     [{ earned: 3, returned: 0 }, { cleared: 200, refunded: 100 }, 2],
     [{ earned: 3, returned: 2 }, { cleared: 200, refunded: 200 }, 1],
     [{ earned: 1, returned: 1 }, { cleared: 134, refunded: 35 }, 0],
-  ])('of %j with %j: %j', (interchange, amounts, more) => {
-    expect(returnedInterchange(interchange, amounts)).toBe(more)
-    expect(linesOfRefund(100, more).length).toBe(more === 0 ? 2 : 3)
-  })
+  ])(
+    'a refund returns interchange in proportion: of %j with %j it returns %j',
+    (interchange, amounts, more) => {
+      expect(returnedInterchange(interchange, amounts)).toBe(more)
+      expect(linesOfRefund(100, more).length).toBe(more === 0 ? 2 : 3)
+    },
+  )
 })

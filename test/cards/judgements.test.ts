@@ -22,7 +22,7 @@ describe('instants', () => {
     ['9999-12-31T23:59:59.9999Z', '9999-12-31T23:59:59.999Z'],
     ['9999-12-31T23:59:59+00:01', '9999-12-31T23:58:59.000Z'],
     ['2026-06-01 12:00:00+0130', '2026-06-01T10:30:00.000Z'],
-  ])('%s is %s', (text, want) => {
+  ])('an instant is read: %s is %s', (text, want) => {
     expect(new Date(Math.floor(parseInstant(text)!)).toISOString()).toBe(want)
   })
 
@@ -47,7 +47,7 @@ describe('instants', () => {
     '2026-06-01T12:00:00+24:00',
     '2026-06-01T12:00:00+00:60',
     'now',
-  ])('%s is none', (text) => {
+  ])('text that is not an instant is refused: "%s"', (text) => {
     expect(parseInstant(text)).toBeUndefined()
   })
 })
@@ -62,9 +62,12 @@ describe('status', () => {
     ['redeemed', 99, 'redeemed'],
     ['revoked', 99, 'revoked'],
     ['expired', null, 'expired'],
-  ] as const)('%s, expiring at %s, at 100: %s', (status: PassStatus, expires_at, want) => {
-    expect(statusAt({ status, expires_at }, 100)).toBe(want)
-  })
+  ] as const)(
+    'the status of a pass that is %s, expiring at %s, is at 100: %s',
+    (status: PassStatus, expires_at, want) => {
+      expect(statusAt({ status, expires_at }, 100)).toBe(want)
+    },
+  )
 })
 
 test('a value of the pass stands over that of the template, whatever its key is named', () => {
@@ -117,7 +120,7 @@ describe('images', () => {
     ['the signature alone', whole.subarray(0, 8), icon, 'is not a PNG image'],
     ['a JPEG', Buffer.from('ffd8ffe000104a464946', 'hex'), icon, 'is not a PNG image'],
     ['nothing', Buffer.alloc(0), icon, 'is not base64'],
-  ])('%s', (_, bytes, rule, want) => {
+  ])('an image of a template is judged by its size and form: %s', (_, bytes, rule, want) => {
     expect(checkPng(bytes.toString('base64'), rule)).toBe(want)
   })
 })
@@ -134,7 +137,7 @@ describe('addresses', () => {
     [['192.0.2.1', '2001:db8::/32'], '2001:db8::9', true],
     [['192.0.2.1'], 'localhost', false],
     [['192.0.2.1'], '', false],
-  ])('%o holds %s: %s', (networks, address, want) => {
+  ])('a list of networks is asked for an address: %o holds %s: %s', (networks, address, want) => {
     expect(contains(parseNetworks(networks), address)).toBe(want)
   })
 
@@ -143,7 +146,7 @@ describe('addresses', () => {
     ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::'],
     ['2001:db8:1:2::9', '2001:db8:1:2::'],
     ['fe80::1%eth0', 'fe80::'],
-  ])('%s is counted as %s', (address, want) => {
+  ])('the address %s is counted as %s', (address, want) => {
     expect(addressGroup(address)).toBe(want)
   })
 })
@@ -154,6 +157,6 @@ test.each([
   ['/v1/passes?a=1?b', '/v1/passes', 'a=1?b'],
   ['http://svc.example/v1/me?x', '/v1/me', 'x'],
   ['HTTPS://svc.example:8443/v1/me', '/v1/me', ''],
-])('target %s', (target, path, search) => {
+])('the request target %s is split into path and query', (target, path, search) => {
   expect(splitTarget(target)).toEqual({ path, search })
 })

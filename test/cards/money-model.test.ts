@@ -5,7 +5,7 @@
  */
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { startTestService, type TestService } from '../support/service.ts'
+import { useService } from '../support/service.ts'
 import { type Account, type Endpoint, openAccount, openEndpoint, perform } from './money-account.ts'
 import { type DefaultAction, isModelDispute, MoneyModel, type Operation } from './money-model.ts'
 import { MERCHANT, operations } from './money-operations.ts'
@@ -18,17 +18,17 @@ const LENGTH = 50
 const CLIENTS = 8
 const RUNS = Math.ceil(COMMANDS / LENGTH / 2)
 
-let service: TestService
+const service = useService({
+  poolSize: 12,
+  guarded: false,
+  env: { SVC_WEBHOOK_ALLOW: '127.0.0.0/8' },
+  keepsTime: true,
+})
 let endpoint: Endpoint
 beforeAll(async () => {
-  const env = { SVC_WEBHOOK_ALLOW: '127.0.0.0/8' }
-  service = await startTestService({ poolSize: 12, guarded: false, env })
   endpoint = await openEndpoint()
 })
-afterAll(async () => {
-  endpoint.stop()
-  await service.stop()
-})
+afterAll(() => endpoint.stop())
 
 const sequence = operations(LENGTH)
 
@@ -125,7 +125,7 @@ async function expectSoundAtOnce(
 const LONG = 3_600_000
 const options = { numRuns: RUNS, endOnFailure: process.env.LEDGER_SHRINK === undefined }
 
-test('one client: each answer is what the model says', { timeout: LONG }, async () => {
+test('each answer to one client is what the model says', { timeout: LONG }, async () => {
   await fc.assert(fc.asyncProperty(sequence, deciding, expectAsModelled), options)
 })
 

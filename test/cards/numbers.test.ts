@@ -1,7 +1,7 @@
 /** Numbers of cards: made, kept sealed, shown to those who may see them, sealed anew under another key. */
 
 import { pino } from 'pino'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { createCardKeys } from '../../runtime/cards/card-keys/card-keys.ts'
 import { reseal } from '../../runtime/cards/card-keys/rotation.ts'
 import { makeSecrets } from '../../runtime/cards/cards/numbers.ts'
@@ -11,36 +11,24 @@ import { UnsealError } from '../../runtime/platform/secrets.ts'
 import { verifyTenant } from '../../runtime/tenants/admin/tenants.ts'
 import { refusal, speakFor } from '../api/fixtures.ts'
 import { endPrograms, startProgram, until } from '../support/programs.ts'
-import {
-  makeKey,
-  makeTenant,
-  type Send,
-  speak,
-  startTestService,
-  type TestService,
-} from '../support/service.ts'
+import { makeKey, makeTenant, type Send, speak, useService } from '../support/service.ts'
 import { strictLog } from '../support/strict-log.ts'
 import { CARD_VERSIONS, makeCard, makeCardholder, SHIPPING, speakAll } from './fixtures.ts'
 
-let service: TestService
 let tenantId: string
 let send: Send
 let admin: Send
 const logged: string[] = []
+const log = pino({ level: 'trace' }, { write: (line: string) => void logged.push(line) })
+const service = useService({ log })
 
 beforeAll(async () => {
-  const log = pino({ level: 'trace' }, { write: (line: string) => void logged.push(line) })
-  service = await startTestService({ log })
   tenantId = await makeTenant(service)
   send = await speakFor(service, tenantId)
   const { secret } = await makeKey(service, tenantId, { scope: 'admin' })
   admin = speak(service.urls.sandbox, { secret })
 })
 afterEach(endPrograms)
-afterAll(() => service.stop())
-beforeEach(() => {
-  service.clock.monotonic += 120_000
-})
 
 const details = async (id: string) => (await admin(`/v1/cards/${id}/details`)).body
 
@@ -84,7 +72,7 @@ test('numbers are of the range for tests, and differ', () => {
 
 describe('details', () => {
   test.each(CARD_VERSIONS)(
-    'in %s show the number of a virtual card, and are told in the audit log',
+    'details of a virtual card in %s show its number, and are told in the audit log',
     async (version) => {
       const card = await makeCard(send)
       const { secret, id: keyId } = await makeKey(service, tenantId, { scope: 'admin' })
@@ -107,7 +95,7 @@ describe('details', () => {
     },
   )
 
-  test('are for scope admin alone', async () => {
+  test('details of a card are for scope admin alone', async () => {
     const { id } = await makeCard(send)
     for (const scope of ['read', 'write'] as const) {
       const { secret } = await makeKey(service, tenantId, { scope })
@@ -119,7 +107,7 @@ describe('details', () => {
     }
   })
 
-  test('of a physical card and of none are refused, which is told too', async () => {
+  test('details of a physical card and of none are refused, which is told too', async () => {
     const { id } = await makeCard(send, { type: 'physical', shipping: SHIPPING })
     expect(refusal(await admin(`/v1/cards/${id}/details`))).toEqual([409, 'conflict', 'invalid_state'])
     const log = (await admin(`/v1/audit_log?action=card_details.viewed&target_id=${id}`)).body.data
@@ -128,7 +116,7 @@ describe('details', () => {
     expect(refusal(missing)).toEqual([404, 'not_found', 'not_found'])
   })
 
-  test('are of the environment’s own card', async () => {
+  test('details of a card are of the environment’s own card', async () => {
     await verifyTenant(service.operator, tenantId)
     service.forget()
     const { secret } = await makeKey(service, tenantId, { environment: 'live', scope: 'admin' })
@@ -163,7 +151,7 @@ test('a number stands nowhere but sealed: not in the database, the log, events, 
   expect(`${await dump()}\n${logged.join('\n')}`).not.toContain((await details(second.id)).number)
 })
 
-test('what is sealed for one card opens for no other', async () => {
+test('a number that is sealed for one card opens for no other', async () => {
   const { control, pepper } = service.database
   const keys = createCardKeys(control, pepper, service.clock)
   const place = { environment: 'sandbox', space: tenantId, cardId: 'card_a' } as const
@@ -220,7 +208,7 @@ describe('a rotation', () => {
     expect(await keyVersions()).toEqual([Math.max(...made)])
   })
 
-  test('that is killed in the middle is gone on with', async () => {
+  test('a rotation of card keys that is killed in the middle is continued', async () => {
     const sealer = await keysOf().sealer()
     const ids = Array.from({ length: 450 }, (_, index) => `card_${String(index).padStart(26, '0')}`)
     const all = ids.map((cardId) => ({ cardId, secrets: makeSecrets() }))

@@ -4,18 +4,10 @@ import { createDecipheriv, createHash, createPublicKey, X509Certificate } from '
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { openPayTrust } from '../../runtime/cards/provisioning/encryption/trust.ts'
 import { firstFault, refusal, speakFor } from '../api/fixtures.ts'
-import {
-  makeKey,
-  makeTenant,
-  type Send,
-  START,
-  speak,
-  startTestService,
-  type TestService,
-} from '../support/service.ts'
+import { makeKey, makeTenant, type Send, speak, useService } from '../support/service.ts'
 import { CARD_VERSIONS, make, makeCard, SHIPPING, speakAll } from './fixtures.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'svc-pay-'))
@@ -57,29 +49,23 @@ function issue(
   return new X509Certificate(readFileSync(at(`${name}.pem`))).raw.toString('base64')
 }
 
-let service: TestService
 let tenantId: string
 let send: Send
 let admin: Send
 let leaf: string
 let authority: string
 
-beforeAll(async () => {
+const service = useService(async () => {
   makeRoot('root')
   authority = issue('authority', 'root', true)
   leaf = issue('leaf', 'authority', false)
   openssl('genrsa', '-out', 'network.key', '2048')
   openssl('rsa', '-in', 'network.key', '-pubout', '-out', 'network.pem')
   const env = { APPLE_PAY_ROOTS: at('root.pem'), GOOGLE_PAY_KEY: at('network.pem') }
-  service = await startTestService({ env, poolSize: 12 })
+  return { env, poolSize: 12 }
 })
-afterAll(async () => {
-  await service.stop()
-  rmSync(directory, { recursive: true })
-})
+afterAll(() => rmSync(directory, { recursive: true }))
 beforeEach(async () => {
-  service.clock.now = START
-  service.clock.monotonic += 120_000
   tenantId = await makeTenant(service)
   send = await speakFor(service, tenantId)
   admin = speak(service.urls.sandbox, {
@@ -138,7 +124,7 @@ function openGoogle(opaque: string) {
 }
 
 describe('a payload for Apple Pay', () => {
-  test('is the card, encrypted to the leaf certificate', async () => {
+  test('a payload for Apple Pay is the card, encrypted to the leaf certificate', async () => {
     const card = await makeCard(send)
     const payload = await make(send, payloadsOf(card.id), apple())
     expect(payload).toMatchObject({ object: 'provisioning_payload', wallet: 'apple_pay', consumed_at: null })
@@ -155,7 +141,7 @@ describe('a payload for Apple Pay', () => {
     expect(openApple(second).nonce).toBe('9c02a1f8')
   })
 
-  test('is made once for a nonce, however that is written, and asked for at once', async () => {
+  test('a payload for Apple Pay is made once for a nonce, however that is written, and asked for at once', async () => {
     const card = await makeCard(send)
     const order = { body: apple({ nonce: 'ABCDEF01' }) }
     const answers = await Promise.all(Array.from({ length: 6 }, () => send(payloadsOf(card.id), order)))
@@ -228,7 +214,7 @@ describe('a payload for Apple Pay', () => {
     },
   }
 
-  test.each(Object.keys(CHAINS))('is refused for a chain: %s', async (about) => {
+  test.each(Object.keys(CHAINS))('a payload for Apple Pay is refused for a chain: %s', async (about) => {
     const [certificates, message] = CHAINS[about]!()
     const card = await makeCard(send)
     const answer = await send(payloadsOf(card.id), { body: apple({ certificates }) })
@@ -252,7 +238,7 @@ test('a payload for Google Pay is the card, encrypted to the network', async () 
 })
 
 test.each(CARD_VERSIONS)(
-  'in %s payloads are made, read and listed, afterwards without what was encrypted',
+  'payloads in %s are made, read and listed, afterwards without what was encrypted',
   async (version) => {
     const through = (await speakAll(service, tenantId))[version]
     const card = await makeCard(through)
@@ -275,7 +261,7 @@ test.each(CARD_VERSIONS)(
   },
 )
 
-test('what was encrypted is kept in the stored response alone, which is sealed', async () => {
+test('an encrypted payload is kept in the stored response alone, which is sealed', async () => {
   const card = await makeCard(send)
   const call = { body: apple(), headers: { 'Idempotency-Key': crypto.randomUUID() } }
   const old = (await speakAll(service, tenantId))['2025-11-01']

@@ -226,7 +226,7 @@ const ROWS: readonly Row[] = [
 ]
 
 describe('an authorization with', () => {
-  test.each(ROWS)('$about', ({ facts, request, declined, rule }) => {
+  test.each(ROWS)('an authorization is decided with $about', ({ facts, request, declined, rule }) => {
     const decision = decide({ ...REQUEST, ...request }, { ...FACTS, ...facts })
     expect(decision.declined).toBe(declined)
     if (rule) expect(decision.rules).toContainEqual(rule)
@@ -254,7 +254,7 @@ describe('the periods of', () => {
     ['2026-12-31T23:59:59.999Z', '2026-12-31', '2026-12-28', '2026-12-01', '2026-01-01'],
     ['2027-01-01T00:00:00.000Z', '2027-01-01', '2026-12-28', '2027-01-01', '2027-01-01'],
     ['2028-02-29T12:00:00.000Z', '2028-02-29', '2028-02-28', '2028-02-01', '2028-01-01'],
-  ])('%s', (at, day, week, month, year) => {
+  ])('the day, week, month and year of %s begin where the contract says', (at, day, week, month, year) => {
     expect(periodsOf(Date.parse(at))).toEqual({ day, week, month, year })
   })
 })

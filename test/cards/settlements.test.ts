@@ -1,5 +1,5 @@
 /** Settlements over HTTP: what comes into them, with which signs, what is shown of them in each version, and how they are settled. */
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { Overtaken } from '../../runtime/database/errors.ts'
 import { writeLines } from '../../runtime/money/settlement-lines/lines.ts'
 import { readOpenSettlement } from '../../runtime/money/settlement-lines/queries.ts'
@@ -7,15 +7,11 @@ import { settlementWorker } from '../../runtime/money/settlements/job.ts'
 import { verifyLedger } from '../../runtime/operator/ledger.ts'
 import { showSettlement } from '../../runtime/operator/settlements.ts'
 import { checkEvent } from '../support/contract.ts'
-import { makeTenant, type Send, startTestService, type TestService } from '../support/service.ts'
+import { makeTenant, type Send, useService } from '../support/service.ts'
 import { strictLog } from '../support/strict-log.ts'
 import { CARD_VERSIONS, eventsOf, make, makeCard, speakAll } from './fixtures.ts'
 
-let service: TestService
-beforeAll(async () => {
-  service = await startTestService()
-})
-afterAll(() => service.stop())
+const service = useService({ keepsTime: true })
 
 const MERCHANT = { name: 'A', category_code: '5812' }
 

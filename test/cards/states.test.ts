@@ -1,19 +1,13 @@
 /** What becomes of cards: each action from each state, replacements, shipping, and many at once. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { firstFault, refusal, speakFor } from '../api/fixtures.ts'
-import { makeTenant, type Send, START, startTestService, type TestService } from '../support/service.ts'
+import { makeTenant, type Send, useService } from '../support/service.ts'
 import { eventsOf, makeCard, patch, SHIPPING } from './fixtures.ts'
 
-let service: TestService
+const service = useService({ poolSize: 12 })
 let send: Send
 
-beforeAll(async () => {
-  service = await startTestService({ poolSize: 12 })
-})
-afterAll(() => service.stop())
 beforeEach(async () => {
-  service.clock.now = START
-  service.clock.monotonic += 120_000
   send = await speakFor(service, await makeTenant(service))
 })
 
@@ -49,7 +43,7 @@ test.each([
       canceled: 409,
     },
   ],
-])('%s', async (verb, wanted) => {
+])('the action %s leads each state of a card where the contract says', async (verb, wanted) => {
   for (const [state, outcome] of Object.entries(wanted)) {
     const id = await STATES[state]!()
     const before = await read(id)
@@ -91,35 +85,38 @@ test('a card expires with the last moment of its month', async () => {
 })
 
 describe('a replacement', () => {
-  test.each(['lost', 'stolen'])('of a card that was %s ends that at once', async (reason) => {
-    const controls = { blocked_categories: ['7995'], max_authorization_count: 2 }
-    const old = await makeCard(send, { metadata: { a: '1' }, spending_controls: controls })
-    const { status, body } = await act(old.id, 'replace', { reason })
-    expect(status).toBe(201)
-    expect(body).toMatchObject({
-      cardholder_id: old.cardholder_id,
-      spending_controls: old.spending_controls,
-      metadata: { a: '1' },
-      status: 'active',
-      replacement_for_id: old.id,
-      replaced_by_id: null,
-    })
-    expect(await read(old.id)).toMatchObject({
-      status: 'canceled',
-      cancellation_reason: reason,
-      replaced_by_id: body.id,
-    })
-    expect((await eventsOf(send)).slice(-2)).toEqual(['card.created', 'card.canceled'])
-    expect(refusal(await act(old.id, 'replace', { reason }))).toEqual(INVALID)
-  })
+  test.each(['lost', 'stolen'])(
+    'a replacement of a card that was %s ends that card at once',
+    async (reason) => {
+      const controls = { blocked_categories: ['7995'], max_authorization_count: 2 }
+      const old = await makeCard(send, { metadata: { a: '1' }, spending_controls: controls })
+      const { status, body } = await act(old.id, 'replace', { reason })
+      expect(status).toBe(201)
+      expect(body).toMatchObject({
+        cardholder_id: old.cardholder_id,
+        spending_controls: old.spending_controls,
+        metadata: { a: '1' },
+        status: 'active',
+        replacement_for_id: old.id,
+        replaced_by_id: null,
+      })
+      expect(await read(old.id)).toMatchObject({
+        status: 'canceled',
+        cancellation_reason: reason,
+        replaced_by_id: body.id,
+      })
+      expect((await eventsOf(send)).slice(-2)).toEqual(['card.created', 'card.canceled'])
+      expect(refusal(await act(old.id, 'replace', { reason }))).toEqual(INVALID)
+    },
+  )
 
-  test('of a virtual card that expires ends that too: the new one is active', async () => {
+  test('a replacement of a virtual card that expires ends that too: the new one is active', async () => {
     const { id } = await makeCard(send)
     const { body } = await act(id, 'replace', { reason: 'expired' })
     expect([body.status, (await read(id)).status]).toEqual(['active', 'canceled'])
   })
 
-  test('of a damaged physical card takes over when it is activated', async () => {
+  test('a replacement of a damaged physical card takes over when it is activated', async () => {
     const old = await makeCard(send, PHYSICAL)
     await ship(old.id, 'shipped')
     await act(old.id, 'activate')
@@ -134,7 +131,7 @@ describe('a replacement', () => {
     expect((await eventsOf(send)).slice(-2)).toEqual(['card.updated', 'card.canceled'])
   })
 
-  test('that is lost on its way is replaced itself: the last one takes over from the first', async () => {
+  test('a replacement of a card that is lost on its way is replaced itself: the last one takes over from the first', async () => {
     const first = await makeCard(send, PHYSICAL)
     await act(first.id, 'activate')
     const second = (await act(first.id, 'replace', { reason: 'damaged' })).body
@@ -145,7 +142,7 @@ describe('a replacement', () => {
     expect((await read(third.id)).replacement_for_id).toBe(second.id)
   })
 
-  test('needs a reason that there is, a card that is not canceled, and an active cardholder', async () => {
+  test('a replacement of a card needs a reason that there is, a card that is not canceled, and an active cardholder', async () => {
     const { id, cardholder_id } = await makeCard(send)
     for (const body of [{}, { reason: 'bored' }, { reason: 'lost', color: 'red' }]) {
       expect(firstFault(await act(id, 'replace', body)).slice(0, 2)).toEqual([422, 'validation_failed'])
@@ -159,7 +156,7 @@ describe('a replacement', () => {
 })
 
 describe('shipping', () => {
-  test('goes its way, told at the two steps that matter', async () => {
+  test('the shipping of a card goes its way, told at the two steps that matter', async () => {
     const { id } = await makeCard(send, PHYSICAL)
     const shipped = await ship(id, 'shipped')
     expect(shipped.body.shipping).toMatchObject({
@@ -181,7 +178,7 @@ describe('shipping', () => {
     [['shipped', 'returned'], []],
     [['failed'], []],
     [['canceled'], []],
-  ])('from %o it can become %o', async (way, possible) => {
+  ])('the shipping of a card that went %o can become %o', async (way, possible) => {
     for (const status of ['pending', 'shipped', 'delivered', 'returned', 'failed', 'canceled']) {
       const { id } = await makeCard(send, PHYSICAL)
       for (const step of way) await ship(id, step)
@@ -191,7 +188,7 @@ describe('shipping', () => {
     }
   })
 
-  test('is of physical cards that exist', async () => {
+  test('only physical cards that exist have shipping', async () => {
     expect(refusal(await ship((await makeCard(send)).id, 'shipped'))).toEqual(INVALID)
     expect(firstFault(await ship('card_00000000000000000000000000', 'shipped'))).toEqual([
       422,
@@ -235,7 +232,7 @@ describe('many at once', () => {
     }
   })
 
-  test('two changes of the metadata are both kept', async () => {
+  test('two concurrent changes of the metadata are both kept', async () => {
     const { id } = await makeCard(send)
     await repeat((index) => patch(send, `/v1/cards/${id}`, { metadata: { [`k${index}`]: '1' } }))
     expect(Object.keys((await read(id)).metadata)).toHaveLength(AT_ONCE)

@@ -1,28 +1,15 @@
 /** What happens to card transactions over HTTP, and what it does to the balance, the ledger and limits. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { verifyLedger } from '../../runtime/operator/ledger.ts'
 import { firstFault, refusal, speakFor } from '../api/fixtures.ts'
 import { checkEvent } from '../support/contract.ts'
-import {
-  type Answer,
-  makeTenant,
-  type Send,
-  START,
-  startTestService,
-  type TestService,
-} from '../support/service.ts'
+import { type Answer, makeTenant, type Send, useService } from '../support/service.ts'
 import { CARD_VERSIONS, make, makeCard, patch } from './fixtures.ts'
 
-let service: TestService
+const service = useService({ poolSize: 24 })
 let tenantId: string
 let send: Send
-beforeAll(async () => {
-  service = await startTestService({ poolSize: 24 })
-})
-afterAll(() => service.stop())
 beforeEach(async () => {
-  service.clock.now = START
-  service.clock.monotonic += 120_000
   tenantId = await makeTenant(service)
   send = await speakFor(service, tenantId)
 })
@@ -249,19 +236,22 @@ const STORIES: readonly Story[] = [
 ]
 
 describe('an authorization with', () => {
-  test.each(STORIES)('$about', async ({ steps, status, amounts: moved, balance: left, history }) => {
-    const card = await makeCard(send)
-    await fund(5000)
-    const { id } = await authorize(card.id, 1000)
-    for (const [what, more] of steps) await act(what, id, more)
-    const row = (await send(`/v1/card_transactions/${id}`)).body
-    expect([row.status, row.amounts]).toEqual([status, amounts(moved)])
-    expect(row.expires_at === null).toBe(row.amounts.held === 0)
-    expect(row.history.slice(1).map(({ type, amount }: Body) => `${type} ${amount}`)).toEqual(history)
-    expect(await balance()).toEqual(left)
-    expect(await typesTold()).toEqual(['authorized', ...steps.map(([, , event]) => event)])
-    await verifyLedger(service.operator, tenantId)
-  })
+  test.each(STORIES)(
+    'an authorization changes the balance with $about',
+    async ({ steps, status, amounts: moved, balance: left, history }) => {
+      const card = await makeCard(send)
+      await fund(5000)
+      const { id } = await authorize(card.id, 1000)
+      for (const [what, more] of steps) await act(what, id, more)
+      const row = (await send(`/v1/card_transactions/${id}`)).body
+      expect([row.status, row.amounts]).toEqual([status, amounts(moved)])
+      expect(row.expires_at === null).toBe(row.amounts.held === 0)
+      expect(row.history.slice(1).map(({ type, amount }: Body) => `${type} ${amount}`)).toEqual(history)
+      expect(await balance()).toEqual(left)
+      expect(await typesTold()).toEqual(['authorized', ...steps.map(([, , event]) => event)])
+      await verifyLedger(service.operator, tenantId)
+    },
+  )
 })
 
 test('a released hold is given back, and may be cleared all the same', async () => {
@@ -276,7 +266,7 @@ test('a released hold is given back, and may be cleared all the same', async () 
   expect((await act('clearing', id, { amount: 1000 })).status).toBe('cleared')
 })
 
-test('what cannot be, is refused and changes nothing', async () => {
+test('a simulation that cannot be is refused and changes nothing', async () => {
   const card = await makeCard(send)
   await fund(1000)
   const { id } = await authorize(card.id, 500)
@@ -347,7 +337,7 @@ describe('limits', () => {
     ['weekly', '2026-06-07T23:59:59.999Z', '2026-06-08T00:00:00.000Z'],
     ['monthly', '2026-06-30T23:59:59.999Z', '2026-07-01T00:00:00.000Z'],
     ['yearly', '2026-12-31T23:59:59.999Z', '2027-01-01T00:00:00.000Z'],
-  ])('%s: up to the last millisecond, and anew with the next', async (interval, last, next) => {
+  ])('a limit %s counts up to the last millisecond, and anew with the next', async (interval, last, next) => {
     await fund(100_000)
     const card = await limited([{ amount: 1000, interval }])
     expect(await ask(card, 600)).toBe('authorized')
@@ -362,7 +352,7 @@ describe('limits', () => {
     expect(await ask(card, 1)).toBe(EXCEEDED)
   })
 
-  test('all_time and per_authorization', async () => {
+  test('limits of all time and per authorization are checked', async () => {
     await fund(100_000)
     const card = await limited([
       { amount: 1000, interval: 'all_time' },
@@ -375,7 +365,7 @@ describe('limits', () => {
     expect(await ask(card, 300)).toBe('authorized')
   })
 
-  test('of categories, one beside the other, and also when they are set later', async () => {
+  test('limits of categories apply beside each other, and also when they are set later', async () => {
     await fund(100_000)
     const card = await makeCard(send)
     const diner = { merchant: MERCHANT }
@@ -446,7 +436,7 @@ describe('limits', () => {
 describe('64 at once', () => {
   const approved = (all: readonly Body[]) => all.filter(({ status }) => status === 'authorized').length
 
-  test('on one card: as much as the limit allows, and no less', async () => {
+  test('64 concurrent authorizations of one card use as much as the limit allows, and no less', async () => {
     await fund(1_000_000)
     const card = await makeCard(send, {
       spending_controls: { spending_limits: [{ amount: 1000, interval: 'daily' }] },
@@ -455,14 +445,14 @@ describe('64 at once', () => {
     expect(approved(all)).toBe(33)
   })
 
-  test('on one card: as many as may be', async () => {
+  test('64 concurrent authorizations of one card use as many as may be', async () => {
     await fund(1_000_000)
     const card = await makeCard(send, { spending_controls: { max_authorization_count: 20 } })
     const all = await Promise.all(Array.from({ length: 64 }, () => authorize(card.id, 30)))
     expect(approved(all)).toBe(20)
   })
 
-  test('on as many cards: as much as the balance allows, and no less', async () => {
+  test('64 concurrent authorizations of as many cards use what the balance allows, and no less', async () => {
     await fund(1000)
     const first = await makeCard(send)
     const others = await Promise.all(
@@ -510,7 +500,7 @@ describe('bad input', () => {
     return [status, code, (fault as { field: string } | undefined)?.field]
   }
 
-  test('is refused by field, and nothing is written', async () => {
+  test('a wrong authorization is refused by field, and nothing is written', async () => {
     const { id: card_id } = await makeCard(send)
     const given = { card_id, amount: 100, merchant: MERCHANT }
     const refused = (field: string) => [422, 'validation_failed', field]
@@ -532,7 +522,7 @@ describe('bad input', () => {
     expect(rtl.merchant.name).toBe('مطعم الميناء \u202e!')
   })
 
-  test('another currency is declined, not refused', async () => {
+  test('an authorization in another currency is declined, not refused', async () => {
     const card = await makeCard(send)
     await fund(100)
     expect((await authorize(card.id, 1, { currency: 'eur' })).decline_reason.code).toBe(

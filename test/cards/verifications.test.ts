@@ -1,17 +1,10 @@
 /** Authorizations of nothing, by which merchants find out whether a card is good: they hold nothing, and end all the same. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { holdExpiryWorker } from '../../runtime/cards/transactions/expiry-job.ts'
 import { verifyLedger } from '../../runtime/operator/ledger.ts'
 import { firstFault, refusal } from '../api/fixtures.ts'
 import { checkEvent } from '../support/contract.ts'
-import {
-  type Answer,
-  makeTenant,
-  type Send,
-  START,
-  startTestService,
-  type TestService,
-} from '../support/service.ts'
+import { type Answer, makeTenant, type Send, START, useService } from '../support/service.ts'
 import { strictLog } from '../support/strict-log.ts'
 import { CARD_VERSIONS, type CardVersion, make, makeCard, speakAll } from './fixtures.ts'
 
@@ -19,15 +12,10 @@ type Body = Answer['body']
 
 const DAY = 86_400_000
 
-let service: TestService
+const service = useService()
 let tenantId: string
 let send: Send
 let speaking: Record<CardVersion, Send>
-
-beforeAll(async () => {
-  service = await startTestService()
-})
-afterAll(() => service.stop())
 
 async function begin(version: CardVersion = '2026-05-19'): Promise<void> {
   service.clock.now = START
@@ -97,7 +85,7 @@ test('a card that is not good is declined, by the rule that says so', async () =
 })
 
 describe('it ends', () => {
-  test('when its time is over, as a hold does', async () => {
+  test('a verification of a card ends when its time is over, as a hold does', async () => {
     const card = await makeCard(send)
     const [made, hotel] = [
       await verify(card.id),
@@ -119,7 +107,7 @@ describe('it ends', () => {
     await verifyLedger(service.operator, tenantId)
   })
 
-  test('by the settlement clock, where that is ahead', async () => {
+  test('a verification of a card ends by the settlement clock, where that is ahead', async () => {
     const made = await verify((await makeCard(send)).id)
     const advanced = await send('/v1/test/settlements/advance_clock', { body: {} })
     expect([advanced.status, advanced.body.now]).toEqual([200, made.expires_at])
@@ -129,7 +117,7 @@ describe('it ends', () => {
   test.each([
     ['reversal', 'reversed'],
     ['expiry', 'expired'],
-  ])('by a simulated %s', async (what, status) => {
+  ])('a verification of a card ends by a simulated %s', async (what, status) => {
     const made = await verify((await makeCard(send)).id)
     const { body } = await simulate(what, made)
     expect(body).toMatchObject({ status, amounts: NOTHING, expires_at: null })
@@ -138,14 +126,14 @@ describe('it ends', () => {
     expect(await told()).toEqual(['card.transaction.authorized', `card.transaction.${status}`])
   })
 
-  test('by a release', async () => {
+  test('a verification of a card ends by a release', async () => {
     const made = await verify((await makeCard(send)).id)
     const { body } = await send(`/v1/card_transactions/${made.id}/release`, { method: 'POST' })
     expect(body).toMatchObject({ status: 'reversed', amounts: NOTHING, expires_at: null })
   })
 
   test.each([undefined, true, false])(
-    'by a clearing, which takes more than is held; final: %s',
+    'a verification of a card ends by a clearing, which takes more than is held; final: %s',
     async (final) => {
       const made = await verify((await makeCard(send)).id)
       const { body } = await simulate('clearing', made, {
@@ -180,7 +168,7 @@ test('the table keeps no other open authorization that holds nothing', async () 
   )
 })
 
-test('what makes no sense of it is refused, and changes nothing', async () => {
+test('a simulation that makes no sense for a verification is refused, and changes nothing', async () => {
   const made = await verify((await makeCard(send)).id)
   const increment = await simulate('increment', made, { amount: 100 })
   expect(refusal(increment)).toEqual([409, 'conflict', 'invalid_state'])
@@ -210,7 +198,7 @@ describe('limits', () => {
     ],
   }
 
-  test('are neither used up by it nor keep it from a card that has used them up', async () => {
+  test('limits are neither used up by a verification nor keep it from a card that has used them up', async () => {
     await send('/v1/test/funding', { body: { amount: 100 } })
     const card = await makeCard(send, { spending_controls: controls })
     expect((await verify(card.id)).status).toBe('authorized')

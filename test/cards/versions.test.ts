@@ -1,27 +1,22 @@
 /** One card, written and read in several versions: what is allowed in one is what is not blocked in the other. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { firstFault } from '../api/fixtures.ts'
-import { makeTenant, type Send, startTestService, type TestService } from '../support/service.ts'
+import { makeTenant, type Send, useService } from '../support/service.ts'
 import { make, makeCard, makeCardholder, patch, speakAll } from './fixtures.ts'
 
-let service: TestService
+const service = useService()
 let old: Send
 let middle: Send
 let newest: Send
 let categories: string[]
 
 beforeAll(async () => {
-  service = await startTestService()
   const send = await speakAll(service, await makeTenant(service, 'enterprise', '2025-11-01'))
   old = send['2025-11-01']
   middle = send['2026-02-01']
   newest = send['2026-05-19']
   const { body } = await newest('/v1/merchant_categories')
   categories = body.data.map(({ code }: { code: string }) => code)
-})
-afterAll(() => service.stop())
-beforeEach(() => {
-  service.clock.monotonic += 120_000
 })
 
 const without = (codes: readonly string[]) => categories.filter((code) => !codes.includes(code))
@@ -49,36 +44,41 @@ describe('allowed in 2025-11-01, blocked in 2026-05-19', () => {
     ['absent: anything', { max_authorization_count: 4 }, null, () => []],
     ['no controls', null, null, () => []],
     ['none given', undefined, null, () => []],
-  ])('%s', async (_about, spending_controls, allowed, blocked) => {
-    const cardholder_id = await makeCardholder(old)
-    const order = {
-      cardholder_id,
-      type: 'virtual',
-      ...(spending_controls !== undefined && { spending_controls }),
-    }
-    const card = await make(old, '/v1/cards', order)
-    const path = `/v1/cards/${card.id}`
-    expect((await controlsOf(old, card.id)).allowed_categories?.toSorted() ?? null).toEqual(allowed)
-    expect((await controlsOf(middle, card.id)).allowed_categories?.toSorted() ?? null).toEqual(allowed)
-    const canonical = await controlsOf(newest, card.id)
-    expect(canonical.blocked_categories).toEqual(blocked())
+  ])(
+    'categories allowed in 2025-11-01 read as those blocked in 2026-05-19: %s',
+    async (_about, spending_controls, allowed, blocked) => {
+      const cardholder_id = await makeCardholder(old)
+      const order = {
+        cardholder_id,
+        type: 'virtual',
+        ...(spending_controls !== undefined && { spending_controls }),
+      }
+      const card = await make(old, '/v1/cards', order)
+      const path = `/v1/cards/${card.id}`
+      expect((await controlsOf(old, card.id)).allowed_categories?.toSorted() ?? null).toEqual(allowed)
+      expect((await controlsOf(middle, card.id)).allowed_categories?.toSorted() ?? null).toEqual(allowed)
+      const canonical = await controlsOf(newest, card.id)
+      expect(canonical.blocked_categories).toEqual(blocked())
 
-    // Read in one version and written back in the other changes nothing, in whichever order.
-    for (const send of [old, newest, middle, newest, old]) {
-      const controls = await controlsOf(send, card.id)
-      const { status, body } = await patch(send, path, { spending_controls: controls })
-      expect([status, body.spending_controls]).toEqual([200, controls])
-      expect(await controlsOf(newest, card.id)).toEqual(canonical)
-    }
-    // In a PATCH absence changes nothing, whoever says nothing.
-    for (const send of [old, newest]) {
-      await patch(send, path, { spending_controls: { max_authorization_count: 4 } })
-      expect((await controlsOf(newest, card.id)).blocked_categories).toEqual(blocked())
-    }
-    const { body } = await old('/v1/events?type=card.updated&limit=100')
-    const told = body.data.filter(({ data }: { data: { card: { id: string } } }) => data.card.id === card.id)
-    expect(told).toHaveLength(card.spending_controls.max_authorization_count === 4 ? 0 : 1)
-  })
+      // Read in one version and written back in the other changes nothing, in whichever order.
+      for (const send of [old, newest, middle, newest, old]) {
+        const controls = await controlsOf(send, card.id)
+        const { status, body } = await patch(send, path, { spending_controls: controls })
+        expect([status, body.spending_controls]).toEqual([200, controls])
+        expect(await controlsOf(newest, card.id)).toEqual(canonical)
+      }
+      // In a PATCH absence changes nothing, whoever says nothing.
+      for (const send of [old, newest]) {
+        await patch(send, path, { spending_controls: { max_authorization_count: 4 } })
+        expect((await controlsOf(newest, card.id)).blocked_categories).toEqual(blocked())
+      }
+      const { body } = await old('/v1/events?type=card.updated&limit=100')
+      const told = body.data.filter(
+        ({ data }: { data: { card: { id: string } } }) => data.card.id === card.id,
+      )
+      expect(told).toHaveLength(card.spending_controls.max_authorization_count === 4 ? 0 : 1)
+    },
+  )
 })
 
 test('a list written in the newest version is kept in the order of codes, so that an older one gives it back', async () => {

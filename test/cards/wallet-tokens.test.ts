@@ -1,29 +1,17 @@
 /** Cards on phones: how wallet tokens come to be, change, and follow their card. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { payloadWorker } from '../../runtime/cards/provisioning/stand-in-job.ts'
 import { refusal, speakFor } from '../api/fixtures.ts'
-import {
-  makeKey,
-  makeTenant,
-  type Send,
-  speak,
-  startTestService,
-  type TestService,
-} from '../support/service.ts'
+import { makeKey, makeTenant, type Send, speak, useService } from '../support/service.ts'
 import { strictLog } from '../support/strict-log.ts'
 import { eventsOf, make, makeCard, patch, SHIPPING } from './fixtures.ts'
 
-let service: TestService
+const service = useService({ poolSize: 12 })
 let tenantId: string
 let send: Send
 let admin: Send
 
-beforeAll(async () => {
-  service = await startTestService({ poolSize: 12 })
-})
-afterAll(() => service.stop())
 beforeEach(async () => {
-  service.clock.monotonic += 120_000
   tenantId = await makeTenant(service)
   send = await speakFor(service, tenantId)
   admin = speak(service.urls.sandbox, {
@@ -47,7 +35,7 @@ async function makeToken(content: object = {}) {
 }
 
 describe('a wallet token', () => {
-  test('is made once of each payload, by the sandbox’s phones', async () => {
+  test('a wallet token is made once of each payload, by the sandbox’s phones', async () => {
     const card = await makeCard(send)
     const payload = await make(send, payloadsOf(card.id), GOOGLE)
     await Promise.all([phones(), phones(), phones()])
@@ -68,7 +56,7 @@ describe('a wallet token', () => {
     ])
   })
 
-  test('is not made where the card has ended meanwhile', async () => {
+  test('a wallet token is not made where the card has ended meanwhile', async () => {
     const card = await makeCard(send)
     await make(send, payloadsOf(card.id), GOOGLE)
     await send(`/v1/cards/${card.id}/cancel`, { method: 'POST' })
@@ -81,7 +69,7 @@ describe('a wallet token', () => {
     [['active'], { active: 'same', suspended: 200, deleted: 200 }],
     [['active', 'suspended'], { active: 200, suspended: 'same', deleted: 200 }],
     [['deleted'], { active: 409, suspended: 409, deleted: 409 }],
-  ])('after %o can become %o', async (way, wanted) => {
+  ])('a wallet token that was %o can become %o', async (way, wanted) => {
     for (const [status, outcome] of Object.entries(wanted)) {
       const { path } = await makeToken()
       for (const step of way) await patch(send, path, { status: step })
@@ -105,7 +93,7 @@ describe('a wallet token', () => {
     [['active', 'suspended', 'active'], 'google_pay', undefined],
     [['active', 'deleted'], 'google_pay', 'transaction_not_allowed'],
     [['active', 'suspended'], undefined, undefined],
-  ])('after %o a payment with %s is declined with %s', async (way, wallet, code) => {
+  ])('a wallet token that was %o declines a payment with %s for %s', async (way, wallet, code) => {
     const { card, path } = await makeToken()
     for (const step of way) await patch(send, path, { status: step })
     await send('/v1/test/funding', { body: { amount: 1000 } })
@@ -126,7 +114,7 @@ describe('a wallet token', () => {
     expect(inOld.decline_reason?.code).toBe(code)
   })
 
-  test('is told of with what it was before', async () => {
+  test('a wallet token is told of with what it was before', async () => {
     const { path } = await makeToken()
     await patch(send, path, { status: 'active' })
     const [event] = (await send('/v1/events?type=card.wallet_token.updated')).body.data
@@ -136,14 +124,14 @@ describe('a wallet token', () => {
     })
   })
 
-  test('ends with its card', async () => {
+  test('a wallet token ends with its card', async () => {
     const { card, path } = await makeToken()
     await send(`/v1/cards/${card.id}/cancel`, { method: 'POST' })
     expect((await send(path)).body.status).toBe('deleted')
     expect((await eventsOf(send)).slice(-2)).toEqual(['card.canceled', 'card.wallet_token.updated'])
   })
 
-  test('moves to the card that replaces its own', async () => {
+  test('a wallet token moves to the card that replaces its own', async () => {
     const { card, path, token } = await makeToken()
     await patch(send, path, { status: 'active' })
     const next = await make(send, `/v1/cards/${card.id}/replace`, { reason: 'stolen' })
@@ -157,7 +145,7 @@ describe('a wallet token', () => {
     })
   })
 
-  test('moves when the card that replaces a damaged one is activated, or the damaged one is canceled before', async () => {
+  test('a wallet token moves when the card that replaces a damaged one is activated, or the damaged one is canceled before', async () => {
     for (const verb of ['activate', 'cancel']) {
       const { card, path } = await makeToken({ type: 'physical', shipping: SHIPPING })
       const next = await make(send, `/v1/cards/${card.id}/replace`, { reason: 'damaged' })
@@ -167,7 +155,7 @@ describe('a wallet token', () => {
     }
   })
 
-  test('that does not exist is not found; one in live needs a verified business', async () => {
+  test('a wallet token that does not exist is not found; one in live needs a verified business', async () => {
     const missing = '/v1/wallet_tokens/wtk_00000000000000000000000000'
     expect(refusal(await send(missing))).toEqual([404, 'not_found', 'not_found'])
     expect(refusal(await patch(send, missing, { status: 'active' }))).toEqual([404, 'not_found', 'not_found'])

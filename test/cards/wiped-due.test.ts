@@ -1,5 +1,5 @@
 /** What is due of a wiped space is not found while it is still to be deleted: it would stand before what is due of others. */
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { findOverdueDisputes } from '../../runtime/cards/disputes/queries.ts'
 import { findHoldersAhead, findOverdueHolds } from '../../runtime/cards/transactions/queries.ts'
 import type { Database } from '../../runtime/database/database.ts'
@@ -7,14 +7,10 @@ import * as destinations from '../../runtime/money/destinations/queries.ts'
 import { findBehind } from '../../runtime/money/destinations/screening-queries.ts'
 import { findDueTenants, findDueTenantsAhead } from '../../runtime/money/settlement-lines/queries.ts'
 import { speakFor } from '../api/fixtures.ts'
-import { makeTenant, startTestService, type TestService } from '../support/service.ts'
+import { makeTenant, useService } from '../support/service.ts'
 import { make, makeCard } from './fixtures.ts'
 
-let service: TestService
-beforeAll(async () => {
-  service = await startTestService()
-})
-afterAll(() => service.stop())
+const service = useService({ keepsTime: true })
 
 const CENTURY = 100 * 365 * 86_400_000
 

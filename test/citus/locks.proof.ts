@@ -84,7 +84,7 @@ const countFor = (tenant: string, waits: Wait[]) =>
   })
 
 describe('a row that somebody else has', () => {
-  test('is waited for briefly on the last connections, by who queues up again and holds up nobody', async ({
+  test('a row that another transaction holds is waited for briefly on the last connections, by who queues up again and holds up nobody', async ({
     task,
   }) => {
     const waits: Wait[] = []
@@ -115,7 +115,7 @@ describe('a row that somebody else has', () => {
     ]
   })
 
-  test('is waited for five seconds on any other', async ({ task }) => {
+  test('a row that another transaction holds is waited for five seconds on any other', async ({ task }) => {
     const waits: Wait[] = []
     await whileHeld(async () => {
       await expect(countFor('one', waits)).rejects.toMatchObject({ code: LOCK_NOT_AVAILABLE })

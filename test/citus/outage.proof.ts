@@ -182,27 +182,30 @@ describe('a wipe that two workers prepare', () => {
   test.each([
     ['before it', () => first],
     ['after it', () => second],
-  ])('is whole when the worker with the rows of %s is lost before it commits', async (_rows, lostOne) => {
-    const lost = lostOne()
-    const { wiping } = await startHeldWipe()
-    await lost.kill()
-    await letGo(cluster.coordinator)
-    expect((await wiping).body.deleted).toMatchObject({ pass_template: 1, event: 1 })
-    await lost.start()
-    expect([await preparedOn(first), await preparedOn(second)]).toEqual(lost === first ? [1, 0] : [0, 1])
-    // Until the rest is committed nobody takes the sequence or the log anywhere else.
-    expect((await caller.send('/v1/pass_templates', { body: TEMPLATE })).status).toBe(503)
-    expect(await recover(served)).toBe(1)
-    const made = await makeTemplate(caller.send)
-    const list = await caller.send('/v1/pass_templates')
-    expect(list.body.data.map(({ id }: { id: string }) => id)).toEqual([made])
-    expect(await events()).toEqual([
-      { space: caller.tenantId, sequence: 1 },
-      { space: spaceOf(caller.tenantId, 1), sequence: 2 },
-    ])
-  })
+  ])(
+    'a wipe that two workers prepare is whole when the worker with the rows of %s is lost before it commits',
+    async (_rows, lostOne) => {
+      const lost = lostOne()
+      const { wiping } = await startHeldWipe()
+      await lost.kill()
+      await letGo(cluster.coordinator)
+      expect((await wiping).body.deleted).toMatchObject({ pass_template: 1, event: 1 })
+      await lost.start()
+      expect([await preparedOn(first), await preparedOn(second)]).toEqual(lost === first ? [1, 0] : [0, 1])
+      // Until the rest is committed nobody takes the sequence or the log anywhere else.
+      expect((await caller.send('/v1/pass_templates', { body: TEMPLATE })).status).toBe(503)
+      expect(await recover(served)).toBe(1)
+      const made = await makeTemplate(caller.send)
+      const list = await caller.send('/v1/pass_templates')
+      expect(list.body.data.map(({ id }: { id: string }) => id)).toEqual([made])
+      expect(await events()).toEqual([
+        { space: caller.tenantId, sequence: 1 },
+        { space: spaceOf(caller.tenantId, 1), sequence: 2 },
+      ])
+    },
+  )
 
-  test('is whole when the coordinator is lost after it was committed there, and was answered 503', async () => {
+  test('a wipe that two workers prepare is whole when the coordinator is lost after it was committed there, and was answered 503', async () => {
     const key = randomUUID()
     const { wiping } = await startHeldWipe(key)
     await forgetStandby(cluster.coordinator)
@@ -215,7 +218,7 @@ describe('a wipe that two workers prepare', () => {
     expect((await caller.send('/v1/pass_templates')).body.data).toEqual([])
   })
 
-  test('is undone when only one of them had prepared it and both are lost', async () => {
+  test('a wipe that two workers prepare is undone when only one of them had prepared it and both are lost', async () => {
     const { control, pepper } = served.service.database
     const account = createAccountChanges(control, pepper, 'sandbox', served.service.clock).forTenant(
       caller.tenantId,

@@ -85,7 +85,7 @@ describe('a rotation of keys', () => {
     return { rotating: answer }
   }
 
-  test('is undone when the coordinator is lost before it commits, its worker having gone first', async () => {
+  test('a rotation of keys is undone when the coordinator is lost before it commits, its worker having gone first', async () => {
     const key = randomUUID()
     const { coordinator } = served.cluster
     const { rotating } = await startHeldRotation(key, coordinator, 'object')
@@ -100,7 +100,7 @@ describe('a rotation of keys', () => {
     expect(await findRotation()).toEqual(ALL)
   })
 
-  test('is whole when the coordinator is lost after it has committed', async () => {
+  test('a rotation of keys is whole when the coordinator is lost after it has committed', async () => {
     const key = randomUUID()
     const { coordinator } = served.cluster
     const { rotating } = await startHeldRotation(key, coordinator, 'SyncRep')
@@ -114,7 +114,7 @@ describe('a rotation of keys', () => {
     expect([again.status, again.headers.get('Idempotency-Replayed')]).toEqual([200, 'true'])
   })
 
-  test('is undone when its worker is lost, which may have committed and cannot say so', async () => {
+  test('a rotation of keys is undone when its worker is lost, which may have committed and cannot say so', async () => {
     const key = randomUUID()
     const { rotating } = await startHeldRotation(key, worker, 'SyncRep')
     await forgetStandby(worker)
@@ -150,11 +150,11 @@ describe('in two phases', () => {
     ['a change of the account is committed', changeBilling, 1],
     ['a change that the operator makes is', () => makeKey(served.service, caller.tenantId), 1],
     ["a change of nothing but the tenant's rows is not", () => makeTemplate(caller.send), 0],
-  ])('%s', async (_what, change, prepared) => {
+  ])('a transaction commits in two phases only when it must: %s', async (_what, change, prepared) => {
     expect(await countPrepared(change)).toBe(prepared)
   })
 
-  test('changes of two accounts wait for each other as little as before', async () => {
+  test('two-phase changes of two accounts wait for each other as little as before', async () => {
     const other = await makeCaller(served, worker)
     const { control } = served.service.database
     const setPlan = (tx: Database, tenantId: string) =>

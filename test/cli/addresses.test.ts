@@ -36,16 +36,19 @@ describe('a process of one role that does not know them refuses to start', () =>
     ['worker', ['SANDBOX_BASE_URL', 'LIVE_BASE_URL', 'CONSOLE_BASE_URL']],
     ['console', ['SANDBOX_BASE_URL', 'LIVE_BASE_URL']],
     ['api', ['CONSOLE_BASE_URL']],
-  ])('%s', async (role, variables) => {
-    const { code, stdout, stderr } = await start(role).ended
-    expect([code, stdout]).toEqual([2, ''])
-    expect(stderr.match(/^[A-Z]+_BASE_URL(?=: is not known: a process that serves only)/gm)).toEqual(
-      variables,
-    )
-  })
+  ])(
+    'a process of the role %s refuses to start without the addresses of the others',
+    async (role, variables) => {
+      const { code, stdout, stderr } = await start(role).ended
+      expect([code, stdout]).toEqual([2, ''])
+      expect(stderr.match(/^[A-Z]+_BASE_URL(?=: is not known: a process that serves only)/gm)).toEqual(
+        variables,
+      )
+    },
+  )
 })
 
-test('what one process was told, the others know, until it is told anew', async () => {
+test('an address that one process was told is known to the others, until it is told anew', async () => {
   await start('worker', DECLARED).ready()
   const shown = { sandbox_base_url: PUBLIC.sandbox, live_base_url: PUBLIC.live, console_url: PUBLIC.console }
   expect(await start('api').ready()).toMatchObject(shown)
@@ -61,7 +64,7 @@ describe('what is known', () => {
     resolveBaseUrls(db.control, readSettings(env, { roles }), own)
   const { console: ownConsole, ...ownApis } = OWN
 
-  test('by who serves everything, without settings: where it listens, also for the others', async () => {
+  test('a process that serves everything knows, without settings, where it listens, and tells the others', async () => {
     expect(await resolve([], {}, OWN)).toEqual(OWN)
     expect(await resolve(['worker'], {}, {})).toEqual(OWN)
     const moved = { ...OWN, live: 'http://127.0.0.1:9' }
@@ -69,7 +72,7 @@ describe('what is known', () => {
     expect(await resolve(['worker'], {}, {})).toEqual(moved)
   })
 
-  test('by who serves a part, without settings: its own for itself alone', async () => {
+  test('a process that serves a part knows, without settings, only its own address', async () => {
     await expect(resolve(['api'], {}, ownApis)).rejects.toBeInstanceOf(SettingsError)
     await resolve(['worker'], DECLARED, {})
     await db.control.query({ text: 'UPDATE control.addresses SET declared = false' }) // as if somebody had served all
@@ -83,7 +86,7 @@ describe('what is known', () => {
     })
   })
 
-  test('by a setting: for everybody, wherever one listens', async () => {
+  test('a setting makes an address known to every process, wherever one listens', async () => {
     expect(await resolve([], DECLARED, OWN)).toEqual(PUBLIC)
     expect(await resolve([], {}, OWN)).toEqual(PUBLIC)
     expect(await resolve(['api'], {}, ownApis)).toEqual(PUBLIC)

@@ -38,7 +38,7 @@ const createKey = (...words: readonly string[]) =>
   admin('key', 'create', '--tenant', db.tenantId, '--env', 'sandbox', ...words)
 
 describe('tenants', () => {
-  test('are made, shown and verified', async () => {
+  test('svc admin makes, shows and verifies tenants', async () => {
     const before = await revision()
     const made = await admin('tenant', 'create', '--name', 'Acme & Söhne')
     expect(made).toMatchObject({
@@ -60,7 +60,7 @@ describe('tenants', () => {
     })
   })
 
-  test('are on the plan that is asked for', async () => {
+  test('svc admin makes a tenant on the plan that is asked for', async () => {
     expect(await admin('tenant', 'create', '--name', 'Big', '--plan', 'enterprise')).toMatchObject({
       plan: 'enterprise',
     })
@@ -76,7 +76,7 @@ describe('keys', () => {
       ['--allow-ip', '10.0.0.0/8', '::1', '--allow-ip', '192.0.2.7'],
       { allowed_ips: ['10.0.0.0/8', '::1', '192.0.2.7'] },
     ],
-  ])('are made with %j', async (words, want) => {
+  ])('svc admin makes a key with the options %j', async (words, want) => {
     const key = await createKey(...words)
     expect(key).toMatchObject(want)
     expect(parseKey(key.secret)).toEqual({ kind: key.kind, environment: 'sandbox' })
@@ -85,7 +85,7 @@ describe('keys', () => {
     expect(JSON.stringify(stored)).not.toContain(key.secret.slice(20))
   })
 
-  test('are rotated: a successor, and 24 hours for the old one', async () => {
+  test('svc admin rotates a key: a successor, and 24 hours for the old one', async () => {
     const old = await createKey('--scope', 'read', '--allow-ip', '10.0.0.0/8')
     const next = await admin('key', 'rotate', old.id)
     expect(next).toMatchObject({ scope: 'read', allowed_ips: ['10.0.0.0/8'], replaces_id: old.id })
@@ -103,7 +103,7 @@ describe('keys', () => {
     expect(found).toEqual({ n: 1 })
   })
 
-  test('are retired and revoked', async () => {
+  test('svc admin retires and revokes keys', async () => {
     const { id } = await createKey()
     const retired = await admin('key', 'retire', id)
     expect(retired).toMatchObject({ id, retired_at: expect.any(String) })
@@ -182,7 +182,7 @@ describe('pins, limits and the clock', () => {
 })
 
 describe('the ledger', () => {
-  test('is balanced, or the exit code is 1 and what is not is named', async () => {
+  test('the ledger is balanced, or the exit code is 1 and what is not is named', async () => {
     const { id } = await admin('tenant', 'create', '--name', 'Acme')
     const verify = (...words: string[]) => runAdmin(env, 'ledger', 'verify', '--tenant', id, ...words)
     const entries = { sandbox: 0, live: 0 }
@@ -209,7 +209,7 @@ describe('the audit log', () => {
   const verify = (...words: readonly string[]) =>
     runAdmin(env, 'audit', 'verify', '--tenant', db.tenantId, '--env', 'live', ...words, '--json')
 
-  test('is verified: whole, with the end that was told before, and not when it was changed', async () => {
+  test('the audit log is verified: whole, with the end that was told before, and not when it was changed', async () => {
     const { id } = await createKey()
     const whole = await verify()
     expect(whole).toMatchObject({ code: 0, stderr: '' })
@@ -227,14 +227,14 @@ describe('the audit log', () => {
     })
   })
 
-  test('of no tenant is not', async () => {
+  test('the audit log of an unknown tenant is not verified', async () => {
     const ending = await runAdmin(env, 'audit', 'verify', '--tenant', 'ten_x', '--env', 'live')
     expect(ending).toMatchObject({ code: 1, stderr: expect.stringMatching(/no tenant ten_x/) })
   })
 })
 
 describe('usage', () => {
-  test('is shown by day and bucket', async () => {
+  test('usage is shown by day and bucket', async () => {
     const words = ['--tenant', db.tenantId, '--env', 'live']
     const day = new Date().toISOString().slice(0, 10)
     await one(`INSERT INTO live.usage_counters VALUES ($1, $2, 'read', 7)`, db.tenantId, day)
@@ -329,7 +329,7 @@ describe('what is there is looked up', () => {
     expect(next.data.map(({ id }: { id: string }) => id)).not.toContain(db.tenantId)
   })
 
-  test('keys, of one environment too, and without their text', async () => {
+  test('svc admin lists keys, of one environment too, and without their text', async () => {
     const { id, secret } = await createKey('--scope', 'read')
     const listed = await admin('key', 'list', ...TENANT_OF_DEMO(), '--env', 'sandbox')
     expect(listed.data).toContainEqual(expect.objectContaining({ id, scope: 'read', revoked_at: null }))
@@ -343,7 +343,7 @@ describe('what is there is looked up', () => {
     })
   })
 
-  test('pins', async () => {
+  test('svc admin lists and shows the pins of a tenant', async () => {
     const { data } = await admin('pin', 'list', ...TENANT_OF_DEMO())
     expect(data.map(({ environment }: { environment: string }) => environment)).toEqual(['sandbox', 'live'])
     expect(await admin('pin', 'show', ...TENANT_OF_DEMO(), '--env', 'live')).toMatchObject({
@@ -518,7 +518,7 @@ const faults: readonly (readonly [number, readonly string[], RegExp])[] = [
   [2, ['user', 'create', ...TENANT, '--email', 'nobody'], /no e-mail address/],
 ]
 
-test.each(faults)('exits with %i for %j', async (code, words, want) => {
+test.each(faults)('admin exits with %i for the words %j', async (code, words, want) => {
   const ending = await runAdmin(env, ...words.map((word) => (word === 'TENANT' ? db.tenantId : word)))
   expect(ending).toMatchObject({ code, stdout: '', stderr: expect.stringMatching(want) })
 })
@@ -530,7 +530,7 @@ test.each([
     /no PostgreSQL answers at 127\.0\.0\.1:1/,
   ],
   [2, { DATABASE_URL: 'postgres://127.0.0.1:1/x' }, /SVC_PEPPER: is required/],
-])('exits with %i when the database cannot be had: %j', async (code, settings, want) => {
+])('admin exits with %i when the database is not available: %j', async (code, settings, want) => {
   const ending: Ending = await runAdmin(settings, 'tenant', 'show', 'ten_x', '--json')
   expect(ending).toMatchObject({ code, stdout: '', stderr: expect.stringMatching(want) })
 })

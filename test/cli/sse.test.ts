@@ -40,7 +40,7 @@ test.each<{ given: string; want: readonly ServerEvent[] }>([
   { given: 'data: never finished\n', want: [] },
   { given: 'data: a\n\ndata: cut o', want: [event('a')] },
   { given: '\n\n\n', want: [] },
-])('$given', ({ given, want }) => {
+])('the reader of event streams reads $given', ({ given, want }) => {
   const whole = bytes(given)
   expect(parse(whole)).toEqual(want)
   expect(parse(...Array.from(whole, (byte) => Uint8Array.of(byte)))).toEqual(want)

@@ -41,7 +41,7 @@ describe('npm start on an empty directory', () => {
     rmSync(dataDir, { recursive: true, force: true })
   })
 
-  test('prints one line when everything answers, and leaves no process at SIGTERM', async () => {
+  test('npm start on an empty directory prints one line when everything answers, and leaves no process at SIGTERM', async () => {
     const npm = startProgram('npm', ['start', '--silent', '--', '--json'], { DATA_DIR: dataDir })
     const line = await npm.ready()
     expect(Object.keys(line)).toEqual([
@@ -187,7 +187,7 @@ describe('a request under way at a signal', () => {
     await db.close()
   })
 
-  test('gets its answer before the process ends', async () => {
+  test('a request that runs at a signal gets its answer before the process ends', async () => {
     const program = startService({ DATABASE_URL: db.url, SVC_PEPPER: db.pepper }, ['--json', '--role', 'api'])
     const { sandbox_base_url } = await program.ready()
     const create = () =>
@@ -221,7 +221,7 @@ describe('a request under way at a signal', () => {
     expect(await program.ended).toMatchObject({ code: 0 })
   })
 
-  test('is given up at a second SIGTERM, but not at the echo of the first', async () => {
+  test('a request that runs at a signal is given up at a second SIGTERM, but not at the echo of the first', async () => {
     const program = startService({ DATABASE_URL: db.url, SVC_PEPPER: db.pepper }, ['--json', '--role', 'api'])
     const { sandbox_base_url } = await program.ready()
     const socket = connectTcp(Number(new URL(String(sandbox_base_url)).port), '127.0.0.1')
@@ -263,12 +263,12 @@ describe('a start that cannot be', () => {
       { TLS_CERT: '/nowhere/a.pem', TLS_KEY: '/nowhere/b.pem' },
       /TLS_CERT: \/nowhere\/a\.pem cannot be read/,
     ],
-  ])('exits with %i and says why when %s', async (code, _, env, want) => {
+  ])('a start that cannot be exits with %i and says why when %s', async (code, _, env, want) => {
     const program = startService(env, ['--json', '--role', 'api'])
     expect(await program.ended).toMatchObject({ code, stdout: '', stderr: expect.stringMatching(want) })
   })
 
-  test('names the port that is taken', async () => {
+  test('a start that cannot be names the port that is taken', async () => {
     const squatter = createServer()
     await new Promise<void>((resolve) => squatter.listen(0, '127.0.0.1', resolve))
     const address = squatter.address()
@@ -284,7 +284,7 @@ describe('a start that cannot be', () => {
     expect(ending.stderr).toMatch(new RegExp(`LIVE_PORT: another program listens on 127\\.0\\.0\\.1:${port}`))
   })
 
-  test('names the Node that is needed, on an older one', async () => {
+  test('a start that cannot be names the Node that is needed, on an older one', async () => {
     const older = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.1.2' } })`
     const words = ['--import', `data:text/javascript,${encodeURIComponent(older)}`, ...START]
     const { code, stderr } = await startProgram(process.execPath, words, {}).ended
@@ -294,11 +294,14 @@ describe('a start that cannot be', () => {
     ])
   })
 
-  test.each([['--rolle'], ['extra'], ['--role=cook']])('exits with 2 for the word %s', async (word) => {
-    const { code, stdout, stderr } = await startService({}, [word]).ended
-    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
-    expect(stderr).toMatch(/Usage: npm start|roles are api, worker, console/)
-  })
+  test.each([['--rolle'], ['extra'], ['--role=cook']])(
+    'a start exits with 2 for the word %s',
+    async (word) => {
+      const { code, stdout, stderr } = await startService({}, [word]).ended
+      expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+      expect(stderr).toMatch(/Usage: npm start|roles are api, worker, console/)
+    },
+  )
 })
 
 describe('TLS', () => {
@@ -348,7 +351,7 @@ describe('TLS', () => {
   test.each([
     ['development', null, 'TLSv1.2'],
     ['production', null, null],
-  ])('in %s refuses old protocols', async (mode, oldest, older) => {
+  ])('a TLS listener in %s refuses old protocols', async (mode, oldest, older) => {
     const tls = { TLS_CERT: join(folder, 'cert.pem'), TLS_KEY: join(folder, 'key.pem') }
     const pepper = { DATABASE_URL: db.url, SVC_PEPPER: db.pepper, HOST: '127.0.0.1' }
     const program = startService({ ...tls, ...pepper, NODE_ENV: mode }, ['--json', '--role', 'api'])

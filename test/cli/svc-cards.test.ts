@@ -1,30 +1,21 @@
 /** `svc cards simulate`: what it takes is what the document says, and it does what it says. */
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { current } from '../../generated/versions.ts'
 import { readDocument } from '../../runtime/api/explanation.ts'
 import { SIMULATIONS } from '../../runtime/cli/card-simulations.ts'
 import { runSvc } from '../../runtime/cli/svc-run.ts'
 import { makeCardholder, SHIPPING } from '../cards/fixtures.ts'
-import {
-  makeKey,
-  makeTenant,
-  type Send,
-  speak,
-  startTestService,
-  type TestService,
-} from '../support/service.ts'
+import { makeKey, makeTenant, type Send, speak, useService } from '../support/service.ts'
 
-let service: TestService
+const service = useService()
 let send: Send
 let secret: string
 let tenant: string
 beforeAll(async () => {
-  service = await startTestService()
   tenant = await makeTenant(service, 'enterprise', current)
   secret = (await makeKey(service, tenant, { scope: 'admin' })).secret
   send = speak(service.urls.sandbox, { secret, version: current })
 })
-afterAll(() => service.stop())
 
 async function run(key: string, ...words: readonly string[]) {
   const [printed, said]: [string[], string[]] = [[], []]
@@ -87,20 +78,23 @@ test('there is one for each simulation of cards, but for matches of cardholders'
   ).toEqual(ids.toSorted())
 })
 
-test.each(Object.entries(SIMULATIONS))('%s takes what the document says', (_, { operation, of, options }) => {
-  const { requestBody } = operations.find(({ operationId }) => operationId === operation)!
-  const said = membersOf(requestBody!.content['application/json'].schema)
-  const taken = options.map(({ field, required, ...given }) =>
-    required || given.default !== undefined ? `${field} !` : field,
-  )
-  // A merchant that may be left out is one that has a name and a category where it stands.
-  const strict = (names: readonly string[]) =>
-    names.map((name) => name.replace(/^(merchant\..*) !$/, '$1')).toSorted()
-  expect(strict([`${of} !`, ...taken])).toEqual(strict(said))
-})
+test.each(Object.entries(SIMULATIONS))(
+  'svc cards simulate %s takes what the document says',
+  (_, { operation, of, options }) => {
+    const { requestBody } = operations.find(({ operationId }) => operationId === operation)!
+    const said = membersOf(requestBody!.content['application/json'].schema)
+    const taken = options.map(({ field, required, ...given }) =>
+      required || given.default !== undefined ? `${field} !` : field,
+    )
+    // A merchant that may be left out is one that has a name and a category where it stands.
+    const strict = (names: readonly string[]) =>
+      names.map((name) => name.replace(/^(merchant\..*) !$/, '$1')).toSorted()
+    expect(strict([`${of} !`, ...taken])).toEqual(strict(said))
+  },
+)
 
 test.each(Object.entries(SIMULATIONS))(
-  '%s reads and explains as the document does',
+  'svc cards simulate %s reads and explains as the document does',
   (_, { operation, options }) => {
     const { requestBody } = operations.find(({ operationId }) => operationId === operation)!
     for (const { field, reads, text } of options) {
@@ -153,7 +147,7 @@ test('a card is used, and what becomes of that is told', async () => {
   )
 })
 
-test('what is misspelt, lacking or live is refused; help has examples', async () => {
+test('a simulation that is misspelt, lacking or live is refused; help has examples', async () => {
   const card = 'card_01jxg19h8j7k6m5n4p3q2r1s0t'
   const words = (...more: readonly string[]) => run(secret, 'cards', 'simulate', ...more)
   expect(await words('authorization', card)).toMatchObject({

@@ -35,11 +35,11 @@ test.each<[line: string, offers: readonly string[]]>([
   ['logs tail --m', ['--method']],
   ['completion ', ['bash', 'fish', 'zsh']],
   ['--base-url ', []],
-])('svc %s', (line, offers) => {
+])('completion offers words after "svc %s"', (line, offers) => {
   expect(candidatesFor(program, line.split(' '))).toEqual(offers)
 })
 
-test('bash offers it', () => {
+test('bash offers what svc completes', () => {
   const folder = mkdtempSync(join(tmpdir(), 'svc-bash-'))
   symlinkSync(join(ROOT, 'runtime/cli/svc.ts'), join(folder, 'svc'))
   const script = `source <(svc completion bash)

@@ -11,15 +11,14 @@ import { reportWorker } from '../../runtime/money/reports/job.ts'
 import { type PeriodicJob, runPeriodically } from '../../runtime/platform/periodic.ts'
 import { openReportLinks } from '../../runtime/tenants/addresses/report-links.ts'
 import { type Ending, endPrograms, type Program, startProgram, until } from '../support/programs.ts'
-import { makeKey, makeTenant, speak, startTestService, type TestService } from '../support/service.ts'
+import { makeKey, makeTenant, speak, useService } from '../support/service.ts'
 import { strictLog } from '../support/strict-log.ts'
 import { serveEndpoint } from './stream-server.ts'
 
-let service: TestService
+const service = useService({ env: { SVC_WEBHOOK_ALLOW: '127.0.0.0/8' } })
 let jobs: readonly PeriodicJob[]
 const failures: unknown[] = []
 beforeAll(async () => {
-  service = await startTestService({ env: { SVC_WEBHOOK_ALLOW: '127.0.0.0/8' } })
   const parts = { ...service, log: strictLog, wakeUpChannel: { publish: service.wakeUps.notify } }
   const phones = payloadWorker(parts)
   const reports = reportWorker({ ...parts, links: openReportLinks(service.database.pepper, service.urls) })
@@ -33,7 +32,6 @@ beforeAll(async () => {
 afterAll(async () => {
   for (const job of jobs) await job.stop()
   expect(failures).toEqual([])
-  await service.stop()
 })
 afterEach(endPrograms)
 
@@ -176,55 +174,58 @@ test('events are shown as a table, as lines of JSON, and one as a whole', async 
 test.each([
   ['2026-05-19', unwrap],
   ['2025-06-01', unwrapOld],
-])('in %s, what is triggered is forwarded, signed, and the client unwraps it', async (version, open) => {
-  const merchant = await makeMerchant(version)
-  const opened: WebhookEvent[] = []
-  const failures: unknown[] = []
-  const endpoint = await serveEndpoint((n, response) => {
-    const { body, headers } = endpoint.delivered[n - 1]!
-    open(body, headers, deriveSecret(merchant.secret))
-      .then(
-        (event) => opened.push(event as WebhookEvent),
-        (error) => failures.push(error),
-      )
-      .finally(() => response.writeHead(200).end())
-  })
-  const listening = merchant.start('listen', '--forward-to', endpoint.url, '--json')
-  await until('the connection', () => listening.stderr().includes('Connected'))
+])(
+  'an event that is triggered in %s is forwarded, signed, and the client unwraps it',
+  async (version, open) => {
+    const merchant = await makeMerchant(version)
+    const opened: WebhookEvent[] = []
+    const failures: unknown[] = []
+    const endpoint = await serveEndpoint((n, response) => {
+      const { body, headers } = endpoint.delivered[n - 1]!
+      open(body, headers, deriveSecret(merchant.secret))
+        .then(
+          (event) => opened.push(event as WebhookEvent),
+          (error) => failures.push(error),
+        )
+        .finally(() => response.writeHead(200).end())
+    })
+    const listening = merchant.start('listen', '--forward-to', endpoint.url, '--json')
+    await until('the connection', () => listening.stderr().includes('Connected'))
 
-  const pass = await merchant.send('/v1/pass_templates', {
-    body: {
-      name: 'Tea club',
-      kind: 'loyalty',
-      brand: { background_color: '#112233', foreground_color: '#ffffff' },
-    },
-  })
-  await endpoint.ids(1)
-  const triggered = JSON.parse((await merchant.run('trigger', 'pass.updated', '--json')).stdout)
-  await endpoint.ids(4)
-  await until('four opened', () => opened.length + failures.length === 4)
-  expect(failures).toEqual([])
-  expect(opened.map(({ type }) => type)).toEqual([
-    'pass_template.created',
-    'pass_template.created',
-    'pass.created',
-    'pass.updated',
-  ])
-  expect(opened.every((event) => event.version === version)).toBe(true)
-  expect(opened[0]).toMatchObject({ data: { pass_template: { id: pass.body.id } } })
-  const updated = opened[3]!
-  if (updated.type === 'pass.updated') expect(updated.data.pass.id).toBe(triggered.pass_id)
-  await until('four lines', () => listening.stdout().split('\n').length === 5)
-  const { code, stdout } = await listening.end('SIGINT')
-  expect(code).toBe(0)
-  expect(readLines(stdout).map(({ id, status }) => [id, status])).toEqual(opened.map(({ id }) => [id, 200]))
+    const pass = await merchant.send('/v1/pass_templates', {
+      body: {
+        name: 'Tea club',
+        kind: 'loyalty',
+        brand: { background_color: '#112233', foreground_color: '#ffffff' },
+      },
+    })
+    await endpoint.ids(1)
+    const triggered = JSON.parse((await merchant.run('trigger', 'pass.updated', '--json')).stdout)
+    await endpoint.ids(4)
+    await until('four opened', () => opened.length + failures.length === 4)
+    expect(failures).toEqual([])
+    expect(opened.map(({ type }) => type)).toEqual([
+      'pass_template.created',
+      'pass_template.created',
+      'pass.created',
+      'pass.updated',
+    ])
+    expect(opened.every((event) => event.version === version)).toBe(true)
+    expect(opened[0]).toMatchObject({ data: { pass_template: { id: pass.body.id } } })
+    const updated = opened[3]!
+    if (updated.type === 'pass.updated') expect(updated.data.pass.id).toBe(triggered.pass_id)
+    await until('four lines', () => listening.stdout().split('\n').length === 5)
+    const { code, stdout } = await listening.end('SIGINT')
+    expect(code).toBe(0)
+    expect(readLines(stdout).map(({ id, status }) => [id, status])).toEqual(opened.map(({ id }) => [id, 200]))
 
-  // It goes on where it is told to, here behind the second one.
-  const again = merchant.start('listen', '--forward-to', endpoint.url, '--since', opened[1]!.id)
-  const ids = await endpoint.ids(6)
-  expect(ids.slice(4)).toEqual(ids.slice(2, 4))
-  expect((await again.end('SIGTERM')).code).toBe(0)
-})
+    // It goes on where it is told to, here behind the second one.
+    const again = merchant.start('listen', '--forward-to', endpoint.url, '--since', opened[1]!.id)
+    const ids = await endpoint.ids(6)
+    expect(ids.slice(4)).toEqual(ids.slice(2, 4))
+    expect((await again.end('SIGTERM')).code).toBe(0)
+  },
+)
 
 test('a stream that the service refuses to resume is lost', async () => {
   const { start } = await makeMerchant()

@@ -9,19 +9,12 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { makeCardholder } from '../cards/fixtures.ts'
 import { planAll } from '../support/planning.ts'
 import { until } from '../support/programs.ts'
-import {
-  makeKey,
-  makeTenant,
-  type Send,
-  speak,
-  startTestService,
-  type TestService,
-} from '../support/service.ts'
+import { makeKey, makeTenant, type Send, speak, useService } from '../support/service.ts'
 import { type AuthorizationStandIn, serveAuthorization } from './authorization-stand-in.ts'
 import { type Mode, type Running, runIn } from './shells.ts'
 import { type Endpoint, serveEndpoint, serveHttp } from './stream-server.ts'
 
-let service: TestService
+const service = useService({ logsRequests: true })
 let standIn: AuthorizationStandIn
 let endpoint: Endpoint
 let silent: { readonly url: string; asked: number }
@@ -33,7 +26,6 @@ let template: string
 let card: string
 beforeAll(async () => {
   home = mkdtempSync(join(tmpdir(), 'svc-golden-'))
-  service = await startTestService({ logsRequests: true })
   const tenant = await makeTenant(service)
   secret = (await makeKey(service, tenant, { scope: 'admin' })).secret
   liveSecret = (await makeKey(service, tenant, { environment: 'live', scope: 'admin' })).secret
@@ -58,10 +50,7 @@ beforeEach(async () => {
     },
   }
 })
-afterAll(async () => {
-  await service.stop()
-  rmSync(home, { recursive: true })
-})
+afterAll(() => rmSync(home, { recursive: true }))
 
 const TEMPLATE = {
   name: 'Coffee club',

@@ -144,7 +144,7 @@ test('an endpoint that is not there is told of, and missed by no later event', a
   expect(results()).toMatchObject([{ error: 'connection refused' }])
 })
 
-test('only the types that are asked for are forwarded, and the others are left behind all the same', async () => {
+test('svc listen forwards only the types that are asked for, and passes over the others', async () => {
   const [server, endpoint] = [await serveStreams(), await serveEndpoint()]
   start(server, endpoint.url, { types: new Set(['pass.revoked']) })
   const stream = await server.stream(1)
@@ -157,7 +157,7 @@ test('only the types that are asked for are forwarded, and the others are left b
   expect((await server.stream(2)).headers['last-event-id']).toBe(makeEvent(3).id)
 })
 
-test('it begins with now, or behind the event that it is told', async () => {
+test('svc listen begins with now, or behind the event that it is told', async () => {
   const [server, endpoint] = [await serveStreams(), await serveEndpoint()]
   server.events.push(makeEvent(1), makeEvent(2))
   start(server, endpoint.url)
@@ -166,7 +166,7 @@ test('it begins with now, or behind the event that it is told', async () => {
   expect((await server.stream(2)).headers['last-event-id']).toBe(makeEvent(1).id)
 })
 
-test('after a break it comes back behind the last event, without loss and without repeating', async () => {
+test('svc listen continues behind the last event after a break, without loss and without repeating', async () => {
   const [server, endpoint] = [await serveStreams(), await serveEndpoint()]
   const { said } = start(server, endpoint.url)
   const first = await server.stream(1)
@@ -192,7 +192,7 @@ test('after a break it comes back behind the last event, without loss and withou
 test.each([
   ['of an account in which nothing has happened yet', []],
   ['of another', [makeEvent(1), makeEvent(2)]],
-])('what happens between the first two connections %s is not lost', async (_, events) => {
+])('an event between the first two connections %s is not lost', async (_, events) => {
   const [server, endpoint] = [await serveStreams(), await serveEndpoint()]
   server.events.push(...events)
   const { said } = start(server, endpoint.url)
@@ -268,7 +268,7 @@ test.each([
   [404, 'no stream'],
   [410, 'a version that is gone'],
   [302, 'elsewhere'],
-])('%s ends it at once: %s', async (status, code) => {
+])('%s ends svc listen at once: %s', async (status, code) => {
   const [server, endpoint] = [await serveStreams(), await serveEndpoint()]
   server.refusals.push({ status, code, headers: { Location: 'http://127.0.0.1:1/' } })
   const { done } = start(server, endpoint.url)
@@ -291,7 +291,7 @@ test('a refusal on the way ends it too, after what came before has been dealt wi
   expect(said).toContain(`To go on where this stopped: --since ${makeEvent(2).id}`)
 })
 
-test('what passes is waited for, as long as it is asked', async () => {
+test('svc listen waits as long as it is asked to for a refusal that passes', async () => {
   const [server, endpoint] = [await serveStreams(), await serveEndpoint()]
   server.refusals.push({ status: 503 }, { status: 429, headers: { 'Retry-After': '1' } }, { status: 500 })
   const startedAt = performance.now()
@@ -302,7 +302,7 @@ test('what passes is waited for, as long as it is asked', async () => {
   expect(said.filter((line) => line.startsWith('Not connected'))).toHaveLength(3)
 })
 
-test('without a connection it gives up, and says why', async () => {
+test('svc listen without a connection gives up, and says why', async () => {
   const away = await freePort()
   const { done } = start({ baseUrl: `http://127.0.0.1:${away}` }, 'http://127.0.0.1:1/', { giveUpMs: 300 })
   await expect(done).rejects.toThrow(
@@ -310,7 +310,7 @@ test('without a connection it gives up, and says why', async () => {
   )
 })
 
-test('another server that answers with a page is not taken for the stream', async () => {
+test('svc listen does not take another server that answers with a page for the stream', async () => {
   const baseUrl = await serveHttp(
     (_, response) => void response.writeHead(200, { 'Content-Type': 'text/html' }).end('hi'),
   )
@@ -318,7 +318,7 @@ test('another server that answers with a page is not taken for the stream', asyn
   await expect(done).rejects.toThrow('there is no event stream: the answer is text/html')
 })
 
-test('it stops at once when it is told to, even while the endpoint thinks', async () => {
+test('svc listen stops at once when it is told to, even while the endpoint thinks', async () => {
   const [server, endpoint] = [await serveStreams(), await serveEndpoint(() => {})]
   const { stop, said, printed } = start(server, endpoint.url, { since: makeEvent(1).id })
   const stream = await server.stream(1)
@@ -331,7 +331,7 @@ test('it stops at once when it is told to, even while the endpoint thinks', asyn
   await until('the stream is let go', () => stream.closed)
 })
 
-test('it stops at once when nothing comes, whatever was collected since it connected', async () => {
+test('svc listen stops at once when nothing comes, whatever was collected since it connected', async () => {
   const server = await serveStreams()
   const { said, stop } = start(server, 'http://127.0.0.1:1/')
   const stream = await server.stream(1)

@@ -70,7 +70,7 @@ test('the browser that is set gets the address as one word', async () => {
   expect((await start(['login'], { BROWSER: browser }).ended).code).toBe(0)
 })
 
-test('what another page sends to the port is refused, and waited past', async () => {
+test('a request of another page to the login port is refused, and svc waits on', async () => {
   const program = start(['login', '--no-browser'])
   const address = await addressIn(program)
   const callback = new URL(address).searchParams.get('redirect_uri')!
@@ -121,7 +121,7 @@ test('a token that is due is exchanged, and one that the service calls expired t
   expect(standIn.reused).toEqual([])
 })
 
-test('of processes that find a token due at once, one exchanges it and the others use what it got', async () => {
+test('one of the processes that find a token due exchanges it and the others use what it got', async () => {
   await signIn()
   makeDue()
   let waiting: () => void = () => {}

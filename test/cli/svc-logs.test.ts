@@ -1,19 +1,15 @@
 /** `svc logs`: the requests of the account, against the service itself, and how `svc logs tail` holds on to it. */
 import type { ServerResponse } from 'node:http'
-import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { afterEach, expect, onTestFinished, test } from 'vitest'
 import { followLogs } from '../../runtime/cli/follow-logs.ts'
 import { ConnectionLostError } from '../../runtime/cli/keep-reading.ts'
 import { openSession } from '../../runtime/cli/svc-session.ts'
 import { newId } from '../../runtime/platform/ids.ts'
 import { endPrograms, startProgram, until } from '../support/programs.ts'
-import { makeKey, makeTenant, speak, startTestService, type TestService } from '../support/service.ts'
+import { makeKey, makeTenant, speak, useService } from '../support/service.ts'
 import { KEY, serveHttp } from './stream-server.ts'
 
-let service: TestService
-beforeAll(async () => {
-  service = await startTestService({ logsRequests: true })
-})
-afterAll(() => service.stop())
+const service = useService({ logsRequests: true, keepsTime: true })
 afterEach(endPrograms)
 
 async function makeMerchant() {
@@ -192,7 +188,7 @@ const pollsOf = async ({ asked }: { asked: readonly unknown[] }, count = 3) => {
   await until('further polls', () => asked.length >= before + count)
 }
 
-test('what came before is not shown; what is written late is, once', async () => {
+test('svc logs --follow does not show earlier requests, and shows those written late once', async () => {
   const server = await serveLogs()
   server.add(1)
   const tail = follow(server)
@@ -246,7 +242,7 @@ test('refusals that pass and lost connections leave nothing out and show nothing
   expect(tail.said.filter((line) => line.startsWith('Connected'))).toHaveLength(2)
 })
 
-test('it waits as long as the service asks', async () => {
+test('svc logs waits as long as the service asks', async () => {
   const server = await serveLogs()
   const tail = follow(server)
   await tail.connected()

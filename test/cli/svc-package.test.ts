@@ -36,7 +36,7 @@ beforeAll(() => {
 afterEach(endPrograms)
 afterAll(() => rmSync(folder, { recursive: true }))
 
-test('it holds the client and the room of the command, and neither the server nor its packages', () => {
+test('the package of svc holds the client and the room of the command, and neither the server nor its packages', () => {
   const { files, imported } = compile(ROOT, 'runtime/cli/svc.ts')
   const own =
     /^(runtime\/cli\/(svc|[a-z-]+\.|terminal\/|sign-in\/)|runtime\/(platform\/(environment|ids)|tenants\/keys\/keys)\.js$|generated\/client\/src\/|generated\/(2026-05-19\/events|canonical\/records)\.js$)/
@@ -49,17 +49,20 @@ test('it holds the client and the room of the command, and neither the server no
     expect(manifest.dependencies[name]).toBe(readManifest('package.json').dependencies[name])
 })
 
-test('its README has the exit codes that its help has', () => {
+test('the README of the package has the exit codes of the help', () => {
   const readme = readFileSync(join(ROOT, 'runtime/cli/package/README.md'), 'utf8')
   for (const [code, meaning] of EXIT_TABLE) expect(readme).toContain(`| ${code} | ${meaning} |`)
 })
 
-test.each(Object.entries(events))('it names headers of deliveries as %s does', async (version, types) => {
-  const [view] = Object.values(types)
-  const sent = Object.keys(await headersOf({ id: 'evt_1', version }, '{}', 'whsec_x'))
-  for (const name of Object.values(view!.headers)) expect(sent).toContain(name)
-  expect(Object.keys(events)).toContain(service.version)
-})
+test.each(Object.entries(events))(
+  'the package names headers of deliveries as %s does',
+  async (version, types) => {
+    const [view] = Object.values(types)
+    const sent = Object.keys(await headersOf({ id: 'evt_1', version }, '{}', 'whsec_x'))
+    for (const name of Object.values(view!.headers)) expect(sent).toContain(name)
+    expect(Object.keys(events)).toContain(service.version)
+  },
+)
 
 test.each(NODES)(
   'installed from its tarball it signs in and calls, on Node $version',

@@ -1,27 +1,22 @@
 /** `svc promote`, against the service: what it shows, asks, does and leaves alone, and how it ends. */
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { afterAll, beforeEach, expect, test, vi } from 'vitest'
 import { current } from '../../generated/versions.ts'
 import { runSvc } from '../../runtime/cli/svc-run.ts'
 import { makeKey as makeText } from '../../runtime/tenants/keys/keys.ts'
 import { ENDPOINT, make, openPromoter, type Promoter, TEMPLATE } from '../account/promotions/setup.ts'
 import { freePort } from '../support/ports.ts'
 import { endPrograms, startProgram } from '../support/programs.ts'
-import { makeKey, makeTenant, startTestService, type TestService } from '../support/service.ts'
+import { makeKey, makeTenant, useService } from '../support/service.ts'
 
-let service: TestService
+const service = useService()
 let promoter: Promoter
 let env: Record<string, string>
 let templateId: string
 
-beforeAll(async () => {
-  service = await startTestService()
-})
 afterAll(async () => {
   await endPrograms()
-  await service.stop()
 })
 beforeEach(async () => {
-  service.clock.monotonic += 240_000
   promoter = await openPromoter(service, await makeTenant(service), current)
   templateId = await make(promoter.sandbox, '/v1/pass_templates', TEMPLATE)
   const live = await makeKey(service, promoter.tenantId, { environment: 'live', scope: 'admin' })
@@ -56,7 +51,7 @@ const templates = async () => (await promoter.live('/v1/pass_templates')).body.d
 const change = (name: string) =>
   promoter.sandbox(`/v1/pass_templates/${templateId}`, { method: 'PATCH', body: { name } })
 
-test('shows the plan, asks, copies; the second time there is nothing to do', async () => {
+test('svc promote shows the plan, asks, copies; the second time there is nothing to do', async () => {
   const first = await run(['templates', templateId], 'y')
   const [{ id }] = await templates()
   expect(first).toEqual({
@@ -75,7 +70,7 @@ test.each(['', 'n', 'yeah'])('copies nothing when the answer is "%s"', async (an
   expect(await templates()).toEqual([])
 })
 
-test('shows where live differs, and fails', async () => {
+test('svc promote shows where live differs, and fails', async () => {
   await run(['templates', templateId, '--yes'])
   const [{ id }] = await templates()
   await change('Tea club')
@@ -92,7 +87,7 @@ test('shows where live differs, and fails', async () => {
   })
 })
 
-test('shows what live refuses, and copies none', async () => {
+test('svc promote shows what live refuses, and copies none', async () => {
   const good = await make(promoter.sandbox, '/v1/webhook-endpoints', ENDPOINT)
   const bad = await make(promoter.sandbox, '/v1/webhook-endpoints', {
     ...ENDPOINT,
@@ -106,7 +101,7 @@ test('shows what live refuses, and copies none', async () => {
   expect((await run(['webhook-endpoints', good, '--yes'])).stderr).toMatch(/rotate_secret/)
 })
 
-test('what changes while it asks is said, and not copied', async () => {
+test('a change while svc promote asks is said, and not copied', async () => {
   const { code, stderr } = await run(['templates', templateId], async () => {
     await change('Tea club')
     return 'yes'
@@ -118,7 +113,7 @@ test('what changes while it asks is said, and not copied', async () => {
   expect(await templates()).toEqual([])
 })
 
-test('as JSON: one line, the promotion as the service shows it', async () => {
+test('svc promote --json prints one line, the promotion as the service shows it', async () => {
   const planned = await run(['templates', templateId, '--dry-run', '--json'])
   expect(JSON.parse(planned.stdout)).toMatchObject({
     dry_run: true,
@@ -159,7 +154,7 @@ test.each<{ words: string; env?: Record<string, string>; say: string }>([
     words: 'templates tpl_1 --yes --live-base-url nowhere',
     say: '--live-base-url takes an http:// or https://',
   },
-])('svc promote $words: exit code 2, $say', async ({ words, env: more, say }) => {
+])('svc promote $words exits with 2: $say', async ({ words, env: more, say }) => {
   env = { ...env, ...more }
   const { code, stdout, stderr } = await run(words.split(' ').filter(Boolean))
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
@@ -172,7 +167,7 @@ test('live that does not answer is named by its own address', async () => {
   expect([code, stderr]).toEqual([4, `error: cannot reach ${env.SVC_LIVE_BASE_URL}: connection refused`])
 })
 
-test('in a pipe nobody is asked', async () => {
+test('svc promote in a pipe asks no question', async () => {
   const program = startProgram(
     process.execPath,
     ['runtime/cli/svc.ts', 'promote', 'templates', templateId],

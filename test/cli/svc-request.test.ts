@@ -101,7 +101,7 @@ test('a POST is tried again under the one key that was shown', async () => {
   expect(stderr).toBe(`Idempotency-Key: ${keys[0]}\n`)
 })
 
-test('what is given is what is sent', async () => {
+test('svc sends the data that it is given', async () => {
   const { url, asked } = await serve(reply(200, DONE))
   const key = '0197a1f2-0000-7000-8000-000000000001'
   const words = ['post', '/v1/passes?a=b', '-d', '-', '--idempotency-key', key, '--factor', '123456']
@@ -122,7 +122,7 @@ test('what is given is what is sent', async () => {
   ])
 })
 
-test('without data there is no body; without a version the account’s own answers; a PATCH is not repeated', async () => {
+test('svc sends no body without data, lets the account’s version answer, and repeats no PATCH', async () => {
   const { url, asked } = await serve(reply(200, DONE), reply(503, {}))
   await run(url, ['get', '/v1/me'])
   expect(asked[0]).toMatchObject({ body: '' })
@@ -172,7 +172,7 @@ test.each([
   expect(said).toEqual({ code, stdout: '', stderr: expect.stringContaining(say) })
 })
 
-test('what comes from elsewhere gives a terminal no orders', async () => {
+test('text from elsewhere gives a terminal no orders', async () => {
   const evil = 'a\u001b]0;x\u0007\u009b2J'
   const { url } = await serve(reply(200, { name: evil }), reply(404, refused('x', { message: evil })))
   const shown = await run(url, ['get', '/v1/me'], { env: { FORCE_COLOR: '1' } })
@@ -190,7 +190,7 @@ test.each([
   [{}, { FORCE_COLOR: '1' }, true],
   [{}, { FORCE_COLOR: '1', NO_COLOR: '1' }, true],
   [{ isTTY: true }, { FORCE_COLOR: '0' }, false],
-])('colours for %j with %j: %s', (output, env, wanted) => {
+])('svc decides on colors for %j with %j: %s', (output, env, wanted) => {
   expect(wantsColours(output, env)).toBe(wanted)
 })
 

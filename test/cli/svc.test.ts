@@ -50,7 +50,7 @@ async function run(
   return { code, stdout, stderr }
 }
 
-test('says which it is, and which version of the API it speaks', async () => {
+test('svc --version says which it is, and which version of the API it speaks', async () => {
   const { version } = JSON.parse(readFileSync('runtime/cli/package/package.json', 'utf8'))
   expect(await run(['--version'])).toEqual({
     code: 0,
@@ -68,7 +68,7 @@ describe('a program is told of errors in JSON', () => {
     return { code, error: JSON.parse(stderr).error }
   }
 
-  test('what the service refuses, as the service says it', async () => {
+  test('svc tells a refusal of the service as the service says it', async () => {
     const error = { type: 'not_found', code: 'not_found', message: 'There is no pass.', request_id: 'req_1' }
     const url = await serveHttp((_, response) => {
       response.writeHead(404, { 'Content-Type': 'application/json', 'Request-Id': 'req_1' })
@@ -90,7 +90,7 @@ describe('a program is told of errors in JSON', () => {
       'not a whole number above 0',
     ],
     ['an address where nobody listens', ['events', '--base-url', NOWHERE], 4, 'unreachable', 'cannot reach'],
-  ] as const)('%s', async (_name, words, code, type, message) => {
+  ] as const)('svc tells programs of an error in JSON: %s', async (_name, words, code, type, message) => {
     expect(await errorOf(words)).toEqual({
       code,
       error: { type, message: expect.stringContaining(message) },
@@ -135,7 +135,7 @@ test.each<{ words: string; env?: Record<string, string>; say: string }>([
     say: 'treasury_report.failed cannot be triggered yet; these can be:',
   },
   { words: 'trigger pass.created --endpoint whe_1', say: '--endpoint is for webhook_endpoint.test only' },
-])('svc $words: exit code 2, $say', async ({ words, env, say }) => {
+])('svc $words exits with 2: $say', async ({ words, env, say }) => {
   const { code, stdout, stderr } = await run(words.split(' ').filter(Boolean), env)
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
   expect(stderr).toContain(say)
@@ -156,7 +156,7 @@ test('neither a key nor a sign-in: exit code 3', async () => {
   })
 })
 
-test('nobody there: exit code 4', async () => {
+test('svc exits with 4 when no server answers', async () => {
   const baseUrl = `http://127.0.0.1:${await freePort()}`
   const { code, stdout, stderr } = await run(['events', '--base-url', baseUrl])
   expect({ code, stdout }).toEqual({ code: 4, stdout: '' })
@@ -180,7 +180,7 @@ test('a refusal: exit code 3 where it is about the key, with what the service sa
   })
 })
 
-test('misused as a program: exit code 2', async () => {
+test('svc that is misused as a program exits with 2', async () => {
   expect(await startSvc(['trigger', 'pass.creatde']).ended).toMatchObject({
     code: 2,
     stdout: '',
@@ -188,7 +188,7 @@ test('misused as a program: exit code 2', async () => {
   })
 })
 
-test('listen: results for programs on stdout alone, the rest beside; an interruption ends it well', async () => {
+test('svc listen writes results for programs on stdout alone; an interruption ends it well', async () => {
   const [server, endpoint] = [await serveStreams(), await serveEndpoint()]
   const env = { SVC_API_KEY: KEY, SVC_BASE_URL: server.baseUrl }
   const program = startSvc(['listen', '--json', '--forward-to', endpoint.url], env)
@@ -235,7 +235,7 @@ test('listen: a line an event for people; the stream lost for good is exit code 
   expect(stderr).toContain('error: the service answered 401: It is revoked.\n')
 })
 
-test('who has read enough is no failure', async () => {
+test('svc exits well when its reader has read enough', async () => {
   const [server, endpoint] = [await serveStreams(), await serveEndpoint()]
   const program = startSvc(['listen', '--base-url', server.baseUrl, '--forward-to', endpoint.url])
   const stream = await server.stream(1)

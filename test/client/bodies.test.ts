@@ -105,7 +105,7 @@ test.each([
     'id=a+b&tags=x%7Cy&color%5Bstreet%5D=Main%20%26%201&color%5Bzip%5D=%C3%A9&street=Main%20%26%201&zip=%C3%A9',
   ],
   ['a form without anything', 'form', {}, ''],
-])('%s: %s', async (_what, id, body, want) => {
+])('the client writes a body: %s, as a %s', async (_what, id, body, want) => {
   expect(await send(id, body)).toEqual([FORM, want])
 })
 
@@ -142,7 +142,7 @@ test.each<readonly [string, string, () => object, string]>([
       `${disposition('count')}Content-Type: application/vnd.count+json\r\n\r\n1\r\n` +
       `${disposition('file', 'blob')}Content-Type: image/jpeg\r\n\r\nJ\r\n--B--\r\n`,
   ],
-])('in a multipart body, %s', async (_what, id, body, want) => {
+])('a multipart body of the client: %s', async (_what, id, body, want) => {
   expect(await send(id, body())).toEqual([`${MULTIPART}; boundary=B`, want])
 })
 
@@ -172,7 +172,7 @@ test.each<readonly [string, unknown, string, string]>([
   ['several', {}, `${MULTIPART}; boundary=B`, '--B--\r\n'],
   ['xml', '<a/>', XML, '<a/>'],
   ['mixed', 'written', 'multipart/mixed', 'written'],
-])('%s sends %j as %s', async (id, body, type, want) => {
+])('the client sends the body of %s, %j, as %s', async (id, body, type, want) => {
   expect(await send(id, body)).toEqual([type, want])
 })
 
@@ -190,7 +190,7 @@ test.each([
   expect(server.received).toEqual([])
 })
 
-test('what the client does not write is found where it stands', () => {
+test('a body that the client does not write is found where it stands', () => {
   const found = made.findings.filter(({ code }) => code === 'client-body')
   const at = (path: string, type: string, method = 'post') =>
     `/paths/~1${path}/${method}/requestBody/content/${type.replaceAll('/', '~1')}`

@@ -27,7 +27,7 @@ test.each(versions)('$name shows an example of each call where it is declared', 
 })
 
 test.each(Object.entries(packages))(
-  '%s asks for its version, under a key',
+  'the client of %s asks for its version, under a key',
   async (version, { createClient }) => {
     const server = await serve({ status: 201, body: {} })
     const client = createClient({ baseUrl: server.baseUrl, apiKey: 'svc_sk_1' })

@@ -38,9 +38,12 @@ test('there are blocks on each page', () => {
   expect(new Set(blocks.map(({ page }) => page))).toEqual(new Set(PAGES))
 })
 
-test.each(blocks.map((block, index) => ({ ...block, index })))('$page: $text', ({ index }) => {
-  expect(errors.get(nameOf(index)) ?? []).toEqual([])
-})
+test.each(blocks.map((block, index) => ({ ...block, index })))(
+  'the TypeScript of $page compiles: $text',
+  ({ index }) => {
+    expect(errors.get(nameOf(index)) ?? []).toEqual([])
+  },
+)
 
 test('a call that there is not does not compile, and nothing else fails to', () => {
   expect([...errors]).toEqual([

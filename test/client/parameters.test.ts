@@ -47,18 +47,21 @@ test.each(
   ROWS.map(
     (row) => [row.in, row.style ?? '', row.explode ?? '', JSON.stringify(row.of[1]), row.want, row] as const,
   ),
-)('in %s, %s, explode %s: %s is written %s', async (_where, _style, _explode, _value, want, row) => {
-  const server = await serve({ status: 200, body: {} })
-  await made.createClient({ baseUrl: server.baseUrl })[idOf(row)]!({ [row.in]: { color: row.of[1] } })
-  const { url, headers } = server.received[0]!
-  const written = {
-    path: url.slice(`/${idOf(row)}/`.length, -'/end'.length),
-    query: url.slice(`/${idOf(row)}?`.length),
-    header: headers.color,
-    cookie: headers.cookie,
-  }
-  expect(written[row.in]).toBe(want)
-})
+)(
+  'a parameter in %s, %s, explode %s: %s is written %s',
+  async (_where, _style, _explode, _value, want, row) => {
+    const server = await serve({ status: 200, body: {} })
+    await made.createClient({ baseUrl: server.baseUrl })[idOf(row)]!({ [row.in]: { color: row.of[1] } })
+    const { url, headers } = server.received[0]!
+    const written = {
+      path: url.slice(`/${idOf(row)}/`.length, -'/end'.length),
+      query: url.slice(`/${idOf(row)}?`.length),
+      header: headers.color,
+      cookie: headers.cookie,
+    }
+    expect(written[row.in]).toBe(want)
+  },
+)
 
 test('parameters of several styles are written together', async () => {
   const server = await serve({ status: 200, body: {} })
@@ -85,7 +88,7 @@ test.each([
   ['a value with the delimiter of its list', 'pipeDelimited', list, ['a|b', 'c']],
   ['an object in an object', 'deepObject', colors, { R: { a: 1 } }],
   ['a list in a list', 'form', list, [['a']]],
-])('%s is not sent: style %s', async (_what, style, schema, value) => {
+])('a parameter with %s is not sent: style %s', async (_what, style, schema, value) => {
   const row = ROWS.find((each) => each.in === 'query' && each.style === style && each.of[0] === schema)!
   const server = await serve({ status: 200, body: {} })
   const call = made.createClient({ baseUrl: server.baseUrl })[idOf(row)]!({ query: { color: value } })
@@ -100,7 +103,7 @@ test.each([
   ['label', BLUE, '.'],
   ['matrix', ARRAY, undefined],
 ] as const)(
-  'in the path, %s: %j with the value %j would reach another operation',
+  'a parameter in the path is refused: %s: %j with the value %j would reach another operation',
   async (style, of, value) => {
     const row = ROWS.find((each) => each.style === style && each.of === of)!
     const server = await serve({ status: 200, body: {} })
@@ -112,19 +115,22 @@ test.each([
 
 const UNWRITTEN = ['spaced', 'deepList', 'nested', 'nestedDeep', 'xml', 'cookies']
 
-test.each(UNWRITTEN)('%s is found where it stands, and never sent', async (name) => {
-  const found = made.findings.filter(({ code }) => code === 'client-parameter')
-  expect(found.map(({ severity }) => severity)).toEqual(UNWRITTEN.map(() => 'warning'))
-  expect(found[UNWRITTEN.indexOf(name)]).toMatchObject({
-    message: expect.stringContaining(` ${name} `),
-    place: { pointer: `/paths/~1unwritten/get/parameters/${UNWRITTEN.indexOf(name)}` },
-  })
-  const server = await serve({ status: 200, body: {} })
-  const where = name === 'cookies' ? 'cookie' : 'query'
-  const call = made.createClient({ baseUrl: server.baseUrl }).unwritten!({ [where]: { [name]: ['a'] } })
-  await expect(call).rejects.toMatchObject({ name: 'ClientError' })
-  expect(server.received).toEqual([])
-})
+test.each(UNWRITTEN)(
+  'the parameter %s, which the client cannot write, is found where it stands, and never sent',
+  async (name) => {
+    const found = made.findings.filter(({ code }) => code === 'client-parameter')
+    expect(found.map(({ severity }) => severity)).toEqual(UNWRITTEN.map(() => 'warning'))
+    expect(found[UNWRITTEN.indexOf(name)]).toMatchObject({
+      message: expect.stringContaining(` ${name} `),
+      place: { pointer: `/paths/~1unwritten/get/parameters/${UNWRITTEN.indexOf(name)}` },
+    })
+    const server = await serve({ status: 200, body: {} })
+    const where = name === 'cookies' ? 'cookie' : 'query'
+    const call = made.createClient({ baseUrl: server.baseUrl }).unwritten!({ [where]: { [name]: ['a'] } })
+    await expect(call).rejects.toMatchObject({ name: 'ClientError' })
+    expect(server.received).toEqual([])
+  },
+)
 
 test('the types take what is written', () => {
   const content = ROWS.findIndex((each) => each.content && each.in === 'query')

@@ -18,7 +18,7 @@ import {
   startConsole,
 } from '../account/oauth/browser.ts'
 import { endPrograms, type Program, startProgram, until } from '../support/programs.ts'
-import { makeKey, makeTenant, startTestService, type TestService } from '../support/service.ts'
+import { makeKey, makeTenant, useService } from '../support/service.ts'
 import { compileIn, installClient } from './installed.ts'
 import { notedClock } from './scripted.ts'
 
@@ -31,7 +31,7 @@ const before = sources['upgrade.before.ts']!
 const changed = before.replace('/2025-11-01', '/2026-05-19')
 
 let project: string
-let service: TestService
+const service = useService({ env: { SVC_WEBHOOK_ALLOW: '127.0.0.0/8' } })
 let delivery: ReturnType<typeof openDelivery>
 let console: Console
 let errors: ReadonlyMap<string, readonly string[]>
@@ -40,7 +40,6 @@ let env: Readonly<Record<string, string>>
 beforeAll(async () => {
   project = installClient()
   errors = compileIn(project, { ...sources, 'upgrade.changed.ts': changed })
-  service = await startTestService({ env: { SVC_WEBHOOK_ALLOW: '127.0.0.0/8' } })
   const { database, clock, outbound, wakeUps } = service
   const wakeUpChannel = { publish: wakeUps.notify }
   delivery = openDelivery({
@@ -60,7 +59,6 @@ afterAll(async () => {
   await endPrograms()
   console.stop()
   await delivery.stop()
-  await service.stop()
   rmSync(project, { recursive: true })
 })
 
@@ -83,7 +81,7 @@ async function addressOf(program: Program): Promise<string> {
 const client = (baseUrl = env.BASE_URL!) =>
   createClient({ baseUrl, apiKey: env.API_KEY!, clock: notedClock() })
 
-test('they compile; one whose version was changed does where the versions differ, and nowhere else', () => {
+test('programs compile; one whose version was changed does where the versions differ, and nowhere else', () => {
   expect(Object.fromEntries(errors)).toEqual({
     'upgrade.changed.ts': [
       expect.stringContaining("'cardTransaction' does not exist"),

@@ -107,7 +107,7 @@ test('an answer that is not JSON is handed on as it arrives', async () => {
   expect((await reader.read()).done).toBe(true)
 })
 
-test('bodies of other media types', async () => {
+test('the client sends and reads bodies of other media types', async () => {
   const server = await serve(OK)
   const client = clientOf(server)
   await client.sendForm({ body: { a: '1 2', b: ['x', 'y'], c: undefined } })

@@ -63,7 +63,7 @@ test.each<{
     want: { sent: 1, slept: [], error: 429 },
   },
   { given: ['get', { status: 500 }], want: { sent: 4, slept: [250, 500, 1000], error: 500 } },
-])('$given → $want', async ({ given: [call, ...script], want }) => {
+])('the client retries: $given → $want', async ({ given: [call, ...script], want }) => {
   const server = await serve(...script)
   const clock = notedClock()
   const result = await calls[call](clientOf(server, { clock })).then(
@@ -74,7 +74,7 @@ test.each<{
   expect(result instanceof ResponseError ? result.status : result).toBe(want.error)
 })
 
-test('the pauses stop growing', async () => {
+test('the pauses between retries stop growing', async () => {
   const server = await serve({ status: 500 })
   const clock = notedClock()
   await expect(calls.get(clientOf(server, { clock, maxRetries: 7 }))).rejects.toThrow(ResponseError)

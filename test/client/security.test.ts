@@ -91,7 +91,7 @@ const ROWS: readonly (readonly [id: string, settings: object, want: Sent])[] = [
   ['digestOrKey', { apiKey: 'k' }, { key: 'k' }],
 ]
 
-test.each(ROWS)('%s under %j sends %j', async (id, settings, want) => {
+test.each(ROWS)('the client calls %s with credentials %j as %j', async (id, settings, want) => {
   const server = await serve({ status: 200, body: {} })
   await made.createClient({ baseUrl: server.baseUrl, ...settings })[id]!({ query: { limit: 1 } })
   const { url, headers } = server.received[0]!
@@ -104,7 +104,7 @@ test.each(ROWS)('%s under %j sends %j', async (id, settings, want) => {
   })
 })
 
-test('what the client cannot fill in, and what a browser cannot send, is found where it stands', () => {
+test('a credential that the client or a browser cannot send is found where it stands', () => {
   const found = made.findings.filter(({ code }) => code === 'client-security' || code === 'client-cookie')
   expect(found.map(({ code, severity, place }) => [code, severity, place?.pointer])).toEqual([
     ['client-security', 'warning', '/paths/~1digest/get'],

@@ -67,13 +67,13 @@ test('the signature is the one that openssl makes', async () => {
   }
 })
 
-test('what the service’s own sender signs is accepted, under each of its secrets', async () => {
+test('a delivery that the service’s own sender signs is accepted, under each of its secrets', async () => {
   const signed = { [HEADER]: signBody([SECRET, OTHER], BODY, SECOND) }
   expect(await testHeaders(BODY, [SECRET, OTHER], at(SECOND))).toEqual(signed)
   for (const secret of [SECRET, OTHER]) expect(await check(signed, { secret })).toBe('accepted')
 })
 
-test('what is signed with the clock of now is accepted with the clock of now', async () => {
+test('a delivery that is signed with the clock of now is accepted with the clock of now', async () => {
   expect(await unwrap(BODY, await testHeaders(BODY, SECRET), SECRET)).toMatchObject({ type: 'pass.created' })
 })
 
@@ -90,7 +90,7 @@ test.each([
   { given: 'what a parser made of it', body: JSON.parse(BODY), want: 'body_not_raw' },
   { given: 'no body at all', body: undefined, want: 'body_not_raw' },
   { given: 'null', body: null, want: 'body_not_raw' },
-])('a body given as $given: $want', async ({ body, want }) => {
+])('a delivery whose body is given as $given is judged $want', async ({ body, want }) => {
   expect(await check(GOOD, { body })).toBe(want)
 })
 
@@ -124,7 +124,7 @@ test.each<{ given: string; signature: string; want: string }>([
   { given: 'a comma at the end', signature: `${GOOD},`, want: 'malformed_header' },
   { given: 'base64', signature: `t=${SECOND},v1=${btoa(V1)}`, want: 'malformed_header' },
   { given: 'the digest alone', signature: V1, want: 'malformed_header' },
-])('a header with $given: $want', async ({ signature, want }) => {
+])('a delivery with a header that is $given is judged $want', async ({ signature, want }) => {
   expect(await check(signature)).toBe(want)
 })
 
@@ -152,11 +152,11 @@ test.each<{ given: string; headers: WebhookHeaders; want: string }>([
   { given: 'as undefined', headers: { [HEADER]: undefined }, want: 'missing_header' },
   { given: 'under the older name', headers: { 'X-Service-Signature': GOOD }, want: 'missing_header' },
   { given: 'beside a header named get', headers: { get: 'x', [HEADER]: GOOD }, want: 'accepted' },
-])('a header given $given: $want', async ({ headers, want }) => {
+])('a delivery whose header is given $given is judged $want', async ({ headers, want }) => {
   expect(await check(headers)).toBe(want)
 })
 
-test('who takes the client of another version is told which header came instead', async () => {
+test('the client of another version is told which header came instead', async () => {
   const call = unwrap(BODY, { 'x-service-signature': GOOD, host: 'h' }, SECRET, at(SECOND))
   await expect(call).rejects.toThrow(
     'There is no Service-Signature; x-service-signature may be that of another version',
@@ -183,11 +183,14 @@ test.each([
   [0, 1, 'timestamp_out_of_tolerance'],
   [3600, 301, 'accepted'],
   [Number.NaN, 0, 'timestamp_out_of_tolerance'],
-])('with a tolerance of %s s, after %s s: %s', async (toleranceSeconds, seconds, want) => {
-  expect(await check(GOOD, { toleranceSeconds, ...at(SECOND + seconds) })).toBe(want)
-})
+])(
+  'a delivery is judged by its age: a tolerance of %s s, after %s s: %s',
+  async (toleranceSeconds, seconds, want) => {
+    expect(await check(GOOD, { toleranceSeconds, ...at(SECOND + seconds) })).toBe(want)
+  },
+)
 
-test('without a clock of its own it takes the system’s', async () => {
+test('verification without a clock takes that of the system', async () => {
   vi.useFakeTimers({ now: SECOND * 1000, toFake: ['Date'] })
   try {
     const signed = await testHeaders(BODY, SECRET)
@@ -220,11 +223,11 @@ test.each([
     want: 'missing_secret',
   },
   { given: 'an unset one beside', secret: [SECRET, undefined], want: 'missing_secret' },
-])('with $given: $want', async ({ secret, want }) => {
+])('a delivery checked with $given is judged $want', async ({ secret, want }) => {
   expect(await check(GOOD, { secret })).toBe(want)
 })
 
-test('over a rotation every delivery is accepted, whichever side has changed its secret first', async () => {
+test('every delivery is accepted over a rotation, whichever side has changed its secret first', async () => {
   const [before, after] = [SECRET, OTHER]
   const whileRotating = await testHeaders(BODY, [after, before], at(SECOND))
   expect(whileRotating[HEADER]?.match(/v1=/g)).toHaveLength(2)
@@ -249,7 +252,7 @@ test.each<{ body: string | Uint8Array; want: string }>([
   expect(await check(await testHeaders(body, SECRET, at(SECOND)), { body })).toBe(want)
 })
 
-test('what was not signed is never parsed', async () => {
+test('a delivery that was not signed is never parsed', async () => {
   expect(await check(GOOD, { body: '{' })).toBe('no_match')
 })
 
@@ -271,38 +274,44 @@ const versions = {
   '2026-05-19': [v4, 'Service-Signature'],
 } as const
 
-test.each(Object.entries(versions))('%s reads the header of its document', async (_, [version, header]) => {
-  const signed = await version.testHeaders(BODY, SECRET, at(SECOND))
-  expect(signed).toEqual({ [header]: GOOD })
-  expect(await version.unwrap(BODY, signed, SECRET, at(SECOND))).toEqual(JSON.parse(BODY))
-  const older = { [header === 'Service-Signature' ? 'X-Service-Signature' : 'Service-Signature']: GOOD }
-  const refused = version.unwrap(BODY, older, SECRET, at(SECOND))
-  await expect(refused).rejects.toThrow(version.WebhookError)
-  await expect(refused).rejects.toThrow(version.ClientError)
-})
+test.each(Object.entries(versions))(
+  'the client of %s reads the header of its document',
+  async (_, [version, header]) => {
+    const signed = await version.testHeaders(BODY, SECRET, at(SECOND))
+    expect(signed).toEqual({ [header]: GOOD })
+    expect(await version.unwrap(BODY, signed, SECRET, at(SECOND))).toEqual(JSON.parse(BODY))
+    const older = { [header === 'Service-Signature' ? 'X-Service-Signature' : 'Service-Signature']: GOOD }
+    const refused = version.unwrap(BODY, older, SECRET, at(SECOND))
+    await expect(refused).rejects.toThrow(version.WebhookError)
+    await expect(refused).rejects.toThrow(version.ClientError)
+  },
+)
 
 describe('of the package itself, unwrap', () => {
   const body = (version: string) => JSON.stringify({ type: 'pass.created', version })
 
-  test.each(Object.entries(versions))('reads deliveries of %s', async (name, [version]) => {
-    const signed = await version.testHeaders(body(name), SECRET, at(SECOND))
-    expect(await all.unwrap(body(name), signed, SECRET, at(SECOND))).toEqual(JSON.parse(body(name)))
-    expect(await all.unwrap(body(name), new Headers(signed), SECRET, at(SECOND))).toMatchObject({
-      version: name,
-    })
-  })
+  test.each(Object.entries(versions))(
+    'the package unwraps deliveries of version %s',
+    async (name, [version]) => {
+      const signed = await version.testHeaders(body(name), SECRET, at(SECOND))
+      expect(await all.unwrap(body(name), signed, SECRET, at(SECOND))).toEqual(JSON.parse(body(name)))
+      expect(await all.unwrap(body(name), new Headers(signed), SECRET, at(SECOND))).toMatchObject({
+        version: name,
+      })
+    },
+  )
 
   test.each([
     ['in a version that it does not list', body('2099-01-01'), HEADER, 'unknown_version'],
     ['in none', '{"type":"pass.created"}', HEADER, 'unknown_version'],
     ['in one that objects have by nature', body('constructor'), HEADER, 'unknown_version'],
     ['under no header of theirs', body('2026-05-19'), 'Other-Signature', 'missing_header'],
-  ])('refuses what is written %s', async (_, text, header, code) => {
+  ])('unwrap refuses what is written %s', async (_, text, header, code) => {
     const signed = await signDelivery(header, text, SECRET, at(SECOND))
     await expect(all.unwrap(text, signed, SECRET, at(SECOND))).rejects.toMatchObject({ code })
   })
 
-  test('refuses a stranger before it reads the version', async () => {
+  test('unwrap refuses a stranger before it reads the version', async () => {
     const signed = await signDelivery(HEADER, body('2099-01-01'), OTHER, at(SECOND))
     const refused = all.unwrap(body('2099-01-01'), signed, SECRET, at(SECOND))
     await expect(refused).rejects.toMatchObject({ code: 'no_match' })

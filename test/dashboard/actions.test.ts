@@ -240,7 +240,7 @@ describe('a form that takes a code', () => {
     expect(await countDone(audit)).toBeGreaterThan(before)
   })
 
-  test('uses its code once, however often it is sent; another form does not get it', async () => {
+  test('a form that takes a code uses it once, however often it is sent; another form does not get it', async () => {
     const page = '/sandbox/keys/new'
     const fields = {
       ...hiddenFields((await browser.get(page)).text, page),
@@ -255,7 +255,7 @@ describe('a form that takes a code', () => {
   })
 })
 
-test('in the sandbox, what only live protects is done with a session alone', async () => {
+test('the sandbox asks a session only, where live asks for a code', async () => {
   const only = Object.entries(ACTIONS).filter(([, { takes }]) => takes === 'code in live')
   expect(only.map(([, action]) => [takesCode(action, 'sandbox'), takesCode(action, 'live')])).toEqual(
     only.map(() => [false, true]),

@@ -76,14 +76,14 @@ test('a page comes whole, with its tag and a policy that lets nothing from elsew
   expect(policy).not.toContain('unsafe')
 })
 
-test('what programs read is open to pages of other origins, and nothing else is', async () => {
+test('files for programs are open to pages of other origins, and no other page is', async () => {
   const openTo = async (path: string) => (await get(path)).headers.get('Access-Control-Allow-Origin')
   for (const path of [`${VERSION}/openapi.json`, `${VERSION}/openapi.yaml`, `${VERSION}/books.md`])
     expect([path, await openTo(`/docs/${path}`)]).toEqual([path, '*'])
   expect(await openTo(`/docs/${VERSION}/books`)).toBeNull()
 })
 
-test('what pages load is kept for ever at the address of its content', async () => {
+test('files that pages load are kept for ever at the address of their content', async () => {
   const kept = async (path: string) => (await get(path)).headers.get('Cache-Control')
   expect(await kept('/docs/assets/site.css?v=1')).toContain('immutable')
   expect(await kept('/docs/assets/site.css')).toBe('no-cache')
@@ -156,7 +156,7 @@ test.each([
   { given: { path: '/docs/not-listed' }, want: { status: 404, type: JSON_TYPE, allow: null } },
   { given: { path: '/', accept: 'text/html,*/*' }, want: { status: 404, type: HTML_TYPE, allow: null } },
   { given: { path: '/docs', method: 'POST' }, want: { status: 405, type: JSON_TYPE, allow: 'GET, HEAD' } },
-])('$given.method $given.path → $want.status', async ({ given, want }) => {
+])('the dashboard answers $given.method $given.path with $want.status', async ({ given, want }) => {
   const { path, method = 'GET', accept = '*/*' } = given as { path: string; method?: string; accept?: string }
   const response = await get(path, { method, headers: { Accept: accept } })
   const { status, headers } = response

@@ -99,7 +99,7 @@ test('a cardholder is added, changed, switched off and on, and judged', async ()
   expect(await page(alert)).toContain('Another date of birth.')
 })
 
-test('what is wrong in an address or a limit stands beside its field', async () => {
+test('a fault of an address or a limit is shown beside its field', async () => {
   const holder = await browser.submit('/sandbox/cardholders/new', '/sandbox/cardholders/new', {
     type: 'individual',
     name: 'Ada Moreau',

@@ -119,7 +119,7 @@ test('a card is frozen and thawed, and a declined transaction says why', async (
 describe('keys', () => {
   const KEYS = '/sandbox/keys'
 
-  test('one is made however often the form is sent, works, is rotated and revoked', async () => {
+  test('a key is made once however often the form is sent, works, is rotated and revoked', async () => {
     const browser = browse('owner')
     const fields = {
       ...hiddenFields((await browser.get(`${KEYS}/new`)).text, `${KEYS}/new`),
@@ -151,7 +151,7 @@ describe('keys', () => {
     )
   })
 
-  test('what is no address is said beside the field', async () => {
+  test('a text that is not an address is named beside the field', async () => {
     const answer = await browse('owner').submit(`${KEYS}/new`, `${KEYS}/new`, {
       scope: 'read',
       allow: '10.0.0.1, x',

@@ -39,7 +39,7 @@ async function addEndpoint(role: VisitRole = 'developer', url = 'https://93.184.
 }
 
 describe('who may', () => {
-  test('whoever has not signed in is sent there, and back afterwards', async () => {
+  test('a visitor who has not signed in is sent to sign in, and back afterwards', async () => {
     const stranger = new Browser(dashboard.origin, '')
     for (const { method, path } of listRoutes(dashboard.watching)) {
       const address = path.replaceAll(/:\w+/g, 'x')
@@ -128,7 +128,7 @@ describe('forms', () => {
     expect(list.text).not.toContain('whsec_')
   })
 
-  test('what is wrong stands beside its field, and what was typed stays', async () => {
+  test('a fault of a form is shown beside its field, and the typed text stays', async () => {
     const answer = await browse('developer').submit(`${ENDPOINTS}/new`, `${ENDPOINTS}/new`, {
       url: 'no address',
       enabled_events: 'pass.created',
@@ -148,7 +148,7 @@ describe('forms', () => {
     expect(fault).toContain('pass.updated')
   })
 
-  test('what others set is text, wherever it stands', async () => {
+  test('text that others set is shown as text, wherever it is', async () => {
     const { path } = await addEndpoint()
     for (const page of [path, ENDPOINTS]) {
       const { text } = await browse('viewer').get(page)

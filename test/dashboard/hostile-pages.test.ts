@@ -35,7 +35,7 @@ test.each([
   ['<a href="\tjava\nscript:alert(1)">', ['<a href="\tjava\nscript:alert(1)">']],
   ['<!-- <script> --><xmp>', ['<xmp>']],
   ['<script src="/assets/a/b.js"></script><script src=//evil.example></script>', ['<script>']],
-])('what runs is found in %s', (html, found) => {
+])('markup that runs is found in %s', (html, found) => {
   expect(findStrange(readMarkup(html))).toEqual(found)
 })
 
@@ -63,7 +63,7 @@ test('no name becomes markup on any page, and no page is framed, kept or runs wh
   expect([...shown].filter(([, paths]) => paths.length === 0)).toEqual([])
 }, 120_000)
 
-test('what is asked for in an address becomes markup on no page', async () => {
+test('text in an address becomes markup on no page', async () => {
   for (const path of tenant.pages) {
     const names = readForms(readMarkup((await browser.get(path)).text)).flatMap(({ typed, chosen }) => [
       ...typed,
@@ -82,7 +82,7 @@ test('what is asked for in an address becomes markup on no page', async () => {
   }
 }, 120_000)
 
-test('what is typed into a form becomes markup on no page that answers it', async () => {
+test('text that is typed into a form becomes markup on no page that answers it', async () => {
   const posted = new Set<string>()
   for (const path of tenant.pages) {
     for (const form of readForms(readMarkup((await browser.get(path)).text))) {
@@ -99,22 +99,19 @@ test('what is typed into a form becomes markup on no page that answers it', asyn
   expect(posted.size).toBeGreaterThan(40)
 }, 120_000)
 
-test.each(['events', 'requests'])(
-  'what is new among %s comes as rows without markup of others',
-  async (name) => {
-    const list = `/sandbox/${name}`
-    const ids = [...(await browser.get(list)).text.matchAll(/href="[^"]+\/(\w{3}_\w{26})"/g)].map(
-      ([, id]) => id,
-    )
-    const address = `${dashboard.origin}${list}/live?after=${ids.at(-1)}`
-    const messages = await readMessages(address, ids.length - 1, tenant.owner.cookie)
-    const rows = readMarkup(messages.join('\n').replaceAll(/^data: /gm, ''))
-    expect([findStrange(rows), rows.elements.map((each) => each.name)]).toEqual([
-      [],
-      expect.arrayContaining(['tr', 'td']),
-    ])
-  },
-)
+test.each(['events', 'requests'])('new rows among %s come without markup of others', async (name) => {
+  const list = `/sandbox/${name}`
+  const ids = [...(await browser.get(list)).text.matchAll(/href="[^"]+\/(\w{3}_\w{26})"/g)].map(
+    ([, id]) => id,
+  )
+  const address = `${dashboard.origin}${list}/live?after=${ids.at(-1)}`
+  const messages = await readMessages(address, ids.length - 1, tenant.owner.cookie)
+  const rows = readMarkup(messages.join('\n').replaceAll(/^data: /gm, ''))
+  expect([findStrange(rows), rows.elements.map((each) => each.name)]).toEqual([
+    [],
+    expect.arrayContaining(['tr', 'td']),
+  ])
+})
 
 describe('the search', () => {
   const find = (text: string) => browser.get(`/sandbox/search?q=${encodeURIComponent(text)}`)
@@ -123,12 +120,12 @@ describe('the search', () => {
     ['req_00000000000000000000000000', '/sandbox/requests/req_00000000000000000000000000'],
     ['mem_00000000000000000000000000', '/sandbox/members'],
     ['prm_00000000000000000000000000', '/live/promotions/prm_00000000000000000000000000'],
-  ])('leads from %s to its page', async (id, place) => {
+  ])('the search of the dashboard leads from %s to its page', async (id, place) => {
     const { status, location } = await find(id)
     expect([status, location]).toEqual([303, place])
   })
 
-  test('leads from an attempt at a delivery to its page, in its own environment and for its own tenant', async () => {
+  test('the search of the dashboard leads from an attempt at a delivery to its page, in its own environment and for its own tenant', async () => {
     const page = tenant.pages.find((path) => /^\/sandbox\/.*\/attempts\//.test(path))!
     const id = page.split('/').at(-1)!
     expect((await find(id)).location).toBe(page)

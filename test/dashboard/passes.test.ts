@@ -108,7 +108,7 @@ test.each([
   ],
   ['a\tb\r1\t', [['a', 'b'], ['1']]],
   ['a\n"two\nlines"', [['a'], ['two\nlines']]],
-])('a table %j', (text, cells) => {
+])('a file of passes is read as a table: %j', (text, cells) => {
   const rows = parseCsv(text)
   if (typeof rows === 'string') throw new Error(rows)
   expect(rows.map((row) => row.cells)).toEqual(cells)
@@ -167,7 +167,7 @@ describe('a file', () => {
     expect(await count()).toBe(before)
   })
 
-  test('that was stopped in the middle goes on where it stopped', async () => {
+  test('a file of passes that was stopped in the middle continues where it stopped', async () => {
     const { body: template } = await send(`/v1/pass_templates/${template_id}`)
     const table = readTable(`name\n${'Noor\n'.repeat(250)}`, template)
     if (typeof table === 'string') throw new Error(table)
@@ -195,7 +195,7 @@ describe('a file', () => {
     expect(await count()).toBe(before + 250)
   })
 
-  test('in another encoding is not guessed at', async () => {
+  test('a file of passes in another encoding is refused, not guessed at', async () => {
     const { status, text } = await browser.upload(UPLOAD, await open(), {
       file: new Uint8Array([0x6e, 0xe9, 0x0a]),
     })

@@ -68,7 +68,7 @@ const audited = async () => {
   return (await query(text)).rows.map((row) => Object.values(row as object).join(' '))
 }
 
-test('takes the place of password and code: another session, told in the logs', async () => {
+test('a passkey replaces password and code: another session, told in the logs', async () => {
   const added = await add()
   expect(added.status).toBe(200)
   expect(added.text).toContain('The passkey is added.')
@@ -99,13 +99,13 @@ describe('nobody is let in', () => {
     ['where nobody was asked for a finger or a PIN', { unverified: true }],
     ['as a member that does not exist', { userHandle: Buffer.from('ten_x.mem_x').toString('base64url') }],
     ['without a name', { userHandle: '' }],
-  ])('%s', async (_, faults) => {
+  ])('a member is not signed in %s', async (_, faults) => {
     const answer = await signIn(faults)
     expect([answer.status, sessionOf(answer)]).toEqual([403, undefined])
     expect(answer.text).toContain('The passkey is not known here')
   })
 
-  test('as another member, or of another tenant', async () => {
+  test('a passkey does not let in another member, or one of another tenant', async () => {
     const colleague = await dashboard.signIn(tenantId, 'developer')
     const stranger = await dashboard.signIn(await makeTenant(dashboard.service), 'owner')
     for (const each of [colleague, stranger]) {
@@ -114,7 +114,7 @@ describe('nobody is let in', () => {
     }
   })
 
-  test('by another device, with the passkey’s identifier', async () => {
+  test('a passkey’s identifier from another device is refused', async () => {
     const { text } = await newcomer().get('/sign-in')
     const real = JSON.parse(device.get(optionsIn(text)))
     const other = new Authenticator(dashboard.origin)
@@ -125,7 +125,7 @@ describe('nobody is let in', () => {
     expect((await by.post(SIGN_IN, { ...hiddenFields(page.text, SIGN_IN), credential })).status).toBe(403)
   })
 
-  test('with an answer that was used, in the same browser or another', async () => {
+  test('a passkey’s answer that was used is refused, in the same browser or another', async () => {
     const by = newcomer()
     const { text } = await by.get('/sign-in')
     const sent = { ...hiddenFields(text, SIGN_IN), credential: device.get(optionsIn(text), { counter: 0 }) }
@@ -135,7 +135,7 @@ describe('nobody is let in', () => {
     expect((await audited()).at(-1)).toBe('member.signed_in failed')
   })
 
-  test('when the page was open for five minutes', async () => {
+  test('a passkey is refused when the page was open for five minutes', async () => {
     const by = newcomer()
     const { text } = await by.get('/sign-in')
     const credential = device.get(optionsIn(text))
@@ -143,7 +143,7 @@ describe('nobody is let in', () => {
     expect((await by.post(SIGN_IN, { ...hiddenFields(text, SIGN_IN), credential })).status).toBe(403)
   })
 
-  test('when the device has counted less than before: there is a copy of it', async () => {
+  test('a passkey is refused when the device has counted less than before: there is a copy of it', async () => {
     expect((await signIn({ counter: 7 })).status).toBe(303)
     expect((await signIn({ counter: 7 })).status).toBe(403)
     expect((await signIn({ counter: 3 })).status).toBe(403)
@@ -175,7 +175,7 @@ describe('no passkey is added', () => {
     ['made for another relying party', { rpId: 'example.com' }],
     ['made with another challenge', { challenge: 'bWluZQ' }],
     ['made without asking for a finger or a PIN', { unverified: true }],
-  ])('%s', async (_, faults) => {
+  ])('a passkey is not added when it is %s', async (_, faults) => {
     expect((await add(device, faults)).status).toBe(422)
     expect((await signIn()).status).toBe(403)
   })
@@ -190,7 +190,7 @@ describe('no passkey is added', () => {
       'No passkey',
       [],
     ],
-  ])('%s', async (_, fields, answered, said, told) => {
+  ])('a passkey is not added when it comes %s', async (_, fields, answered, said, told) => {
     const { status, text } = await add(device, {}, fields)
     expect(status).toBe(answered)
     expect(text).toContain(said)
@@ -226,6 +226,6 @@ test.each([
   { url: 'http://console.example', id: undefined },
   { url: 'http://127.0.0.1:4000', id: undefined },
   { url: 'https://[::1]:4000', id: undefined },
-])('$url has passkeys of $id', ({ url, id }) => {
+])('a dashboard at $url takes passkeys of $id', ({ url, id }) => {
   expect(relyingPartyOf(url)?.id).toBe(id)
 })

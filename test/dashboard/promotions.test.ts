@@ -84,7 +84,7 @@ test('a plan that is another one by now is not carried out, and the page says wh
   expect(await listLive()).toEqual(before)
 })
 
-test('what live refuses is not promoted', async () => {
+test('an object that live refuses is not promoted', async () => {
   const { id } = await make(sandbox, '/v1/webhook-endpoints', {
     url: 'http://93.184.215.14/',
     enabled_events: ['*'],

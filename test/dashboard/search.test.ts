@@ -91,7 +91,7 @@ test('several are shown with what they are, a few of each kind, beside the pages
   expect(both).not.toContain('More may be called so')
 })
 
-test('what another tenant or the other environment has is not found', async () => {
+test('an object of another tenant or the other environment is not found', async () => {
   await makeHolder('Katherine Johnson', 'kj@example.com')
   const other = await dashboard.signIn(await makeTenant(dashboard.service), 'owner')
   const stranger = new Browser(dashboard.origin, other.cookie)

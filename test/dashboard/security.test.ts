@@ -113,7 +113,7 @@ test('recovery codes are shown once, take the place of a code once each, and end
   expect(await actions()).toEqual([made, made])
 })
 
-test('without a code that is right nothing is made, and after ten wrong ones none is looked at', async () => {
+test('a change of security without a right code makes nothing, and after ten wrong ones none is checked', async () => {
   for (let count = 0; count < 10; count += 1) {
     const { status } = await browser.submit(PAGE, `${PAGE}/recovery-codes`, { code: '000000' })
     expect(status).toBe(403)
@@ -123,7 +123,7 @@ test('without a code that is right nothing is made, and after ten wrong ones non
   expect((await browser.get(PAGE)).text).toContain('You have none.')
 })
 
-test('of 5 at once with one recovery code one is let in', async () => {
+test('one of 5 concurrent sign-ins with one recovery code is let in', async () => {
   const [code] = await makeCodes()
   await isLetIn(owner.password, '000000')
   const outcomes = await Promise.all(Array.from({ length: 5 }, () => isLetIn(owner.password, code!)))

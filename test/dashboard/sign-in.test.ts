@@ -15,12 +15,12 @@ import { hashPassword } from '../../runtime/platform/passwords.ts'
 import { createWrongCodes } from '../../runtime/tenants/factors/wrong-codes.ts'
 import { digestKey } from '../../runtime/tenants/keys/keys.ts'
 import { type Confirmer, holdMachineClock, type MachineClock, makeConfirmer } from '../account/confirmers.ts'
-import { makeTenant, startTestService, type TestService } from '../support/service.ts'
+import { makeTenant, useService } from '../support/service.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 
-let service: TestService
+const service = useService()
 let machine: MachineClock
 let tenantId: string
 let ada: Confirmer
@@ -98,7 +98,6 @@ let origin: string
 let browser: Browser
 
 beforeAll(async () => {
-  service = await startTestService()
   machine = holdMachineClock(service)
   origin = await startConsole()
 })
@@ -110,7 +109,6 @@ beforeEach(async () => {
 })
 afterAll(async () => {
   for (const server of servers) server.close()
-  await service.stop()
 })
 
 const wordsOf = (member: Confirmer) => ({
@@ -180,7 +178,7 @@ async function actionsOn(memberId: string): Promise<readonly string[]> {
 }
 
 describe('signing in', () => {
-  test('leads to where one wanted to go, as who one is', async () => {
+  test('signing in leads to where one wanted to go, as who one is', async () => {
     const refused = await browser.go('/mine?tab=2')
     expect([refused.status, refused.headers.get('Location')]).toEqual([
       303,
@@ -196,7 +194,7 @@ describe('signing in', () => {
     expect(JSON.parse(text)).toMatchObject({ tenantId, memberId: ada.id, email: ada.email, role: 'owner' })
   })
 
-  test('is written into the logs of both environments, tries too', async () => {
+  test('signing in is written into the logs of both environments, tries too', async () => {
     await browser.send('/sign-in', { ...wordsOf(ada), password: 'wrong' })
     machine.toNewCodes()
     await signIn()
@@ -215,19 +213,19 @@ describe('signing in', () => {
     ['a code that is none', () => ({ ...wordsOf(ada), code: '12345６' })],
     ['nobody’s address', () => ({ ...wordsOf(ada), email: 'nobody@example.com' })],
     ['an address of 10 kB', () => ({ ...wordsOf(ada), email: `${'a'.repeat(10_000)}@example.com` })],
-  ])('with %s: the form again, which says no more than that', async (_, fields) => {
+  ])('signing in with %s shows the form again, which says no more than that', async (_, fields) => {
     const { status, text } = await browser.send('/sign-in', fields())
     expect([status, browser.cookies.has('svc_session')]).toEqual([403, false])
     expect(text).toContain('do not fit together')
     expect(text).not.toContain(ada.password)
   })
 
-  test('keeps the address that was typed, as text', async () => {
+  test('signing in keeps the address that was typed, as text', async () => {
     const { text } = await browser.send('/sign-in', { ...wordsOf(ada), email: '"><script>x</script>' })
     expect(text).toContain('value="&quot;&gt;&lt;script&gt;x&lt;/script&gt;"')
   })
 
-  test('takes a code once, in whatever spelling', async () => {
+  test('signing in takes a code once, in whatever spelling', async () => {
     const code = ada.code()
     const spelt = `${code.slice(0, 3)} ${code.slice(3)}`
     const fields = { email: ` ${ada.email.toUpperCase()} `, password: ada.password, code: spelt }
@@ -235,7 +233,7 @@ describe('signing in', () => {
     expect((await openBrowser(origin).send('/sign-in', fields)).status).toBe(403)
   })
 
-  test('takes a recovery code in the place of a code, once, and says so in the log', async () => {
+  test('signing in takes a recovery code in the place of a code, once, and says so in the log', async () => {
     const { control, pepper } = service.database
     await addRecoveryCodes(control, tenantId, ada.id, [digestKey(pepper, '012345678901')])
     const words = { ...wordsOf(ada), code: '0123-4567 8901' }
@@ -259,7 +257,7 @@ describe('signing in', () => {
     expect((await signIn()).status).toBe(303)
   })
 
-  test('of one address in two tenants leads to the one whose password it is, and counts against neither', async () => {
+  test('signing in of one address in two tenants leads to the one whose password it is, and counts against neither', async () => {
     const other = await makeTenant(service)
     const there = await makeConfirmer(service, machine, other)
     const text = 'UPDATE control.members SET email = $2, password_hash = $3 WHERE id = $1'
@@ -278,7 +276,7 @@ describe('signing in', () => {
     expect(JSON.parse((await browser.go('/mine')).text)).toMatchObject({ tenantId })
   })
 
-  test('of one address in two tenants takes back no try at the other', async () => {
+  test('signing in of one address in two tenants takes back no try at the other', async () => {
     const there = await makeConfirmer(service, machine, await makeTenant(service))
     const text = 'UPDATE control.members SET email = $2, password_hash = $3 WHERE id = $1'
     await service.database.control.query({ text }, [there.id, ada.email, await hashPassword('another horse')])
@@ -303,7 +301,7 @@ describe('signing in', () => {
     expect((await signIn()).status).toBe(303)
   })
 
-  test('takes only a form that this browser was given', async () => {
+  test('signing in takes only a form that this browser was given', async () => {
     const theirs = openBrowser(origin)
     const { text } = await theirs.go('/sign-in')
     const csrf = /name="csrf" value="([^"]*)"/.exec(text)?.[1] ?? ''
@@ -327,13 +325,13 @@ describe('signing in', () => {
     ['javascript:alert(1)', '/'],
     [['/a', '/b'], '/'],
     [undefined, '/'],
-  ])('with return_to %j leads to %s', (asked, path) => {
+  ])('signing in with return_to %j leads to %s', (asked, path) => {
     expect(ownPath('http://console.example', asked)).toBe(path)
   })
 })
 
 describe('a session', () => {
-  test('is told to scripts, frames, caches and other sites by nobody', async () => {
+  test('a session is told to scripts, frames, caches and other sites by nobody', async () => {
     const secure = openBrowser(await startConsole(true))
     const form = await secure.go('/sign-in')
     expect(form.headers.get('Content-Security-Policy')).toContain("frame-ancestors 'none'")
@@ -346,7 +344,7 @@ describe('a session', () => {
     ])
   })
 
-  test('begins and ends with its entry in the logs, or not at all', async () => {
+  test('a session begins and ends with its entry in the logs, or not at all', async () => {
     const { control } = service.database
     const refuse = (action: string) =>
       control.query({
@@ -368,7 +366,7 @@ describe('a session', () => {
     expect((await browser.go('/mine')).status).toBe(200)
   })
 
-  test('is another after each sign-in, and the one before ends', async () => {
+  test('a session is another after each sign-in, and the one before ends', async () => {
     await signIn()
     const before = browser.cookies.get('svc_session')!
     machine.toNewCodes()
@@ -382,13 +380,13 @@ describe('a session', () => {
     ['a made-up secret', (value: string) => value.slice(0, -1) + (value.endsWith('a') ? 'b' : 'a')],
     ['another tenant', (value: string) => value.replace(/^ten_.{26}/, `ten_${'0'.repeat(26)}`)],
     ['no form at all', () => 'x'],
-  ])('with %s is none', async (_, change) => {
+  ])('a session cookie with %s is refused', async (_, change) => {
     await signIn()
     browser.cookies.set('svc_session', change(browser.cookies.get('svc_session')!))
     expect((await browser.go('/mine')).status).toBe(303)
   })
 
-  test('ends after 12 hours without a page, and after 7 days with', async () => {
+  test('a session ends after 12 hours without a page, and after 7 days with', async () => {
     await signIn()
     machine.now += 12 * HOUR - 1000
     expect((await browser.go('/mine')).status).toBe(200)
@@ -408,7 +406,7 @@ describe('a session', () => {
     ).toBe(0)
   })
 
-  test('follows its member’s role, and ends with the member', async () => {
+  test('a session follows its member’s role, and ends with the member', async () => {
     await signIn()
     const { control } = service.database
     await control.query({ text: `UPDATE control.members SET role = 'viewer' WHERE id = $1` }, [ada.id])
@@ -417,7 +415,7 @@ describe('a session', () => {
     expect((await browser.go('/mine')).status).toBe(303)
   })
 
-  test('counts on every node; what writes without one is told, and nothing is done', async () => {
+  test('a session counts on every node; what writes without one is told, and nothing is done', async () => {
     await signIn()
     const other = openBrowser(await startConsole())
     other.cookies.set('svc_session', browser.cookies.get('svc_session')!)
@@ -426,7 +424,7 @@ describe('a session', () => {
     expect([status, /nothing was done/.test(text)]).toEqual([401, true])
   })
 
-  test('of a member there are twenty at most: the oldest gives way', async () => {
+  test('a member has twenty sessions at most: the oldest gives way', async () => {
     const browsers = Array.from({ length: 21 }, () => openBrowser(origin))
     for (const each of browsers) {
       machine.toNewCodes()
@@ -438,7 +436,7 @@ describe('a session', () => {
 })
 
 describe('signing out', () => {
-  test('ends this session, and no other', async () => {
+  test('signing out ends this session, and no other', async () => {
     const other = openBrowser(origin)
     await signIn()
     machine.toNewCodes()
@@ -462,7 +460,7 @@ describe('signing out', () => {
     expect((await auditOf('live')).at(-1)).toMatchObject({ action: 'member.signed_out_everywhere' })
   })
 
-  test('needs the form', async () => {
+  test('signing out needs the form of the page', async () => {
     await signIn()
     const { status } = await browser.go('/sign-out', {
       method: 'POST',

@@ -72,7 +72,7 @@ async function join(path: string, typed: Readonly<Record<string, string>> = {}) 
 }
 
 describe('an invitation', () => {
-  test('makes one member by its link, once, with a password and a key of their own', async () => {
+  test('an invitation makes one member by its link, once, with a password and a key of their own', async () => {
     const path = await invite()
     expect((await browser.get(MEMBERS)).text).not.toContain(path)
     const first = await join(path)
@@ -87,14 +87,14 @@ describe('an invitation', () => {
     expect(await emails()).toEqual([owner.email, 'grace@example.com'])
   })
 
-  test('is used by one of two who open it at once', async () => {
+  test('an invitation is used by one of two who open it at once', async () => {
     const path = await invite()
     const both = await Promise.all([join(path), join(path)])
     const statuses = await Promise.all(both.map(async ({ send }) => (await send()).status))
     expect(statuses.toSorted()).toEqual([303, 410])
   })
 
-  test('keeps the key of the app over what has to be put right', async () => {
+  test('an invitation keeps the key of the app over what has to be put right', async () => {
     const form = await join(await invite())
     const again = await form.send({ password: 'short', code: '000000' })
     const text = await again.text()
@@ -105,7 +105,7 @@ describe('an invitation', () => {
     expect((await form.send()).status).toBe(303)
   })
 
-  test('takes neither another’s key nor a form of another browser', async () => {
+  test('an invitation takes neither another’s key nor a form of another browser', async () => {
     const form = await join(await invite())
     const other = await join(await invite('other@example.com'))
     const totp = /name="totp" value="([^"]+)"/.exec(other.text)![1]!
@@ -114,7 +114,7 @@ describe('an invitation', () => {
     expect(await emails()).toEqual([owner.email])
   })
 
-  test('sent twice by one form is one link; made anew, the older is void', async () => {
+  test('an invitation sent twice by one form is one link; made anew, the older is void', async () => {
     const page = await browser.get(`${MEMBERS}/invite`)
     const [, csrf] = /name="csrf" value="([^"]+)"/.exec(page.text)!
     const code = owner.code()
@@ -130,7 +130,7 @@ describe('an invitation', () => {
     expect(open).toEqual([410, 410, 200])
   })
 
-  test('ends when it is withdrawn, when its time is over, and with the owner who made it', async () => {
+  test('an invitation ends when it is withdrawn, when its time is over, and with the owner who made it', async () => {
     const withdrawn = await invite()
     const action = /action="([^"]+withdraw)"/.exec((await browser.get(MEMBERS)).text)![1]!
     expect((await browser.submit(MEMBERS, action)).location).toBe(MEMBERS)
@@ -159,14 +159,14 @@ describe('an invitation', () => {
   test.each([
     ['no address', 'nobody', 'No e-mail address'],
     ['a member', 'OWNER@example.com', 'is a member already'],
-  ])('of %s is not made', async (_, email, why) => {
+  ])('an invitation of %s is not made', async (_, email, why) => {
     const answer = await confirmed(`${MEMBERS}/invite`, `${MEMBERS}/invite`, { email, role: 'owner' })
     expect([answer.status, answer.text]).toEqual([422, expect.stringContaining(why)])
   })
 })
 
 describe('a member', () => {
-  test('has another role from the next page on', async () => {
+  test('a member has another role from the next page on', async () => {
     const other = await dashboard.signIn(tenantId, 'developer')
     const theirs = new Browser(dashboard.origin, other.cookie)
     const page = `${MEMBERS}/${other.memberId}`
@@ -183,7 +183,7 @@ describe('a member', () => {
     ])
   })
 
-  test('who is removed is out at once: sessions, applications; keys work on and pass to the owner', async () => {
+  test('a member who is removed is out at once: sessions, applications; keys work on and pass to the owner', async () => {
     const other = await dashboard.signIn(tenantId, 'developer')
     const { operator, urls, database } = dashboard.service
     const key = await createKey(operator, { tenantId, environment: 'sandbox', memberId: other.memberId })
@@ -203,7 +203,7 @@ describe('a member', () => {
     expect((await browser.get(page)).status).toBe(404)
   })
 
-  test('who is the last owner stays one; of two who demote each other, one', async () => {
+  test('a member who is the last owner stays one; of two who demote each other, one', async () => {
     const page = `${MEMBERS}/${owner.memberId}`
     const refused = await confirmed(page, `${page}/role`, { role: 'viewer' })
     expect([refused.status, refused.text]).toEqual([409, expect.stringContaining('keeps at least one owner')])
@@ -223,7 +223,7 @@ describe('a member', () => {
     expect(changes.filter(({ status }) => status === 303)).toHaveLength(1)
   })
 
-  test('of another account is not to be found, whatever is asked', async () => {
+  test('a member of another account is not to be found, whatever is asked', async () => {
     const stranger = await dashboard.signIn(await makeTenant(dashboard.service), 'owner')
     const own = await browser.get(`${MEMBERS}/${owner.memberId}`)
     expect(own.text).not.toContain('/remove')
@@ -277,7 +277,7 @@ describe('without a code of the owner’s own', () => {
     }
   })
 
-  test('after ten wrong ones a right one is not looked at, on whichever form', async () => {
+  test('a right code is not checked after ten wrong ones, on whichever form', async () => {
     const other = await dashboard.signIn(tenantId, 'developer')
     const page = `${MEMBERS}/${other.memberId}`
     for (let count = 0; count < 10; count += 1) {
@@ -335,7 +335,7 @@ test('an application is disconnected by an owner, at once, and the log says by w
   expect(rows).toEqual([{ actor_id: owner.memberId }])
 })
 
-test('a session is ended from another, and nobody else’s', async () => {
+test('a session is ended from another, and no other member’s', async () => {
   const path = '/sandbox/sessions'
   const begun = await fetch(`${dashboard.origin}/begin/${tenantId}/${owner.memberId}`)
   const other = new Browser(dashboard.origin, begun.headers.getSetCookie()[0]!.split(';')[0]!)

@@ -150,13 +150,13 @@ test.each([
   ['remove-fields-0', ['gate']],
   ['up-fields-1', ['gate', 'seat']],
   ['up-fields-7', ['seat', 'gate']],
-])('the button %s', async (button, keys) => {
+])('the button %s changes the fields of a template form', async (button, keys) => {
   const { text } = await ada.upload(NEW, { ...(await open(ada, NEW)), ...TYPED, do: button })
   const shown = [...text.matchAll(/name="fields\[\d+\]\.key"[^>]*? value="([^"]*)"/g)].map(([, key]) => key)
   expect(shown).toEqual(keys)
 })
 
-test('what is wrong stands beside its field, and nothing is lost', async () => {
+test('a fault of a template is shown beside its field, and nothing is lost', async () => {
   const wrong = { ...TYPED, 'fields[1].key': 'Not A Key', 'relevant_locations[0].latitude': 'north' }
   const { status, text } = await ada.upload(NEW, { ...(await open(ada, NEW)), ...wrong }, { logo_file: logo })
   expect(status).toBe(422)

@@ -71,7 +71,7 @@ const TYPED = {
   description: 'Till "4" <b>',
 }
 
-test('comes back after signing in, and is sent by hand', async () => {
+test('a form comes back after signing in, and is sent by hand', async () => {
   const late = await sendLate(ENDPOINT, ENDPOINT, TYPED)
   expect(late.status).toBe(401)
   expect(late.text).toContain('Your session has ended, and nothing was sent.')
@@ -86,7 +86,7 @@ test('comes back after signing in, and is sent by hand', async () => {
   expect(await endpoints()).toBe(1)
 })
 
-test('goes along while the code is wrong, and with a look at what cannot be kept', async () => {
+test('a form is kept while the code is wrong, and shows what cannot be kept', async () => {
   const path = '/sandbox/security/password'
   const late = await sendLate('/sandbox/security', path, {
     current: owner.password,
@@ -104,7 +104,7 @@ test('goes along while the code is wrong, and with a look at what cannot be kept
 })
 
 describe('is shown to nobody', () => {
-  test('else: not to another member, not in another browser', async () => {
+  test('a kept form is shown to no other member, and not in another browser', async () => {
     const late = await sendLate(ENDPOINT, ENDPOINT, TYPED)
     const colleague = await dashboard.signIn(tenantId, 'developer')
     await rename(colleague)
@@ -120,7 +120,7 @@ describe('is shown to nobody', () => {
     expect((await elsewhere.post(AGAIN, fields)).status).toBe(403)
   })
 
-  test('after half an hour, or when a letter of it is another', async () => {
+  test('a kept form is not shown after half an hour, or when a letter of its address is another', async () => {
     const late = await sendLate(ENDPOINT, ENDPOINT, TYPED)
     machine.now += 30 * 60_000
     expect((await signInOn(late.text)).status).toBe(403)
@@ -133,7 +133,7 @@ describe('is shown to nobody', () => {
   })
 })
 
-test('what is too long is said to be, and not cut', async () => {
+test('a form that is too long to keep is said to be, and not cut', async () => {
   const late = await sendLate(ENDPOINT, ENDPOINT, { ...TYPED, description: 'x'.repeat(MAX_TYPED_BYTES) })
   expect(late.status).toBe(401)
   expect(late.text).toContain('too long to come along')
@@ -181,7 +181,7 @@ test('files are chosen again', async () => {
   expect(again.text).toContain('Not ours')
 })
 
-test('without an end to its session a form is sent at once', async () => {
+test('a form is sent at once while its session lasts', async () => {
   const sent = await browser.submit(ENDPOINT, ENDPOINT, TYPED)
   expect([sent.status, await endpoints()]).toEqual([200, 1])
 })

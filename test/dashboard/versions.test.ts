@@ -68,7 +68,7 @@ describe('what is counted', () => {
     expect(await countsOf(tenant)).toEqual({ 'return-archived-passes': 1, 'rename-customer-dispute': 1 })
   })
 
-  test('what an answer had translated counts once a request, however many values there are', async () => {
+  test('a translation counts once a request, however many values it changed', async () => {
     const tenant = await makePinned()
     const card = await makeCard(tenant.send)
     expect(await countsOf(tenant)).toEqual({ 'block-categories': 1 })
@@ -98,14 +98,14 @@ describe('what is counted', () => {
     expect(await countsOf(tenant)).toEqual({ 'require-idempotency-key': 1 })
   })
 
-  test('in the newest version nothing is counted', async () => {
+  test('requests in the newest version are not counted', async () => {
     const tenant = await makePinned(current)
     await makeCard(tenant.send)
     expect((await tenant.send('/v1/passes?include_archived=true')).status).toBe(200)
     for (const { name } of versions) expect(await countsOf(tenant, name)).toEqual({})
   })
 
-  test('what could not be written is written once, and what has no room is left out and counted', async () => {
+  test('a count that could not be written is written once, and one without room is left out and counted', async () => {
     const { database, clock } = dashboard.service
     const tenant = await makeTenant(dashboard.service)
     let fails = true
@@ -159,7 +159,7 @@ describe('what is counted', () => {
 })
 
 describe('the page of the version', () => {
-  test('says what was met, how often, and by which request; the rest follows', async () => {
+  test('the page of the version says what was met, how often, and by which request; the rest follows', async () => {
     const tenant = await makePinned()
     const stranger = await makePinned()
     await stranger.send('/v1/disputes?reason=customer_dispute')
@@ -182,7 +182,7 @@ describe('the page of the version', () => {
     expect((await stranger.browser.get(PAGE)).text).toContain('<summary>Return archived passes ')
   })
 
-  test('shows examples before and after, and the way to any later version', async () => {
+  test('the page of the version shows examples before and after, and the way to any later version', async () => {
     const { browser } = await makePinned()
     const { text } = await browser.get(PAGE)
     expect(text).toContain('customer_complaint')
@@ -208,7 +208,7 @@ describe('the page of the version', () => {
     expect(metIn(text, 'Rename customer dispute')).toBeUndefined()
   })
 
-  test('says how long a deprecated version is answered, and how long the sandbox has been at its own', async () => {
+  test('the page of the version says how long a deprecated version is answered, and how long the sandbox has been at its own', async () => {
     const { id, browser } = await makePinned()
     const { operator, clock } = dashboard.service
     const { sunset } = versions.find(({ name }) => name === OLD)!
@@ -252,7 +252,7 @@ describe('a rehearsal', () => {
     return counts
   }
 
-  test('makes the last reads again in both versions and shows where they differ; nothing is written', async () => {
+  test('a rehearsal makes the last reads again in both versions and shows where they differ; nothing is written', async () => {
     const tenant = await makePinned()
     const stranger = await makePinned()
     const card = await makeCard(tenant.send)
@@ -277,7 +277,7 @@ describe('a rehearsal', () => {
     expect(await countsOf(tenant)).toMatchObject({ 'block-categories': 3 })
   })
 
-  test('what audits its reads, streams, or is long is not made again', async () => {
+  test('a read that is audited, streams, or is long is not made again', async () => {
     const tenant = await makePinned(current)
     const { database, clock } = dashboard.service
     const add = (id: string, target: string, operation: string) =>
@@ -304,7 +304,7 @@ describe('a rehearsal', () => {
     expect(text).toContain('the log has cut its address')
   })
 
-  test('is for developers, by a form of the page', async () => {
+  test('a rehearsal is for developers, by a form of the page', async () => {
     const { id } = await makePinned()
     const viewer = new Browser(dashboard.origin, (await dashboard.signIn(id, 'viewer')).cookie)
     expect((await viewer.get(PAGE)).text).not.toContain(FORM)

@@ -132,7 +132,7 @@ test('a tail is for those who have signed in, and shows nothing of another tenan
 describe('requests', () => {
   const REQUESTS = '/sandbox/requests'
 
-  test('one is found by id, path, status, key and time, with its bodies as they were sent', async () => {
+  test('a request is found by id, path, status, key and time, with its bodies as they were sent', async () => {
     const { id, secret } = await makeKey(dashboard.service, tenantId, { scope: 'admin' })
     const old = speak(dashboard.service.urls.sandbox, { secret, version: '2025-11-01' })
     await old('/v1/card_programs', {
@@ -229,7 +229,7 @@ describe('requests', () => {
     expect(kept.rows.filter(({ text }) => text.includes('whsec_'))).toEqual([])
   })
 
-  test('they appear as they are made, and pages go on', async () => {
+  test('requests appear on the page as they are made, and pages continue', async () => {
     for (let count = 0; count < 26; count += 1) await send('/v1/me')
     await dashboard.service.flush()
     const first = await browser.get(`${REQUESTS}?path=/v1/me`)
@@ -275,7 +275,7 @@ describe('requests', () => {
       )
     ).rows[0]!.count
 
-  test('what waits to be written is bounded in bytes, whoever it is of, and what is left out is counted', async () => {
+  test('requests that wait to be written are bounded in bytes, and those left out are counted', async () => {
     const { requests, note } = openLog({ maxWaitingBytes: 1_000_000 })
     for (let index = 0; index < 50; index += 1) note(`ten_wide_${index}`, 0, 50_000)
     expect(requests.waitingBytes()).toBeLessThanOrEqual(1_000_000)
@@ -287,7 +287,7 @@ describe('requests', () => {
     expect(await count('ten_wide_4')).toBe(1)
   })
 
-  test('what waits while the database is away goes on counting, and is written when it is back', async () => {
+  test('requests that wait while the database is away are counted, and written when it is back', async () => {
     const { sandbox } = dashboard.service.database
     let isAway = true
     const away: Database = {
@@ -309,7 +309,7 @@ describe('requests', () => {
     expect([requests.waitingBytes(), await count('ten_away')]).toEqual([0, 4])
   })
 
-  test('what is left out stands in the metrics', async () => {
+  test('requests that are left out are in the metrics', async () => {
     const server = express().use(dashboard.service.observability!.pages).listen(0, '127.0.0.1')
     await once(server, 'listening')
     const { port } = server.address() as AddressInfo

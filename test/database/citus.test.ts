@@ -94,7 +94,7 @@ test('a start that was killed before it had distributed all is made good by the 
 describe('a table of the coordinator that Citus knows', () => {
   const known = () => names('SELECT logicalrelid::text AS name FROM pg_dist_partition WHERE partkey IS NULL')
 
-  test('is made once, where all is distributed already too', async () => {
+  test('a table of the coordinator that Citus knows is made once, where all is distributed already too', async () => {
     await client.query(STAND_IN)
     await run()
     expect(await known()).toEqual([TWO_PHASE_TABLE])

@@ -106,7 +106,7 @@ async function endLast(program: Program): Promise<void> {
 }
 
 describe('the embedded server', () => {
-  test('starts on an empty directory and keeps what it has', async () => {
+  test('the embedded server starts on an empty directory and keeps what it has', async () => {
     const first = await open()
     await first.control.query({ text: `CREATE TABLE control.kept AS SELECT 'Straße' AS word` })
     const { rows } = await first.control.query({
@@ -126,7 +126,7 @@ describe('the embedded server', () => {
     expect(readdirSync(dataDir).toSorted()).toEqual(['pepper', 'postgres', 'postgres.log', 'start.lock'])
   })
 
-  test('keeps its secrets to itself', () => {
+  test('the embedded server keeps its secrets to itself', () => {
     copyMade()
     for (const file of ['pepper', 'postgres/connection.json', 'postgres.log', 'start.lock']) {
       expect((statSync(join(dataDir, file)).mode & 0o777).toString(8), file).toBe('600')
@@ -134,7 +134,7 @@ describe('the embedded server', () => {
     expect(statSync(clusterOf(dataDir)).mode & 0o077).toBe(0)
   })
 
-  test('outlives a killed service, is adopted by the next and stopped by it', async () => {
+  test('the embedded server outlives a killed service, is adopted by the next and stopped by it', async () => {
     copyMade()
     const first = start()
     const { tenant_id, keys } = await first.ready()
@@ -152,7 +152,7 @@ describe('the embedded server', () => {
     await endLast(second)
   })
 
-  test('starts again after both were killed', async () => {
+  test('the embedded server starts again after both were killed', async () => {
     copyMade()
     const first = start()
     const { tenant_id } = await first.ready()
@@ -164,7 +164,7 @@ describe('the embedded server', () => {
     await endLast(second)
   })
 
-  test('comes back under a running service', async () => {
+  test('the embedded server comes back under a running service', async () => {
     copyMade()
     const said: string[] = []
     const db = await open(said)
@@ -186,7 +186,7 @@ describe('the embedded server', () => {
   test.each([
     ['names a process that is gone', () => 2 ** 22 - 3],
     ['names a program of the same user', (bystander: number) => bystander],
-  ])('starts over a lock file that %s', async (_, pidFor) => {
+  ])('the embedded server starts over a lock file that %s', async (_, pidFor) => {
     copyMade()
     const account = serverAccount()
     const bystander = spawn('sleep', ['60'], { stdio: 'ignore', ...account })
@@ -206,7 +206,7 @@ describe('the embedded server', () => {
     }
   })
 
-  test('is made once by two starts at once and stopped by the last of them', async () => {
+  test('the embedded server is made once by two starts at once and stopped by the last of them', async () => {
     const programs = [start(), start(), start()]
     const lines = await Promise.all(programs.map((program) => program.ready()))
     expect(new Set(lines.map(({ tenant_id }) => tenant_id)).size).toBe(1)
@@ -221,7 +221,7 @@ describe('the embedded server', () => {
     if (last) await endLast(last)
   })
 
-  test('serves the operator’s tool before, during and after the service', async () => {
+  test('the embedded server serves the operator’s tool before, during and after the service', async () => {
     copyMade()
     const env = { DATA_DIR: dataDir, ...ADDRESSES }
     const before = await runAdmin(env, 'tenant', 'create', '--name', 'Early', '--json')
@@ -239,7 +239,7 @@ describe('the embedded server', () => {
     expect(JSON.parse(after.stdout)).toMatchObject({ name: 'Early' })
   })
 
-  test('is made anew when a start was killed in the middle of making it', async () => {
+  test('the embedded server is made anew when a start was killed in the middle of making it', async () => {
     const first = start()
     await until('initdb to begin', () => {
       try {
@@ -256,7 +256,7 @@ describe('the embedded server', () => {
     await endLast(second)
   })
 
-  test.runIf(isRoot)('runs for a user who is not root', async () => {
+  test.runIf(isRoot)('the embedded server runs for a user who is not root', async () => {
     const account = serverAccount()
     mkdirSync(dirname(dataDir), { recursive: true })
     chownSync(dirname(dataDir), account?.uid ?? 0, account?.gid ?? 0)
@@ -273,7 +273,7 @@ describe('the embedded server', () => {
   })
 
   test.runIf(isRoot)(
-    'keeps its data elsewhere when its user cannot reach the data directory, and says so',
+    'the embedded server keeps its data elsewhere when its user cannot reach the data directory, and says so',
     async () => {
       chmodSync(place, 0o700)
       const said: string[] = []

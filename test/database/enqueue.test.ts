@@ -1,6 +1,6 @@
 /** Statements that travel with the COMMIT: when the connection is lost under one, its transaction fails and nothing else. */
 import { pino } from 'pino'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { createAccountChanges } from '../../runtime/account/account/changes.ts'
 import { DatabaseUnavailable } from '../../runtime/database/errors.ts'
 import { failed, report } from '../../runtime/money/chain/report.ts'
@@ -13,7 +13,7 @@ import { speakFor } from '../api/fixtures.ts'
 import { make } from '../cards/fixtures.ts'
 import { makePayable } from '../support/payable.ts'
 import { until } from '../support/programs.ts'
-import { makeTenant, type Send, startTestService, type TestService } from '../support/service.ts'
+import { makeTenant, type Send, useService } from '../support/service.ts'
 
 const ACCOUNT = {
   holder_name: 'A',
@@ -23,12 +23,11 @@ const ACCOUNT = {
 }
 const ADDRESS = `${USDC_CHAINS.sandbox.id}:0x52908400098527886E0F7030069857D2E4169EE7`
 
-let service: TestService
+const service = useService({ guarded: false })
 let tenantId: string
 const unhandled = vi.fn()
 
 beforeAll(async () => {
-  service = await startTestService({ guarded: false })
   tenantId = await makeTenant(service)
   await verifyTenant(service.operator, tenantId)
 })
@@ -39,7 +38,6 @@ afterEach(() => {
   process.off('unhandledRejection', unhandled)
   unhandled.mockReset()
 })
-afterAll(() => service.stop())
 
 /** Loses the connection on which the work changes the table, in the middle of that; gives what the work has failed with. */
 async function loseConnection(change: string, table: string, work: () => Promise<unknown>): Promise<unknown> {

@@ -20,7 +20,7 @@ test('a constraint and a table are known by PostgreSQL’s own fields', () => {
   ).toEqual([])
 })
 
-test('what Citus passes on has a message alone, with the number of the shard behind the names', () => {
+test('an error that Citus passes on has a message alone, with the number of the shard behind the names', () => {
   const twice = 'duplicate key value violates unique constraint "idempotency_answers_pkey_102097"'
   expect(constraintOf(failure(twice, { code: '23505' }))).toBe('idempotency_answers_pkey')
   const wiped =

@@ -50,7 +50,7 @@ describe('a pool', () => {
     gate.end()
   })
 
-  test('outlives backends that are terminated while they idle', async () => {
+  test('a pool outlives backends that are terminated while they idle', async () => {
     await openThroughGate(3)
     await Promise.all([works(), works(), works()])
     await terminate()
@@ -58,7 +58,7 @@ describe('a pool', () => {
     await until('a statement to succeed', () => works().catch(() => false))
   })
 
-  test('outlives a backend that is terminated in the middle of a transaction', async () => {
+  test('a pool outlives a backend that is terminated in the middle of a transaction', async () => {
     await openThroughGate(1)
     const work = pool.transaction(async (tx) => {
       await tx.query(ONE)
@@ -69,7 +69,7 @@ describe('a pool', () => {
     expect(await works()).toBe(true)
   })
 
-  test('outlives a connection that is lost between two statements of a transaction', async () => {
+  test('a pool outlives a connection that is lost between two statements of a transaction', async () => {
     await openThroughGate(1)
     const work = pool.transaction(async (tx) => {
       await tx.query(ONE)
@@ -80,7 +80,7 @@ describe('a pool', () => {
     expect(await works()).toBe(true)
   })
 
-  test('reports connections that are cut under many statements at once, and goes on', async () => {
+  test('a pool reports connections that are cut under many statements at once, and goes on', async () => {
     await openThroughGate(4)
     const work = Promise.allSettled([1, 2, 3, 4].map((n) => pool.query({ text: `SELECT pg_sleep(6${n})` })))
     await Promise.all([1, 2, 3, 4].map((n) => gate.seen(`pg_sleep(6${n})`)))
@@ -90,14 +90,14 @@ describe('a pool', () => {
     expect(await works()).toBe(true)
   })
 
-  test('says so when nobody answers', async () => {
+  test('a pool says that no database answers', async () => {
     await openThroughGate(1)
     gate.end()
     await expect(pool.query(ONE)).rejects.toBeInstanceOf(DatabaseUnavailable)
     await expect(pool.transaction((tx) => tx.query(ONE))).rejects.toBeInstanceOf(DatabaseUnavailable)
   })
 
-  test('says so when a server takes the connection and says nothing', async () => {
+  test('a pool says that a server takes the connection and says nothing', async () => {
     await openThroughGate(3)
     const silent = createServer((socket) => socket.on('error', () => {})) // cut by the pool
     await once(silent.listen(0, '127.0.0.1'), 'listening')
@@ -116,7 +116,7 @@ describe('a pool', () => {
     silent.close()
   })
 
-  test('leaves no connection in a transaction behind', async () => {
+  test('a pool leaves no connection in a transaction behind', async () => {
     await openThroughGate(2)
     const failing = Array.from({ length: 10 }, () =>
       pool.transaction((tx) => tx.query({ text: 'SELECT 1 / 0' })),
@@ -131,7 +131,7 @@ describe('a pool', () => {
 })
 
 describe('a listener', () => {
-  test('stops at once while it is being connected and when it listens, though the server has gone silent', async () => {
+  test('a listener stops at once while it is being connected and when it listens, though the server has gone silent', async () => {
     gate = await openGate(db.url)
     const connection = () => ({ connectionString: gate.url })
     let listens = false
@@ -205,7 +205,7 @@ describe('a database that cannot be opened', () => {
       (url: URL) => Object.assign(url, { password: 'wrong-guess' }),
       /refuses the user or password/,
     ],
-  ])('is named when %s', async (reason, change, want) => {
+  ])('a database that cannot be opened is named when %s', async (reason, change, want) => {
     // There is no wrong password where none is asked for.
     if (reason === 'the password is wrong' && (await trustsEverybody(db.url))) return
     const failure = await open(change(new URL(db.url)).href).catch((error: Error) => error)

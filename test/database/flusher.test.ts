@@ -51,7 +51,7 @@ describe('a session', () => {
     return { flusher, session: await sessionOf(flusher), watch }
   }
 
-  test('waits once for all that ask together, and once more for those that ask meanwhile', async () => {
+  test('a flushing session waits once for all that ask together, and once more for those that ask meanwhile', async () => {
     const { flusher, session, watch } = await watched('counted')
     let flushes = 0
     let meanwhile: Promise<unknown> | undefined
@@ -66,7 +66,7 @@ describe('a session', () => {
     await flusher.end()
   })
 
-  test('that is lost fails those whose flush is under way, and those who wait for the next', async () => {
+  test('a flushing session that is lost fails those whose flush is under way, and those who wait for the next', async () => {
     const { flusher, session, watch } = await watched('cut')
     const next = new Promise<PromiseSettledResult<void>[]>((resolve) => {
       watch.sent = (socket) => {
@@ -81,7 +81,7 @@ describe('a session', () => {
     await flusher.end()
   })
 
-  test('that is lost fails whoever waits, and is of no use any more; another follows', async () => {
+  test('a flushing session that is lost fails every waiting commit, and is replaced', async () => {
     const flusher = createFlusher(connection, 'to be lost')
     const session = await sessionOf(flusher)
     const cut = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'to be lost'`
@@ -97,7 +97,7 @@ describe('a session', () => {
     await expect(next.flush()).rejects.toThrow(/after the end/)
   })
 
-  test('is not offered to whoever may not write', async () => {
+  test('a flushing session is not offered to a role that may not write', async () => {
     const refused = createFlusher(
       () => ({ ...connection(), options: '-c default_transaction_read_only=on' }),
       'read only',
@@ -147,7 +147,7 @@ describe.each([
     id += 100
   })
 
-  test('are on disk when they are over', async () => {
+  test('transactions are on disk when they are over', async () => {
     for (let each = 0; each < 20; each += 1) {
       const lsn = await pool.transaction(async (tx) => {
         await tx.query(INSERT, [id + each])
@@ -167,7 +167,7 @@ describe.each([
   }
   const READ = { name: 'note_read', text: 'SELECT id FROM control.notes WHERE id = $1' }
 
-  test('that only read can wait for what they have seen, and so can single reads', async () => {
+  test('transactions that only read can wait for what they have seen, and so can single reads', async () => {
     for (let each = 0; each < 20; each += 2) {
       const first = await writeSoon(id + each)
       const { rows } = await pool.flushed.query(READ, [id + each])

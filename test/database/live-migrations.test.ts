@@ -95,7 +95,7 @@ DROP INDEX passes_shown;
     expect(await indexes('webhook_attempts_20260201.*tenant_id_event_id_id')).toMatchObject([{ valid: true }])
   })
 
-  test('waits for old transactions while writes go on, and nobody waits behind it', async () => {
+  test('a file of concurrent statements waits for old transactions while writes continue and nothing waits behind it', async () => {
     await run()
     add('9001_holder.sql', TWO_INDEXES)
     await other.query('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT FROM sandbox.passes')
@@ -111,7 +111,7 @@ DROP INDEX passes_shown;
     expect(await isFinished('9001_holder')).toBe(true)
   })
 
-  test('is built once by starts that come together: who waits for its turn holds no build up', async () => {
+  test('a file of concurrent statements is built once by starts that come together: who waits for its turn holds no build up', async () => {
     add('9001_holder.sql', TWO_INDEXES)
     await other.query('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT FROM sandbox.passes')
     const first = run()
@@ -145,7 +145,7 @@ DROP INDEX passes_shown;
     return session?.pid ?? 0
   }
 
-  test('goes on after a kill: what was finished stays, what was not is built anew', async () => {
+  test('a file of concurrent statements goes on after a kill: what was finished stays, what was not is built anew', async () => {
     add('9001_two.sql', TWO_INDEXES)
     const env = { DATABASE_URL: db.url, SVC_PEPPER: db.pepper, SVC_MIGRATIONS_DIR: folder }
     const pid = await killInSecondBuild(env)
@@ -171,7 +171,7 @@ DROP INDEX passes_shown;
     expect(await isFinished('9001_two')).toBe(true)
   })
 
-  test('goes on after a kill that its server process outlives: what that builds is taken as it is', async () => {
+  test('a file of concurrent statements goes on after a kill that its server process outlives: what that builds is taken as it is', async () => {
     add('9001_two.sql', TWO_INDEXES)
     await killInSecondBuild({ DATABASE_URL: db.url, SVC_PEPPER: db.pepper, SVC_MIGRATIONS_DIR: folder })
     const [begun] = await indexes('^sandbox.passes_by_own_holder')
@@ -183,7 +183,7 @@ DROP INDEX passes_shown;
     expect(await isFinished('9001_two')).toBe(true)
   })
 
-  test('that fails leaves no index that would refuse rows', async () => {
+  test('a file of concurrent statements that fails leaves no index that would refuse rows', async () => {
     await rowsOf(`INSERT INTO sandbox.trial_usage VALUES ('ten_1', 7), ('ten_2', 7)`)
     add(
       '9001_unique.sql',
@@ -195,7 +195,7 @@ DROP INDEX passes_shown;
     expect(await indexes('trial_usage_once')).toEqual([])
   })
 
-  test('leaves an index of the same name on another table alone', async () => {
+  test('a file of concurrent statements leaves an index of the same name on another table alone', async () => {
     add(
       '9001_name.sql',
       '-- each environment, concurrently\n-- One.\nCREATE INDEX events_by_time ON passes (tenant_id, updated);\n',
@@ -218,7 +218,7 @@ DROP INDEX passes_shown;
     ['CREATE INDEX a ON passes (tenant_id);\n\nALTER TABLE passes ADD COLUMN a text;', 5],
     ["CREATE INDEX a ON passes (tenant_id) WHERE holder_name = ';';", 3],
     ['CREATE INDEX ON passes (tenant_id);', 3],
-  ])('holds nothing else: %s', async (text, line) => {
+  ])('a file of concurrent statements holds nothing else: %s', async (text, line) => {
     add('9001_other.sql', `-- each environment, concurrently\n-- Words.\n${text}\n`)
     await expect(run()).rejects.toThrow(
       new RegExp(`9001_other\\.sql:${line}: a concurrently file holds only`),

@@ -80,13 +80,13 @@ describe('migrations', () => {
     await expect(ask('DELETE FROM audit_log', own)).rejects.toThrow(/permission denied/)
   })
 
-  test('of several starts at once run once', async () => {
+  test('migrations of several starts at once run once', async () => {
     const all = await Promise.all([run(), run(), run()])
     expect(new Set(all.map((roles) => JSON.stringify(roles))).size).toBe(1)
     expect(await applied()).toHaveLength(sqlFiles(folder).length)
   })
 
-  test('that fail leave nothing, are named with their line, and keep what came before them', async () => {
+  test('migrations that fail leave nothing, are named with their line, and keep what came before them', async () => {
     add('9001_good.sql', '-- each environment\nCREATE TABLE good (id int);\n')
     add(
       '9002_bad.sql',
@@ -100,7 +100,7 @@ describe('migrations', () => {
     expect(await schemasOf('fine')).toEqual(['control'])
   })
 
-  test('that were edited after they were applied are refused', async () => {
+  test('migrations that were edited after they were applied are refused', async () => {
     add('9001_things.sql', '-- each environment\nCREATE TABLE things (id int);\n')
     await run()
     add('9001_things.sql', '-- each environment\nCREATE TABLE things (id bigint);\n')
@@ -109,7 +109,7 @@ describe('migrations', () => {
     await run() // line ends are no edit
   })
 
-  test('that would have come before applied ones are refused', async () => {
+  test('migrations that would have come before applied ones are refused', async () => {
     add('9002_later.sql', '-- once: control\nSELECT 1;\n')
     await run()
     add('9001_earlier.sql', '-- once: control\nSELECT 1;\n')
@@ -127,7 +127,7 @@ describe('migrations', () => {
 })
 
 describe('the pepper', () => {
-  test('of another deployment is refused', async () => {
+  test('the pepper of another deployment is refused', async () => {
     await run()
     await expect(run('another pepper')).rejects.toThrow(/SVC_PEPPER is not the one/)
   })

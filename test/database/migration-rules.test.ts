@@ -34,7 +34,7 @@ describe('the rules', () => {
     'DELETE FROM passes',
     'ALTER TABLE passes ALTER COLUMN tenant_id SET (n_distinct = 20)',
     '-- contract: 0013_later\nALTER TABLE passes DROP COLUMN google_url',
-  ])('refuse %s', (statement) => {
+  ])('the rules of migrations refuse %s', (statement) => {
     expect(check(`-- each environment\n-- Words.\n${statement};\n`)).toHaveLength(1)
   })
 
@@ -48,7 +48,7 @@ describe('the rules', () => {
     'ALTER TABLE webhook_attempts SET (fillfactor = 50)',
     'CREATE TABLE things (tenant_id text);\nALTER TABLE things ALTER COLUMN tenant_id SET (n_distinct = 20)',
     '-- contract: 0007_before\nALTER TABLE passes DROP COLUMN google_url',
-  ])('let %s pass', (statement) => {
+  ])('the rules of migrations let %s pass', (statement) => {
     expect(check(`-- each environment\n-- Words.\n${statement};\n`)).toEqual([])
   })
 

@@ -48,7 +48,7 @@ describe('values', () => {
     ])
   })
 
-  test('that cannot be sent fail their statement and nothing else', async () => {
+  test('values that cannot be sent fail their statement and nothing else', async () => {
     const circular: { self?: unknown } = {}
     circular.self = circular
     await expect(db.control.query({ text: 'SELECT $1::json' }, [circular])).rejects.toThrow(/circular/i)
@@ -58,7 +58,7 @@ describe('values', () => {
     expect(answers.map(({ rows }) => rows[0]?.n)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
   })
 
-  test('of other zones are read right', async () => {
+  test('values of other zones are read right', async () => {
     await db.control.transaction(async (tx) => {
       await tx.query({ text: `SET LOCAL timezone = 'Asia/Kolkata'` })
       const { rows } = await tx.query({ text: `SELECT timestamptz '2026-05-19 12:00:00.25Z' AS at` })
@@ -68,7 +68,7 @@ describe('values', () => {
 })
 
 describe('single statements', () => {
-  test('do not wait behind slow ones', async () => {
+  test('single statements do not wait behind slow ones', async () => {
     const watcher = createPool({
       connection: () => ({ connectionString: db.url }),
       max: 2,
@@ -97,7 +97,7 @@ describe('single statements', () => {
     await slow
   })
 
-  test('that may take long have a connection of their own', async () => {
+  test('single statements that may take long have a connection of their own', async () => {
     let slept = false
     const slow = db.control.query({ text: 'SELECT pg_sleep(1)', long: true }).then(() => {
       slept = true
@@ -107,7 +107,7 @@ describe('single statements', () => {
     await slow
   })
 
-  test('of one tenant never stand before those of another, however many they are', async () => {
+  test('single statements of one tenant are never before those of another, however many they are', async () => {
     const connection = () => ({ connectionString: db.url })
     const pool = createPool({ connection, max: 6, prepared: true, applicationName: 'two tenants' })
     const wait = { text: 'SELECT pg_advisory_xact_lock_shared(77)' }
@@ -138,7 +138,7 @@ describe('single statements', () => {
     ).toEqual(Array.from({ length: 30 }, (_, n) => (n % 3 === 0 ? 'failed' : Math.floor(n / 2))))
   })
 
-  test('are refused after the end of their pool, which waits for those under way', async () => {
+  test('single statements are refused after the end of their pool, which waits for those under way', async () => {
     const connection = () => ({ connectionString: db.url })
     const pool = createPool({ connection, max: 4, prepared: true, applicationName: 'ending' })
     const work = Promise.all(Array.from({ length: 10 }, () => pool.query({ text: 'SELECT pg_sleep(0.05)' })))
@@ -203,7 +203,7 @@ describe('a transaction', () => {
     ],
   ]
 
-  test.each(failing)('reports the first failure when its work %s', async (_, work) => {
+  test.each(failing)('a transaction reports the first failure when its work %s', async (_, work) => {
     await expect(db.control.transaction(work)).rejects.toMatchObject({
       code: '22012',
       message: 'division by zero',
@@ -212,7 +212,7 @@ describe('a transaction', () => {
     expect(await db.control.query({ text: 'SELECT 1 AS one' })).toEqual({ rows: [{ one: 1 }], count: 1 })
   })
 
-  test('lets its work check a failure and throw something better', async () => {
+  test('a transaction lets its work check a failure and throw something better', async () => {
     await db.control.transaction((tx) => tx.query(INSERT, [5, '']))
     const better = new Error('taken')
     const work = db.control.transaction(async (tx) => {
@@ -224,7 +224,7 @@ describe('a transaction', () => {
     await expect(work).rejects.toBe(better)
   })
 
-  test('refuses statements after its end', async () => {
+  test('a transaction refuses statements after its end', async () => {
     let leaked: Database | undefined
     await db.control.transaction(async (tx) => {
       leaked = tx
@@ -232,7 +232,7 @@ describe('a transaction', () => {
     await expect(leaked?.query({ text: 'SELECT 1' })).rejects.toThrow(/after the end/)
   })
 
-  test('sees nothing of another that is not committed', async () => {
+  test('a transaction sees nothing of another that is not committed', async () => {
     await db.control.transaction(async (tx) => {
       await tx.query(INSERT, [6, ''])
       expect(await notes()).not.toContain(6)
@@ -240,7 +240,7 @@ describe('a transaction', () => {
     expect(await notes()).toContain(6)
   })
 
-  test('sends BEGIN and its statements without waiting for answers', async () => {
+  test('a transaction sends BEGIN and its statements without waiting for answers', async () => {
     const gate = await openGate(db.url)
     const pool = createPool({
       connection: () => ({ connectionString: gate.url }),

@@ -29,11 +29,11 @@ describe.each([
     ['makes tables in public', 'CREATE TABLE public.mine (id int)'],
     [`becomes the role of ${other}`, `SET ROLE svc_${other}`],
     ['makes roles', 'CREATE ROLE mine'],
-  ])('never %s', async (_, text) => {
+  ])('a role of the runtime never %s', async (_, text) => {
     await expect(db[own].query({ text })).rejects.toMatchObject(DENIED)
   })
 
-  test('has its own schema as the only one', async () => {
+  test('a role has its own schema as the only one', async () => {
     const { rows } = await db[own].query({
       text: `SELECT current_user AS role, current_schemas(false)::text AS path, current_setting('timezone') AS zone`,
     })

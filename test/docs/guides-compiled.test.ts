@@ -27,13 +27,13 @@ const errorsOf = (kind: string) =>
   uses.flatMap(({ name }, index) =>
     (errors.get(`${kind}-${index}.ts`) ?? []).map((error) => `${name}: ${error}`),
   )
-test('compiles as it stands, on both sides', () => {
+test('the code of a guide compiles as it is, on both sides', () => {
   expect(errorsOf('before')).toEqual([])
   expect(errorsOf('after')).toEqual([])
   expect([...errors.keys()].filter((name) => !/^moved-/.test(name))).toEqual([])
 })
 
-test('with the import of the next version alone, the compiler finds these', () => {
+test('the code before with the import of the next version gives exactly these errors', () => {
   const found = uses.filter((_, index) => errors.has(`moved-${index}.ts`)).map(({ name }) => name)
   expect(found).toEqual(SEEN)
 })

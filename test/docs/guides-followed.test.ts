@@ -13,7 +13,7 @@ import { verifyTenant } from '../../runtime/tenants/admin/tenants.ts'
 import { openPromoter, PROGRAM } from '../account/promotions/setup.ts'
 import { issuePass, makeTemplate } from '../api/fixtures.ts'
 import { make, makeCard } from '../cards/fixtures.ts'
-import { makeKey, makeTenant, type Send, startTestService, type TestService } from '../support/service.ts'
+import { makeKey, makeTenant, type Send, useService } from '../support/service.ts'
 import { guideOf, type Use, usesIn, VERSIONS } from './guides.ts'
 
 const SANDBOX = 'http://127.0.0.1:4010'
@@ -28,14 +28,13 @@ type Side = 'before' | 'after'
 /** What stands for the identifiers of the documents' examples, by prefix. */
 type Records = Readonly<Record<string, (use: Use, side: Side) => string | Promise<string>>>
 
-let service: TestService
+const service = useService()
 let keys: Readonly<Record<string, string>>
 let records: Records
 let folder: string
 
 beforeAll(async () => {
   folder = mkdtempSync(join('test/docs', '.guides-'))
-  service = await startTestService()
   const tenantId = await makeTenant(service)
   await verifyTenant(service.operator, tenantId)
   const promoter = await openPromoter(service, tenantId, VERSIONS.at(-1))
@@ -43,10 +42,7 @@ beforeAll(async () => {
   keys = { [SANDBOX]: promoter.sandboxKey.secret, [LIVE]: live.secret }
   records = await makeRecords(promoter.sandbox, promoter.promote)
 }, 60_000)
-afterAll(async () => {
-  rmSync(folder, { recursive: true })
-  await service.stop()
-})
+afterAll(() => rmSync(folder, { recursive: true }))
 
 async function makeRecords(send: Send, promote: (body: object) => ReturnType<Send>): Promise<Records> {
   const card = await makeCard(send)
@@ -145,7 +141,7 @@ describe.each(requests)('$name', (use) => {
 
   const isRead = !before.includes('--json')
   if (isRead && !answer)
-    test('finds the same on both sides, and something', () => {
+    test('a request of a guide finds the same on both sides, and something', () => {
       const found = ({ body }: Answer) => body.data?.map(({ id }: { id: string }) => id) ?? body
       expect(found(answers.after)).toEqual(found(answers.before))
       expect(found(answers.after)).not.toEqual([])
@@ -159,7 +155,7 @@ describe.each(requests)('$name', (use) => {
       expect(other.body).not.toEqual(answers.after.body)
     })
   else if (differs)
-    test('is refused on the other side', async () => {
+    test('a request of a guide is refused on the other side', async () => {
       const wrong = added ? named(after, to, from) : moved(use)
       const { status, body } = await type(wrong, use, 'after')
       expect([status, body]).toEqual([expect.toBeOneOf([400, 422]), { error: expect.anything() }])
@@ -190,7 +186,7 @@ describe.each(deliveries)('$name', ({ curl, typescript, from, to }) => {
     return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, close: () => server.close() }
   }
 
-  test('is taken by the receiver of its own version, and by no other', async () => {
+  test('a delivery of a guide is taken by the receiver of its own version, and by no other', async () => {
     const old = await receiver(typescript!.before, from)
     const next = await receiver(typescript!.after, to)
     const deliver = async (command: string, url: string) =>

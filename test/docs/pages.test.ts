@@ -42,7 +42,7 @@ test('the tree of rooms lists every folder of the runtime, and no other', () => 
 })
 
 describe('settings that two files repeat', () => {
-  test('of the format', () => {
+  test('biome.json and .editorconfig agree on the format', () => {
     const { formatter } = JSON.parse(read('biome.json')) as {
       formatter: { indentStyle: string; indentWidth: number; lineWidth: number }
     }
@@ -55,7 +55,7 @@ describe('settings that two files repeat', () => {
     ])
   })
 
-  test('of versions: the newest in the changelog is that of the package', () => {
+  test('the newest version in the changelog is that of the package', () => {
     const { version } = JSON.parse(read('package.json')) as { version: string }
     expect(/^## (\d\S*)/m.exec(read('CHANGELOG.md'))?.[1]).toBe(version)
   })

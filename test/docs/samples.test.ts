@@ -6,10 +6,10 @@ import { execFile, execFileSync } from 'node:child_process'
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { current, versions } from '../../generated/versions.ts'
 import { ROOT } from '../support/programs.ts'
-import { makeKey, makeTenant, startTestService, type TestService } from '../support/service.ts'
+import { makeKey, makeTenant, useService } from '../support/service.ts'
 import { compile } from './compile.ts'
 
 const SITE = join(ROOT, 'generated/site')
@@ -59,16 +59,14 @@ function readPages(): Shown[] {
 
 const shown = readPages()
 
-let service: TestService
+const service = useService({ guarded: false })
 let keys: Readonly<Record<string, string>>
 beforeAll(async () => {
-  service = await startTestService({ guarded: false })
   const tenantId = await makeTenant(service)
   const keyOf = async (environment: 'sandbox' | 'live') =>
     (await makeKey(service, tenantId, { environment, scope: 'admin' })).secret
   keys = { [SANDBOX]: await keyOf('sandbox'), [LIVE]: await keyOf('live') }
 }, 60_000)
-afterAll(() => service.stop())
 
 test('every version shows its operations', () => {
   expect(shown.length).toBeGreaterThan(300)

@@ -39,12 +39,12 @@ test.each([
   ['a schema', 'SpendingControls', `/docs/${current}/`],
   ['words of a guide below its first line', 'rotating refresh tokens', '/docs/oauth'],
   ['words of a description', 'merge patch', `/docs/${current}`],
-])('%s is found: %s', (_name, words, href) => {
+])('the search of the documentation finds %s: %s', (_name, words, href) => {
   const found = find(words).map((each) => each.href)
   expect(found.filter((each) => each.startsWith(href))).not.toEqual([])
 })
 
-test('what is nowhere is not found', () => {
+test('a word that is in no page is not found', () => {
   expect(find('zymurgy')).toHaveLength(0)
 })
 

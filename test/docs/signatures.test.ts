@@ -97,7 +97,7 @@ const COMPILERS: Readonly<Record<string, string>> = { java: 'javac' }
 const isInstalled = (name: string) =>
   spawnSync('sh', ['-c', `command -v ${COMPILERS[name] ?? name}`]).status === 0
 
-test('TypeScript', () => {
+test('the TypeScript sample verifies signatures', () => {
   expect(CASES.map(([, header]) => verify(BODY, header(), SECRET))).toEqual(CASES.map(([, , want]) => want))
 })
 
@@ -105,12 +105,12 @@ const installed = Object.entries(PROGRAMS).filter(([name]) => isInstalled(name))
 for (const name of Object.keys(PROGRAMS).filter((name) => !isInstalled(name)))
   console.warn(`\nLEFT OUT: the sample in ${name} – there is no ${COMPILERS[name] ?? name}\n`)
 
-test('at least Python and openssl are there to be run', () => {
+test('the machine has Python and openssl for the samples', () => {
   expect(installed.map(([name]) => name)).toEqual(expect.arrayContaining(['python3', 'openssl']))
 })
 
 describe.each(installed)('%s', (_name, program) => {
-  test('takes what is signed under the secret and is fresh, and nothing else', () => {
+  test('the sample takes what is signed under the secret and is fresh, and nothing else', () => {
     const [command = '', ...words] = program()
     const said = CASES.map(([, header]) =>
       execFileSync(command, [...words, BODY, header(), SECRET], {

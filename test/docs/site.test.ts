@@ -75,7 +75,7 @@ test('links lead to a page, and to a place on it', () => {
   ).toEqual([])
 })
 
-test('as a folder of files, links lead to files that are in it, and scripts know that', () => {
+test('links of the site lead to files that are in its folder, and scripts know that', () => {
   const site = globSync('**/*.*', { cwd: SITE }).map((path) => ({
     path: `site/${path}`,
     text: readFileSync(join(SITE, path), 'utf8'),
@@ -198,7 +198,7 @@ describe.each(names)('%s', (version) => {
     expect(wanted.filter((id) => times(id) !== 1)).toEqual([])
   })
 
-  test('its first page has a place for every operation and every error code', () => {
+  test('the first page of a version has a place for every operation and every error code', () => {
     const codes = schemas.ErrorCode?.enum ?? []
     expect(codes.length).toBeGreaterThan(20)
     const wanted = [...operations, ...codes.map((code) => `error-${code}`)]

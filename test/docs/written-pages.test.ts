@@ -10,7 +10,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { current } from '../../generated/versions.ts'
 import { ROOT } from '../support/programs.ts'
-import { makeKey, makeTenant, startTestService, type TestService } from '../support/service.ts'
+import { makeKey, makeTenant, useService } from '../support/service.ts'
 
 const SITE = join(ROOT, 'generated/site')
 const SANDBOX = 'http://127.0.0.1:4010'
@@ -52,7 +52,7 @@ const runs = ({ code, title }: Block) =>
 
 const commands = blocks.filter((block) => block.language === 'sh' && runs(block))
 
-let service: TestService
+const service = useService({ guarded: false })
 let secret: string
 let folder: string
 /** The shell's variables after the last command. */
@@ -60,13 +60,9 @@ let shell: Readonly<Record<string, string>>
 
 beforeAll(async () => {
   folder = mkdtempSync(join('test/docs', '.written-'))
-  service = await startTestService({ guarded: false })
   ;({ secret } = await makeKey(service, await makeTenant(service), { scope: 'admin' }))
 }, 60_000)
-afterAll(async () => {
-  rmSync(folder, { recursive: true })
-  await service.stop()
-})
+afterAll(() => rmSync(folder, { recursive: true }))
 
 /** As the reader's service and key are: nothing else of a sample is changed. */
 const placed = (code: string) =>

@@ -175,7 +175,7 @@ describe('differences', () => {
       { tags: [{ name: 'y' }, { name: 'x', of: 2 }] },
       ['~ /tags/x/of', '+ /tags/y'],
     ],
-  ])('%j → %j', (before, after, want) => {
+  ])('differences of %j and %j are %j', (before, after, want) => {
     expect(differences(before, after)).toEqual(want)
   })
 })

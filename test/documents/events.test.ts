@@ -87,7 +87,7 @@ describe.each(dates)('%s', (date) => {
     return { type: hook.path, node: resolve(document, { pointer, node: at(document, pointer) as Node }).node }
   })
 
-  test('tells of exactly the events of the table, with their object in data', () => {
+  test('the document tells of exactly the events of the table, with their object in data', () => {
     const found = payloads.map(({ type, node }) => {
       const data = at(node, '/properties/data') as Node
       const [member, ...others] = Object.keys(data.properties as Node)
@@ -106,18 +106,18 @@ describe.each(dates)('%s', (date) => {
     expect(at(document, '/components/schemas/EnabledEvent/enum')).toEqual(['*', ...types])
   })
 
-  test('names each payload by its type', () => {
+  test('the document names each payload by its type', () => {
     const found = payloads.filter(({ type, node }) => at(node, '/properties/type/const') !== type)
     expect(found.map(({ type }) => type)).toEqual([])
   })
 
-  test('shows previous_attributes on every *.updated from 2026-05-19 on, and nowhere else', () => {
+  test('the document shows previous_attributes on every *.updated from 2026-05-19 on, and nowhere else', () => {
     const found = payloads.filter(({ node }) => isNode(at(node, '/properties/previous_attributes')))
     const updated = want.map(([, type]) => type).filter((type) => type.endsWith('.updated'))
     expect(found.map(({ type }) => type).toSorted()).toEqual(date < '2026-05-19' ? [] : updated.toSorted())
   })
 
-  test('signs every delivery in the header of this version', () => {
+  test('the document signs every delivery in the header of its version', () => {
     const signature = date < '2026-02-01' ? 'X-Service-Signature' : 'Service-Signature'
     const headers = hooks.map((hook) =>
       parametersOf(document, hook)

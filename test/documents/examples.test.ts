@@ -1,19 +1,18 @@
 /** Every example that a document shows of a request's body, sent to the service: nothing is wrong with any of them. */
 import { readFileSync } from 'node:fs'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { current, versions } from '../../generated/versions.ts'
 import type { Environment } from '../../runtime/platform/environment.ts'
 import { type Ask, makeOwners, type Owner, openLine } from '../isolation/owners.ts'
-import { startTestService, type TestService } from '../support/service.ts'
+import { useService } from '../support/service.ts'
 import { type ShownRequest, shownRequests } from './examples.ts'
 
-let service: TestService
+const service = useService({ guarded: false })
 let owners: Readonly<Record<Environment, Owner>>
 let lines: Readonly<Record<Environment, Ask>>
 /** Of a promotion that was only planned. */
 let planId: string
 beforeAll(async () => {
-  service = await startTestService({ guarded: false })
   owners = await makeOwners(service, current)
   lines = { sandbox: openLine(service, 'sandbox'), live: openLine(service, 'live') }
   const design = { background_color: '#1E3A5F', foreground_color: '#FFFFFF' }
@@ -26,7 +25,6 @@ beforeAll(async () => {
   planId = JSON.parse(dryRun.text).id
   await send('PATCH', `/v1/card_programs/${owners.sandbox.ids.get('cprg')}`, current, { design })
 }, 60_000)
-afterAll(() => service.stop())
 
 const send = (
   method: string,

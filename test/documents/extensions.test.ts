@@ -85,7 +85,7 @@ test.each([
   ['canonicalOperation', { method: 'GET', 'x-account': 'whole' }],
   ['canonicalOperation', { method: 'POST', 'x-audit-action': 'revokePass' }],
   ['canonicalOperation', { method: 'POST', 'x-audit-action': 'pass.revoked', 'x-account': true }],
-])('%s refuses %j', (kind, members) => {
+])('the schema of %s extensions refuses %j', (kind, members) => {
   const validate = ajv.compile(extensionSchemas[kind] as Node)
   expect(validate(members)).toBe(false)
 })
@@ -100,7 +100,7 @@ test.each([
   ['tag', {}],
   ['parameter', { 'x-filter': 'range' }],
   ['schema', { 'x-extensible': false }],
-])('%s refuses %j', (kind, extensions) => {
+])('the extensions of a %s are refused: %j', (kind, extensions) => {
   expect(isNode(extensionSchemas[kind])).toBe(true)
   expect(faults(kind, [{ node: extensions as Node, pointer: '' }])).not.toEqual([])
 })

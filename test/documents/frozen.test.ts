@@ -28,7 +28,7 @@ test.each([
   ['another description', { description: 'A pass of a holder.' }],
   ['an example', { examples: [{ description: 'a' }] }],
   ['another order of members', Object.fromEntries(Object.entries(PASS).toReversed())],
-])('%s is text', (_name, change) => {
+])('a correction of text does not change the hash of a document: %s', (_name, change) => {
   expect(hashWith(change)).toBe(hashWith({}))
 })
 
@@ -37,6 +37,6 @@ test.each([
   ['a property called example', { properties: { description: PASS.properties.description } }],
   ['another bound', { properties: { ...PASS.properties, description: { type: 'string', maxLength: 11 } } }],
   ['what is required', { required: [] }],
-])('%s is the wire', (_name, change) => {
+])('a change of the wire changes the hash of a document: %s', (_name, change) => {
   expect(hashWith(change)).not.toBe(hashWith({}))
 })

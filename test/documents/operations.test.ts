@@ -48,7 +48,7 @@ describe.each(dates)('%s', (date) => {
   const document = documentOf(date)
   const operations = operationsOf(document)
 
-  test('has exactly the operations of the table, with what the table says of each', () => {
+  test('the document has exactly the operations of the table, with what the table says of each', () => {
     const want = rows.filter(({ since }) => since <= date).map(({ text }) => text)
     expect(operations.map((operation) => rowOf(document, operation)).sort()).toEqual(want.sort())
   })
@@ -100,7 +100,7 @@ describe.each(dates)('%s', (date) => {
     expect(wrong.map(({ pointer }) => pointer)).toEqual([])
   })
 
-  test('names of operations are unique and read as verb and resource', () => {
+  test('the names of operations are unique and read as verb and resource', () => {
     const ids = operations.map(({ node }) => String(node.operationId))
     expect(new Set(ids).size).toBe(ids.length)
     expect(ids.filter((id) => !/^[a-z]+(?:[A-Z][a-z]*)+$/.test(id))).toEqual([])

@@ -51,7 +51,7 @@ test.each([
   ['[a-z]{2}', false],
   ['^(?=a)b$', false],
   ['^(a)\\1$', false],
-])('%s is linear: %s', (pattern, want) => {
+])('a pattern is judged by whether it is linear: %s is %s', (pattern, want) => {
   expect(isLinear(pattern)).toBe(want)
 })
 
@@ -60,7 +60,7 @@ describe.each(dates)('%s', (date) => {
   const sent = sentSchemas(document)
   const received = receivedSchemas(document)
 
-  test('what callers send is bounded', () => {
+  test('every value that callers send is bounded', () => {
     expect(sent.filter(({ node }) => unbounded(node)).map(({ pointer }) => pointer)).toEqual([])
   })
 
@@ -84,7 +84,7 @@ describe.each(dates)('%s', (date) => {
     ).toEqual([])
   })
 
-  test('patterns are linear', () => {
+  test('every pattern of the document is linear', () => {
     const slow = allSchemas(document).filter(
       ({ node }) => typeof node.pattern === 'string' && !isLinear(node.pattern),
     )

@@ -8,7 +8,7 @@ import { ROOT } from '../support/programs.ts'
 
 const SECRETS = ['ready.json', '.env', '.env.local', '.data/pepper', '.data/postgres/PG_VERSION']
 
-test('what the README has written with keys in it is left to itself by git and by the formatter', () => {
+test('files with keys in them are ignored by git and by the formatter', () => {
   const { files } = JSON.parse(readFileSync('biome.json', 'utf8')) as {
     readonly files: { readonly includes: readonly string[] }
   }
@@ -40,14 +40,17 @@ describe('a package made of a checkout in which the service has run', () => {
   })
   afterAll(() => rmSync(checkout, { recursive: true }))
 
-  test.each(PACKAGES)('%s holds no secret', (folder) => {
-    const words = ['pack', '--dry-run', '--json', '--ignore-scripts']
-    const cwd = join(checkout, folder)
-    const [packed] = JSON.parse(
-      execFileSync('npm', words, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }),
-    ) as [{ readonly files: readonly { readonly path: string }[] }]
-    const paths = packed.files.map(({ path }) => path)
-    expect(paths).toContain('package.json')
-    expect(paths.filter((path) => SECRETS.some((each) => `/${path}`.endsWith(`/${each}`)))).toEqual([])
-  })
+  test.each(PACKAGES)(
+    'the package %s holds no secret of a checkout in which the service has run',
+    (folder) => {
+      const words = ['pack', '--dry-run', '--json', '--ignore-scripts']
+      const cwd = join(checkout, folder)
+      const [packed] = JSON.parse(
+        execFileSync('npm', words, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }),
+      ) as [{ readonly files: readonly { readonly path: string }[] }]
+      const paths = packed.files.map(({ path }) => path)
+      expect(paths).toContain('package.json')
+      expect(paths.filter((path) => SECRETS.some((each) => `/${path}`.endsWith(`/${each}`)))).toEqual([])
+    },
+  )
 })

@@ -26,7 +26,7 @@ function linesWith(date: string, words: RegExp): string[] {
 }
 
 describe.each(dates)('%s', (date) => {
-  test('has no trace of later things, nor of what is gone', () => {
+  test('the document has no trace of later things, nor of what is gone', () => {
     const found = [
       ...later.filter(([before]) => date < before),
       ...gone.filter(([from]) => date >= from),
@@ -34,7 +34,7 @@ describe.each(dates)('%s', (date) => {
     expect(found).toEqual([])
   })
 
-  test('names its own version', () => {
+  test('the document names its own version', () => {
     expect((documentOf(date).info as { version?: string }).version).toBe(date)
   })
 })

@@ -50,7 +50,7 @@ test.each([
     want: undefined,
   },
   { given: 'without events', webhooks: [], want: undefined },
-])('a signature $given: $want', ({ webhooks, want }) => {
+])('a signature header $given is found as $want', ({ webhooks, want }) => {
   expect(signatureHeaderOf(document(...webhooks))).toBe(want)
 })
 
@@ -79,7 +79,7 @@ test('events that are signed in another way have their type alone', () => {
   expect(files.get('client/README.md')).not.toContain('## Webhooks')
 })
 
-test('without events nothing is said of them', () => {
+test('a package of a document without events does not mention them', () => {
   const files = filesOf()
   expect(index(files)).not.toMatch(/WebhookE|unwrap/)
   expect(files.get('client/README.md')).not.toContain('## Webhooks')

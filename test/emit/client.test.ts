@@ -92,7 +92,7 @@ test.each([
       "  return call(connection, { method: 'GET', path: '/odd' }, input)",
     ],
   },
-])('$want.1', ({ given, want }) => {
+])('the client has the row $want.1', ({ given, want }) => {
   expect(linesOf(given)).toEqual(want)
 })
 
@@ -140,7 +140,7 @@ test('lists can be walked from the version on that the configuration names', () 
   expect(walked).toEqual([false, true, true])
 })
 
-test('one class for each type of error that any version knows', () => {
+test('the client has one class for each type of error that any version knows', () => {
   const error = (types: string) => `
 paths:
   /x: { get: { operationId: x, responses: { '400': { description: No, content: { application/json: { schema: { $ref: '#/components/schemas/Error' } } } } } } }
@@ -196,7 +196,7 @@ test.each([
   ],
   ['{ m: { type: mutualTLS } }', undefined],
   ['{}', undefined],
-])('security schemes %s', (schemes, want) => {
+])('the client has a row for the security scheme %s', (schemes, want) => {
   const { api } = read(`paths: {}\ncomponents: { securitySchemes: ${schemes} }\n`)
   const index = emit([api]).get('client/src/2030-01-01/index.ts') ?? ''
   expect(

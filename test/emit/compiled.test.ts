@@ -36,12 +36,12 @@ async function load(apis: readonly Api[]) {
 
 const NEITHER = { not: { required: ['forbidden'] } }
 
-test('no file where the printer carries everything', () => {
+test('no compiled file is written where the printer carries everything', () => {
   const { api } = build({ A: { type: 'string' } })
   expect(emitValidators([api]).map(({ path }) => path)).not.toContain('validators-compiled.js')
 })
 
-test('no require, and no constant that nothing uses', async () => {
+test('the compiled file has no require, and no constant that nothing uses', async () => {
   const { api } = build({
     A: {
       ...NEITHER,
@@ -71,7 +71,7 @@ test('equal schemas of several versions are one function, with all that they ref
   expect(different.functions.A!({ b: { minimum: 0 } })).toBe(true)
 })
 
-test('what is nested deeper than the stack is refused', async () => {
+test('a schema that is nested deeper than the stack is refused', async () => {
   const { api } = build({ A: { ...NEITHER, properties: { a: { $ref: '#/components/schemas/A' } } } })
   const { functions } = await load([api])
   let deep: unknown = {}
@@ -123,7 +123,7 @@ test.each([
   expect(globalThis).not.toHaveProperty('compiledTextRan')
 })
 
-test('what ajv cannot compile is an error where it stands', () => {
+test('a schema that ajv cannot compile is an error where it stands', () => {
   const { api } = build({ A: { ...NEITHER, properties: { '\ud800': { type: 'string' } } } })
   expect(() => emitValidators([api])).toThrow(/^test\.json:1:\d+ error schema-not-compiled: /)
 })

@@ -31,7 +31,7 @@ test.each([
   [{ const: 'wipe' }, 'x', 'must be "wipe"'],
   [{ type: 'number', multipleOf: 0.01 }, 0.015, 'must be a multiple of 0.01'],
   [{ type: ['string', 'null'] }, 1, 'must be a string or null'],
-])('%j, given %j: %s', (schema, value, issue) => {
+])('a fault is described in words: %j, given %j, %s', (schema, value, issue) => {
   const document = { openapi: '3.1.0', components: { schemas: { Given: schema } } }
   const formats = { email: (text: string) => text.includes('@') }
   expect(explain(document, '/components/schemas/Given', value, formats).map((each) => each.issue)).toEqual([

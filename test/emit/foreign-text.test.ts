@@ -196,7 +196,7 @@ describe.each(SEEDS)('texts %i', (seed) => {
     emitted = await emit(seed)
   })
 
-  test('validators check by them', async () => {
+  test('validators check by hostile texts of a document', async () => {
     const { out, given, validator } = emitted
     const validators = (await load(out, `${VERSIONS[0]}/validators.js`)) as Record<
       string,
@@ -243,7 +243,7 @@ describe.each(SEEDS)('texts %i', (seed) => {
     expect(globalThis.foreignTextRan).toBeUndefined()
   })
 
-  test('routes, events and translations carry them', async () => {
+  test('routes, events and translations carry hostile texts of a document', async () => {
     const { out, given } = emitted
     const { version } = (await load(out, `${VERSIONS[0]}/routes.ts`)) as {
       version: { operations: Record<string, { name: string; validate: (value: unknown) => boolean }[]>[] }
@@ -272,7 +272,7 @@ describe.each(SEEDS)('texts %i', (seed) => {
     expect(globalThis.foreignTextRan).toBeUndefined()
   })
 
-  test('all TypeScript parses, and types name them', () => {
+  test('the TypeScript of hostile texts parses, and types name them', () => {
     const { out, given } = emitted
     for (const file of files(out, /\.ts$/)) expect(readTypeScript(file).errors, file).toEqual([])
     const { texts } = readTypeScript(join(out, `client/src/${VERSIONS[0]}/types.ts`))

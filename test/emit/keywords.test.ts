@@ -100,7 +100,10 @@ async function expectRows(rows: readonly Row[], openapi?: string) {
   }
 }
 
-test.each(Object.entries(KEYWORD_ROWS))('%s', async (_, rows) => expectRows(rows))
+test.each(Object.entries(KEYWORD_ROWS))(
+  'validators, explain and ajv agree about the keyword %s',
+  async (_, rows) => expectRows(rows),
+)
 
 test('3.0 says some of it otherwise', () => expectRows(OLDER_ROWS, '3.0.3'))
 
@@ -195,7 +198,7 @@ const POOL: readonly unknown[] = [
   { name: 1, a: 1 },
 ]
 
-test('any two keywords beside each other', async () => {
+test('validators and ajv agree about any two keywords beside each other', async () => {
   const pairs = FRAGMENTS.flatMap((one, index) =>
     FRAGMENTS.slice(index + 1)
       .filter((other) => Object.keys(one).every((name) => !(name in other)))

@@ -93,7 +93,7 @@ test.each([
   { given: '{ type: string, deprecated: true, readOnly: true }', want: 'p string deprecated read-only' },
   { given: '{ type: integer, x-unit: milliseconds }', want: 'p integer Unit milliseconds' },
   { given: '{}', want: 'p any value' },
-])('$given', ({ given, want }) => {
+])('the reference shows a property of $given', ({ given, want }) => {
   const page = pageOf(
     withSchemas(
       `X: { type: object, properties: { p: ${given} } }, Id: { type: string, maxLength: 9, description: An identifier. }`,
@@ -102,7 +102,7 @@ test.each([
   expect(textOf(page, 'schema-X.p')).toBe(want)
 })
 
-test('what may be absent, and what may grow, is said of what is read; what is required, of what is written', () => {
+test('the reference says of reads what may be absent and grow, and of writes what is required', () => {
   const schema = `{ type: object, required: [a], properties: { a: { enum: [x, y], x-extensible: true }, b: { type: string } } }`
   const page = pageOf(`
 paths:
@@ -219,7 +219,7 @@ test.each([
   ['![no](https://example.com/x.png)', '<p>!<a href="https://example.com/x.png">no</a></p>'],
   ['<img src=x onerror=y>', '<p>&lt;img src=x onerror=y&gt;</p>'],
   ['# Heading', '<h2>Heading</h2>'],
-])('a description %j is %s', (given, want) => {
+])('the reference renders the description %j as %s', (given, want) => {
   const page = pageOf(
     'paths: {}\n',
     `openapi: 3.1.0\ninfo: { title: T, version: V, description: ${JSON.stringify(given)} }\n`,

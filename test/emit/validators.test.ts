@@ -112,7 +112,7 @@ const value = fc.letrec<Record<'any' | 'object' | 'flat' | 'tree', unknown>>((ti
   }
 }).any
 
-test.each([...api.schemas.keys()])('%s', async (name) => {
+test.each([...api.schemas.keys()])('the lean validator of %s agrees with ajv', async (name) => {
   const file = join(folder, `${name}.js`)
   writeFileSync(file, emitValidators([api]).find((each) => each.path === 'validators.js')!.text)
   const lean = ((await import(`../../${file}`)) as Record<string, (value: unknown) => boolean>)[name]!

@@ -65,7 +65,7 @@ const cases: readonly { readonly name: string; readonly given: string; readonly 
   },
 ]
 
-test.each(cases)('$name', ({ given, want }) => {
+test.each(cases)('a long line of code is wrapped: $name', ({ given, want }) => {
   expect(wrapLines(given, 40)).toBe(want)
 })
 
@@ -76,7 +76,7 @@ const generated = [
   'validators.js',
 ]
 
-test.each(generated)('%s reads the same at every width', (path) => {
+test.each(generated)('wrapped code of %s reads the same at every width', (path) => {
   const source = readFileSync(new URL(`../../generated/${path}`, import.meta.url), 'utf8')
   expect(tooLong(source, 160)).toEqual([])
   const joined = tokens(source)

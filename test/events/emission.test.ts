@@ -1,5 +1,5 @@
 /** What happens is told, once, in the tenant's version, and only when it is committed. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import {
   issuePass,
   makeTemplate,
@@ -11,20 +11,9 @@ import {
   whileHeld,
 } from '../api/fixtures.ts'
 import { checkEvent } from '../support/contract.ts'
-import {
-  makeKey,
-  makeTenant,
-  type Send,
-  speak,
-  startTestService,
-  type TestService,
-} from '../support/service.ts'
+import { makeKey, makeTenant, type Send, speak, useService } from '../support/service.ts'
 
-let service: TestService
-beforeAll(async () => {
-  service = await startTestService({ env: { SVC_WEBHOOK_ALLOW: '127.0.0.0/8' } })
-})
-afterAll(() => service.stop())
+const service = useService({ env: { SVC_WEBHOOK_ALLOW: '127.0.0.0/8' }, keepsTime: true })
 
 /** Everything that happened to a tenant, oldest first, as it is stored. */
 async function storedEvents(tenantId: string) {
@@ -36,7 +25,7 @@ async function storedEvents(tenantId: string) {
 }
 
 describe.each(VERSIONS)('a tenant pinned to %s', (version) => {
-  test('gets what happens to templates and passes in that version', async () => {
+  test('a tenant gets what happens to templates and passes in the version of its pin', async () => {
     const tenantId = await makeTenant(service, 'enterprise', version)
     const send = await speakFor(service, tenantId)
     const templateId = await makeTemplate(send)
@@ -77,7 +66,7 @@ describe('is told', () => {
   })
   const types = async () => (await storedEvents(tenantId)).map(({ type }) => type)
 
-  test('for each pass of a batch, of those that succeeded', async () => {
+  test('an event is told for each pass of a batch that succeeded', async () => {
     const templateId = await makeTemplate(send)
     const passes = await send('/v1/passes/batch', {
       body: { passes: [{ template_id: templateId }, { template_id: 'no' }, { template_id: templateId }] },
@@ -107,7 +96,7 @@ describe('is told', () => {
     ])
   })
 
-  test('not when nothing changed', async () => {
+  test('an event is not told when nothing changed', async () => {
     const templateId = await makeTemplate(send)
     const before = (await types()).length
     await send(`/v1/pass_templates/${templateId}`, { method: 'PATCH', body: { name: TEMPLATE.name } })
@@ -115,7 +104,7 @@ describe('is told', () => {
     expect((await types()).length).toBe(before)
   })
 
-  test('not when it was refused, and once when it was repeated', async () => {
+  test('an event is not told when it was refused, and once when it was repeated', async () => {
     const templateId = await makeTemplate(send)
     const before = (await types()).length
     expect(
@@ -146,7 +135,7 @@ describe('is told', () => {
     expect((await types()).slice(before)).toEqual(['pass_template.updated'])
   })
 
-  test('without gaps and in the order of the commits, however many write at once', async () => {
+  test('events are told without gaps and in the order of the commits, however many write at once', async () => {
     const templateId = await makeTemplate(send)
     await Promise.all(Array.from({ length: 30 }, () => issuePass(send, templateId)))
     const refused = whileHeld(service, templateId, async () => {
@@ -163,7 +152,7 @@ describe('is told', () => {
     expect(sequences).toEqual(sequences.map((_, index) => index + 1))
   })
 
-  test('that a pass expired before it was archived', async () => {
+  test('an event tells that a pass expired before it was archived', async () => {
     const templateId = await makeTemplate(send)
     const pass = await issuePass(send, templateId, {
       expires_at: new Date(service.clock.now + 60_000).toISOString(),
@@ -199,7 +188,7 @@ describe('reading events', () => {
     for (let count = 0; count < 30; count += 1) await issuePass(send, templateId)
   })
 
-  test('gives them as they were rendered, newest first, page by page', async () => {
+  test('GET /v1/events gives events as they were rendered, newest first, page by page', async () => {
     const stored = (await storedEvents(tenantId)).map(({ sequence: _, ...event }) => event)
     const first = await send('/v1/events')
     const second = await send(`/v1/events?starting_after=${first.body.next_cursor}`)
@@ -208,13 +197,13 @@ describe('reading events', () => {
     expect((await send(`/v1/events/${stored[3]!.id}`)).body).toEqual(stored[3])
   })
 
-  test('by type', async () => {
+  test('GET /v1/events filters events by type', async () => {
     const { body } = await send('/v1/events?type=pass_template.created')
     expect(body.data.map(({ type }: { type: string }) => type)).toEqual(['pass_template.created'])
     expect((await send('/v1/events?type=pass.born')).status).toBe(400)
   })
 
-  test('in another version shows the rendering of then, without what that version does not have', async () => {
+  test('GET /v1/events in another version shows the rendering of then, without what that version does not have', async () => {
     const { secret } = await makeKey(service, tenantId)
     const old = speak(service.urls.sandbox, { secret, version: '2025-06-01' })
     const [event] = (await old('/v1/events?limit=1')).body.data

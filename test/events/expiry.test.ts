@@ -1,18 +1,14 @@
 /** Passes expire when their time is over, and that is told once. */
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { passExpiryWorker } from '../../runtime/passes/passes/expiry-job.ts'
 import { openPassTokens } from '../../runtime/passes/wallets/render/pass-tokens.ts'
 import { verifyAudit } from '../../runtime/tenants/admin/audit.ts'
 import { issuePass, makeTemplate, speakFor } from '../api/fixtures.ts'
 import { checkEvent } from '../support/contract.ts'
-import { makeKey, makeTenant, speak, startTestService, type TestService } from '../support/service.ts'
+import { makeKey, makeTenant, speak, useService } from '../support/service.ts'
 import { strictLog } from '../support/strict-log.ts'
 
-let service: TestService
-beforeAll(async () => {
-  service = await startTestService()
-})
-afterAll(() => service.stop())
+const service = useService({ keepsTime: true })
 
 const expire = () =>
   passExpiryWorker({
@@ -35,7 +31,7 @@ async function tenant(version = '2026-05-19') {
 }
 
 test.each(['2025-06-01', '2026-05-19'])(
-  'in %s: when the time has come and not before, once however many look',
+  'a pass expires in %s when the time has come and not before, once however many look',
   async (version) => {
     const { id, send, issue, told } = await tenant(version)
     const [first, second] = [await issue(60_000), await issue(120_000)]
@@ -65,7 +61,7 @@ test.each(['2025-06-01', '2026-05-19'])(
   },
 )
 
-test('what was revoked before does not expire', async () => {
+test('a pass that was revoked before does not expire', async () => {
   const { send, issue, told } = await tenant()
   const { id } = await issue(60_000)
   await send(`/v1/passes/${id}/revoke`, { body: {} })
@@ -74,7 +70,7 @@ test('what was revoked before does not expire', async () => {
   expect(await told()).toEqual([])
 })
 
-test('more than fit into one look', async () => {
+test('passes that do not fit into one look expire in the next', async () => {
   const { send, told } = await tenant()
   const templateId = await makeTemplate(send)
   const expires_at = new Date(service.clock.now + 60_000).toISOString()

@@ -1,18 +1,14 @@
 /** Every event of templates, passes and scans is what a real call makes, in each version that has its type. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { events as views } from '../../generated/events.ts'
 import { passExpiryWorker } from '../../runtime/passes/passes/expiry-job.ts'
 import { openPassTokens } from '../../runtime/passes/wallets/render/pass-tokens.ts'
 import { issuePass, makeTemplate, speakFor, VERSIONS } from '../api/fixtures.ts'
 import { checkEvent } from '../support/contract.ts'
-import { type Answer, makeTenant, type Send, startTestService, type TestService } from '../support/service.ts'
+import { type Answer, makeTenant, type Send, useService } from '../support/service.ts'
 import { strictLog } from '../support/strict-log.ts'
 
-let service: TestService
-beforeAll(async () => {
-  service = await startTestService()
-})
-afterAll(() => service.stop())
+const service = useService({ keepsTime: true })
 
 /** Makes the event happen and gives its object as it is read afterwards, by the name that it has in `data`. */
 type Story = (send: Send) => Promise<Readonly<Record<string, unknown>>>
@@ -105,7 +101,7 @@ const STORIES: Readonly<Record<string, Story>> = {
 }
 
 describe.each(VERSIONS)('%s', (version) => {
-  test.each(Object.entries(STORIES))('%s', async (type, tell) => {
+  test.each(Object.entries(STORIES))('a real call makes the event %s', async (type, tell) => {
     const send = await speakFor(service, await makeTenant(service, 'enterprise', version))
     const data = await tell(send)
     const { data: told } = (await send(`/v1/events?type=${type}`)).body

@@ -43,21 +43,21 @@ describe('an event of change', () => {
     ],
     ['a list, whole', { fields: [1, 2] }, { fields: [1, 3] }, { fields: [1, 2] }],
     ['also when it was changed', { name: 'Tea', updated: '0' }, {}, { name: 'Tea', updated: '0' }],
-  ])('tells %s as it was', (_, before, after, previous) => {
+  ])('an event of change tells %s as it was', (_, before, after, previous) => {
     expect(render('2026-05-19', change(before, after))?.previous_attributes).toEqual(previous)
   })
 
-  test('is none when nothing changed but the time', () => {
+  test('an event of change is none when nothing changed but the time', () => {
     expect(render('2026-05-19', change({ updated: '0' }, {}))).toBeUndefined()
   })
 
-  test('is none when the version does not see what changed', () => {
+  test('an event of change is none when the version does not see what changed', () => {
     const moved = change({ relevant_locations: [] }, { relevant_locations: [{ latitude: 1, longitude: 2 }] })
     expect(render('2026-05-19', moved)?.previous_attributes).toEqual({ relevant_locations: [] })
     expect(render('2026-02-01', moved)).toBeUndefined()
   })
 
-  test('tells what was before from 2026-05-19 on, and keeps the form of the canonical version where it tells less', () => {
+  test('an event of change tells what was before from 2026-05-19 on, and keeps the form of the canonical version where it tells less', () => {
     const renamed = change({ name: 'Tea' }, {})
     expect(render('2026-05-19', renamed)).toMatchObject({
       previous_attributes: { name: 'Tea' },
@@ -91,6 +91,6 @@ test.each([
   ['the newest where there is none', null, '2026-06-01T00:00:00Z', '2026-05-19'],
   ['the pin on the last day', '2025-06-01', '2027-02-01T23:59:59.999Z', '2025-06-01'],
   ['the oldest still answered after its sunset', '2025-06-01', '2027-02-02T00:00:00Z', '2026-02-01'],
-])('rendered in %s', (_, pin, now, version) => {
+])('the version that an event is rendered in is %s', (_, pin, now, version) => {
   expect(renderingVersion(pin, Date.parse(now))).toBe(version)
 })

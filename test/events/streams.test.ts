@@ -1,32 +1,23 @@
 /** Live streams of events over HTTP: nothing lost, nothing twice, ended when they have to end. */
 import { setTimeout as wait } from 'node:timers/promises'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { createEventStreams } from '../../runtime/events/emit/streams.ts'
 import { createWakeUps } from '../../runtime/events/emit/wake-ups.ts'
 import { revokeKey } from '../../runtime/tenants/admin/keys.ts'
 import { makeTemplate, refusal, speakFor, TEMPLATE } from '../api/fixtures.ts'
 import { until } from '../support/programs.ts'
-import {
-  makeKey,
-  makeTenant,
-  type Send,
-  speak,
-  startTestService,
-  type TestService,
-} from '../support/service.ts'
+import { makeKey, makeTenant, type Send, speak, useService } from '../support/service.ts'
 
-let service: TestService
+const service = useService({ watched: true })
 let tenantId: string
 let send: Send
 let secret: string
 
 beforeAll(async () => {
-  service = await startTestService({ watched: true })
   tenantId = await makeTenant(service)
   send = await speakFor(service, tenantId)
   secret = (await makeKey(service, tenantId, { scope: 'read' })).secret
 })
-afterAll(() => service.stop())
 
 const opened: AbortController[] = []
 afterEach(() => {
@@ -72,7 +63,7 @@ async function happened(): Promise<string[]> {
   return rows.map(({ id }) => id)
 }
 
-test('says each event as it happens, as it was rendered', async () => {
+test('a stream says each event as it happens, as it was rendered', async () => {
   const stream = await watch()
   expect(stream.response.status).toBe(200)
   expect(stream.response.headers.get('Content-Type')).toBe('text/event-stream')
@@ -87,7 +78,7 @@ test('says each event as it happens, as it was rendered', async () => {
   )
 })
 
-test('resumes after the last one seen, without loss or repeat, also over what came in between', async () => {
+test('a stream resumes after the last event seen, without loss or repeat, also over what came in between', async () => {
   const before = (await happened()).length
   const first = await watch()
   await until('the stream to begin', () => first.text() !== '')
@@ -101,7 +92,7 @@ test('resumes after the last one seen, without loss or repeat, also over what ca
   expect([...seen, ...second.ids()]).toEqual((await happened()).slice(before))
 })
 
-test('says where it starts, for who loses it before the first event', async () => {
+test('a stream says where it starts, for a client that loses it before the first event', async () => {
   const newest = (await happened()).at(-1)!
   const stream = await watch()
   await until('the stream to begin', () => stream.text() !== '')
@@ -111,7 +102,7 @@ test('says where it starts, for who loses it before the first event', async () =
   expect(fresh.ids()).toEqual(await happened())
 })
 
-test('reads on through more than it takes at once', async () => {
+test('a stream reads on through more than it takes at once', async () => {
   const templateId = await makeTemplate(send)
   const [last] = (await happened()).slice(-1)
   const passes = Array(100).fill({ template_id: templateId })
@@ -130,7 +121,7 @@ describe('refuses', () => {
     expect([response.status, error.param]).toEqual([400, 'Last-Event-ID'])
   })
 
-  test('another tenant’s event in the same words', async () => {
+  test('a stream refuses another tenant’s event in the same words', async () => {
     const other = await speakFor(service, await makeTenant(service))
     await makeTemplate(other)
     const [event] = (await other('/v1/events')).body.data
@@ -146,13 +137,13 @@ describe('refuses', () => {
     await until('a place', async () => (await watch()).response.status === 200)
   })
 
-  test('live', async () => {
+  test('a live environment has no event stream', async () => {
     const { secret: live } = await makeKey(service, tenantId, { environment: 'live' })
     expect((await watch({}, live, service.urls.live)).response.status).toBe(404)
   })
 })
 
-test('counts as no concurrent request', async () => {
+test('a stream counts as no concurrent request', async () => {
   await watch()
   const templateId = await makeTemplate(send)
   const answers = await Promise.all(
@@ -161,7 +152,7 @@ test('counts as no concurrent request', async () => {
   expect(answers.map(({ status }) => status)).toEqual(Array(64).fill(200))
 })
 
-test('ends when its key is revoked', async () => {
+test('a stream ends when its key is revoked', async () => {
   const key = await makeKey(service, tenantId, { scope: 'read' })
   const stream = await watch({}, key.secret)
   await until('the stream to begin', () => stream.text() !== '')
@@ -170,7 +161,7 @@ test('ends when its key is revoked', async () => {
   await until('the end', stream.hasEnded, 3000)
 })
 
-test('lives on while the database is away, and misses nothing', async () => {
+test('a stream continues while the database is away, and misses nothing', async () => {
   const stream = await watch()
   await until('the stream to begin', () => stream.text() !== '')
   await service.database.control.query({
@@ -197,7 +188,7 @@ describe('by itself', () => {
       findSpace: async () => tenantId,
     })
 
-  test('says something now and then, so that nobody takes it for dead', async () => {
+  test('a stream says something now and then, so that it is not taken for dead', async () => {
     let leaving = false
     const said: string[] = []
     const began = performance.now()
@@ -209,7 +200,7 @@ describe('by itself', () => {
     expect(performance.now() - began).toBeGreaterThan(90)
   })
 
-  test('ends when the process does', async () => {
+  test('a stream ends when the process does', async () => {
     let leaving = false
     const iterator = open(() => leaving)[Symbol.asyncIterator]()
     await iterator.next()

@@ -66,7 +66,7 @@ test('a notification names the tenants; of very many it says that there are some
   expect(told.slice(2)).toEqual([undefined])
 })
 
-test('who was cut off looks at everything when it is back', async () => {
+test('a process that was cut off looks at everything when it is back', async () => {
   const one = listenOn(here)
   await until('it to listen', () => one.heard.sandbox > 0)
   const before = { ...one.heard }

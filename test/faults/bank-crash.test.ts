@@ -114,26 +114,30 @@ const MOMENTS: readonly (readonly [string, () => () => boolean])[] = [
   ],
 ]
 
-test.each(MOMENTS)('killed %s', { timeout: 120_000 }, async (_, arm) => {
-  const isThere = arm()
-  const before = standIn.payments.length
-  const id = await make('/v1/payouts', { amount: 1000, currency: 'usd', destination_id: destination })
-  await until('the moment', async () => {
-    if (standIn.payments.some(({ key, status }) => key === id && status === 'pending')) await endLeases()
-    return isThere()
-  })
-  await node.end('SIGKILL')
-  standIn.fault = () => undefined
-  standIn.afterTaken = () => undefined
-  await endLeases()
-  await restart()
-  await until('the payout to arrive', async () => {
+test.each(MOMENTS)(
+  'a payout is paid once when the worker is killed %s',
+  { timeout: 120_000 },
+  async (_, arm) => {
+    const isThere = arm()
+    const before = standIn.payments.length
+    const id = await make('/v1/payouts', { amount: 1000, currency: 'usd', destination_id: destination })
+    await until('the moment', async () => {
+      if (standIn.payments.some(({ key, status }) => key === id && status === 'pending')) await endLeases()
+      return isThere()
+    })
+    await node.end('SIGKILL')
+    standIn.fault = () => undefined
+    standIn.afterTaken = () => undefined
     await endLeases()
-    return (await send(`/v1/payouts/${id}`)).body.status === 'paid'
-  })
-  expect(standIn.payments.slice(before).map(({ key, amount }) => [key, amount])).toEqual([[id, 1000]])
-  const types = `SELECT type FROM live.events WHERE tenant_id = $1 AND body::text LIKE '%' || $2 || '%' ORDER BY sequence`
-  const { rows } = await database.control.query<{ type: string }>({ text: types }, [tenantId, id])
-  expect(rows.map(({ type }) => type)).toEqual(['payout.created', 'payout.updated', 'payout.paid'])
-  await verifyLedger(database.operator, tenantId)
-})
+    await restart()
+    await until('the payout to arrive', async () => {
+      await endLeases()
+      return (await send(`/v1/payouts/${id}`)).body.status === 'paid'
+    })
+    expect(standIn.payments.slice(before).map(({ key, amount }) => [key, amount])).toEqual([[id, 1000]])
+    const types = `SELECT type FROM live.events WHERE tenant_id = $1 AND body::text LIKE '%' || $2 || '%' ORDER BY sequence`
+    const { rows } = await database.control.query<{ type: string }>({ text: types }, [tenantId, id])
+    expect(rows.map(({ type }) => type)).toEqual(['payout.created', 'payout.updated', 'payout.paid'])
+    await verifyLedger(database.operator, tenantId)
+  },
+)

@@ -233,7 +233,9 @@ function* points(): Generator<Point> {
 /** Of so many starts as there are statements; whatever is waited for in them has a limit of its own. */
 const ALL_STARTS_MS = 300_000
 
-test('killed at the statements of every POST: one effect each', { timeout: ALL_STARTS_MS }, async () => {
+test('a service killed at the statements of every POST leaves one effect each', {
+  timeout: ALL_STARTS_MS,
+}, async () => {
   const killed = new Map<string, number>()
   let node = await startNode()
   let posts = POSTS

@@ -240,7 +240,9 @@ const GAPS = `SELECT count(*) AS count FROM (
   SELECT e.sequence - row_number() OVER (PARTITION BY e.tenant_id ORDER BY e.sequence) AS shift, e.tenant_id
     FROM sandbox.events e WHERE e.tenant_id = $1) AS numbered WHERE shift <> 0`
 
-test(`${ROUNDS} connections killed`, { timeout: 120_000 + ROUNDS * 20_000 }, async () => {
+test(`the service survives ${ROUNDS} killed connections`, {
+  timeout: 120_000 + ROUNDS * 20_000,
+}, async () => {
   const random = randomOf(SEED)
   console.log(`seed ${SEED}`)
   const [wiping, ...working] = tenants

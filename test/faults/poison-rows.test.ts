@@ -1,6 +1,6 @@
 /** A row that a worker cannot handle is set aside: the other rows are done, and it is done as soon as it can be. */
 import { type Logger, pino } from 'pino'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { disputeExpiryWorker } from '../../runtime/cards/disputes/expiry-job.ts'
 import { payloadWorker } from '../../runtime/cards/provisioning/stand-in-job.ts'
 import { holdExpiryWorker } from '../../runtime/cards/transactions/expiry-job.ts'
@@ -11,17 +11,9 @@ import { passExpiryWorker } from '../../runtime/passes/passes/expiry-job.ts'
 import { openPassTokens } from '../../runtime/passes/wallets/render/pass-tokens.ts'
 import { issuePass, makeTemplate, speakFor } from '../api/fixtures.ts'
 import { make, makeCard } from '../cards/fixtures.ts'
-import { makeTenant, type Send, START, startTestService, type TestService } from '../support/service.ts'
+import { makeTenant, type Send, useService } from '../support/service.ts'
 
-let service: TestService
-beforeAll(async () => {
-  service = await startTestService()
-})
-afterAll(() => service.stop())
-beforeEach(() => {
-  service.clock.now = START
-  service.clock.monotonic += 120_000
-})
+const service = useService()
 
 const DAY = 86_400_000
 const MINUTE = 60_000
@@ -170,7 +162,7 @@ const WORKERS: readonly Worker[] = [
 ]
 
 describe.each(WORKERS)('$work', ({ work, table, column = 'id', run, prepare, after, isDone }) => {
-  test('leaves a row that fails, does the others, and does it when it can be done', async () => {
+  test('a worker leaves a row that fails, does the others, and does it when it can be done', async () => {
     logged = []
     const made: { send: Send; id: string }[] = []
     for (const count of [2, 1, 1]) {

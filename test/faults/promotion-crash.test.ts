@@ -158,7 +158,7 @@ async function expectOneEffect(node: Node, attempt: Attempt): Promise<void> {
   await verifyAudit(database.operator, tenantId, 'live')
 }
 
-test('killed at the statements of a promotion: whole or not at all, once', {
+test('a promotion killed at its statements is whole or not there at all, once', {
   timeout: 300_000,
 }, async () => {
   let node = await startNode()

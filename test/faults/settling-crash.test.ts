@@ -2,24 +2,20 @@
  * A worker is killed at each statement of the transaction in which holds of destinations end, a settlement is closed, processed
  * and settled, and its payout is made: all of it has happened or nothing, and whoever comes next does it once.
  */
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { settlementWorker } from '../../runtime/money/settlements/job.ts'
 import { verifyAudit } from '../../runtime/tenants/admin/audit.ts'
 import { type Account, openAccount, perform } from '../cards/money-account.ts'
 import type { Operation } from '../cards/money-model.ts'
 import { expectSound, expectTold } from '../cards/money-properties.ts'
 import { endPrograms, startProgram, until } from '../support/programs.ts'
-import { startTestService, type TestService } from '../support/service.ts'
+import { useService } from '../support/service.ts'
 import { strictLog } from '../support/strict-log.ts'
 import { openWire, type Point, STEP, transactionPoints } from './wire.ts'
 
-let service: TestService
-beforeAll(async () => {
-  service = await startTestService({ guarded: false })
-})
+const service = useService({ guarded: false, keepsTime: true })
 afterAll(async () => {
   await endPrograms()
-  await service.stop()
 })
 
 /** The day of the line ends when the holds of both destinations are over. */

@@ -113,7 +113,7 @@ const STRANGE = {
   description: 'Till \0 4',
 }
 
-test('what was typed when the session had ended, and comes back', async () => {
+test('a form that was typed when the session had ended comes back as text', async () => {
   const begun = await fetch(`${dashboard.origin}/begin/${tenantId}/${owner.memberId}`)
   const browser = new Browser(dashboard.origin, begun.headers.getSetCookie()[0]!.split(';')[0]!)
   const { text } = await browser.get(ENDPOINT)

@@ -1,28 +1,26 @@
 /** A body that does not arrive holds one of its tenant's slots no longer than a body may take. */
 import { connect, type Socket } from 'node:net'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { CONCURRENT_REQUESTS } from '../../runtime/tenants/limits/limiter.ts'
-import { makeKey, makeTenant, speak, startTestService, type TestService } from '../support/service.ts'
+import { makeKey, makeTenant, speak, useService } from '../support/service.ts'
 import { talk } from '../support/wire.ts'
 
 const BODY_MS = 600
 
-let service: TestService
+const service = useService({
+  watched: true,
+  // Nothing else ends a request before its body does.
+  env: {
+    SVC_BODY_TIMEOUT_MS: String(BODY_MS),
+    SVC_REQUEST_TIMEOUT_MS: '600000',
+    SVC_ANSWER_TIMEOUT_MS: '600000',
+    SVC_MAX_LOOP_DELAY_MS: '60000',
+  },
+})
 let secret: string
 beforeAll(async () => {
-  service = await startTestService({
-    watched: true,
-    // Nothing else ends a request before its body does.
-    env: {
-      SVC_BODY_TIMEOUT_MS: String(BODY_MS),
-      SVC_REQUEST_TIMEOUT_MS: '600000',
-      SVC_ANSWER_TIMEOUT_MS: '600000',
-      SVC_MAX_LOOP_DELAY_MS: '60000',
-    },
-  })
   secret = (await makeKey(service, await makeTenant(service))).secret
 })
-afterAll(() => service.stop())
 
 const head = (framing: string) =>
   `POST /v1/passes HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${secret}\r\n` +
@@ -33,18 +31,21 @@ test.each([
   ['a part', 'Content-Length: 9', '{'],
   ['a part of a long one', 'Content-Length: 900000', '{'],
   ['a chunk and no end', 'Transfer-Encoding: chunked', '1\r\n{\r\n'],
-])('%s arrives: 408 in our JSON, and the connection ends', async (_, framing, part) => {
-  const { answers, closed } = await talk(service.urls.sandbox, head(framing) + part, { answers: 2 })
-  expect(answers.map(({ status }) => status)).toEqual([408])
-  expect(answers[0]?.body.error).toMatchObject({
-    type: 'invalid_parameter',
-    code: 'invalid_format',
-    message: 'The body took too long to arrive.',
-    request_id: expect.stringMatching(/^req_/),
-  })
-  expect(answers[0]?.headers.get('connection')).toBe('close')
-  expect(closed).toBe(true)
-})
+])(
+  'a request of which %s arrives is answered with 408 in our JSON, and the connection ends',
+  async (_, framing, part) => {
+    const { answers, closed } = await talk(service.urls.sandbox, head(framing) + part, { answers: 2 })
+    expect(answers.map(({ status }) => status)).toEqual([408])
+    expect(answers[0]?.body.error).toMatchObject({
+      type: 'invalid_parameter',
+      code: 'invalid_format',
+      message: 'The body took too long to arrive.',
+      request_id: expect.stringMatching(/^req_/),
+    })
+    expect(answers[0]?.headers.get('connection')).toBe('close')
+    expect(closed).toBe(true)
+  },
+)
 
 test('a body that drips without end is over when a stalled one is', async () => {
   let drip: NodeJS.Timeout | undefined

@@ -1,19 +1,11 @@
 /** Bodies, parameters and paths that are well-formed and mean harm. */
 import { readFileSync } from 'node:fs'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { versions } from '../../generated/versions.ts'
 import { processorMs } from '../support/processor.ts'
-import {
-  type Answer,
-  makeKey,
-  makeTenant,
-  type Send,
-  speak,
-  startTestService,
-  type TestService,
-} from '../support/service.ts'
+import { type Answer, makeKey, makeTenant, type Send, speak, useService } from '../support/service.ts'
 
-let service: TestService
+const service = useService()
 let send: Send
 let templateId: string
 
@@ -25,12 +17,10 @@ const TEMPLATE = {
 }
 
 beforeAll(async () => {
-  service = await startTestService()
   const { secret } = await makeKey(service, await makeTenant(service), { scope: 'admin' })
   send = speak(service.urls.sandbox, { secret })
   templateId = (await send('/v1/pass_templates', { body: TEMPLATE })).body.id
 })
-afterAll(() => service.stop())
 
 const post = (path: string, raw: string) =>
   send(path, { method: 'POST', raw, headers: { 'Content-Type': 'application/json' } })
@@ -62,17 +52,20 @@ describe('an amount of money', () => {
     ['null', 'null'],
     ['[100]', 'a list'],
     ['{}', 'an object'],
-  ])('%s: refused (%s)', async (amount) => {
+  ])('an amount of money is refused: %s is %s', async (amount) => {
     const answer = await authorize(amount)
     expect(refusal(answer)).toEqual([422, 'validation_failed'])
     expect(fields(answer)).toEqual(['amount'])
   })
 
-  test.each(['0', '-0', '1', '100', '1000000000000000'])('%s: taken', async (amount) => {
-    expect(fields(await authorize(amount))).toEqual(['card_id']) // there is no such card
-  })
+  test.each(['0', '-0', '1', '100', '1000000000000000'])(
+    'an amount of money is accepted: %s',
+    async (amount) => {
+      expect(fields(await authorize(amount))).toEqual(['card_id']) // there is no such card
+    },
+  )
 
-  test('where any number will do, its spelling does not matter; a text that looks like one neither', async () => {
+  test('a number’s spelling does not matter where any number will do; a text that looks like one stays text', async () => {
     for (const latitude of ['52.0', '52', '5.2e1', '-0.0']) {
       const raw = JSON.stringify({
         ...TEMPLATE,
@@ -86,7 +79,7 @@ describe('an amount of money', () => {
 
 describe('names that objects have of themselves', () => {
   test.each(['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', '__defineGetter__'])(
-    '%s as a property nobody knows',
+    'the name %s is refused as an unknown property',
     async (name) => {
       for (const value of ['{"polluted":true}', '1', '[]']) {
         const answer = await post('/v1/passes', `{"template_id":"${templateId}","${name}":${value}}`)
@@ -99,7 +92,7 @@ describe('names that objects have of themselves', () => {
   )
 
   test.each(['constructor', 'prototype', 'toString', 'hasOwnProperty'])(
-    '%s as a name of the caller’s own',
+    'the name %s is accepted as a name of the caller’s own',
     async (name) => {
       const made = await send('/v1/passes', { body: { template_id: templateId, metadata: { [name]: 'x' } } })
       expect([made.status, made.body.metadata]).toEqual([201, { [name]: 'x' }])
@@ -112,7 +105,7 @@ describe('names that objects have of themselves', () => {
   )
 
   test.each(['__proto__', 'constructor', 'created[__proto__]', 'created[constructor]', '__proto__[gte]'])(
-    '%s as a parameter',
+    'the name %s is refused as a parameter',
     async (name) => {
       expect(refusal(await send(`/v1/passes?${encodeURIComponent(name)}=1`))).toEqual([
         400,
@@ -154,7 +147,7 @@ describe('parameters', () => {
     ['include_archived=1', 'invalid_format'],
     ['created[gte]=2026-02-30', 'invalid_format'],
     [`starting_after=${'x'.repeat(5000)}`, 'invalid_cursor'],
-  ])('%s: %s', async (query, code) => {
+  ])('the query %s is refused as %s', async (query, code) => {
     const answer = await send(`/v1/passes?${query}`)
     expect(refusal(answer)).toEqual([400, code])
     expect(answer.text.length).toBeLessThan(1000)
@@ -174,7 +167,7 @@ describe('nesting and length', () => {
     [33, 400, 'malformed_json'],
     [5000, 400, 'malformed_json'],
     [100_000, 400, 'malformed_json'],
-  ] as const)('%i levels: %i', async (depth, status, code) => {
+  ] as const)('a body nested %i levels deep is refused with %i', async (depth, status, code) => {
     expect(refusal(await post('/v1/passes', nested(depth)))).toEqual([status, code])
   })
 
@@ -183,7 +176,7 @@ describe('nesting and length', () => {
     ['/v1/passes/batch_update', 'updates', 101],
     ['/v1/passes/batch_revoke', 'ids', 1001],
     ['/v1/passes/batch_revoke', 'ids', 200_000],
-  ] as const)('%s with %s of %i', async (path, name, length) => {
+  ] as const)('%s is refused quickly with %s of length %i', async (path, name, length) => {
     const began = processorMs()
     const raw = JSON.stringify({ [name]: Array(length).fill(name === 'ids' ? 'x' : {}) })
     const answer = await post(path, raw)
@@ -244,11 +237,11 @@ describe('patterns of the documents', () => {
     'é',
   ]
 
-  test('are not few', () => {
+  test('the documents have more than 20 patterns', () => {
     expect(patterns.size).toBeGreaterThan(20)
   })
 
-  test.each([...patterns])('%s is linear', (source) => {
+  test.each([...patterns])('a pattern of the documents takes linear time: %s', (source) => {
     const pattern = new RegExp(source, 'u')
     // What a pattern begins with, so that the trouble can begin behind it.
     const start = /^\^((?:[\w@+:/-]|\\\+)*)/.exec(source)?.[1]?.replaceAll('\\', '') ?? ''
@@ -301,14 +294,14 @@ describe('what is not there', () => {
     '/.env',
     '/%00',
     '/v1/%00',
-  ])('%s: 404 in our JSON', async (path) => {
+  ])('the path %s is answered with 404 in our JSON', async (path) => {
     const answer = await send(path)
     expect(refusal(answer)).toEqual([404, 'not_found'])
     expect(answer.headers.get('Content-Type')).toBe('application/json')
     expect(answer.text).not.toMatch(/Cannot GET|<html|\bat .+:\d+/)
   })
 
-  test.each(['HEAD', 'OPTIONS', 'PURGE', 'PROPFIND'])('%s', async (method) => {
+  test.each(['HEAD', 'OPTIONS', 'PURGE', 'PROPFIND'])('the method %s is refused', async (method) => {
     const { status } = await send('/v1/passes', { method })
     expect(status).toBeGreaterThanOrEqual(400)
     expect(status).toBeLessThan(500)

@@ -1,13 +1,12 @@
 /** What arrives on the socket and is hardly HTTP, or is HTTP that two readers would read differently. */
 import { setTimeout as wait } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { createLimiter, type RequestLimiter } from '../../runtime/tenants/limits/limiter.ts'
 import { until } from '../support/programs.ts'
-import { makeKey, makeTenant, speak, startTestService, type TestService } from '../support/service.ts'
+import { makeKey, makeTenant, speak, useService } from '../support/service.ts'
 import { talk, type WireAnswer, type WireOptions } from '../support/wire.ts'
 
-let service: TestService
 let secret: string
 let templateId: string
 
@@ -34,15 +33,16 @@ function watchSlots(tenantId: string) {
 const HEADERS_MS = 400
 const REQUEST_MS = 800
 
+const service = useService({
+  watched: true,
+  limiter,
+  env: {
+    SVC_HEADERS_TIMEOUT_MS: String(HEADERS_MS),
+    SVC_REQUEST_TIMEOUT_MS: String(REQUEST_MS),
+  },
+})
+
 beforeAll(async () => {
-  service = await startTestService({
-    watched: true,
-    limiter,
-    env: {
-      SVC_HEADERS_TIMEOUT_MS: String(HEADERS_MS),
-      SVC_REQUEST_TIMEOUT_MS: String(REQUEST_MS),
-    },
-  })
   secret = (await makeKey(service, await makeTenant(service))).secret
   const send = speak(service.urls.sandbox, { secret })
   const { body } = await send('/v1/pass_templates', {
@@ -55,7 +55,6 @@ beforeAll(async () => {
   })
   templateId = body.id
 })
-afterAll(() => service.stop())
 
 const head = () => `Host: api.example\r\nAuthorization: Bearer ${secret}\r\n`
 const key = () => `Idempotency-Key: ${crypto.randomUUID()}\r\n`
@@ -134,7 +133,7 @@ describe('one request that could be two', () => {
     ['a chunk longer than its size', '2\r\n{}xx\r\n0\r\n\r\n'],
     ['a bare line feed after a chunk size', '2\n{}\r\n0\r\n\r\n'],
     ['a negative chunk size', '-1\r\n'],
-  ])('%s', async (_, chunks) => {
+  ])('a body whose chunks are malformed is refused once: %s', async (_, chunks) => {
     const before = await passes()
     const { answers, closed } = await say(`${inner()}Transfer-Encoding: chunked\r\n\r\n${chunks}`, {
       answers: 2,
@@ -191,7 +190,7 @@ describe('what is no request of ours', () => {
       431,
     ],
     ['a method that no path has', () => `TRACE /v1/me HTTP/1.1\r\n${head()}\r\n`, 405],
-  ])('%s: %s', async (_, request, status) => {
+  ])('the listener answers what is not a request: %s, with %s', async (_, request, status) => {
     const { answers, rest } = await say(request())
     expectOurs(answers[0], status)
     expect(rest).toBe('')
@@ -219,7 +218,7 @@ describe('what is no request of ours', () => {
     expect(answers[0]?.status).toBe(200)
   })
 
-  test('who expects 100-continue is told to go on', async () => {
+  test('a client that expects 100-continue is told to continue', async () => {
     const body = JSON.stringify({ template_id: templateId })
     const { answers } = await say(
       `POST /v1/passes HTTP/1.1\r\n${head()}${key()}${JSON_TYPE}Expect: 100-continue\r\nContent-Length: ${body.length}\r\n\r\n`,
@@ -239,7 +238,7 @@ describe('what comes slowly', () => {
       }
     }
 
-  test('headers', async () => {
+  test('a request whose headers come too slowly is answered with 408', async () => {
     const { answers, closed, ms } = await say(`GET /v1/me HTTP/1.1\r\n${head()}X: `, {
       answers: 2,
       afterwards: drip('x'.repeat(200)),
@@ -249,7 +248,7 @@ describe('what comes slowly', () => {
     expect(ms).toBeGreaterThan(HEADERS_MS / 2)
   })
 
-  test('a body', async () => {
+  test('a request whose body comes too slowly is answered with 408', async () => {
     const before = await passes()
     const { answers, closed, ms } = await say(
       `POST /v1/passes HTTP/1.1\r\n${head()}${key()}${JSON_TYPE}Content-Length: 1000\r\n\r\n`,
@@ -330,7 +329,7 @@ describe('size', () => {
     },
   )
 
-  test('extensions of chunks', async () => {
+  test('a request with a long chunk extension is answered with 413', async () => {
     const { answers, closed } = await say(
       post('', `1;${'x'.repeat(20_000)}\r\n{\r\n`, 'Transfer-Encoding: chunked\r\n'),
       { answers: 2 },
@@ -340,7 +339,7 @@ describe('size', () => {
   })
 })
 
-test('after all that the service answers, and what it gave up is counted', async () => {
+test('the service answers after all that, and what it gave up is counted', async () => {
   const { answers } = await say(GOOD())
   expect(answers[0]?.status).toBe(200)
   expect(service.observability).toBeDefined()

@@ -15,7 +15,7 @@ test.each([
   ['application/x-ndjson', false],
   ['text/plain; note="json"', false],
   ['json', false],
-])('%s is JSON: %s', (mediaType, wanted) => {
+])('a media type is asked whether it is JSON: %s: %s', (mediaType, wanted) => {
   expect(isJson(mediaType)).toBe(wanted)
 })
 

@@ -38,12 +38,14 @@ describe('a schema is read as what it checks', () => {
       { allOf: [{ $ref: 'Y' }, { $ref: 'Z' }] },
     ],
     ['{ $ref: "#/components/schemas/Y" }', { $ref: 'Y' }],
-  ])('%s', (given, want) => expect(checked(given)).toEqual(want))
+  ])('the schema %s is read as what it checks', (given, want) => expect(checked(given)).toEqual(want))
 
   test.each([
     ['{ type: string, nullable: true }', { type: ['string', 'null'] }],
     ['{ type: integer, minimum: 1, exclusiveMinimum: true }', { type: 'integer', exclusiveMinimum: 1 }],
-  ])('3.0: %s', (given, want) => expect(checked(given, OPENAPI_30)).toEqual(want))
+  ])('the OpenAPI 3.0 schema %s is read as what it checks', (given, want) =>
+    expect(checked(given, OPENAPI_30)).toEqual(want),
+  )
 })
 
 test('a node knows the line and the pointer that it came from', () => {
@@ -70,7 +72,7 @@ test.each([
   ['{ type: string, nullable: true }', 'schema-keyword-unsupported'],
   ['{ dependencies: { a: [b] } }', 'schema-keyword-unsupported'],
   ['{ patternProperties: { "(": true } }', 'pattern-invalid'],
-])('%s is refused as %s', (given, code) => {
+])('the schema %s is refused as %s', (given, code) => {
   expect(readSchema(given).diagnostics.map((each) => each.code)).toContain(code)
 })
 

@@ -32,7 +32,7 @@ test.each([
   ['constants that a mapping contradicts', (name: string) => `{ const: ${name} }`, MAPPING, ['cat', 'dog']],
   ['a mapping', () => '{ type: string }', MAPPING, ['c', 'd']],
   ['names', () => '{ type: string }', '{ propertyName: kind }', ['Cat', 'Dog']],
-] as const)('by %s', (_, kind, discriminator, values) => {
+] as const)('the members of a union are told apart by %s', (_, kind, discriminator, values) => {
   const [old, next] = [family(kind, discriminator), family(kind, discriminator, ', toys: {}')]
   const pet = (api: typeof old) => api.schemas.get('Pet')!
   const step = createStep('down', old, next, [])

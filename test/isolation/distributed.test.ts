@@ -5,7 +5,7 @@
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openTestDatabase } from '../support/database.ts'
-import { startTestService, type TestService } from '../support/service.ts'
+import { useService } from '../support/service.ts'
 import { findException, SPREAD } from './exceptions.ts'
 import { openPlanner, type Planner } from './plans.ts'
 import { plainText, type Recorded, type Recorder, recordStatements, sentAs } from './recorder.ts'
@@ -13,7 +13,6 @@ import { changedExpressions, functionsIn, refusals } from './routes.ts'
 import { walkAll } from './walk.ts'
 
 let recorder: Recorder
-let service: TestService
 let planner: Planner
 let url: string
 /** One of each text that reaches tables of tenants. */
@@ -36,24 +35,23 @@ async function look(each: Recorded): Promise<Sent[]> {
   return own.length === 0 ? [] : [{ text, own }]
 }
 
-beforeAll(async () => {
+const service = useService(async () => {
   const database = await openTestDatabase({ poolSize: 6, citus: true })
   url = database.url
   planner = await openPlanner(url)
   recorder = recordStatements(database)
-  service = await startTestService({ database: recorder.database, guarded: false })
+  return { database: recorder.database, guarded: false, keepsTime: true }
+})
+beforeAll(async () => {
   await walkAll({ service, recorder })
   const distinct = new Map(
     recorder.recorded.flatMap(sentAs).map((each) => [`${each.role} ${plainText(each)}`, each]),
   )
   for (const each of distinct.values()) sent.push(...(await look(each)))
 }, 60_000)
-afterAll(async () => {
-  await planner.end()
-  await service.stop()
-})
+afterAll(() => planner.end())
 
-test('is for one shard: the same parameter names the tenant of every table', () => {
+test('a statement is for one shard: the same parameter names the tenant of every table', () => {
   const wrong = sent.filter(
     ({ text, own }) => !findException(SPREAD, text) && (new Set(own).size !== 1 || own[0] === undefined),
   )
@@ -63,7 +61,7 @@ test('is for one shard: the same parameter names the tenant of every table', () 
   expect(SPREAD.map(([begins]) => begins).filter((begins) => !used.has(begins))).toEqual([])
 })
 
-test('has nothing in it that Citus refuses, or does by way of the coordinator', () => {
+test('a statement has nothing in it that Citus refuses, or does by way of the coordinator', () => {
   const wrong = sent.flatMap(({ text }) =>
     refusals(text, findException(SPREAD, text) !== undefined).map((refusal) => ({ refusal, text })),
   )
@@ -105,7 +103,7 @@ test('partitions are prepared as long as they stand alone', () => {
   expect(late).toEqual([])
 })
 
-test('what is written over rows is the same on every node: no function depends on time, chance or settings', async () => {
+test('an update of many rows is the same on every node: no function depends on time, chance or settings', async () => {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   try {

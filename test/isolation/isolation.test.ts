@@ -4,7 +4,7 @@
  */
 
 import { readFileSync } from 'node:fs'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { current, versions } from '../../generated/versions.ts'
 import { RECORD_TABLES } from '../../runtime/account/account/wipe-queries.ts'
 import type { ServiceOperation } from '../../runtime/api/version-table.ts'
@@ -12,7 +12,7 @@ import type { Environment } from '../../runtime/platform/environment.ts'
 import { handlers } from '../../runtime/process/handlers.ts'
 import type { RequestDocument } from '../api/guard/requests.ts'
 import { openTestDatabase } from '../support/database.ts'
-import { startTestService, type TestService } from '../support/service.ts'
+import { useService } from '../support/service.ts'
 import { fill, prefixesOf, type Shape, shapesOf } from './foreign.ts'
 import { type Ask, MARK, makeOwners, NOT_YET, type Owner, openLine } from './owners.ts'
 import { type Recorder, recordStatements } from './recorder.ts'
@@ -20,21 +20,21 @@ import { type Recorder, recordStatements } from './recorder.ts'
 const ENVIRONMENTS = ['sandbox', 'live'] as const
 
 let recorder: Recorder
-let service: TestService
 let own: Record<Environment, Owner>
 let others: Record<Environment, Owner>
 let lines: Record<Environment, Ask>
 let before: unknown
 
-beforeAll(async () => {
+const service = useService(async () => {
   recorder = recordStatements(await openTestDatabase({ poolSize: 4 }))
-  service = await startTestService({ database: recorder.database, guarded: false })
+  return { database: recorder.database, guarded: false, keepsTime: true }
+})
+beforeAll(async () => {
   lines = { sandbox: openLine(service, 'sandbox'), live: openLine(service, 'live') }
   others = await makeOwners(service, current)
   own = await makeOwners(service, current)
   before = await belongingsOf(others.sandbox.tenantId)
 })
-afterAll(() => service.stop())
 
 const TABLES = [...RECORD_TABLES, 'promotions', 'audit_log', 'idempotency_answers']
 
@@ -138,7 +138,7 @@ describe.each(versions)('$name', ({ name, operations }) => {
     .filter(({ shapes }) => shapes.length > 0)
 
   test.each(subjects.map(({ operation, shapes }) => [operation.id, operation, shapes] as const))(
-    '%s',
+    '%s shows nothing of another tenant',
     async (_id, operation, shapes) => {
       for (const { caller, foreign, whose } of situations(operation)) {
         for (const shape of shapes) {
@@ -164,7 +164,7 @@ test('nothing of the others has changed', async () => {
   console.log(`${asked} times asked for what is somebody else's`)
 })
 
-test('what is one’s own is found by the same requests', async () => {
+test('an object of one’s own is found by the same requests', async () => {
   const found: Record<string, number> = {}
   for (const { name, operations } of versions) {
     for (const operation of operations.filter(
@@ -183,7 +183,7 @@ test('what is one’s own is found by the same requests', async () => {
   expect(Object.keys(found)).toEqual(expect.arrayContaining(['getPass', 'listPasses', 'getPassTemplate']))
 })
 
-test('what is not made yet cannot be made: no operation that would make it has a handler', () => {
+test('an object that is not made yet has no operation that would make it', () => {
   const known = new Set([
     ...own.sandbox.ids.keys(),
     ...own.live.ids.keys(),

@@ -1,8 +1,8 @@
 /** Whatever plan PostgreSQL chooses, a statement reads about as many rows as it gives, in the largest tenant too. */
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { findNamed } from '../../runtime/dashboard/pages/search/name-queries.ts'
 import { openTestDatabase } from '../support/database.ts'
-import { makeTenant, START, startTestService, type TestService } from '../support/service.ts'
+import { makeTenant, START, useService } from '../support/service.ts'
 import { type Crowd, crowdId, fillSandbox, rowsOf } from './crowd.ts'
 import { examine, type Reading } from './examine.ts'
 import { findException, LAVISH } from './exceptions.ts'
@@ -24,7 +24,6 @@ const PAGES_BESIDES = 250
 /** Executions of one text that are looked at. */
 const MOST = 15
 
-let service: TestService
 let recorder: Recorder
 let crowd: Crowd
 const readings: Reading[] = []
@@ -41,7 +40,7 @@ async function watch(work: () => Promise<unknown>): Promise<readonly Reading[]> 
   return [...readings]
 }
 
-beforeAll(async () => {
+const service = useService(async () => {
   const database = await openTestDatabase({ poolSize: 6 })
   recorder = recordStatements(database, async (tx, recorded) => {
     const { name, text } = recorded.statement
@@ -53,7 +52,10 @@ beforeAll(async () => {
     const examined = await Promise.all(modes.map((mode) => examine(tx, recorded, mode)))
     readings.push(...examined.filter((reading) => reading !== undefined))
   })
-  service = await startTestService({ database: recorder.database, guarded: false })
+  return { database: recorder.database, guarded: false, keepsTime: true }
+})
+
+beforeAll(async () => {
   const from = START - ROWS * 1000 - 86_400_000
   // As the live tables are: a list looks into each part.
   for (const [table, prefix] of [
@@ -62,14 +64,13 @@ beforeAll(async () => {
     ['scans', 'scan'],
   ] as const) {
     const half = crowdId(prefix, Math.floor(rowsOf(prefix, ROWS) / 2))
-    await database.control.query({
+    await service.database.control.query({
       text: `CREATE TABLE sandbox.${table}_half PARTITION OF sandbox.${table} FOR VALUES FROM (MINVALUE) TO ('${half}')`,
     })
   }
   const sizes = { rows: ROWS, tenants: ROWS / 4, each: 2 }
-  crowd = (await fillSandbox(database.control, await makeTenant(service), from, sizes)).large
+  crowd = (await fillSandbox(service.database.control, await makeTenant(service), from, sizes)).large
 }, 120_000)
-afterAll(() => service.stop())
 
 function excess({ read, answered, buffers, text }: Reading): boolean {
   const given = /^SELECT coalesce\(sum\(count\)/.test(text) ? ROWS : answered
@@ -79,7 +80,7 @@ function excess({ read, answered, buffers, text }: Reading): boolean {
 /** Lists that read on while what they have read does not fit. */
 const IN_STEPS = /^requests .*, /
 
-test('every page of every list', { timeout: 120_000 }, async () => {
+test('every page of every list reads about as many rows as it gives', { timeout: 120_000 }, async () => {
   const db = recorder.database.sandbox
   const wrong: unknown[] = []
   for (const list of everyList(db, crowd, service.clock.now)) {
@@ -96,11 +97,15 @@ test('every page of every list', { timeout: 120_000 }, async () => {
   expect(wrong).toEqual([])
 })
 
-test.each(['ada', 'moreau', 'ada@', 't', 'nothing'])('a search for %s', { timeout: 60_000 }, async (text) => {
-  const read = await watch(() => findNamed(recorder.database.sandbox, crowd.tenantId, text))
-  expect(read).toHaveLength(1)
-  expect(read.filter(excess)).toEqual([])
-})
+test.each(['ada', 'moreau', 'ada@', 't', 'nothing'])(
+  'a search for %s reads about as many rows as it gives',
+  { timeout: 60_000 },
+  async (text) => {
+    const read = await watch(() => findNamed(recorder.database.sandbox, crowd.tenantId, text))
+    expect(read).toHaveLength(1)
+    expect(read.filter(excess)).toEqual([])
+  },
+)
 
 test('a count reads what it counts, from an index alone', { timeout: 60_000 }, async () => {
   const db = recorder.database.sandbox
@@ -115,7 +120,7 @@ test('a count reads what it counts, from an index alone', { timeout: 60_000 }, a
 })
 
 // Last: its workers may write for a while longer.
-test('every statement of the walk', { timeout: 120_000 }, async () => {
+test('every statement of the walk reads about as many rows as it gives', { timeout: 120_000 }, async () => {
   const walker = { service, recorder }
   const read = await watch(async () => {
     await tour(walker, 'sandbox', crowd.tenantId)

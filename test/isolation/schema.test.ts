@@ -43,7 +43,7 @@ describe.each(['sandbox', 'live'] as const)('the tables of %s', (environment) =>
     expect(tables.length).toBeGreaterThan(4)
   })
 
-  test('have it first in every key, unique index and reference', async () => {
+  test('every table has the tenant first in every key, unique index and reference', async () => {
     const wrong = await rowsOf(
       `SELECT c.relname, i.indexrelid::regclass::text AS index FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid
         WHERE c.relnamespace = $1::regnamespace AND i.indisunique AND i.indkey[0] <> 1 AND NOT c.relname = ANY ($2)
@@ -55,13 +55,13 @@ describe.each(['sandbox', 'live'] as const)('the tables of %s', (environment) =>
     expect(wrong).toEqual([])
   })
 
-  test('have no triggers', async () => {
+  test('no table of the environment has a trigger', async () => {
     const text = `SELECT tgname FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid
                   WHERE c.relnamespace = $1::regnamespace AND NOT t.tgisinternal`
     expect(await rowsOf(text, [environment])).toEqual([])
   })
 
-  test('are open to their own role and to no other', async () => {
+  test('every table is open to the role of its environment and to no other', async () => {
     const other = environment === 'sandbox' ? 'live' : 'sandbox'
     const roleOf = async (own: 'sandbox' | 'live') =>
       (await db[own].query<{ role: string }>({ text: 'SELECT current_user AS role' })).rows[0]!.role

@@ -37,7 +37,7 @@ async function prepare(text: string): Promise<readonly string[]> {
 
 const SHORT: Readonly<Record<string, string>> = { 'timestamp with time zone': 'timestamptz' }
 
-test('there are some', () => {
+test('the folder of statements has claim.sql and plan.sql', () => {
   expect(files.map((file) => basename(file))).toEqual(expect.arrayContaining(['claim.sql', 'plan.sql']))
 })
 
@@ -48,7 +48,7 @@ test.each(files)('%s is a statement as it stands, and tells the types of its par
   expect(told).toEqual(types.map((type, index) => `${index + 1} ${type}`))
 })
 
-test.each(files)('%s is sent without its comments', async (file) => {
+test.each(files)('the statement %s is sent without its comments', async (file) => {
   const sent = readSqlFile(join(RUNTIME, dirname(file)), basename(file))
   expect(sent).toMatch(/^WITH /)
   expect(sent).not.toContain('--')
@@ -59,7 +59,7 @@ test.each([
   ['claim.sql', '$4'],
   ['plan.sql', '$4'],
   ['complete.sql', '$3'],
-] as const)('for one tenant %s names it for every table, place and new row', async (file, tenant) => {
+] as const)('the statement %s names its tenant for every table, place and new row', async (file, tenant) => {
   const text = forOneTenant(readSqlFile(join(RUNTIME, 'events/delivery/queries'), file), tenant)
   expect((await prepare(text))[Number(tenant.slice(1)) - 1]).toBe('text')
   const conditions =

@@ -3,29 +3,27 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openTestDatabase } from '../support/database.ts'
-import { startTestService, type TestService } from '../support/service.ts'
+import { useService } from '../support/service.ts'
 import { findException, LOCATORS } from './exceptions.ts'
 import { openPlanner, type Planner } from './plans.ts'
 import { plainText, type Recorder, recordStatements } from './recorder.ts'
 import { walkAll } from './walk.ts'
 
 let recorder: Recorder
-let service: TestService
 let planner: Planner
 let url: string
 
-beforeAll(async () => {
+const service = useService(async () => {
   const database = await openTestDatabase({ poolSize: 6 })
   url = database.url
   planner = await openPlanner(url)
   recorder = recordStatements(database)
-  service = await startTestService({ database: recorder.database, guarded: false })
+  return { database: recorder.database, guarded: false, keepsTime: true }
+})
+beforeAll(async () => {
   spaces = await walkAll({ service, recorder })
 }, 60_000)
-afterAll(async () => {
-  await planner.end()
-  await service.stop()
-})
+afterAll(() => planner.end())
 
 /** What was sent of each text, but for what defines a table: that reads no row of it. */
 const byText = () =>
@@ -39,7 +37,7 @@ let spaces: ReadonlyMap<string, string>
 /** What is of the tenant whatever its space is. */
 const OF_THE_TENANT = /^(control\.|(sandbox\.|live\.)?audit_)/
 
-test('names its tenant in the plan of every access, and binds the one it is for', async () => {
+test('every statement names its tenant in the plan of every access, and binds the one it is for', async () => {
   const wrong: unknown[] = []
   let count = 0
   const texts = byText()

@@ -14,7 +14,7 @@ import { firstFault, refusal, speakFor } from '../api/fixtures.ts'
 import { make } from '../cards/fixtures.ts'
 import { checkEvent } from '../support/contract.ts'
 import { makePayable } from '../support/payable.ts'
-import { makeTenant, type Send, startTestService, type TestService } from '../support/service.ts'
+import { makeTenant, type Send, useService } from '../support/service.ts'
 
 const TOKEN = 'bearer of the service'
 const ACCOUNT = {
@@ -24,7 +24,7 @@ const ACCOUNT = {
   country: 'US',
 }
 
-let service: TestService
+const service = useService()
 let standIn: BankStandIn
 let tenantId: string
 let send: Send
@@ -34,12 +34,8 @@ const outbound = createOutbound({
   allow: parseNetworks(['127.0.0.0/8']),
   deadlineMs: 500,
 })
-beforeAll(async () => {
-  service = await startTestService()
-})
 afterAll(async () => {
   outbound.close()
-  await service.stop()
 })
 beforeEach(async () => {
   standIn = await startBankStandIn(TOKEN)
@@ -76,7 +72,7 @@ async function transferOf(id: string) {
   return (await service.database.control.query<object>({ text }, [tenantId, id])).rows[0]
 }
 
-test('is sent, arrives and is told', async () => {
+test('a bank payout is sent, arrives and is told', async () => {
   const made = await pay()
   // A Monday.
   expect(made).toMatchObject({ status: 'pending', chain: null, arrival_date: '2026-06-02' })
@@ -100,7 +96,7 @@ test('is sent, arrives and is told', async () => {
   await verifyLedger(service.operator, tenantId)
 })
 
-test('is shown to operators with what the bank has of it, and nothing of the account', async () => {
+test('a bank payout is shown to operators with what the bank has of it, and nothing of the account', async () => {
   const { id } = await pay()
   await look()
   const shown = await showPayout(service.operator, tenantId, id)
@@ -117,7 +113,7 @@ test('is shown to operators with what the bank has of it, and nothing of the acc
   await expect(showPayout(service.operator, tenantId, 'po_x')).rejects.toMatchObject({ kind: 'not_found' })
 })
 
-test('comes back within days, and is payable again', async () => {
+test('a bank payout that comes back within days is payable again', async () => {
   const { id } = await pay()
   await look()
   await look(MINUTE)
@@ -129,7 +125,7 @@ test('comes back within days, and is payable again', async () => {
   expect([await payable(), await transferOf(id)]).toMatchObject([10_000, { state: 'ended' }])
 })
 
-test('is followed for a week, and then no more', async () => {
+test('a bank payout is followed for a week, and then no more', async () => {
   const { id } = await pay()
   await look()
   await look(MINUTE)
@@ -138,7 +134,7 @@ test('is followed for a week, and then no more', async () => {
   expect((await get(id)).status).toBe('paid')
 })
 
-test('is paid once however many look', async () => {
+test('a bank payout is paid once however many look', async () => {
   const all = await Promise.all(Array.from({ length: 6 }, () => pay()))
   await Promise.all(Array.from({ length: 5 }, () => look()))
   expect(standIn.payments).toHaveLength(6)
@@ -170,7 +166,7 @@ describe('a bank that', () => {
     expect([(await get(id)).status, standIn.payments.length]).toEqual(['paid', 1])
   })
 
-  test('takes a payment and does not say so is asked for the same again', async () => {
+  test('a bank that takes a payment and does not say so is asked for the same again', async () => {
     const { id } = await pay()
     standIn.afterTaken = () => 'hang'
     await look()
@@ -181,7 +177,7 @@ describe('a bank that', () => {
     expect([(await get(id)).status, standIn.payments.length]).toEqual(['paid', 1])
   })
 
-  test('does not know us pays nothing, and fails nothing', async () => {
+  test('a bank that does not know us pays nothing, and fails nothing', async () => {
     const { id } = await pay()
     await look(0, 'somebody else')
     expect([(await get(id)).status, await transferOf(id)]).toMatchObject([
@@ -192,7 +188,7 @@ describe('a bank that', () => {
     expect(standIn.payments).toHaveLength(1)
   })
 
-  test('refuses fails the payout', async () => {
+  test('a bank that refuses fails the payout', async () => {
     const { id } = await pay()
     standIn.fault = () => 422
     await look()
@@ -238,37 +234,40 @@ describe('a row that cannot be worked on waits apart, and the others are paid:',
     await ask('ALTER TABLE live.payouts DROP CONSTRAINT payouts_status_check')
   })
 
-  test.each(POISON)('%s', async (_, spoil, mend, problem) => {
-    const token = await make(send, '/v1/tokens', { type: 'bank_account', bank_account: ACCOUNT })
-    const body = { type: 'bank_account', token_id: token.id, holder_name: 'Harbour Coffee LLC' }
-    const other = (await make(send, '/v1/payout_destinations', body)).id
-    await makePayable(service.database, 'live', tenantId, other, 1)
-    const poison = await make(send, '/v1/payouts', { ...order(), destination_id: other })
-    await ask(spoil, poison.id)
-    logged.length = 0
-    const good = await pay()
-    await look()
-    await look(MINUTE)
-    const [row] = await ask('SELECT * FROM live.bank_transfers WHERE id = $1', poison.id)
-    expect(row).toMatchObject({
-      problem: expect.stringMatching(problem),
-      held_up_since: expect.any(Number),
-      bank_id: null,
-    })
-    expect((await get(good.id)).status).toBe('paid')
-    expect(logged).toEqual([[{ payout_id: poison.id }, expect.stringMatching(/^a payout is held up: /)]])
-    expect(standIn.payments).toHaveLength(1)
-    if (mend === '') {
-      await ask('DELETE FROM live.bank_transfers WHERE id = $1', poison.id)
-      return
-    }
-    await ask(mend, poison.id)
-    await look(10 * MINUTE)
-    await look(11 * MINUTE)
-    expect((await get(poison.id)).status).toBe('paid')
-  })
+  test.each(POISON)(
+    'a payout that cannot be worked on waits apart and others are paid: %s',
+    async (_, spoil, mend, problem) => {
+      const token = await make(send, '/v1/tokens', { type: 'bank_account', bank_account: ACCOUNT })
+      const body = { type: 'bank_account', token_id: token.id, holder_name: 'Harbour Coffee LLC' }
+      const other = (await make(send, '/v1/payout_destinations', body)).id
+      await makePayable(service.database, 'live', tenantId, other, 1)
+      const poison = await make(send, '/v1/payouts', { ...order(), destination_id: other })
+      await ask(spoil, poison.id)
+      logged.length = 0
+      const good = await pay()
+      await look()
+      await look(MINUTE)
+      const [row] = await ask('SELECT * FROM live.bank_transfers WHERE id = $1', poison.id)
+      expect(row).toMatchObject({
+        problem: expect.stringMatching(problem),
+        held_up_since: expect.any(Number),
+        bank_id: null,
+      })
+      expect((await get(good.id)).status).toBe('paid')
+      expect(logged).toEqual([[{ payout_id: poison.id }, expect.stringMatching(/^a payout is held up: /)]])
+      expect(standIn.payments).toHaveLength(1)
+      if (mend === '') {
+        await ask('DELETE FROM live.bank_transfers WHERE id = $1', poison.id)
+        return
+      }
+      await ask(mend, poison.id)
+      await look(10 * MINUTE)
+      await look(11 * MINUTE)
+      expect((await get(poison.id)).status).toBe('paid')
+    },
+  )
 
-  test('more of them than are looked at together', async () => {
+  test('more payouts that cannot be worked on than are looked at together do not stop the others', async () => {
     const made: string[] = []
     for (let count = 0; count < 25; count += 1)
       made.push((await make(send, '/v1/payouts', { ...order(), amount: 1 })).id)
@@ -327,7 +326,7 @@ test('canceled before it is sent, it never is', async () => {
   expect(refusal(late)).toEqual([409, 'conflict', 'invalid_state'])
 })
 
-test('to a destination that was disabled meanwhile, it fails and is never sent', async () => {
+test('a payout to a destination that was disabled meanwhile fails and is never sent', async () => {
   const { id } = await pay()
   await send(`/v1/payout_destinations/${destination}/disable`, { method: 'POST' })
   await look()
@@ -335,7 +334,7 @@ test('to a destination that was disabled meanwhile, it fails and is never sent',
   expect([standIn.requests, await payable()]).toEqual([[], 10_000])
 })
 
-test('to a destination that has come on the sanctions list, it fails and is never sent', async () => {
+test('a payout to a destination that has come on the sanctions list fails and is never sent', async () => {
   const { id } = await pay()
   const list = service.sanctions.list()
   const spy = vi.spyOn(service.sanctions, 'list').mockReturnValue({ ...list, match: () => [{} as never] })
@@ -344,7 +343,7 @@ test('to a destination that has come on the sanctions list, it fails and is neve
   expect([standIn.requests, await payable()]).toEqual([[], 10_000])
 })
 
-test('is in dollars only', async () => {
+test('a bank payout is in dollars only', async () => {
   const answer = await send('/v1/payouts', { body: { ...order(), currency: 'usdc' } })
   expect(firstFault(answer)[2]).toMatchObject({ field: 'currency' })
 })
@@ -372,12 +371,12 @@ describe('the stand-in refuses', () => {
       422,
     ],
     ['what it does not know', { ...GOOD, tip: 1 }, {}, 422],
-  ])('%s', async (_, body, headers, status) => {
+  ])('the bank of the tests refuses a payment with %s', async (_, body, headers, status) => {
     expect((await ask(body, headers)).status).toBe(status)
     expect(standIn.payments).toEqual([])
   })
 
-  test('another payment under the same key, and makes the same one once', async () => {
+  test('the bank of the tests refuses another payment under the same key, and makes the same one once', async () => {
     const [first, again] = [await ask(GOOD), await ask(GOOD)]
     expect(await again.text()).toBe(await first.text())
     expect([(await ask({ ...GOOD, amount: 2 })).status, standIn.payments.length]).toEqual([409, 1])

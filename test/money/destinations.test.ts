@@ -1,6 +1,6 @@
 /** Destinations: which addresses are taken, the hold, the default, and who is refused. */
 import { getAddress } from 'viem/utils'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { USDC_CHAINS } from '../../runtime/money/chain/usdc-chains.ts'
 import { activationWorker } from '../../runtime/money/destinations/activation-job.ts'
 import { destinationScreeningWorker } from '../../runtime/money/destinations/screening-job.ts'
@@ -8,16 +8,12 @@ import { verifyTenant } from '../../runtime/tenants/admin/tenants.ts'
 import { firstFault, refusal, speakFor } from '../api/fixtures.ts'
 import { CARD_VERSIONS, eventsOf, make, patch } from '../cards/fixtures.ts'
 import { checkEvent } from '../support/contract.ts'
-import { makeTenant, type Send, startTestService, type TestService } from '../support/service.ts'
+import { makeTenant, type Send, useService } from '../support/service.ts'
 import { strictLog } from '../support/strict-log.ts'
 
-let service: TestService
+const service = useService({ keepsTime: true })
 let tenantId: string
 let send: Send
-beforeAll(async () => {
-  service = await startTestService()
-})
-afterAll(() => service.stop())
 beforeEach(async () => {
   tenantId = await makeTenant(service)
   send = await speakFor(service, tenantId)
@@ -38,7 +34,7 @@ const defaults = async () =>
   )
 
 describe.each(CARD_VERSIONS)('%s', (version) => {
-  test('is held for 24 hours, then active, and both are told once', async () => {
+  test('a payout destination is held for 24 hours, then active, and both are told once', async () => {
     tenantId = await makeTenant(service, 'enterprise', version)
     send = await speakFor(service, tenantId)
     const made = await add({ metadata: { a: '1' } })
@@ -105,7 +101,7 @@ describe('an address', () => {
     ['of the contract', on(USDC_CHAINS.sandbox.contract), 'is the contract of USDC'],
     ['no CAIP-10', ADDRESS, 'must'],
     ['of 39 digits', on(ADDRESS.slice(0, -1)), 'must'],
-  ])('%s: refused by its field', async (_, address, issue) => {
+  ])('an address of a destination is refused by its field: %s', async (_, address, issue) => {
     expect(await refused(address)).toEqual({ field: 'address', issue: expect.stringContaining(issue) })
     expect((await send('/v1/payout_destinations')).body.data).toEqual([])
   })
@@ -119,14 +115,14 @@ describe('an address', () => {
     '0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359',
     '0xdbF03B407c01E7cD3CBea99509d93f8DDDC8C6FB',
     '0xD1220A0cf47c7B9Be7A2E6BA89F429762e7b9aDb',
-  ])('%s is taken', async (address) => {
+  ])('the address %s is accepted as a destination', async (address) => {
     expect(getAddress(address)).toBe(address)
     expect((await add({ address: on(address) })).address).toBe(on(address))
   })
 })
 
 describe('the default', () => {
-  test('is the first, until another is made it', async () => {
+  test('the default destination is the first, until another is made it', async () => {
     const first = await add()
     const second = await add()
     expect([first.default, second.default, await defaults()]).toEqual([true, false, [true, false]])
@@ -140,7 +136,7 @@ describe('the default', () => {
     expect(await defaults()).toEqual([false, false, true])
   })
 
-  test('can be none, and is the next one then', async () => {
+  test('the default destination can be none, and is the next one then', async () => {
     const { id } = await add({ default: false })
     expect(await defaults()).toEqual([false])
     await patch(send, `/v1/payout_destinations/${id}`, { default: true })
@@ -149,7 +145,7 @@ describe('the default', () => {
     expect((await add()).default).toBe(true)
   })
 
-  test('is one, however many are made it at once', async () => {
+  test('the default destination is one, however many are made it at once', async () => {
     const all = await Promise.all(Array.from({ length: 8 }, () => add()))
     expect(all.filter((each) => each.default)).toHaveLength(1)
     await Promise.all(all.map(({ id }) => patch(send, `/v1/payout_destinations/${id}`, { default: true })))
@@ -157,7 +153,7 @@ describe('the default', () => {
   })
 })
 
-test('disabled for good: no default, no activation, no second time', async () => {
+test('a disabled destination stays disabled: no default, no activation, no second time', async () => {
   const { id } = await add()
   const disable = () => send(`/v1/payout_destinations/${id}/disable`, { method: 'POST' })
   const { body } = await disable()
@@ -253,7 +249,7 @@ test('a holder who comes on the list later is denied, once however many look', a
   ])
 })
 
-test('lists are filtered', async () => {
+test('GET /v1/payout_destinations filters its list', async () => {
   const first = await add()
   await add()
   await send(`/v1/payout_destinations/${first.id}/disable`, { method: 'POST' })
@@ -281,14 +277,14 @@ describe('a bank account', () => {
   }
   const tokenize = (by: Send) => make(by, '/v1/tokens', { type: 'bank_account', bank_account: ACCOUNT })
 
-  test('is for live only', async () => {
+  test('a bank account is for live only', async () => {
     const { id } = await tokenize(send)
     const body = { type: 'bank_account', token_id: id, holder_name: 'Harbour Coffee LLC' }
     const answer = await send('/v1/payout_destinations', { body })
     expect(refusal(answer)).toEqual([403, 'permission_error', 'live_only'])
   })
 
-  test('comes by a token, once, and its number stays sealed', async () => {
+  test('a bank account comes by a token, once, and its number stays sealed', async () => {
     const live = await speakFor(service, tenantId, 'live')
     const body = { type: 'bank_account', token_id: '', holder_name: 'Harbour Coffee LLC' }
     expect(

@@ -1,5 +1,5 @@
 /** Payouts: what is payable, what becomes of them, and where the money is meanwhile. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { beforeEach, describe, expect, test, vi } from 'vitest'
 import type { TransferChange } from '../../runtime/money/chain/transfers.ts'
 import { USDC_CHAINS } from '../../runtime/money/chain/usdc-chains.ts'
 import { payOutSettlement } from '../../runtime/money/payouts/settled.ts'
@@ -10,16 +10,12 @@ import { countWaiting, firstFault, refusal, speakFor } from '../api/fixtures.ts'
 import { CARD_VERSIONS, eventsOf, make, speakAll } from '../cards/fixtures.ts'
 import { checkEvent } from '../support/contract.ts'
 import { makePayable, settleInto } from '../support/payable.ts'
-import { makeTenant, type Send, startTestService, type TestService } from '../support/service.ts'
+import { makeTenant, type Send, useService } from '../support/service.ts'
 
-let service: TestService
+const service = useService({ poolSize: 16, keepsTime: true })
 let tenantId: string
 let send: Send
 let destination: string
-beforeAll(async () => {
-  service = await startTestService({ poolSize: 16 })
-})
-afterAll(() => service.stop())
 
 const CHAIN = USDC_CHAINS.sandbox.id
 const HASH = `0x${'9f'.repeat(32)}`
@@ -72,7 +68,7 @@ async function balanceOf(account: string): Promise<number> {
   return rows[0]?.balance ?? 0
 }
 
-test('is drawn on what is payable', async () => {
+test('a payout is drawn on what is payable', async () => {
   const made = await pay({ metadata: { order: '1' } })
   const created = new Date(service.clock.now).toISOString()
   expect(made).toEqual({
@@ -97,18 +93,18 @@ test('is drawn on what is payable', async () => {
 })
 
 describe('is refused', () => {
-  test('beyond what is payable, and nothing moves', async () => {
+  test('a payout is refused beyond what is payable, and nothing moves', async () => {
     expect(refusal(await ask({ amount: 10_001 }))).toEqual([409, 'conflict', 'insufficient_balance'])
     await pay({ amount: 10_000 })
     expect(refusal(await ask({ amount: 1 }))).toEqual([409, 'conflict', 'insufficient_balance'])
     expect([await payable(), await balanceOf('payout_in_transit')]).toEqual([0, 10_000])
   })
 
-  test('in dollars in the sandbox', async () => {
+  test('a payout in dollars is refused in the sandbox', async () => {
     expect(refusal(await ask({ currency: 'usd' }))).toEqual([403, 'permission_error', 'live_only'])
   })
 
-  test('to a destination that is held, disabled or nowhere', async () => {
+  test('a payout is refused to a destination that is held, disabled or nowhere', async () => {
     const held = await make(send, '/v1/payout_destinations', DESTINATION)
     expect(refusal(await ask({ destination_id: held.id }))).toEqual(CONFLICT)
     await send(`/v1/payout_destinations/${destination}/disable`, { method: 'POST' })
@@ -118,11 +114,11 @@ describe('is refused', () => {
     expect(await payable()).toBe(10_000)
   })
 
-  test.each([0, -1, 1.5, '1', 1e15 + 1])('for %s', async (amount) => {
+  test.each([0, -1, 1.5, '1', 1e15 + 1])('POST /v1/payouts refuses the amount %s', async (amount) => {
     expect(firstFault(await ask({ amount }))[2]).toMatchObject({ field: 'amount' })
   })
 
-  test('in a version that has it not', async () => {
+  test('a payout is refused in a version that does not have it', async () => {
     const older = await speakAll(service, tenantId)
     const answer = await older['2026-02-01']('/v1/payouts', { body: order() })
     expect([answer.status, answer.body.error.code]).toEqual([404, 'not_found'])
@@ -130,7 +126,7 @@ describe('is refused', () => {
 })
 
 describe('asked for at once', () => {
-  test('never takes more than there is, wherever it goes', async () => {
+  test('a concurrent payout never takes more than there is, wherever it goes', async () => {
     const others = await Promise.all(
       Array.from({ length: 5 }, () => make(send, '/v1/payout_destinations', DESTINATION)),
     )
@@ -144,7 +140,7 @@ describe('asked for at once', () => {
     await verifyLedger(service.operator, tenantId)
   })
 
-  test('is decided by what is left when its turn comes', async () => {
+  test('a concurrent payout is decided by what is left when its turn comes', async () => {
     const other = await make(send, '/v1/payout_destinations', DESTINATION)
     await makePayable(service.database, 'sandbox', tenantId, other.id, 1)
     const text = `SELECT FROM sandbox.ledger_accounts WHERE tenant_id = $1 AND id = 'settlement_payable' FOR UPDATE`
@@ -158,7 +154,7 @@ describe('asked for at once', () => {
     expect([statuses.toSorted(), await payable()]).toEqual([[201, 409], 1])
   })
 
-  test('with cancelations, failures, arrivals and settlements: every cent is somewhere, and nobody waits in a circle', async () => {
+  test('concurrent payouts, cancelations, failures, arrivals and settlements keep every cent and do not deadlock', async () => {
     const all = await Promise.all(Array.from({ length: 8 }, () => pay({ amount: 100 })))
     await Promise.all(
       all.flatMap(({ id }, index) => [
@@ -180,7 +176,7 @@ describe('asked for at once', () => {
 })
 
 describe('canceled', () => {
-  test('while it is pending; its amount is payable again', async () => {
+  test('a payout is canceled while it is pending; its amount is payable again', async () => {
     const { id } = await pay()
     expect((await cancel(id)).body).toMatchObject({ status: 'canceled', failure_code: null })
     expect([await payable(), await balanceOf('payout_in_transit')]).toEqual([10_000, 0])
@@ -190,14 +186,14 @@ describe('canceled', () => {
     expect((await eventsOf(send)).slice(1)).toEqual(['payout.created', 'payout.canceled'])
   })
 
-  test('not once it was sent', async () => {
+  test('a payout is not canceled once it was sent', async () => {
     const { id } = await pay()
     await tell(id, sent)
     expect(refusal(await cancel(id))).toEqual(CONFLICT)
     expect((await get(id)).status).toBe('in_transit')
   })
 
-  test('or sent, never both', async () => {
+  test('a payout is canceled or sent, never both', async () => {
     const { id } = await pay()
     const [answer] = await Promise.all([cancel(id), tell(id, sent)])
     expect((await get(id)).status).toBe(answer.status === 200 ? 'canceled' : 'in_transit')
@@ -205,7 +201,7 @@ describe('canceled', () => {
 })
 
 describe.each(CARD_VERSIONS)('in %s', (version) => {
-  test('goes its way on the chain, back and forth', async () => {
+  test('a payout goes its way on the chain, back and forth', async () => {
     await use(version)
     const newest = (await speakAll(service, tenantId))['2026-05-19']
     const { id } = await make(newest, '/v1/payouts', order())
@@ -245,7 +241,7 @@ describe.each(CARD_VERSIONS)('in %s', (version) => {
     await verifyLedger(service.operator, tenantId)
   })
 
-  test('is listed by status, destination and settlement', async () => {
+  test('a payout is listed by status, destination and settlement', async () => {
     await use(version)
     const newest = (await speakAll(service, tenantId))['2026-05-19']
     const [first, second] = [
@@ -263,20 +259,23 @@ describe.each(CARD_VERSIONS)('in %s', (version) => {
 })
 
 describe('failed', () => {
-  test.each(['account_closed', 'insufficient_gas', undefined])('with %s', async (failure_code) => {
-    const { id } = await pay()
-    const answer = await simulate('failure', id, failure_code === undefined ? {} : { failure_code })
-    expect(answer.body).toMatchObject({
-      status: 'failed',
-      failure_code: failure_code ?? 'rejected',
-      arrival_date: null,
-    })
-    expect(await payable()).toBe(10_000)
-    expect(refusal(await simulate('failure', id))).toEqual(CONFLICT)
-    expect(refusal(await simulate('return', id))).toEqual(CONFLICT)
-  })
+  test.each(['account_closed', 'insufficient_gas', undefined])(
+    'a simulated payout fails with %s',
+    async (failure_code) => {
+      const { id } = await pay()
+      const answer = await simulate('failure', id, failure_code === undefined ? {} : { failure_code })
+      expect(answer.body).toMatchObject({
+        status: 'failed',
+        failure_code: failure_code ?? 'rejected',
+        arrival_date: null,
+      })
+      expect(await payable()).toBe(10_000)
+      expect(refusal(await simulate('failure', id))).toEqual(CONFLICT)
+      expect(refusal(await simulate('return', id))).toEqual(CONFLICT)
+    },
+  )
 
-  test('by the chain', async () => {
+  test('a payout that the chain refuses fails and its money returns', async () => {
     const { id } = await pay()
     await tell(id, sent)
     await tell(id, { state: 'failed', code: 'transaction_failed' })
@@ -284,20 +283,20 @@ describe('failed', () => {
     expect([await payable(), await balanceOf('payout_in_transit')]).toEqual([10_000, 0])
   })
 
-  test('as simulated, it stays so whatever the chain tells', async () => {
+  test('a payout whose failure was simulated stays failed whatever the chain tells', async () => {
     const { id } = await pay()
     await simulate('failure', id)
     await tell(id, arrived)
     expect([(await get(id)).status, await payable()]).toEqual(['failed', 10_000])
   })
 
-  test('not where nothing of the name is', async () => {
+  test('a payout does not fail where nothing of the name is', async () => {
     const fault = firstFault(await simulate('return', 'po_00000000000000000000000000'))
     expect(fault).toEqual([422, 'validation_failed', { field: 'payout_id', issue: 'names no payout' }])
   })
 })
 
-test('what is not signed yet is not signed for a destination that was disabled', async () => {
+test('a payout that is not signed yet is not signed for a destination that was disabled', async () => {
   const { id } = await pay()
   const isSignable = async () => (await listen()).signable(service.database.sandbox, id)
   expect(await isSignable()).toBe(true)
@@ -314,12 +313,12 @@ async function withListed<T>(work: () => Promise<T>): Promise<T> {
 }
 
 describe('to a destination that has come on the sanctions list', () => {
-  test('is refused', async () => {
+  test('POST /v1/payouts refuses a destination that is on the sanctions list', async () => {
     expect(refusal(await withListed(() => ask()))).toEqual(CONFLICT)
     expect(await payable()).toBe(10_000)
   })
 
-  test('is not signed', async () => {
+  test('a payout to a destination on the sanctions list is not signed', async () => {
     const { id } = await pay()
     const isSignable = async () => (await listen()).signable(service.database.sandbox, id)
     expect(await withListed(isSignable)).toBe(false)
@@ -335,12 +334,12 @@ describe('of a settlement', () => {
       return payOutSettlement(place, what, service.sanctions.list(), service.clock.now)
     })
 
-  test('stays payable while the default destination is on the sanctions list', async () => {
+  test('a settlement’s payout stays payable while the default destination is on the sanctions list', async () => {
     expect(await withListed(() => settle(net(700)))).toBe(null)
     expect(await payable()).toBe(10_000)
   })
 
-  test('goes to the default destination, once', async () => {
+  test('a settlement’s payout goes to the default destination, once', async () => {
     const what = net(700)
     const id = await settle(what)
     expect(await get(id!)).toMatchObject({
@@ -355,7 +354,7 @@ describe('of a settlement', () => {
     expect(await payable()).toBe(9300)
   })
 
-  test('stays payable without a default that is active', async () => {
+  test('a settlement’s payout stays payable without a default that is active', async () => {
     const next = await make(send, '/v1/payout_destinations', { ...DESTINATION, default: true })
     expect(await settle(net(700))).toBeNull()
     await send(`/v1/payout_destinations/${next.id}`, { method: 'PATCH', body: { default: false } })

@@ -1,28 +1,17 @@
 /** Treasury reports while others write: consecutive reports join, and each entry and each line is in one of them. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { post } from '../../runtime/money/ledger/post.ts'
 import { reportWorker, type TreasuryReportParts } from '../../runtime/money/reports/job.ts'
 import { verifyLedger } from '../../runtime/operator/ledger.ts'
 import { openReportLinks } from '../../runtime/tenants/addresses/report-links.ts'
 import { firstFault } from '../api/fixtures.ts'
 import { make, makeCard } from '../cards/fixtures.ts'
-import {
-  makeKey,
-  makeTenant,
-  type Send,
-  speak,
-  startTestService,
-  type TestService,
-} from '../support/service.ts'
+import { makeKey, makeTenant, type Send, speak, useService } from '../support/service.ts'
 import { strictLog } from '../support/strict-log.ts'
 
-let service: TestService
+const service = useService({ poolSize: 12, guarded: false, keepsTime: true })
 let tenantId: string
 let send: Send
-beforeAll(async () => {
-  service = await startTestService({ poolSize: 12, guarded: false })
-})
-afterAll(() => service.stop())
 beforeEach(async () => {
   tenantId = await makeTenant(service, 'enterprise')
   const { secret } = await makeKey(service, tenantId)
@@ -208,7 +197,7 @@ async function writeLate(): Promise<() => Promise<unknown>> {
 }
 
 describe('an entry dated in the interval and committed after the report', () => {
-  test('is in the next report, and stays there', async () => {
+  test('an entry that is committed after the report is in the next report, and stays there', async () => {
     const start = service.clock.now
     await send('/v1/test/funding', { body: { amount: 1000 } })
     service.clock.now += 5
@@ -224,7 +213,7 @@ describe('an entry dated in the interval and committed after the report', () => 
     expect(await report(start, middle)).toEqual(first)
   })
 
-  test('is in the right report of those over earlier intervals that are made for the first time afterwards', async () => {
+  test('an entry that is committed late is in the right report of earlier intervals that are made for the first time afterwards', async () => {
     const start = service.clock.now
     await send('/v1/test/funding', { body: { amount: 1000 } })
     service.clock.now += 5

@@ -1,23 +1,12 @@
 /** A report that cannot be made fails alone: the reports of other tenants are made in the same run. */
 import { pino } from 'pino'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { reportWorker } from '../../runtime/money/reports/job.ts'
 import { openReportLinks } from '../../runtime/tenants/addresses/report-links.ts'
 import { eventsOf, make } from '../cards/fixtures.ts'
-import {
-  makeKey,
-  makeTenant,
-  type Send,
-  speak,
-  startTestService,
-  type TestService,
-} from '../support/service.ts'
+import { makeKey, makeTenant, type Send, speak, useService } from '../support/service.ts'
 
-let service: TestService
-beforeAll(async () => {
-  service = await startTestService({ guarded: false })
-})
-afterAll(() => service.stop())
+const service = useService({ guarded: false, keepsTime: true })
 
 async function openFunded(): Promise<{ readonly tenantId: string; readonly send: Send }> {
   const tenantId = await makeTenant(service, 'enterprise')
@@ -78,7 +67,7 @@ const POISON = [
   },
 ] as const
 
-test.each(POISON)('$about', async ({ text, told, ...wrong }) => {
+test.each(POISON)('a report that cannot be made fails alone: $about', async ({ text, told, ...wrong }) => {
   const [poisoned, other] = [await openFunded(), await openFunded()]
   service.clock.now += 1
   const { id } = await ask(poisoned.send)

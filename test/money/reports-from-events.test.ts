@@ -8,7 +8,7 @@
  *   have closed here, with fewer.
  */
 import fc from 'fast-check'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { reportWorker } from '../../runtime/money/reports/job.ts'
 import { openReportLinks } from '../../runtime/tenants/addresses/report-links.ts'
 import { CARD_VERSIONS, type CardVersion } from '../cards/fixtures.ts'
@@ -16,7 +16,7 @@ import { type Account, type Answered, openAccount, perform } from '../cards/mone
 import type { Operation } from '../cards/money-model.ts'
 import { operations } from '../cards/money-operations.ts'
 import { walkAtOnce } from '../cards/money-walks.ts'
-import { startTestService, type TestService } from '../support/service.ts'
+import { useService } from '../support/service.ts'
 import { strictLog } from '../support/strict-log.ts'
 import {
   balanceSummary,
@@ -27,11 +27,7 @@ import {
   transfersOf,
 } from './from-events.ts'
 
-let service: TestService
-beforeAll(async () => {
-  service = await startTestService({ guarded: false })
-})
-afterAll(() => service.stop())
+const service = useService({ guarded: false, keepsTime: true })
 
 const FUNDED = 100_000
 

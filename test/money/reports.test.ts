@@ -1,6 +1,6 @@
 /** Treasury reports: each type row by row, in each version, however it is interrupted. */
 import { createHash } from 'node:crypto'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { writeCell } from '../../runtime/money/reports/files.ts'
 import {
   reportExpiryWorker,
@@ -12,17 +12,13 @@ import { openReportLinks } from '../../runtime/tenants/addresses/report-links.ts
 import { firstFault, refusal, speakFor } from '../api/fixtures.ts'
 import { type CardVersion, eventsOf, make, makeCard, speakAll } from '../cards/fixtures.ts'
 import { makePayable } from '../support/payable.ts'
-import { makeTenant, type Send, startTestService, type TestService } from '../support/service.ts'
+import { makeTenant, type Send, useService } from '../support/service.ts'
 import { strictLog } from '../support/strict-log.ts'
 
-let service: TestService
+const service = useService({ keepsTime: true })
 let tenantId: string
 let versions: Record<CardVersion, Send>
 let send: Send
-beforeAll(async () => {
-  service = await startTestService()
-})
-afterAll(() => service.stop())
 beforeEach(async () => {
   tenantId = await makeTenant(service, 'enterprise')
   versions = await speakAll(service, tenantId)
@@ -99,7 +95,7 @@ async function spend(): Promise<{ id: string }> {
 }
 
 describe('the rows', () => {
-  test('of a balance say what moved it', async () => {
+  test('the rows of a balance report say what moved it', async () => {
     await spend()
     const { rows, report: made } = await report({ type: 'balance_summary' })
     const row = (type: string, entries: number, credits: number, debits: number) => ({
@@ -114,7 +110,7 @@ describe('the rows', () => {
     expect((await send('/v1/balance')).body.available).toBe(90_400)
   })
 
-  test('of the ledger are its entries, each with the balance of its account', async () => {
+  test('the rows of a ledger report are its entries, each with the balance of its account', async () => {
     const transaction = await spend()
     const { rows } = await report({ type: 'ledger_entries' })
     const { rows: entries } = await service.database.sandbox.query<{ id: string }>(
@@ -134,18 +130,21 @@ describe('the rows', () => {
     ['2025-11-01', 'cardTransaction'],
     ['2026-02-01', 'cardTransaction'],
     ['2026-05-19', 'card_transaction'],
-  ] as const)('of settlements are their lines, as %s spells them: %s', async (version, type) => {
-    const transaction = await spend()
-    const { rows, report: made } = await report({ type: 'settlement_reconciliation' }, versions[version])
-    const [settlement] = (await versions[version]('/v1/settlements')).body.data
-    expect(rows).toEqual(
-      settlement.lines.map(({ object: _, ...line }: Row) => ({ ...line, settlement_status: 'open' })),
-    )
-    expect(rows[0]).toMatchObject({ type, source_id: transaction.id })
-    expect(made.result.closing).toBe(settlement.net_amount)
-  })
+  ] as const)(
+    'the rows of a settlement report are its lines, as %s spells them: %s',
+    async (version, type) => {
+      const transaction = await spend()
+      const { rows, report: made } = await report({ type: 'settlement_reconciliation' }, versions[version])
+      const [settlement] = (await versions[version]('/v1/settlements')).body.data
+      expect(rows).toEqual(
+        settlement.lines.map(({ object: _, ...line }: Row) => ({ ...line, settlement_status: 'open' })),
+      )
+      expect(rows[0]).toMatchObject({ type, source_id: transaction.id })
+      expect(made.result.closing).toBe(settlement.net_amount)
+    },
+  )
 
-  test('of payouts are what made money payable and what paid it', async () => {
+  test('the rows of a payout report are what made money payable and what paid it', async () => {
     const address = '0x52908400098527886E0F7030069857D2E4169EE7'
     const { error } = (
       await send('/v1/payout_destinations', {
@@ -189,7 +188,7 @@ describe('the rows', () => {
 })
 
 describe('the files', () => {
-  test('are there for a week, for whoever has the address, and no longer', async () => {
+  test('the files of a report are there for a week, for every holder of the address, and no longer', async () => {
     await spend()
     const { report: made } = await report({ type: 'balance_summary' })
     const { url, sha256 } = made.result.files[0]!
@@ -225,7 +224,7 @@ describe('the files', () => {
 })
 
 describe('the work', () => {
-  test('of a worker that died is begun anew, and leaves nothing twice', async () => {
+  test('a report whose worker died is begun anew, and leaves nothing twice', async () => {
     await spend()
     const { body } = await ask({ type: 'ledger_entries' })
     const pool = service.database.sandbox
@@ -252,7 +251,7 @@ describe('the work', () => {
     ])
   })
 
-  test('ends with a reason where the ledger does not add up, and where it never succeeds', async () => {
+  test('a report ends with a reason where the ledger does not add up, and where it never succeeds', async () => {
     await spend()
     const wrong = `UPDATE sandbox.ledger_entries SET previous = previous + 1
       WHERE tenant_id = $1 AND account_id = 'program_funds' AND version = 2`
@@ -280,13 +279,13 @@ describe('asked for wrongly', () => {
       /five years/,
     ],
     [{ interval_start: '9999-12-31T23:59:59-00:01' }, 'interval_start', /in the years 0001 to 9999/],
-  ])('%j: %s %s', async (content, field, issue) => {
+  ])('POST of a treasury report refuses %j: %s %s', async (content, field, issue) => {
     const answer = await ask({ type: 'balance_summary', ...content })
     const fault = { field, issue: expect.stringMatching(issue) }
     expect(firstFault(answer)).toEqual([422, 'validation_failed', fault])
   })
 
-  test('too many at once: 409 until some are made', async () => {
+  test('too many concurrent reports are refused with 409 until some are made', async () => {
     for (let count = 0; count < 20; count += 1)
       expect((await ask({ type: 'balance_summary' })).status).toBe(201)
     expect(refusal(await ask({ type: 'balance_summary' }))).toEqual([409, 'conflict', 'invalid_state'])
@@ -294,7 +293,7 @@ describe('asked for wrongly', () => {
     expect((await ask({ type: 'balance_summary' })).status).toBe(201)
   })
 
-  test('in live without a verified business', async () => {
+  test('a live report is refused without a verified business', async () => {
     const live = await speakFor(service, tenantId, 'live')
     const answer = await ask({ type: 'balance_summary' }, live)
     expect(refusal(answer)).toEqual([403, 'permission_error', 'business_verification_required'])

@@ -41,7 +41,7 @@ beforeAll(async () => {
 })
 afterAll(() => database.close())
 
-test('a healthy service: one line each, nothing to be done', async () => {
+test('doctor prints one line each of a healthy service, and asks for nothing', async () => {
   const { code, findings } = await diagnose(env)
   expect(findings.filter(({ verdict }) => verdict !== 'ok')).toEqual([])
   expect(code).toBe(0)
@@ -77,7 +77,7 @@ test('a healthy service: one line each, nothing to be done', async () => {
   expect(words.stdout + words.stderr).not.toContain(new URL(database.url).password || 'no password')
 })
 
-test('only what the roles need', async () => {
+test('doctor checks only what the roles need', async () => {
   const { findings } = await diagnose(env, '--role', 'worker')
   expect(findings.filter(({ check }) => check.endsWith('_PORT'))).toEqual([])
 })
@@ -121,7 +121,7 @@ describe('Google Wallet', () => {
     ],
     ['one without its key', { ...account('none'), ...bases }, 'fail', 'private_key cannot be read'],
     ['none in production', { NODE_ENV: 'production' }, 'warn', 'set GOOGLE_WALLET_ISSUER and'],
-  ])('%s', async (_, settings, verdict, words) => {
+  ])('doctor judges the Google Wallet settings: %s', async (_, settings, verdict, words) => {
     const { of } = await diagnose({ ...env, ...settings })
     expect(of('Google Wallet')).toMatchObject({ verdict, words: expect.stringContaining(words) })
   })
@@ -141,13 +141,13 @@ describe('the bank', () => {
     ['that does not', () => at(standIn.url, 'another'), 'fail', 'refuses SVC_BANK_TOKEN: 401'],
     ['that nobody is', () => at('http://127.0.0.1:9'), 'fail', 'cannot be asked'],
     ['that is none in production', () => ({ NODE_ENV: 'production' }), 'warn', 'set SVC_BANK_URL and'],
-  ])('%s', async (_, settings, verdict, words) => {
+  ])('doctor asks the bank %s', async (_, settings, verdict, words) => {
     const { of, stdout } = await diagnose({ ...env, ...settings() })
     expect(of('bank')).toMatchObject({ verdict, words: expect.stringContaining(words) })
     expect(stdout).not.toContain('bearer')
   })
 
-  test('that answers something else', async () => {
+  test('doctor warns of a bank that answers something else', async () => {
     standIn.fault = () => 500
     expect((await diagnose({ ...env, ...at(standIn.url) })).of('bank')).toMatchObject({ verdict: 'warn' })
     standIn.fault = () => undefined
@@ -204,7 +204,7 @@ describe('the chain of payouts in USDC', () => {
       [['chain, live', 'warn', ALLOWED]],
     ],
     ['a chain of real money', base, 'a chain of real money', []],
-  ])('%s', async (_, settings, chain, found) => {
+  ])('doctor judges the chain of payouts: %s', async (_, settings, chain, found) => {
     const rpcUrl = chain === 'a test chain' ? network.anvil.url : real.url
     const { findings } = await diagnose({
       ...env,
@@ -243,7 +243,7 @@ describe('what is wrong is named, with what to do', () => {
       ],
       /can change the audit log/,
     ],
-  ])('%s', async (_, statements, words) => {
+  ])('doctor names a fault of the database with a remedy: %s', async (_, statements, words) => {
     const { rows } = await database.control.query<{ name: string }>({
       text: `SELECT quote_ident(name) AS name FROM control.roles WHERE environment = 'sandbox'`,
     })
@@ -268,7 +268,7 @@ describe('what is wrong is named, with what to do', () => {
     })
   })
 
-  test('one that is missing is no fault: the next start applies it', async () => {
+  test('doctor takes a missing migration for no fault: the next start applies it', async () => {
     const empty = await createEmptyDatabase()
     const { code, of } = await diagnose({ DATABASE_URL: empty.url, SVC_PEPPER: empty.pepper })
     await empty.drop()
@@ -276,7 +276,7 @@ describe('what is wrong is named, with what to do', () => {
     expect(of('migrations')?.words).toMatch(/^(\d+) of \1 are missing/)
   })
 
-  test('another pepper', async () => {
+  test('doctor names a pepper that is not the database’s', async () => {
     const { code, of } = await diagnose({ ...env, SVC_PEPPER: 'another pepper than before' })
     expect(code).toBe(1)
     // Nothing has been stored under the pepper of a database that no service has used.
@@ -286,7 +286,7 @@ describe('what is wrong is named, with what to do', () => {
     })
   })
 
-  test('what Google Wallet refuses', async () => {
+  test('doctor names what Google Wallet refuses', async () => {
     const found = await broken(
       `INSERT INTO live.google_refusals VALUES ('ten_1', 'pass_1', 400, 'Invalid value', now())`,
       'DELETE FROM live.google_refusals',
@@ -388,7 +388,7 @@ describe('what is wrong is named, with what to do', () => {
     ])
   })
 
-  test('settings: every one of them', async () => {
+  test('doctor names every one of the wrong settings', async () => {
     const { code, findings } = await diagnose({
       SANDBOX_PORT: 'x',
       REDIS_URL: 'http://x',
@@ -448,14 +448,14 @@ describe('TLS', () => {
     ['a certificate that ends soon', cert, key, 'warn', /renew/],
     ['the key of another', cert, other, 'fail', /is not the key/],
     ['no certificate', other, key, 'fail', /./],
-  ])('%s', async (_, certificate, privateKey, verdict, words) => {
+  ])('doctor judges the TLS files: %s', async (_, certificate, privateKey, verdict, words) => {
     const { of } = await diagnose({ ...env, TLS_CERT: certificate, TLS_KEY: privateKey })
     expect(of('TLS')).toMatchObject({ verdict, words: expect.stringMatching(words) })
   })
 })
 
 describe('an embedded database', () => {
-  test('is neither made nor started', async () => {
+  test('doctor neither makes nor starts an embedded database', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'svc-doctor-'))
     const none = await diagnose({ DATA_DIR: join(folder, 'none') })
     expect([none.code, none.of('database')?.words]).toEqual([

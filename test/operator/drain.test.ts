@@ -46,7 +46,7 @@ const request = (path = '/v1/me') =>
 
 const endOf = async (program: Program) => (await program.ended).code
 
-test('while it serves: ready everywhere, and counted', async () => {
+test('a process that serves is ready everywhere, and counted', async () => {
   const { api, console } = await start()
   for (const path of [`${api}/readyz`, `${console}/readyz`, `${api}/livez`, `${console}/livez`]) {
     expect([path, await statusOf(path)]).toEqual([path, 200])
@@ -73,7 +73,7 @@ test('while it serves: ready everywhere, and counted', async () => {
   expect(text).not.toMatch(/svc_limits_/)
 })
 
-test('it says that it leaves while its ports are still open, then finishes, and ends well', async () => {
+test('a process says that it leaves while its ports are still open, then finishes, and ends well', async () => {
   const { program, api, console } = await start({ SVC_LEAVE_MS: '1500' })
   const idle = await open(api)
   idle.socket.write(request())
@@ -110,7 +110,7 @@ test('connections that idle are closed at once; one that is busy gets its answer
   expect(busy.text()).toContain('"data":[]')
 })
 
-test('who never finishes is cut when the time is over', async () => {
+test('a client that never finishes is cut when the time is over', async () => {
   const { program, api } = await start({ SVC_DRAIN_TIMEOUT_MS: '500' })
   const slow = await open(api)
   slow.socket.write('POST /v1/passes HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n')
@@ -121,7 +121,7 @@ test('who never finishes is cut when the time is over', async () => {
   await until('the connection to be closed', () => slow.closed())
 })
 
-test('of what arrives while it stops, a connection gets one answer more, and that is its last', async () => {
+test('a connection that arrives while the process stops gets one answer more, and that is its last', async () => {
   const { program, api } = await start({ SVC_DRAIN_TIMEOUT_MS: '3000' })
   const busy = await open(api)
   await db.control.transaction(async (tx) => {

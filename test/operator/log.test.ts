@@ -28,7 +28,7 @@ describe('a line', () => {
     ['a password', `{"password":"${RANDOM}"}`, RANDOM],
     ['a pepper', `{"pepper":"a\\"${RANDOM}"}`, RANDOM],
     ['a cookie', `{"cookie":"session=${RANDOM}"}`, RANDOM],
-  ])('%s', (_, line, secret = line.slice(22)) => {
+  ])('a log line is redacted of %s', (_, line, secret = line.slice(22)) => {
     const shown = redact(line)
     expect(line).toContain(secret)
     expect(shown).not.toContain(secret)
@@ -38,11 +38,11 @@ describe('a line', () => {
   test.each([
     '{"requestId":"req_01m7y4jrbne4hvdx4gkz54jvh5","ms":1.2}',
     '{"msg":"a bearer of news, basic as it is"}',
-  ])('that holds none stays readable: %s', (line) => {
+  ])('a log line without secrets stays readable: %s', (line) => {
     expect(() => JSON.parse(redact(line))).not.toThrow()
   })
 
-  test('of half a megabyte takes no longer than a second, whatever it is made of', () => {
+  test('a log line of half a megabyte takes no longer than a second, whatever it is made of', () => {
     for (const atom of [
       'a',
       'bearer ',
@@ -58,7 +58,7 @@ describe('a line', () => {
     }
   })
 
-  test('stays JSON', () => {
+  test('a redacted log line stays JSON', () => {
     let written = ''
     const keep = (line: string) => {
       written += line
@@ -101,7 +101,7 @@ describe('over HTTP', () => {
     beforeAll(() => start('all'))
     afterAll(() => service.stop())
 
-    test('whatever is done with keys, none is ever in the log; each answer can be found by its id', async () => {
+    test('keys are never in the log, whatever is done with them; each answer can be found by its id', async () => {
       const tenantId = await makeTenant(service)
       const { secret, id } = await makeKey(service, tenantId, { scope: 'admin' })
       const publishable = await makeKey(service, tenantId, { kind: 'publishable' })
@@ -180,7 +180,7 @@ describe('over HTTP', () => {
     beforeAll(() => start(requestLog))
     afterAll(() => service.stop())
 
-    test('only those are', async () => {
+    test('the log has only the answers that the setting selects', async () => {
       const { secret } = await makeKey(service, await makeTenant(service))
       await speak(service.urls.sandbox, {})('/v1/me')
       await speak(service.urls.sandbox, { secret })('/v1/me')

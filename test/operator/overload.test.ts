@@ -2,18 +2,11 @@
 import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import { connect } from 'node:net'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { watchLoad } from '../../runtime/operator/metrics/load.ts'
 import { issuePass, makeTemplate } from '../api/fixtures.ts'
 import { until } from '../support/programs.ts'
-import {
-  makeKey,
-  makeTenant,
-  type Send,
-  speak,
-  startTestService,
-  type TestService,
-} from '../support/service.ts'
+import { makeKey, makeTenant, type Send, speak, useService } from '../support/service.ts'
 
 const LIMITS = { delayMs: 100, heap: 0.85 }
 
@@ -21,7 +14,7 @@ describe('a process is overloaded', () => {
   const watch = (given: Partial<Parameters<typeof watchLoad>[0]> = {}) =>
     watchLoad({ limits: LIMITS, heap: () => 0.1, ...given })
 
-  test('when its event loop is late twice in a row, until it is not', async () => {
+  test('a process is overloaded when its event loop is late twice in a row, until it is not', async () => {
     let lost = 0
     const load = watch({ monotonic: () => performance.now() + lost })
     const reasons: (string | undefined)[] = []
@@ -35,13 +28,13 @@ describe('a process is overloaded', () => {
     expect(reasons).toEqual([undefined, undefined, undefined, 'event_loop', 'event_loop', undefined])
   })
 
-  test('by its memory', async () => {
+  test('a process is overloaded when its memory is used up', async () => {
     const load = watch({ heap: () => 0.9 })
     await until('a look', () => load.overloaded() === 'memory')
     load.stop()
   })
 
-  test('not when as much is used as may be', async () => {
+  test('a process is not overloaded when as much memory is used as may be', async () => {
     let looks = 0
     const count = () => {
       looks += 1
@@ -80,25 +73,23 @@ function beginRequest(url: string, secret: string): { finish(): Promise<number |
 }
 
 describe('over HTTP', () => {
-  let service: TestService
+  const service = useService({
+    watched: true,
+    poolSize: 5,
+    env: {
+      SVC_MAX_REQUESTS: '20',
+      SVC_MAX_QUEUE: '3',
+      SVC_ANSWER_TIMEOUT_MS: '3000',
+    },
+  })
   let send: Send
   let templateId: string
 
   beforeAll(async () => {
-    service = await startTestService({
-      watched: true,
-      poolSize: 5,
-      env: {
-        SVC_MAX_REQUESTS: '20',
-        SVC_MAX_QUEUE: '3',
-        SVC_ANSWER_TIMEOUT_MS: '3000',
-      },
-    })
     send = await speaker()
     templateId = await makeTemplate(send)
     await Promise.all([issue(), send('/v1/me')]) // the second opinion takes its time for the first of each kind
   })
-  afterAll(() => service.stop())
 
   const speaker = async () =>
     speak(service.urls.sandbox, { secret: (await makeKey(service, await makeTenant(service))).secret })
@@ -119,7 +110,7 @@ describe('over HTTP', () => {
     return waiting
   }
 
-  test('who is turned away pays nothing', async () => {
+  test('a caller that is turned away pays nothing', async () => {
     const left = async () => Number((await send('/v1/me')).headers.get('X-RateLimit-Remaining'))
     for (let count = 0; count < 1010; count += 10) await Promise.all(Array.from({ length: 10 }, left))
     const before = await left()
@@ -208,7 +199,7 @@ describe('over HTTP', () => {
     expect(after - before).toBe(5)
   })
 
-  test('what was done is counted: by operation, version, status and duration, and by nothing of the caller’s', async () => {
+  test('requests are counted by operation, version, status and duration, and by nothing of the caller’s', async () => {
     const tenantId = await makeTenant(service)
     const { secret, id } = await makeKey(service, tenantId)
     const by = speak(service.urls.sandbox, { secret })

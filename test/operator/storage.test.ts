@@ -1,34 +1,25 @@
 /** A database that cannot write for want of room, in the words of a real server. */
 import { pino } from 'pino'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { DatabaseUnavailable } from '../../runtime/database/errors.ts'
 import { watchStorage } from '../../runtime/operator/metrics/storage.ts'
 import { makeTemplate, refusal } from '../api/fixtures.ts'
-import {
-  makeKey,
-  makeTenant,
-  type Send,
-  speak,
-  startTestService,
-  type TestService,
-} from '../support/service.ts'
+import { makeKey, makeTenant, type Send, speak, useService } from '../support/service.ts'
 
-let service: TestService
+const service = useService({
+  watched: true,
+  log: pino({ level: 'warn' }, { write: (line) => void lines.push(line) }),
+  // Turned away for load, a request would be 503 as well.
+  env: { SVC_MAX_LOOP_DELAY_MS: '60000' },
+})
 let send: Send
 const lines: string[] = []
 
 beforeAll(async () => {
-  service = await startTestService({
-    watched: true,
-    log: pino({ level: 'warn' }, { write: (line) => void lines.push(line) }),
-    // Turned away for load, a request would be 503 as well.
-    env: { SVC_MAX_LOOP_DELAY_MS: '60000' },
-  })
   send = speak(service.urls.sandbox, {
     secret: (await makeKey(service, await makeTenant(service))).secret,
   })
 })
-afterAll(() => service.stop())
 
 const run = (text: string) => service.database.control.query({ text })
 
@@ -80,19 +71,22 @@ test('a full disk is 503 and not ready while it lasts; reads go on', async () =>
   await makeTemplate(send)
 })
 
-test.each(['53000', '53200', '53300', '53400'])('%s is 503, and ready goes on', async (code) => {
-  const failing = await fail(code)
-  try {
-    expect(refusal(await send('/v1/pass_templates', { body: TEMPLATE }))).toEqual([
-      503,
-      'unavailable',
-      'unavailable',
-    ])
-    expect(await readiness()).toBe(200)
-  } finally {
-    await failing.end()
-  }
-})
+test.each(['53000', '53200', '53300', '53400'])(
+  'an error %s of PostgreSQL is answered with 503, and the process stays ready',
+  async (code) => {
+    const failing = await fail(code)
+    try {
+      expect(refusal(await send('/v1/pass_templates', { body: TEMPLATE }))).toEqual([
+        503,
+        'unavailable',
+        'unavailable',
+      ])
+      expect(await readiness()).toBe(200)
+    } finally {
+      await failing.end()
+    }
+  },
+)
 
 test('a full database is asked once a second, however many want to know', async () => {
   let [now, asked] = [0, 0]

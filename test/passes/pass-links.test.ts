@@ -34,7 +34,7 @@ function makeContext(space: string, environment: 'sandbox' | 'live' = 'sandbox')
   return { context, asked }
 }
 
-test('one link for each order, in their order; none for what is no template', async () => {
+test('each order gets one link, in their order; an order of no template gets none', async () => {
   const { context, asked } = makeContext('ten_1')
   const signed = await signIds(context, ['tpl_a', undefined, 'tpl_missing', 'tpl_b', 'tpl_a'])
   expect(asked).toEqual([['tpl_a', 'tpl_missing', 'tpl_b']])
@@ -49,7 +49,7 @@ test('a kind is asked for once, a template that is missing each time', async () 
   expect(asked).toEqual([['tpl_a', 'tpl_missing'], ['tpl_missing'], ['tpl_missing']])
 })
 
-test('what one tenant knows, another and the other environment ask for', async () => {
+test('a known link of one tenant is asked for by another and by the other environment', async () => {
   const others = [makeContext('ten_4'), makeContext('ten_3', 'live'), makeContext('ten_3.1')]
   await signIds(makeContext('ten_3').context, ['tpl_a'])
   for (const { context, asked } of others) {
@@ -58,7 +58,7 @@ test('what one tenant knows, another and the other environment ask for', async (
   }
 })
 
-test('what is known does not grow without end', async () => {
+test('the known links do not grow without end', async () => {
   const { context, asked } = makeContext('ten_5')
   await signIds(context, ['tpl_first'])
   await signIds(

@@ -16,7 +16,7 @@ describe('a card number is redacted', () => {
     ['with hyphens', '4242-4242-4242-4242'],
     ['in a query', '4242+4242+4242+4242'],
     ['in a path', '4242%204242%204242%204242'],
-  ])('%s', (_, number) => {
+  ])('a card number is redacted: %s', (_, number) => {
     for (const [before, after] of [
       ['', ''],
       ['{"note":"', '"}'],
@@ -30,7 +30,7 @@ describe('a card number is redacted', () => {
     }
   })
 
-  test('each of several', () => {
+  test('each of several card numbers in a text is redacted', () => {
     const text = '4242424242424242,378282246310005 and 4242 4242 4242 4242'
     expect(redactCardNumbers(text)).toBe('[redacted],[redacted] and [redacted]')
   })
@@ -45,7 +45,7 @@ test.each([
   '0.4242424242424242',
   '0198c2f4-4242-4242-8242-424242424242',
   'card_01jx2c4d5e6f7g8h9j0k1m2n3p',
-])('what is no card number stays: %s', (text) => {
+])('digits that are not a card number stay: %s', (text) => {
   expect(redactCardNumbers(text)).toBe(text)
 })
 

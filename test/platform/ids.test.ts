@@ -13,11 +13,11 @@ function uuidOf(id: string): string {
 }
 
 describe('an identifier', () => {
-  test('has its prefix and the documents’ pattern', () => {
+  test('an identifier has its prefix and the documents’ pattern', () => {
     expect(newId('pass')).toMatch(/^pass_[0-9a-hjkmnp-tv-z]{26}$/)
   })
 
-  test('is a UUIDv7 of the given time', () => {
+  test('an identifier is a UUIDv7 of the given time', () => {
     const at = Date.parse('2026-05-19T12:34:56.789Z')
     for (let round = 0; round < 1000; round += 1) {
       const uuid = uuidOf(newId('evt', at))
@@ -27,12 +27,12 @@ describe('an identifier', () => {
     }
   })
 
-  test('sorts by time', () => {
+  test('identifiers sort by the time they were made at', () => {
     const ids = [0, 1, 31, 32, 1_000_000, 1_800_000_000_000].map((at) => newId('pass', at))
     expect(ids.toSorted()).toEqual(ids)
   })
 
-  test('sorts in the order of making within a millisecond, whatever other clocks are used meanwhile', () => {
+  test('an identifier sorts in the order of making within a millisecond, whatever other clocks are used meanwhile', () => {
     const at = 1_800_000_000_000
     const ids = Array.from({ length: 5000 }, () => {
       newId('pass', at + 86_400_000)
@@ -51,7 +51,7 @@ describe('an identifier', () => {
     [false, `pass_8${'0'.repeat(25)}`],
     [false, `pass_${'0'.repeat(25)}u`],
     [false, ''],
-  ])('is recognised: %s for %j', (want, text) => {
+  ])('an identifier of a pass is recognized: %s for %j', (want, text) => {
     expect(isId('pass', text)).toBe(want)
   })
 })

@@ -20,7 +20,7 @@ describe('merge patch: the table of RFC 7396, appendix A', () => {
     ['[1,2]', '{"a":"b","c":null}', '{"a":"b"}'],
     ['{}', '{"a":{"bb":{"ccc":null}}}', '{"a":{"bb":{}}}'],
     ['{}', '{"__proto__":{"a":1},"constructor":{"b":2}}', '{"__proto__":{"a":1},"constructor":{"b":2}}'],
-  ])('%s + %s = %s', (target, patch, want) => {
+  ])('a merge patch follows RFC 7396: %s + %s = %s', (target, patch, want) => {
     const before = JSON.parse(target)
     expect(JSON.stringify(mergePatch(before, JSON.parse(patch)))).toBe(want)
     expect(JSON.stringify(before)).toBe(JSON.stringify(JSON.parse(target)))
@@ -39,7 +39,7 @@ describe('canonical JSON: RFC 8785', () => {
       '{"\\u20ac":"Euro Sign","\\r":"Carriage Return","\\ufb33":"Hebrew Letter Dalet With Dagesh","1":"One","\\ud83d\\ude00":"Emoji: Grinning Face","\\u0080":"Control","\\u00f6":"Latin Small Letter O With Diaeresis"}',
       '{"\\r":"Carriage Return","1":"One","\u0080":"Control","ö":"Latin Small Letter O With Diaeresis","€":"Euro Sign","😀":"Emoji: Grinning Face","\ufb33":"Hebrew Letter Dalet With Dagesh"}',
     ],
-  ])('%s', (text, want) => {
+  ])('canonical JSON follows RFC 8785: %s', (text, want) => {
     expect(canonicalJson(JSON.parse(text))).toBe(want)
   })
 })

@@ -14,7 +14,7 @@ function problemsOf(env: Record<string, string>, flags = {}): readonly string[] 
 }
 
 describe('settings', () => {
-  test('need nothing', () => {
+  test('every setting has a default', () => {
     expect(readSettings({})).toEqual({
       roles: new Set(['api', 'worker', 'console']),
       host: '127.0.0.1',
@@ -88,7 +88,7 @@ describe('settings', () => {
     expect([...settings.roles]).toEqual(['api', 'worker'])
   })
 
-  test('all that are wrong are named at once', () => {
+  test('all wrong settings are named at once', () => {
     const problems = problemsOf(
       {
         SANDBOX_PORT: '70000',
@@ -168,11 +168,11 @@ describe('settings', () => {
     ['one port twice', { LIVE_PORT: '4010' }, ['SANDBOX_PORT, LIVE_PORT, CONSOLE_PORT']],
     ['an instant without zone', { SVC_CLOCK: '2027-02-02T00:00:00' }, ['SVC_CLOCK']],
     ['a day that is none', { SVC_CLOCK: '2027-02-31T25:00:00Z' }, ['SVC_CLOCK']],
-  ])('refuse %s', (_, env, want) => {
+  ])('settings are refused by name: %s', (_, env, want) => {
     expect(problemsOf(env)).toEqual(want)
   })
 
-  test('never repeat the password of a database', () => {
+  test('problems of settings never repeat the password of a database', () => {
     expect(() => readSettings({ DATABASE_URL: 'db:hunter2@host' })).toThrow(SettingsError)
     expect(() => readSettings({ DATABASE_URL: 'db:hunter2@host' })).not.toThrow(/hunter2/)
   })

@@ -150,21 +150,24 @@ describe('typed in on the machine’s own Node', { timeout: PATIENCE_MS }, () =>
   afterAll(() => desk.close(), PATIENCE_MS)
 
   // One after the other: each stands on those before.
-  test.each(TYPED)('$begins', async ({ begins, terminals: names, stays, leaves, shows }) => {
-    const command = printed.find((each) => each.startsWith(begins))!
-    for (const name of names) {
-      const terminal = terminals[name]
-      if (stays) {
-        terminal.start(command)
-        const file = () => (leaves ? [readFileSync(join(desk.directory, leaves), 'utf8')] : [])
-        const isThere = () => stays.test(terminal.shown()) && file().every((text) => stays.test(text))
-        await until(command, isThere, PATIENCE_MS)
-      } else {
-        const { code, output } = await terminal.run(command)
-        expect([code, output]).toEqual([0, expect.stringMatching(shows!)])
+  test.each(TYPED)(
+    'a printed command works as typed: $begins',
+    async ({ begins, terminals: names, stays, leaves, shows }) => {
+      const command = printed.find((each) => each.startsWith(begins))!
+      for (const name of names) {
+        const terminal = terminals[name]
+        if (stays) {
+          terminal.start(command)
+          const file = () => (leaves ? [readFileSync(join(desk.directory, leaves), 'utf8')] : [])
+          const isThere = () => stays.test(terminal.shown()) && file().every((text) => stays.test(text))
+          await until(command, isThere, PATIENCE_MS)
+        } else {
+          const { code, output } = await terminal.run(command)
+          expect([code, output]).toEqual([0, expect.stringMatching(shows!)])
+        }
       }
-    }
-  })
+    },
+  )
 
   test('ready.json is one line, nothing else was printed, and others cannot read it', () => {
     const file = join(desk.directory, 'ready.json')
@@ -174,7 +177,7 @@ describe('typed in on the machine’s own Node', { timeout: PATIENCE_MS }, () =>
     expect((statSync(file).mode & 0o777).toString(8)).toBe('600')
   })
 
-  test('what was triggered reached the endpoint', async () => {
+  test('the event that a printed command triggered reached the endpoint', async () => {
     const { listener } = terminals
     await until('the delivery', () => /pass\.updated +evt_\w+ +→ 204/.test(listener.shown()), PATIENCE_MS)
   })
@@ -188,7 +191,7 @@ describe('typed in on the machine’s own Node', { timeout: PATIENCE_MS }, () =>
     }
   })
 
-  test.each(Object.entries(NAMED))('%s', async (command, shows) => {
+  test.each(Object.entries(NAMED))('a printed command works on an own Node: %s', async (command, shows) => {
     const { code, output } = await terminals.second.run(command)
     expect([code, output]).toEqual([0, expect.stringMatching(shows)])
   })

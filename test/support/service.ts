@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Logger, pino } from 'pino'
-import { expect } from 'vitest'
+import { beforeAll, beforeEach, expect } from 'vitest'
 import { current, versions } from '../../generated/versions.ts'
 import type { Operate, ReplayRead } from '../../runtime/api/operate.ts'
 import { openSanctions, type Sanctions } from '../../runtime/cards/sanctions/list-in-use.ts'
@@ -159,6 +159,32 @@ export async function startTestService(options: ServiceOptions = {}): Promise<Te
       rmSync(directory, { recursive: true })
     },
   }
+}
+
+export interface FixtureOptions extends ServiceOptions {
+  /** True: each test finds the clock as the test before it left it. False: at `START`, with every rate limit unused. */
+  readonly keepsTime?: boolean
+}
+
+/**
+ * Starts the service before the first test of the file, or of the `describe` that calls this, and stops it after the last.
+ * The returned object is empty until the service has started.
+ */
+export function useService(options: FixtureOptions | (() => Promise<FixtureOptions>) = {}): TestService {
+  const service = {} as TestService
+  let keepsTime = false
+  beforeAll(async () => {
+    const given = typeof options === 'function' ? await options() : options
+    keepsTime = given.keepsTime ?? false
+    Object.assign(service, await startTestService(given))
+    return () => service.stop()
+  })
+  beforeEach(() => {
+    if (keepsTime) return
+    service.clock.now = START
+    service.clock.monotonic += 240_000
+  })
+  return service
 }
 
 /** A tenant of the test's own, pinned to the current version. */

@@ -139,7 +139,7 @@ describe('is refused where it is wrong', () => {
     ],
     ['nothing', '', /^1:1 error document-syntax/, 3],
     ['a text', 'hello\n', /^1:1 error document-syntax/, 3],
-  ])('%s', async (_, text, wanted, exit) => {
+  ])('a document is refused where it is wrong: %s', async (_, text, wanted, exit) => {
     const { code, said } = await run(text)
     expect(said).toMatch(wanted)
     expect(code).toBe(exit)
@@ -173,7 +173,7 @@ const COMMANDS: readonly (readonly string[])[] = [['generate'], ['check'], ['pro
 
 describe(`${LEVELS} levels are a finding with a line and no stack overflow`, () => {
   test.each(DEEP.flatMap(([what, text]) => COMMANDS.map((command) => [what, command, text] as const)))(
-    'in %s, to %j',
+    'nesting too deep in %s is a finding with a line for %j',
     async (_, [name = '', ...rest], text) => {
       const file = join(folder, '2030.yaml')
       const { code, said } = await run(text, name === 'diff' ? ['diff', file, file] : [name, ...rest])
@@ -195,7 +195,7 @@ describe('is generated from', () => {
       'a % in names',
       schemas("    A%zz: { properties: { 50%: {} } }\n    B: { $ref: '#/components/schemas/A%zz' }\n"),
     ],
-  ])('%s', async (_, text) => {
+  ])('code is generated from %s', async (_, text) => {
     const { code, said } = await run(text)
     expect(said).not.toContain(' error ')
     expect(code).toBe(0)
@@ -287,7 +287,7 @@ test('a callback may be a reference', async () => {
   expect((await run(text)).said).not.toContain(' error ')
 })
 
-test('what is merely untidy is left out with a warning, and refused where `strict` says so', async () => {
+test('an untidy document is left out with a warning, and refused where `strict` says so', async () => {
   const text = `${START}paths:
   /a/{b}:
     get: { operationId: a, summary: 3, deprecated: maybe, responses: { 200: { description: null } } }
@@ -361,7 +361,7 @@ const DOCUMENTS = [
   'test/golden/family-odd/openapi/odd.yaml',
 ].map((file) => readValue(readFileSync(file, 'utf8'))!.value as Json)
 
-test('any node of a document in the place of any other', async () => {
+test('the generator survives any node of a document in the place of any other', async () => {
   const places = DOCUMENTS.map((document) => placesIn(document))
   const mutation = fc.nat(DOCUMENTS.length - 1).chain((index) => {
     return fc.record({

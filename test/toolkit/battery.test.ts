@@ -11,7 +11,7 @@ test('no break passes unnamed, and hardly anything is named that is none', () =>
   expect(precision, falseAlarms.join('\n')).toBeGreaterThanOrEqual(0.98)
 })
 
-test('both dialects, and as many that break as that do not', () => {
+test('the battery has both dialects, and as many pairs that break as that do not', () => {
   for (const dialect of ['3.0', '3.1']) {
     const own = PAIRS.filter(({ name }) => name.startsWith(dialect))
     expect(own.length).toBeGreaterThan(400)
@@ -20,7 +20,7 @@ test('both dialects, and as many that break as that do not', () => {
   }
 })
 
-test('what one schema accepts and another refuses is named', () => {
+test('a value that one schema accepts and another refuses is named', () => {
   const { pairs, missed } = askOracle(13)
   expect(pairs).toBeGreaterThan(1000)
   expect(missed).toEqual([])

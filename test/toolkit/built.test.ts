@@ -73,7 +73,7 @@ function editDocument(): void {
 }
 
 describe('build', () => {
-  test('makes what `generate` wrote, to the byte', async () => {
+  test('dateline build makes what `generate` wrote, to the byte', async () => {
     const before = NAMES.map(textOf)
     removeBuilt()
     expect(await run('build')).toMatchObject({ code: 0, said: expect.stringMatching(/: \d+ files built$/) })
@@ -83,7 +83,7 @@ describe('build', () => {
   })
 
   test.each(NAMES)(
-    'makes %s again when its text is another one, and leaves the other alone',
+    'dateline build makes %s again when its text is another one, and leaves the other alone',
     async (name) => {
       const before = textOf(name)
       writeFileSync(out(name), `${before} `)
@@ -92,7 +92,7 @@ describe('build', () => {
     },
   )
 
-  test('fails, and writes nothing, when the document was edited since', async () => {
+  test('dateline build fails, and writes nothing, when the document was edited since', async () => {
     removeBuilt()
     editDocument()
     const { code, said } = await run('build')
@@ -102,7 +102,7 @@ describe('build', () => {
     expect(NAMES.filter((name) => existsSync(out(name)))).toEqual([])
   })
 
-  test('fails when nothing was generated yet', async () => {
+  test('dateline build fails when nothing was generated yet', async () => {
     rmSync(at('out'), { recursive: true })
     expect(await run('build')).toMatchObject({
       code: 1,
@@ -110,7 +110,7 @@ describe('build', () => {
     })
   })
 
-  test('removes what a killed run was writing, and goes on', async () => {
+  test('dateline build removes what a killed run was writing, and goes on', async () => {
     removeBuilt()
     writeFileSync(at('out/.dateline.99999999.tmp'), '{ "openapi"')
     await run('build')
@@ -120,13 +120,13 @@ describe('build', () => {
 })
 
 describe('build of one emitter', () => {
-  test('makes its files and no others', async () => {
+  test('dateline build of one emitter makes its files and no others', async () => {
     removeBuilt()
     expect((await run('build', 'documents')).said).toMatch(/ 1 file built$/)
     expect(NAMES.map((name) => existsSync(out(name)))).toEqual([true, false])
   })
 
-  test('is refused for what the repository holds', async () => {
+  test('dateline build of one emitter is refused for what the repository holds', async () => {
     expect(await run('build', 'types')).toMatchObject({
       code: 2,
       said: expect.stringContaining('it names documents, site'),
@@ -135,14 +135,14 @@ describe('build of one emitter', () => {
 })
 
 describe('ensureBuilt', () => {
-  test('in two processes at once leaves every file whole', async () => {
+  test('ensureBuilt in two processes at once leaves every file whole', async () => {
     removeBuilt()
     await Promise.all([1, 2].map(() => ensureBuilt(join(process.cwd(), at('dateline.config.json')))))
     expect(NAMES.map(hashOf)).toEqual(NAMES.map(listed))
     expect(readdirSync(at('out')).filter((name) => name.endsWith('.tmp'))).toEqual([])
   })
 
-  test('says what the build said when it fails', async () => {
+  test('ensureBuilt says what the build said when it fails', async () => {
     removeBuilt()
     editDocument()
     await expect(ensureBuilt(join(process.cwd(), at('dateline.config.json')))).rejects.toThrow(
@@ -152,7 +152,7 @@ describe('ensureBuilt', () => {
 })
 
 describe('check', () => {
-  test('passes without what is built, and after another branch left its own there', async () => {
+  test('check passes without what is built, and after another branch left its own there', async () => {
     removeBuilt()
     expect(await run('check')).toMatchObject({ code: 0 })
     cpSync(at(`out/${VERSION}`), at('out/2031-01-01'), { recursive: true })
@@ -173,7 +173,7 @@ describe('check', () => {
     expect(NAMES.map(hashOf)).toEqual(NAMES.map(listed))
   })
 
-  test('fails after an edit of the document, built or not', async () => {
+  test('check fails after an edit of the document, built or not', async () => {
     editDocument()
     const lineOf = (said: string) =>
       Number(/2030-01-01\.yaml:(\d+):\d+ error drift: generated 2030-01-01\/openapi/.exec(said)?.[1])
@@ -188,7 +188,7 @@ describe('check', () => {
     )
   })
 
-  test('fails for a wrong hash in the manifest alone', async () => {
+  test('check fails for a wrong hash in the manifest alone', async () => {
     const file = at('out/manifest.json')
     writeFileSync(file, readFileSync(file, 'utf8').replace(listed(DOCUMENT), '0'.repeat(32)))
     expect(await run('check')).toMatchObject({ code: 1, said: expect.stringContaining('manifest.json') })
@@ -206,10 +206,13 @@ test.each([
   ['a list of emitters that can', ['types']],
   ['of what is emitted', ['site'], ['types', 'documents']],
   ['a list', 'site'],
-])('`builtWhenNeeded` is %s', async (_words, builtWhenNeeded, emit = EMIT) => {
-  configure({ builtWhenNeeded, emit })
-  expect(await run('check')).toMatchObject({
-    code: 3,
-    said: expect.stringContaining('it is a list of documents, site'),
-  })
-})
+])(
+  'a configuration is refused whose `builtWhenNeeded` is %s',
+  async (_words, builtWhenNeeded, emit = EMIT) => {
+    configure({ builtWhenNeeded, emit })
+    expect(await run('check')).toMatchObject({
+      code: 3,
+      said: expect.stringContaining('it is a list of documents, site'),
+    })
+  },
+)

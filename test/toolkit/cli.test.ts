@@ -62,14 +62,14 @@ describe('proof', () => {
     writeFileSync(file('versions/2030-06-01/name-grams.ts'), text)
   }
 
-  test('of a family that has nothing to hide', async () => {
+  test('prove finds nothing in a family that has nothing to hide', async () => {
     change('(value) => value', '(value) => value')
     const { code, out, error } = await run('prove', '--seconds', '5', '--seed', '7')
     expect(error).toBe('')
     expect(code).toBe(0)
     expect(out).toMatch(/^\d+ laws about 2 versions, none refuted \(seed 7\)$/)
   })
-  test('of one that does not come back', async () => {
+  test('prove finds a family that does not come back', async () => {
     change('(value) => value', '(value) => value * 10')
     const { code, error } = await run('prove', '--seconds', '5', '--seed', '7')
     expect(code).toBe(1)
@@ -77,14 +77,14 @@ describe('proof', () => {
       /name-grams\.ts:1:1 error proof-round-trip: 2030-06-01 rename Parcel\.weight (up|down): /,
     )
   })
-  test('takes numbers only', async () => {
+  test('prove accepts only numbers for --seconds', async () => {
     change('(value) => value', '(value) => value')
     expect((await run('prove', '--seconds', 'long')).code).toBe(2)
   })
 })
 
 describe('the gate', () => {
-  test('what is written ahead of it is complete, with a client too', async () => {
+  test('a change that is written ahead of the gate is complete, with a client too', async () => {
     configure({
       documents: './openapi',
       versions: './versions',
@@ -104,7 +104,7 @@ describe('the gate', () => {
     expect(existsSync(file('out/2030-06-01/openapi.json'))).toBe(false)
   })
 
-  test.each([['check'], ['generate', '--dry-run']])('%s %s writes nothing', async (...words) => {
+  test.each([['check'], ['generate', '--dry-run']])('a refused %s %s writes nothing', async (...words) => {
     const refused = await run(...words)
     expect(refused.code).toBe(1)
     expect(refused.error).toContain('2 problems; nothing was written')
@@ -150,14 +150,14 @@ describe('diff without a configuration', () => {
     return spawnSync(process.execPath, [cli, ...argv], { cwd, encoding: 'utf8' })
   }
 
-  test('takes two files', () => {
+  test('diff compares two files without a configuration', () => {
     const { status, stdout, stderr } = diffIn(file('openapi'), 'diff', '2030-01-01.yaml', '2030-06-01.yaml')
     expect(stderr).not.toContain('config')
     expect(stdout).toContain('property-removed')
     expect(status).toBe(1)
   })
 
-  test('says what a name that is no file would need', () => {
+  test('diff says what a name that is no file would need', () => {
     const { status, stderr } = diffIn(file('openapi'), 'diff', '2030-01-01', '2030-06-01.yaml')
     expect(stderr).toContain('2030-01-01 is not a file, and without a configuration there are no versions')
     expect(status).toBe(2)
@@ -172,7 +172,7 @@ describe('diff without a configuration', () => {
 })
 
 describe('diff', () => {
-  test('by versions, with what accounts for each', async () => {
+  test('diff compares versions, with what accounts for each difference', async () => {
     accept('property-removed')
     const { code, out } = await run('diff', '2030-01-01', '2030-06-01')
     expect(code).toBe(1)
@@ -183,7 +183,7 @@ describe('diff', () => {
     expect(out).toContain('accounted for by no change')
   })
 
-  test('by files, in the other direction too', async () => {
+  test('diff compares files, in the other direction too', async () => {
     const { code, out } = await run('diff', file(NEW), file(OLD))
     expect(code).toBe(1)
     expect(out).toContain('breaking property-removed Parcel.weight_grams')
@@ -193,7 +193,7 @@ describe('diff', () => {
     expect(await run('diff', file(OLD), file(OLD))).toMatchObject({ code: 0, error: '' })
   })
 
-  test('as JSON', async () => {
+  test('diff --json prints findings as JSON', async () => {
     const { code, out } = await run('diff', '2030-01-01', '2030-06-01', '--json')
     const told = JSON.parse(out)
     expect(code).toBe(1)
@@ -209,13 +209,13 @@ describe('diff', () => {
     })
   })
 
-  test('as Markdown', async () => {
+  test('diff --markdown prints findings as Markdown', async () => {
     const { out } = await run('diff', '2030-01-01', '2030-06-01', '--markdown')
     expect(out).toContain('# 2030-01-01 → 2030-06-01')
     expect(out).toMatch(/\| `property-removed` weight is gone .* \| Parcel\.weight \| .* \| \*\*none\*\* \|/)
   })
 
-  test('what is neither a version nor a file is a wrong call', async () => {
+  test('diff of a word that is neither a version nor a file is a wrong call', async () => {
     const { code, error } = await run('diff', '2030-01-01', '2031-01-01')
     expect(code).toBe(2)
     expect(error).toContain(
@@ -225,7 +225,7 @@ describe('diff', () => {
 })
 
 describe('findings', () => {
-  test('as JSON', async () => {
+  test('check --json prints findings as JSON', async () => {
     const { code, out, error } = await run('check', '--json')
     const told = JSON.parse(out)
     expect([code, error]).toEqual([1, ''])
@@ -238,14 +238,14 @@ describe('findings', () => {
     })
   })
 
-  test('as annotations', async () => {
+  test('check --format github prints findings as annotations', async () => {
     const { out } = await run('check', '--format', 'github')
     expect(out.split('\n')[0]).toMatch(
       /^::error file=test\/toolkit\/\.cli-.*2030-06-01\.yaml,line=28,col=9,title=break-unclaimed::property-removed Parcel\.weight: .*%0Asee /,
     )
   })
 
-  test('as annotations beside the text, where GitHub runs it', async () => {
+  test('check prints annotations beside the text, where GitHub runs it', async () => {
     vi.stubEnv('GITHUB_ACTIONS', 'true')
     const { out, error } = await run('check')
     expect(out).toContain('::error file=')
@@ -259,7 +259,7 @@ describe('findings', () => {
     )
   })
 
-  test('as SARIF', async () => {
+  test('check --format sarif prints findings as SARIF', async () => {
     const { out } = await run('check', '--format', 'sarif')
     const log = JSON.parse(out)
     expect(log).toMatchObject({ version: '2.1.0', runs: [{ tool: { driver: { name: 'dateline' } } }] })
@@ -296,7 +296,7 @@ describe('exit codes', () => {
     [2, ['stub']],
     [2, ['check', '--format', 'xml']],
     [0, ['--help']],
-  ])('%i: %j', async (code, argv) => {
+  ])('dateline exits with %i for the words %j', async (code, argv) => {
     expect((await run(...argv)).code).toBe(code)
   })
 
@@ -337,7 +337,7 @@ describe('exit codes', () => {
     expect(error).toMatch(message)
   })
 
-  test('70: a bug', async () => {
+  test('dateline exits with 70 after a bug', async () => {
     const error: string[] = []
     const broken = () => {
       throw new TypeError('no terminal')
@@ -352,7 +352,7 @@ describe('exit codes', () => {
 })
 
 describe('new-version', () => {
-  test('makes the document and the folder, and takes the old one out of office', async () => {
+  test('new-version makes the document and the folder, and takes the old one out of office', async () => {
     const { code, out } = await run('new-version', '2030-09-01')
     expect(code).toBe(0)
     const next = readFileSync(file('openapi/2030-09-01.yaml'), 'utf8')
@@ -387,7 +387,7 @@ describe('new-version', () => {
     expect(out).toMatch(/2030-09-01\.yaml:36: an enumeration of versions goes on/)
   })
 
-  test('not twice, and not before the newest', async () => {
+  test('new-version refuses a second time, and a date before the newest', async () => {
     expect((await run('new-version', '2030-06-01')).code).toBe(2)
     expect((await run('new-version', '2030-03-01')).code).toBe(2)
   })

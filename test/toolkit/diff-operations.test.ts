@@ -386,7 +386,7 @@ const ROWS: readonly Row[] = [
   ['an extension of somebody else', get(OK), get(`x-amazon: 1, ${OK}`), []],
 ]
 
-test.each(ROWS)('%s', (_, old, next, want) => {
+test.each(ROWS)('diff names a difference of operations: %s', (_, old, next, want) => {
   expect(diffTexts(old, next).texts).toEqual(want)
 })
 
@@ -463,12 +463,12 @@ describe('proposals', () => {
       get(OK, '/b').replace('getA', 'getParcel'),
       ['rename fetchParcel → getParcel: same shape, both names say parcel'],
     ],
-  ])('%s', (_, old, next, want) => {
+  ])('diff proposes a lens for %s', (_, old, next, want) => {
     expect(proposed(old, next)).toEqual(want)
   })
 })
 
-test('both documents say where', () => {
+test('a proposal says where in both documents', () => {
   const { found } = diffTexts(
     get(parameter('schema: { type: string }')),
     get(parameter('schema: { type: integer }')),

@@ -12,14 +12,14 @@ describe.each(ROWS)('%s', (_, code, place, old, next, checked) => {
     ['error', checked[1] as keyof typeof CLASSES],
     ['event', checked[1] as keyof typeof CLASSES],
   ]
-  test.each(uses)('in a %s: %s', (use, letter) => {
+  test.each(uses)('a difference in a %s is classified: %s', (use, letter) => {
     const wanted = CLASSES[letter]
     const { texts } = diffTexts(using(use, old), using(use, next))
     expect(texts).toEqual(wanted === undefined ? [] : [`${wanted} ${code} ${place}`])
   })
 })
 
-test('what is new and required is owed by callers only', () => {
+test('a new required property is owed by callers only', () => {
   const next = object('p: {}, q: {}', ', required: [q]')
   expect(diffTexts(using('request', property('{}')), using('request', next)).texts).toEqual([
     'breaking property-added-required X.q',
@@ -97,12 +97,12 @@ describe('no difference', () => {
       `X: { oneOf: [${ref('B')}, ${ref('A')}] }, ${AB}`,
     ],
     ['a component that nothing uses', 'X: {}, A: { type: string }', 'X: {}, A: { type: integer }'],
-  ])('%s', (_, old, next) => {
+  ])('diff finds no difference after %s', (_, old, next) => {
     for (const use of ['request', 'response', 'event'] as const)
       expect(diffTexts(using(use, old), using(use, next)).texts, use).toEqual([])
   })
 
-  test('recursion', () => {
+  test('diff finds no difference between equal recursive schemas', () => {
     const tree = `X: { type: object, properties: { left: ${ref('X')}, all: { type: array, items: ${ref('Y')} } } }, Y: { type: object, properties: { x: ${ref('X')} } }`
     expect(diffTexts(using('response', tree), using('response', tree)).texts).toEqual([])
     const grown = tree.replace('Y: { type: object, properties: {', 'Y: { type: object, properties: { z: {},')
@@ -138,7 +138,7 @@ components: { schemas: { Y: { type: array, items: ${ref('X')} }, X: { type: stri
     ])
   })
 
-  test('what is read-only is in no request', () => {
+  test('a read-only property is in no request', () => {
     const [old, next] = [
       object('p: { type: string, readOnly: true }'),
       object('p: { type: integer, readOnly: true }'),
@@ -149,7 +149,7 @@ components: { schemas: { Y: { type: array, items: ${ref('X')} }, X: { type: stri
     ])
   })
 
-  test('what allOf brings into many is said once, as its own', () => {
+  test('a schema that allOf brings into many is reported once, as its own', () => {
     const doc = (p: string) =>
       using(
         'response',

@@ -369,7 +369,7 @@ test('no draft for what is written out where it stands is to accept it', () => {
   expect(own.length).toBeGreaterThanOrEqual(60)
 })
 
-test('what is proposed for each code', () => {
+test('each code of the gate has a proposal', () => {
   const byCode = new Map<string, string>()
   for (const { codes, lens } of drafts)
     for (const code of codes) if (!byCode.has(code)) byCode.set(code, lens)

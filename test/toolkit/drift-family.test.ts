@@ -74,7 +74,7 @@ describe('an edit of', () => {
     ],
     ['changes.json', '"id": "add-card-events"', '2025-11-01', schema('EventType')],
     ['manifest.json', `"${OLD}/types.ts"`, OLD, '/info'],
-  ])('%s at %s', (path, text, version, pointer) => {
+  ])('an edit of generated text is traced: %s at %s', (path, text, version, pointer) => {
     const [{ place, message }] = explainDrift([edit(path, text)], apis) as [
       ReturnType<typeof explainDrift>[0],
     ]

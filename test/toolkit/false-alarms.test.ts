@@ -88,7 +88,7 @@ const ROWS: readonly (readonly [string, string, string, string, Use])[] = [
 describe.each(ROWS)('%s', (_, one, other, broken, use) => {
   const breaking = (old: string, next: string) =>
     diffTexts(using(use, old), using(use, next)).found.filter((each) => each.class === 'breaking')
-  test('breaks nobody, in requests or in answers, there or back', () => {
+  test('an edit breaks no caller, in requests or in answers, there or back', () => {
     for (const each of ['request', 'response', 'event'] as const)
       for (const [old, next] of [
         [one, other],

@@ -23,7 +23,7 @@ async function generate(config: Record<string, unknown>) {
 
 const CLIENT = { package: { name: 'odd', version: '1.0.0' } }
 
-test('numbered 3.0 documents in JSON', async () => {
+test('code is generated from numbered 3.0 documents in JSON', async () => {
   const documents = '../../golden/family-numbered/openapi'
   const { code, said, out } = await generate({ documents, client: CLIENT })
   expect(code, said).toBe(0)
@@ -41,7 +41,7 @@ test('numbered 3.0 documents in JSON', async () => {
   for (const kept of ['callbacks-ignored', 'links-ignored']) expect(said).toContain(kept)
 })
 
-test('names that are no identifiers, or mean something else', async () => {
+test('a family generates names that are no identifiers, or mean something else', async () => {
   const { code, said, out } = await generate({
     documents: ['../../golden/family-odd/openapi/odd.yaml'],
     client: CLIENT,
@@ -65,7 +65,7 @@ test('names that are no identifiers, or mean something else', async () => {
   expect(checks.Shape!({ kind: 'Square', side: 'x' })).toBe(false)
 })
 
-test('a megabyte and more: hundreds of operations in three versions', async () => {
+test('code is generated from a megabyte and more: hundreds of operations in three versions', async () => {
   const documents = [0, 1, 2].map((version) => {
     const file = `${versionName(version)}.json`
     writeFileSync(

@@ -59,7 +59,7 @@ const BREAKING: Readonly<Record<string, readonly Row[]>> = {
 }
 
 describe.each(Object.entries(BREAKING))('%s', (version, want) => {
-  test('breaks what was announced, and a change accounts for each', () => {
+  test('the version breaks what was announced, and a change accounts for each', () => {
     const groups = groupDifferences(claimedIn(version)).filter(({ first }) => first.class === 'breaking')
     const rows = groups.map(({ first, places, by }) => [
       first.code,

@@ -54,15 +54,15 @@ const ask = async (version: string, method: string, path: string, body?: object)
   return { status: response.status, body: (await response.json()) as { readonly faults?: readonly string[] } }
 }
 
-test('what is generated compiles, the client and the change among it', () => {
+test('the generated code compiles, the client and the change among it', () => {
   expect(node(resolve('node_modules/typescript/bin/tsc'), '--project', '.')).toBe('')
 }, 300_000)
 
-test('what is generated is what the documents say', () => {
+test('the generated code is what the documents say', () => {
   expect(node(resolve('generators/cli.ts'), 'check')).toContain('as the documents say')
 })
 
-test('what is generated imports the toolkit and no path outside of its folder', () => {
+test('the generated code imports the toolkit and no path outside of its folder', () => {
   const routes = readFileSync(join(folder, 'generated/2030-01-01/routes.ts'), 'utf8')
   const imported = [...routes.matchAll(/from '([^']+)'/g)].map((match) => match[1])
   expect(imported).toContain('dateline/runtime')

@@ -221,13 +221,16 @@ const ROWS: readonly Row[] = [
 ]
 
 describe('claims', () => {
-  test.each(ROWS)('$kind', (lens, old, next, want, not) => {
-    const { found } = diffTexts(old, next)
-    const codes = (mine: boolean) =>
-      found.filter((each) => claims(lens, each) === mine).map(({ code }) => code)
-    expect(codes(true)).toEqual(want)
-    expect(codes(false)).toEqual(not)
-  })
+  test.each(ROWS)(
+    'a lens of the kind $kind claims its own differences and no others',
+    (lens, old, next, want, not) => {
+      const { found } = diffTexts(old, next)
+      const codes = (mine: boolean) =>
+        found.filter((each) => claims(lens, each) === mine).map(({ code }) => code)
+      expect(codes(true)).toEqual(want)
+      expect(codes(false)).toEqual(not)
+    },
+  )
 })
 
 describe('under other names', () => {
@@ -249,7 +252,7 @@ describe('under other names', () => {
       `'${status}': { description: ok, content: { application/json: { schema: { type: object, required: [a], properties: { a: { type: ${type} } } } } } }`,
     )
 
-  test('whatever else differs is found: of a parameter', () => {
+  test('a difference of a parameter is found whatever else differs', () => {
     const lens: Lens = { kind: 'renamed-parameter', operations: [], in: 'query', from: 'q', to: 'z' }
     const next = query('{ type: integer, maximum: 9 }').replace('name: q', 'name: z')
     expect(found(query('{ type: integer }'), next, lens)).toEqual([
@@ -259,14 +262,14 @@ describe('under other names', () => {
       found(query('{ type: integer }'), query('{ type: integer }').replace('name: q', 'name: z'), lens),
     ).toEqual([])
   })
-  test('of an operation', () => {
+  test('a lens is found under the other name of an operation', () => {
     const lens: Lens = { kind: 'served', from: 'postA', by: 'sendA' }
     const next = query('{ type: integer, maximum: 9 }').replace('/a:', '/b:').replace('postA', 'sendA')
     expect(found(query('{ type: integer }'), next, lens)).toEqual([
       expect.stringContaining('bound-tightened sendA query q'),
     ])
   })
-  test('of an answer', () => {
+  test('a lens is found under the other status of an answer', () => {
     const lens: Lens = { kind: 'status', operations: [], from: '200', to: '201' }
     expect(found(answered('200', 'string'), answered('201', 'integer'), lens)).toEqual([
       expect.stringContaining('type-changed postA 201.a'),
@@ -281,7 +284,7 @@ describe('under other names', () => {
   })
 })
 
-test('what renames a tag, or the property that holds it, renames it in the union', () => {
+test('a lens that renames a tag, or the property that holds it, renames it in the union', () => {
   const union = (name: string, tag: string) =>
     using(
       'response',
@@ -375,7 +378,7 @@ describe('drafts', () => {
       'paths: {}',
       ["accept-operation-removed: v.accept('operation-removed', 'postA')"],
     ],
-  ])('%s', (_, old, next, want) => {
+  ])('the gate drafts a lens for %s', (_, old, next, want) => {
     expect(drafted(old, next)).toEqual(want)
   })
 })
@@ -416,7 +419,7 @@ describe('check', () => {
       [{ ...change('drop-p', drop), version: '2029-01-01' }],
       ['error break-unclaimed'],
     ],
-  ])('%s', (_, changes, want) => {
+  ])('the gate checks claims of a break: %s', (_, changes, want) => {
     expect(codes(changes)).toEqual(want)
   })
 
@@ -454,7 +457,7 @@ describe('check', () => {
     expect(checkSteps(steps, { out: 'generated', versions: 'versions' })).toEqual([])
   })
 
-  test('without a folder of changes it warns', () => {
+  test('check without a folder of changes warns', () => {
     expect(codes([], '')).toEqual(['warning break-unclaimed'])
   })
 })

@@ -245,7 +245,7 @@ test.each<readonly [string, unknown, boolean]>([
   ['createOdd', { account }, true],
   ['createOdd', { account, no: 1 }, false],
   ['createOdd', { account: { name: 'n' } }, false],
-])('%s takes %j: %j', (id, value, fits) => {
+])('the validator of %s judges %j: %j', (id, value, fits) => {
   const { validate, pointer } = operation(id).body!
   expect(validate(value)).toBe(fits)
   expect(explain(DOCUMENT, pointer, value, {}).length === 0).toBe(fits)

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { makeFolder } from '../../generators/cache/make-folder.ts'
 
-test('makes what is missing, and leaves what is there', () => {
+test('makeFolder makes what is missing, and leaves what is there', () => {
   const root = mkdtempSync(join(tmpdir(), 'folder-'))
   onTestFinished(() => rmSync(root, { recursive: true }))
   makeFolder(join(root, 'a/b/c'))
@@ -14,7 +14,7 @@ test('makes what is missing, and leaves what is there', () => {
   expect(existsSync(join(root, 'a/b/c'))).toBe(true)
 })
 
-test('fails where the working directory has been removed meanwhile', () => {
+test('makeFolder fails where the working directory has been removed meanwhile', () => {
   const root = mkdtempSync(join(tmpdir(), 'folder-'))
   const module = new URL('../../generators/cache/make-folder.ts', import.meta.url).href
   const script = `

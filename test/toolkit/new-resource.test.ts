@@ -55,7 +55,7 @@ function difference(source: string, text: string): { added: number; lost: string
   return { added: rest.length - source.split('\n').length, lost }
 }
 
-test('puts a resource in and leaves every other line as it is written', () => {
+test('new-resource puts a resource in and leaves every other line as it is written', () => {
   const { text, blocks } = addResource(SOURCE, REQUEST)
   // The one line that changes is a list in brackets.
   expect(difference(SOURCE, text).lost.map((line) => line.trim())).toEqual([
@@ -66,7 +66,7 @@ test('puts a resource in and leaves every other line as it is written', () => {
   for (const line of lines.filter((each) => /gift_?offer|gfo_/i.test(each))) expect(own).toContain(line)
 })
 
-test('says of the new resource what the document says of its neighbour', () => {
+test('new-resource says of the new resource what the document says of its neighbor', () => {
   const before = parse(SOURCE)
   const after = parse(addResource(SOURCE, REQUEST).text)
   const create = after.paths['/v1/gift_offers'].post
@@ -108,7 +108,7 @@ test('says of the new resource what the document says of its neighbour', () => {
   expect(schemas.EventType['x-enumDescriptions']['gift_offer.created']).toBe('A gift offer was created.')
 })
 
-test('gives identifiers the length that their prefix makes', () => {
+test('new-resource gives identifiers the length that their prefix makes', () => {
   const { schemas } = parse(addResource(SOURCE, { ...REQUEST, prefix: 'offer' }).text).components
   expect([schemas.GiftOfferId.minLength, schemas.GiftOfferId.maxLength]).toEqual([32, 32])
   expect(schemas.GiftOfferId.examples[0]).toHaveLength(32)
@@ -126,11 +126,11 @@ test.each<[string, Partial<ResourceRequest>, RegExp]>([
     /card_programs has no event to make created after/,
   ],
   ['a property', { properties: ['weight'] }, /PassTemplate has no property weight/],
-])('is refused when %s does not fit', (_, change, message) => {
+])('new-resource is refused when %s does not fit', (_, change, message) => {
   expect(() => addResource(SOURCE, { ...REQUEST, ...change })).toThrow(message)
 })
 
-test('is a command, which says what comes next', async () => {
+test('new-resource is a command, which says what comes next', async () => {
   mkdirSync(join(folder, 'openapi'))
   const file = join(folder, 'openapi/2030-01-01.yaml')
   writeFileSync(file, SOURCE)

@@ -142,7 +142,7 @@ const OTHERS = `  /books/{id}:
 webhooks: { book.created: { post: {} } }
 `
 
-test('is the document with everything written out, in the same order', () => {
+test('the document with defaults is the one with everything written out, in the same order', () => {
   const { document, said } = read(SHORT)
   expect(said).toEqual([])
   expect(JSON.stringify(document!.json, null, 1)).toBe(JSON.stringify(read(LONG).document!.json, null, 1))
@@ -156,7 +156,7 @@ test('rules of Redocly see the same operations', () => {
   expect(value).toEqual(read(LONG).document!.json)
 })
 
-test('what an operation says itself wins', () => {
+test('an operation’s own value wins over a default', () => {
   const own = `paths:
   /books:
     parameters: [{ name: Once, in: header, schema: { type: number } }]
@@ -190,7 +190,7 @@ ${OTHERS}`
   ])
 })
 
-test('of two rules that give the same, the later one counts', () => {
+test('the later of two rules that give the same counts', () => {
   const { document } = read(`${HEAD}x-operation-defaults:
   - responses: { "400": { description: First. }, "500": { description: Third. } }
   - responses: { "400": { description: Second. } }
@@ -332,13 +332,13 @@ test.each<[string, string, string[]]>([
     RULES('  - responses: { "500": text }'),
     ['4 error document-shape: `500` is a text, not a mapping'],
   ],
-])('complains about %s', (_, text, wanted) => {
+])('operation defaults are refused for %s', (_, text, wanted) => {
   const { document, said } = read(text)
   expect(said).toEqual(wanted)
   expect(document === undefined).toBe(wanted.some((each) => each.includes(' error ')))
 })
 
-test('says beside what is repeated where the default stands', () => {
+test('a finding says beside what is repeated where the default is', () => {
   const { report } = read(RULES('  - responses: { "400": { description: Wrong. } }'))
   expect(report.diagnostics[0]!.other!.line).toBe(4)
 })
@@ -366,7 +366,7 @@ function family(name: string, text: string) {
 
 const SERVED = SHORT.replaceAll('content: {}', 'content: { application/json: { schema: { type: object } } }')
 
-test('what is written of it is what is written of the document in full', async () => {
+test('the output with defaults is the output of the document in full', async () => {
   const [short, long] = [SERVED, LONG].map((text, index) =>
     family(
       `written-${index}`,

@@ -68,7 +68,7 @@ test('an operation inherits from the schemas of its success, however deep, and f
   expect(next!.lend).not.toContain('private')
 })
 
-test('without rules each document speaks for itself', () => {
+test('each document speaks for itself without rules', () => {
   const [old, next] = extensionsOf([OLD, NEW])
   expect(old!.lend).toBe("{ scope: 'read', deed: 'borrowed' }")
   expect(next!.show).toBe('{}')

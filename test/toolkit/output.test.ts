@@ -92,7 +92,7 @@ describe('an output folder that holds what output is made of', () => {
 
 describe('files that dateline did not write', () => {
   test.each(['notes.md', '2030-01-01/notes.md', '2030-01-01/types.ts', 'manifest.json', '.gitignore'])(
-    '%s stays, and nothing is written beside it',
+    'a foreign file %s stays, and nothing is written beside it',
     async (path) => {
       write(`out/${path}`)
       const before = all()
@@ -194,27 +194,30 @@ describe('a run that was killed', () => {
   const NEXT = [{ path: 'v3/d.ts', text: 'd of tomorrow' }]
 
   // The manifest is written before the first file, and again after the last.
-  test.each([0, 1, 2, 3])('after %i of its steps is completed, or cleared away, by the next', (steps) => {
-    writeFiles(at('out'), OLD)
-    const both = mergeManifests(manifestOf(OLD), manifestOf(KILLED))
-    write('out/manifest.json', printManifest(both))
-    write('out/.dateline.999999999.tmp', 'half a fi')
-    if (steps > 0) rmSync(at('out/v1/b.ts'))
-    if (steps > 1) write('out/v1/a.ts', 'a of today')
-    if (steps > 2) write('out/v2/c.ts', 'c of today')
-    writeFiles(at('out'), NEXT)
-    expect(readdirSync(at('out')).sort()).toEqual(['manifest.json', 'v3'])
-    expect(parseManifest(readFileSync(at('out/manifest.json'), 'utf8'))).toEqual(manifestOf(NEXT))
-  })
+  test.each([0, 1, 2, 3])(
+    'a run that was killed after %i of its steps is completed, or cleared away, by the next',
+    (steps) => {
+      writeFiles(at('out'), OLD)
+      const both = mergeManifests(manifestOf(OLD), manifestOf(KILLED))
+      write('out/manifest.json', printManifest(both))
+      write('out/.dateline.999999999.tmp', 'half a fi')
+      if (steps > 0) rmSync(at('out/v1/b.ts'))
+      if (steps > 1) write('out/v1/a.ts', 'a of today')
+      if (steps > 2) write('out/v2/c.ts', 'c of today')
+      writeFiles(at('out'), NEXT)
+      expect(readdirSync(at('out')).sort()).toEqual(['manifest.json', 'v3'])
+      expect(parseManifest(readFileSync(at('out/manifest.json'), 'utf8'))).toEqual(manifestOf(NEXT))
+    },
+  )
 
-  test('is not taken for one that is under way', () => {
+  test('a run that was killed is not taken for one that is running', () => {
     const temporary = `out/.dateline.${process.ppid}.tmp`
     write(temporary, 'half a fi')
     writeFiles(at('out'), OLD)
     expect(existsSync(at(temporary))).toBe(true)
   })
 
-  test('leaves a manifest that lists what it had begun', () => {
+  test('a run that was killed leaves a manifest that lists what it had begun', () => {
     writeFiles(at('out'), OLD)
     // A folder in the way, where nothing may be written: the run ends after the manifest and the first file.
     mkdirSync(at('out/client/node_modules'), { recursive: true })
@@ -228,7 +231,7 @@ describe('a run that was killed', () => {
   })
 })
 
-test('what differs in case alone is not lost where case does not count', () => {
+test('a file that differs in case alone is not lost where case does not count', () => {
   writeFiles(at('out'), [{ path: 'V1/types.ts', text: 'one' }])
   writeFiles(at('out'), [{ path: 'v1/types.ts', text: 'one' }])
   expect(readdirSync(at('out')).sort()).toEqual(['manifest.json', 'v1'])

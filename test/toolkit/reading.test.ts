@@ -12,7 +12,7 @@ const documents = ['openapi', 'test/golden']
   .map((entry) => join(entry.parentPath, entry.name))
   .filter((file) => !file.includes('error-syntax'))
 
-test.each(documents)('%s means the same to both', (file) => {
+test.each(documents)('the text %s means the same to both readers', (file) => {
   const text = readFileSync(file, 'utf8')
   const located = readLocated(text)
   expect(located.errors).toEqual([])
@@ -47,7 +47,7 @@ test('a place knows its line when it is asked', () => {
   expect(document.place('').line).toBe(1)
 })
 
-test('what is said twice, or no YAML, is an error at its line', () => {
+test('a repeated member, or text that is not YAML, is an error at its line', () => {
   for (const [text, line] of [
     ['openapi: 3.1.0\na: 1\na: 2\n', 3],
     ['openapi: 3.1.0\n  bad: [', 1],

@@ -115,7 +115,7 @@ const touches: Record<string, () => void> = {
   'a file in the output that is nobody’s': () => writeFileSync(at('out/foreign.txt'), ''),
 }
 
-test('when anything is touched, the run is done again', async () => {
+test('a run is done again when anything is touched', async () => {
   await run()
   mark()
   const untouched = `${folder}-untouched`
@@ -156,7 +156,7 @@ test('a repaired family is fine at once, and a family that is broken again fails
   expect((await run()).code).toBe(1)
 })
 
-test('records may be lost, cut off, or be of another kind', async () => {
+test('records of runs may be lost, cut off, or be of another kind', async () => {
   const first = await run()
   const write = (change: (file: string) => void) => {
     for (const name of records()) change(at(`${CACHE}/${name}`))

@@ -96,7 +96,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true }))
 
-test('writes what the operations need that the document has gained since the last commit', async () => {
+test('stub writes what the operations need that the document has gained since the last commit', async () => {
   put('openapi/2030-01-01.yaml', WITH_CREATE.replaceAll(/ {2}\/loans[\s\S]*$/g, ''))
   const { code, data } = await run('stub')
   expect([code, data.added]).toEqual([0, ['createBook']])
@@ -107,7 +107,7 @@ test('writes what the operations need that the document has gained since the las
   expect(text('list.ts')).toContain('listLoans: true')
 })
 
-test('writes those that are named, whatever is committed', async () => {
+test('stub writes those that are named, whatever is committed', async () => {
   put('openapi/2030-01-01.yaml', WITH_CREATE)
   git('commit', '-qam', 'second')
   expect((await run('stub')).data.added).toEqual([])
@@ -117,7 +117,7 @@ test('writes those that are named, whatever is committed', async () => {
   expect((await run('stub', 'listLoans')).error).toMatch(/listLoans is no operation without a handler/)
 })
 
-test('writes beside the handlers of the tag, or of its group, wherever they are', async () => {
+test('stub writes beside the handlers of the tag, or of its group, wherever they are', async () => {
   const files = [{ template: 'handlers', file: 'rooms/{{folder}}/more.ts' }]
   put('dateline.config.json', JSON.stringify({ ...CONFIG, stub: { templates: 'templates', files } }))
   put('rooms/library/books/handlers.ts', WRITTEN)
@@ -132,7 +132,7 @@ test('writes beside the handlers of the tag, or of its group, wherever they are'
   ])
 })
 
-test('does nothing the second time, and leaves files that stand there', async () => {
+test('stub does nothing the second time, and leaves files that are there', async () => {
   put('openapi/2030-01-01.yaml', WITH_CREATE)
   put('rows/0003_books.sql', 'CREATE TABLE books (id text);\n')
   expect((await run('stub')).data.left.map((file: string) => resolve(file))).toEqual([
@@ -174,14 +174,14 @@ test.each([
   [{ ...CONFIG, handlers: undefined }, 2, /name the folder of handlers/],
   [{ ...CONFIG, stub: { templates: 'a' } }, 3, /`stub` has no list of `files`/],
   [{ ...CONFIG, stub: { templates: 'a', files: [{ file: 'a' }] } }, 3, /`stub.files\[0\]` has no `template`/],
-])('is refused: %#', async (config, code, message) => {
+])('stub refuses a configuration with its reason: case %#', async (config, code, message) => {
   put('dateline.config.json', JSON.stringify(config))
   const said = await run('stub')
   expect(said.code).toBe(code)
   expect(said.error + JSON.stringify(said.data)).toMatch(message)
 })
 
-test('asks for names where git knows no document', async () => {
+test('stub asks for names where git knows no document', async () => {
   rmSync(at('.git'), { recursive: true })
   expect(await run('stub')).toMatchObject({ code: 2, error: expect.stringMatching(/name the operations/) })
 })
@@ -211,7 +211,7 @@ describe('merging', () => {
     ['what others use', 'const A = []', 'const B = 1\nconst A = [B]', 'const B = 1\nconst A = [B]'],
     ['a statement', 'const A = 1', 'function b() {}', 'const A = 1\nfunction b() {}'],
     ['imports', "import { a } from 'x'", "import { a, b } from 'x'", "import { a, b } from 'x'"],
-  ])('%s', (_, source, addition, want) => {
+  ])('stub merges new code into existing code: %s', (_, source, addition, want) => {
     const plain = (text: string) =>
       text
         .replaceAll(/[\s;]+/g, ' ')

@@ -123,7 +123,7 @@ describe('refused', () => {
       { kind: 'optional', schemas, property: 'a', value: 'none' },
       /a must be an integer/,
     ],
-  ])('%s', (_, use, old, next, lens, wanted) => {
+  ])('the gate refuses a translation whose result is invalid: %s', (_, use, old, next, lens, wanted) => {
     const all = found(use, old, next, lens)
     expect(all.map(({ message }) => message)).toEqual([expect.stringMatching(wanted)])
     expect(all[0]).toMatchObject({
@@ -197,7 +197,7 @@ describe('let through', () => {
       `X: { type: object, properties: { b: { oneOf: [{ type: string }, { type: array, minItems: 2, items: { $ref: '#/components/schemas/X' } }] } } }`,
       rename,
     ],
-  ])('%s', (_, use, old, next, lens) => {
+  ])('the gate accepts a translation whose result is valid: %s', (_, use, old, next, lens) => {
     expect(found(use, old, next, lens).map(({ message }) => message)).toEqual([])
   })
 })
@@ -246,7 +246,7 @@ describe('generate and check', () => {
     },
   )
 
-  test('what is valid is generated, and found again without another look', async () => {
+  test('a valid translation is generated, and found again without another look', async () => {
     write('(value) => value')
     expect(await run('generate')).toEqual({ code: 0, error: '' })
     expect(await run('check')).toEqual({ code: 0, error: '' })

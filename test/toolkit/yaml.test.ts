@@ -75,7 +75,7 @@ test.each([
   expect(readings(text)).toEqual([undefined, undefined])
 })
 
-test('whatever a JSON value is, each reads what the other writes', () => {
+test('both YAML libraries read what the other writes, whatever a JSON value is', () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
       const want = JSON.parse(JSON.stringify(value))

@@ -39,7 +39,7 @@ describe.each(OLD)('allowed and blocked categories in %s', (version) => {
     expect(blocked).not.toContain('5812')
     expect(blocked).toContain('0000')
   })
-  test('what is blocked shows as all known without it', () => {
+  test('a blocked category shows as all known categories without it', () => {
     expect(shown(version, ['7995', '0000'])).toEqual({
       allowed_categories: KNOWN.filter((code) => code !== '7995' && code !== '0000'),
     })
@@ -52,12 +52,12 @@ describe.each(OLD)('allowed and blocked categories in %s', (version) => {
     expect(written(version, { allowed_categories: [] })).toEqual({ blocked_categories: KNOWN })
     expect(shown(version, KNOWN)).toEqual({ allowed_categories: [] })
   })
-  test('absence stays absence: on create no restriction, in a PATCH no change', () => {
+  test('absent categories stay absent: on create no restriction, in a PATCH no change', () => {
     expect(written(version, { max_authorization_count: 3 })).toEqual({ max_authorization_count: 3 })
     expect(body(version, 'createCard', { type: 'virtual' })).toEqual({ type: 'virtual' })
     expect(body(version, 'updateCard', { spending_controls: null })).toEqual({ spending_controls: null })
   })
-  test('read and written back, nothing changes', () => {
+  test('categories that are read and written back change nothing', () => {
     for (const blocked of [[], ['7995'], ['0000'], ['5812', '7995', '0000'], KNOWN]) {
       const again = written(version, shown(version, blocked)).blocked_categories ?? []
       expect(new Set(again)).toEqual(new Set(blocked))
@@ -109,7 +109,7 @@ describe('merchant categories before 2026-02-01', () => {
     ['3999', 'lodging'],
     ['0000', 'miscellaneous'],
     ['9998', 'miscellaneous'],
-  ])('%s shows as %s', (code, name) => expect(label(code)).toBe(name))
+  ])('before 2026-02-01 the merchant category %s shows as %s', (code, name) => expect(label(code)).toBe(name))
   test('a filter matches exactly the codes that show as its label, those outside the catalogue too', () => {
     expect(codes('airlines')).toHaveLength(352)
     expect(codes('miscellaneous')).toContain('9998')
@@ -139,7 +139,7 @@ describe('merchant categories before 2026-02-01', () => {
     }
     expect(answer('2025-11-01', 'getCardTransaction', transaction('5812')).decline_reason).toBeNull()
   })
-  test('events too', () => {
+  test('events before 2026-02-01 show merchant categories by name', () => {
     const declined = {
       type: 'card.transaction.declined',
       data: { card_transaction: transaction('5812', 'decision_errored') },
@@ -148,7 +148,7 @@ describe('merchant categories before 2026-02-01', () => {
     expect(data.card_transaction.merchant.category_code).toBe('restaurants')
     expect(data.card_transaction.decline_reason.code).toBe('transaction_not_allowed')
   })
-  test('from 2026-02-01 on codes are codes', () => {
+  test('merchant categories from 2026-02-01 on are codes', () => {
     expect(operation('2026-02-01', 'getCardTransaction').down).toBeUndefined()
     expect(operation('2026-02-01', 'listCardTransactions').upQuery).toBeUndefined()
   })
@@ -179,7 +179,7 @@ describe.each(OLD)('disputes and settlement lines in %s', (version) => {
     })
     expect(data.dispute.reason).toBe('customer_dispute')
   })
-  test('other reasons are the same', () => {
+  test('other dispute reasons are the same in both versions', () => {
     expect(body(version, 'createDispute', { reason: 'fraudulent' })).toEqual({ reason: 'fraudulent' })
     expect(answer(version, 'getDispute', { reason: 'other' })).toEqual({ reason: 'other' })
   })
@@ -251,7 +251,7 @@ describe('events and endpoints', () => {
   })
 })
 
-test('what nothing changes has no translation', () => {
+test('a schema that no change touches has no translation', () => {
   expect(operation('2025-06-01', 'getPass').down).toBeUndefined()
   expect(operation('2025-06-01', 'createPass').upBody).toBeUndefined()
   for (const each of versions.at(-1)!.operations) {

@@ -75,7 +75,7 @@ const OPTIONAL = [
 const RENAMED = ['properties: { a: { type: string } }', 'properties: { b: { type: string } }'] as const
 const listed = (schema: string) => `{ type: object, properties: { data: { type: array, items: ${schema} } } }`
 
-test('an answer', () => {
+test('a lens translates an inline schema of an answer', () => {
   const { down, found, refuted, index } = run(
     pairOf((schema) => answering(schema), ...OPTIONAL),
     optional(7, 'sendA 200'),
@@ -110,7 +110,7 @@ test.each(['202', '4XX', 'default'])('an answer with status %s', (status) => {
   expect(found).toEqual([])
 })
 
-test('an event', () => {
+test('a lens translates an inline schema of an event', () => {
   const document = (schema: string) =>
     `paths: {}\nwebhooks: { a.done: { post: { requestBody: { ${json(`{ type: object, properties: { data: ${schema} } }`)} }, responses: { "200": { description: ok } } } } }`
   const { event, found } = run(pairOf(document, ...RENAMED), rename(placeIn('event a.done', ['data'])))
@@ -118,7 +118,7 @@ test('an event', () => {
   expect(found).toEqual([])
 })
 
-test('a part of a component, wherever that occurs', () => {
+test('a lens translates a part of a component, wherever that occurs', () => {
   const document = (schema: string) =>
     `${sending(`requestBody: { ${json("{ $ref: '#/components/schemas/X' }")} }, responses: { "200": { description: ok, ${json("{ type: array, items: { $ref: '#/components/schemas/X' } }")} } }`)}\ncomponents: { schemas: { X: { type: object, properties: { "in side": ${schema} } } } }`
   const { up, down, found, refuted } = run(pairOf(document, ...RENAMED), rename(placeIn('X', ['in side'])))
@@ -128,7 +128,7 @@ test('a part of a component, wherever that occurs', () => {
   expect(refuted()).toEqual([])
 })
 
-test('several places of one lens', () => {
+test('a lens translates several places', () => {
   const document = (schema: string) =>
     sending(`requestBody: { ${json(schema)} }, responses: { "200": { description: ok, ${json(schema)} } }`)
   const { up, down, found } = run(pairOf(document, ...RENAMED), rename('sendA body', 'sendA 200'))
@@ -154,7 +154,7 @@ describe('what is wrong is said', () => {
     expect(found).toEqual([])
     expect(refuted().join()).toContain('must be a string')
   })
-  test('a value of another type in its place, by a proof', () => {
+  test('a proof finds a value of another type in its place', () => {
     const { refuted } = run(
       pairOf((schema) => answering(schema), ...OPTIONAL),
       optional('none', 'sendA 200'),

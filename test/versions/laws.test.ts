@@ -23,23 +23,26 @@ describe('enumerations', () => {
       ? [{ change, lens, component: lens.schemas[0]! }]
       : [],
   )
-  test.each(enumerations)('$change.id: $component', ({ change, lens, component }) => {
-    const [up, down] = [namesTable(lens, 'up'), namesTable(lens, 'down')]
-    const old = membersIn(before(change.version), component)
-    const now = membersIn(change.version, component)
-    const lost = new Set(Object.keys(lens.merge))
-    for (const member of old) {
-      const there = up.get(member) ?? member
-      expect(now).toContain(there)
-      expect(down.get(there) ?? there).toBe(member)
-    }
-    for (const member of now) {
-      const there = down.get(member) ?? member
-      expect(old).toContain(there)
-      if (!lost.has(member)) expect(up.get(there) ?? there).toBe(member)
-    }
-    expect(lost.size > 0).toBe(lens.loss === 'merge')
-  })
+  test.each(enumerations)(
+    'values of an enumeration translate there and back: $change.id, $component',
+    ({ change, lens, component }) => {
+      const [up, down] = [namesTable(lens, 'up'), namesTable(lens, 'down')]
+      const old = membersIn(before(change.version), component)
+      const now = membersIn(change.version, component)
+      const lost = new Set(Object.keys(lens.merge))
+      for (const member of old) {
+        const there = up.get(member) ?? member
+        expect(now).toContain(there)
+        expect(down.get(there) ?? there).toBe(member)
+      }
+      for (const member of now) {
+        const there = down.get(member) ?? member
+        expect(old).toContain(there)
+        if (!lost.has(member)) expect(up.get(there) ?? there).toBe(member)
+      }
+      expect(lost.size > 0).toBe(lens.loss === 'merge')
+    },
+  )
 })
 
 describe('allowed ⇄ blocked', () => {
@@ -55,7 +58,7 @@ describe('allowed ⇄ blocked', () => {
     fc.subarray(KNOWN, { minLength: KNOWN.length - 3 }),
     fc.constant(null),
   )
-  test('what is blocked stays blocked when read and written back', () => {
+  test('a blocked category stays blocked when read and written back', () => {
     fc.assert(
       fc.property(lists, (blocked) => {
         expect(meaning(up(down(blocked)))).toEqual(meaning(blocked))
@@ -63,7 +66,7 @@ describe('allowed ⇄ blocked', () => {
       { seed: SEED, numRuns: 200 },
     )
   })
-  test('what is allowed is read as it was written, in the order of the catalogue', () => {
+  test('an allowed category is read as it was written, in the order of the catalog', () => {
     fc.assert(
       fc.property(lists, (allowed) => {
         const all = allowed?.length === KNOWN.length
@@ -72,7 +75,7 @@ describe('allowed ⇄ blocked', () => {
       { seed: SEED, numRuns: 200 },
     )
   })
-  test('whatever is not allowed is blocked: a code is never both, never neither', () => {
+  test('a category that is not allowed is blocked: a code is never both, never neither', () => {
     fc.assert(
       fc.property(fc.subarray(KNOWN), fc.constantFrom(...KNOWN), (allowed, code) => {
         expect(up(allowed)!.includes(code)).toBe(!allowed.includes(code))

@@ -137,12 +137,15 @@ const WRONG: readonly (readonly [string, string])[] = [
 
 const found = errorsOf([...RIGHT, ...WRONG.map(([, snippet]) => snippet)])
 
-test.each(RIGHT.map((snippet, index) => [snippet, index] as const))('compiles: %s', (_, index) => {
-  expect(found[index]).toEqual([])
-})
+test.each(RIGHT.map((snippet, index) => [snippet, index] as const))(
+  'a change that is right compiles: %s',
+  (_, index) => {
+    expect(found[index]).toEqual([])
+  },
+)
 
 test.each(WRONG.map(([name], index) => [name, RIGHT.length + index] as const))(
-  'does not compile: %s',
+  'a change that is wrong does not compile: %s',
   (_, index) => {
     expect(found[index]!.length).toBeGreaterThan(0)
     // Not for a slip of the fixture itself: a name that cannot be found, a module, a comma.

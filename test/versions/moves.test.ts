@@ -135,13 +135,16 @@ const ROWS: readonly (readonly [string, string, string, readonly Lens[], unknown
 ]
 
 describe('a property that moves', () => {
-  test.each(ROWS)('%s', (_, old, next, lenses, one, other) => {
-    const run = pairOf([old, next], lenses)
-    expect(run.up(one)).toEqual(other)
-    expect(run.down(other)).toEqual(one)
-    expect(run.gate).toEqual([])
-    expect(run.refuted()).toEqual([])
-  })
+  test.each(ROWS)(
+    'a property that moves is translated there and back: %s',
+    (_, old, next, lenses, one, other) => {
+      const run = pairOf([old, next], lenses)
+      expect(run.up(one)).toEqual(other)
+      expect(run.down(other)).toEqual(one)
+      expect(run.gate).toEqual([])
+      expect(run.refuted()).toEqual([])
+    },
+  )
 
   test('absent stays absent, and null stays null', () => {
     const nullable = '{ type: [string, "null"] }'
@@ -178,7 +181,7 @@ describe('a property that moves', () => {
     expect(run.field('at.x')).toBe('at.x')
   })
 
-  test('what goes with the object that it leaves is named', () => {
+  test('a property that is lost with the object that it leaves is named', () => {
     const old = root(`at: ${object(`city: ${STRING}, zip: ${STRING}`)}`)
     const { gate } = pairOf([old, root(`city: ${STRING}`)], [moved('at.city', 'city')])
     expect(gate).toEqual([expect.stringContaining('change-lossy change: Root.at.zip goes with the object')])
@@ -206,7 +209,7 @@ describe('null in the place of a whole component', () => {
   const instead = { n: 0 }
   const filled = { one: instead, must: instead, all: [instead, { n: 1 }], map: { a: instead }, maybe: null }
 
-  test('in answers: shown as something, wherever the component stands; null of a place stays null', () => {
+  test('null for a whole component is shown in answers as something, wherever the component is; null of a place stays null', () => {
     const lens = { kind: 'nullable', schemas: ['Thing'], value: instead } as const
     const run = pairOf([`${thing(false)}, ${use}`, `${thing(true)}, ${use}`], [lens])
     expect(run.down(full)).toEqual(filled)
@@ -216,7 +219,7 @@ describe('null in the place of a whole component', () => {
     expect(run.refuted()).toEqual([])
   })
 
-  test('in requests: taken as something', () => {
+  test('null for a whole component is taken in requests as something', () => {
     const lens = { kind: 'non-null', schemas: ['Thing'], value: instead } as const
     const run = pairOf([`${thing(true)}, ${use}`, `${thing(false)}, ${use}`], [lens])
     expect(run.up(full)).toEqual(filled)

@@ -451,7 +451,7 @@ test('the lenses without a mistake pass the gate and the proof', () => {
 })
 
 describe('a lens with a mistake', () => {
-  test.each(MUTATIONS)('%s, %s', (key, _, lens, where) => {
+  test.each(MUTATIONS)('a mistake in the lens %s is caught by %s', (key, _, lens, where) => {
     const caught = caughtBy({ ...RIGHT, [key]: lens })
     expect(caught.join(', ')).toContain(where)
   })

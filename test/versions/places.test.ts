@@ -262,7 +262,7 @@ test('wherever a component stands, its values are translated or the place is nam
   expect([...new Set(inBodies)].sort()).toEqual(NAMED)
 })
 
-test('two deep as well', { timeout: 300_000 }, () => {
+test('a difference is translated two structures deep as well', { timeout: 300_000 }, () => {
   const { translated, named, ...lost } = count(deep)
   expect(lost).toEqual({ 'in silence': [], wrong: [] })
   expect(translated.length).toBeGreaterThan(named.length)

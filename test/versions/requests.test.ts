@@ -60,15 +60,18 @@ const get = (parameters: readonly string[], path = '/a', id = 'getA', status = '
 const of = (where: ParameterPart) => ({ operations: [] as string[], in: where })
 
 describe('names of parameters', () => {
-  test.each(['query', 'header'] as const)('in the %s: under the new one, and only there', (where) => {
-    const lens = { kind: 'renamed-parameter', ...of(where), from: 'old', to: 'New' } as const
-    const run = family([get([parameter(where, 'old')]), get([parameter(where, 'New')])], [lens])
-    const to = where === 'header' ? 'new' : 'New'
-    expect(run.up(where, { old: 'x', other: 'y' })).toEqual({ [to]: 'x', other: 'y' })
-    expect(run.up(where, {})).toEqual({})
-    expect(run.route).toContain("parameterNames: { New: 'old' }")
-  })
-  test('that two parameters have swapped', () => {
+  test.each(['query', 'header'] as const)(
+    'a renamed parameter in the %s is read under the new name, and only there',
+    (where) => {
+      const lens = { kind: 'renamed-parameter', ...of(where), from: 'old', to: 'New' } as const
+      const run = family([get([parameter(where, 'old')]), get([parameter(where, 'New')])], [lens])
+      const to = where === 'header' ? 'new' : 'New'
+      expect(run.up(where, { old: 'x', other: 'y' })).toEqual({ [to]: 'x', other: 'y' })
+      expect(run.up(where, {})).toEqual({})
+      expect(run.route).toContain("parameterNames: { New: 'old' }")
+    },
+  )
+  test('names that two parameters have swapped are translated', () => {
     const swap = (from: string, to: string) =>
       ({ kind: 'renamed-parameter', ...of('query'), from, to }) as const
     const both = get([parameter('query', 'a'), parameter('query', 'b')])
@@ -77,7 +80,7 @@ describe('names of parameters', () => {
       b: '1',
     })
   })
-  test('of placeholders: by their position, without a lens', () => {
+  test('a placeholder is renamed by its position, without a lens', () => {
     const run = family([
       get([parameter('path', 'a'), parameter('path', 'b')], '/{a}/x/{b}'),
       get([parameter('path', 'b'), parameter('path', 'c')], '/{b}/x/{c}'),
@@ -86,12 +89,12 @@ describe('names of parameters', () => {
     expect(run.bound).toEqual(['path'])
     expect(run.route).toContain("parameterNames: { b: 'a', c: 'b' }")
   })
-  test('of placeholders, on another path: by a lens', () => {
+  test('a placeholder on another path is renamed by a lens', () => {
     const lens = { kind: 'renamed-parameter', ...of('path'), from: 'a', to: 'b' } as const
     const documents = [get([parameter('path', 'a')], '/x/{a}'), get([parameter('path', 'b')], '/y/{b}')]
     expect(family(documents, [lens]).up('path', { a: '1' })).toEqual({ b: '1' })
   })
-  test('over two steps, in errors too', () => {
+  test('a renamed parameter is translated over two steps, in errors too', () => {
     const rename = (from: string, to: string) =>
       ({ kind: 'renamed-parameter', ...of('query'), from, to }) as const
     const documents = ['a', 'b', 'c'].map((name) => get([parameter('query', name)]))
@@ -99,7 +102,7 @@ describe('names of parameters', () => {
     expect(run.up('query', { a: '1' })).toEqual({ c: '1' })
     expect(run.route).toContain("parameterNames: { c: 'a' }")
   })
-  test('in the operations that the lens names alone', () => {
+  test('a parameter is renamed in the operations that the lens names alone', () => {
     const lens = {
       kind: 'renamed-parameter',
       operations: ['other'],
@@ -114,36 +117,42 @@ describe('names of parameters', () => {
 describe('values of parameters', () => {
   const limit = (schema: string) => get([parameter('query', 'limit', `schema: { ${schema} }`)])
   const twenty = { kind: 'default-parameter', ...of('query'), name: 'limit', value: 20 } as const
-  test('a default that another one took the place of', () => {
+  test('a default replaces another default', () => {
     const run = family([limit('type: integer, default: 20'), limit('type: integer, default: 10')], [twenty])
     expect(run.up('query', {})).toEqual({ limit: 20 })
     expect(run.up('query', { limit: 0 })).toEqual({ limit: 0 })
   })
-  test.each(['path', 'query', 'header'] as const)('one that is new and required, in the %s', (where) => {
-    const lens = { kind: 'default-parameter', ...of(where), name: 'space', value: 'main' } as const
-    const run = family(
-      [get([]), get([parameter(where, 'space')], where === 'path' ? '/{space}/a' : '/a')],
-      [lens],
-    )
-    expect(run.up(where, {})).toEqual({ space: 'main' })
-  })
+  test.each(['path', 'query', 'header'] as const)(
+    'a new required parameter in the %s gets its default',
+    (where) => {
+      const lens = { kind: 'default-parameter', ...of(where), name: 'space', value: 'main' } as const
+      const run = family(
+        [get([]), get([parameter(where, 'space')], where === 'path' ? '/{space}/a' : '/a')],
+        [lens],
+      )
+      expect(run.up(where, {})).toEqual({ space: 'main' })
+    },
+  )
   test('a default for a filter is a list of it', () => {
     const filter = get([parameter('query', 'limit', 'schema: { type: integer }, x-filter: equality')])
     const run = family([filter, filter], [twenty])
     expect(run.up('query', {})).toEqual({ limit: [20] })
     expect(run.up('query', { limit: [1] })).toEqual({ limit: [1] })
   })
-  test.each(['path', 'query'] as const)('another type, in the %s, with its default', (where) => {
-    const at = (type: string) => get([parameter(where, 'n', `schema: { type: ${type} }`)], '/{n}')
-    const convert = { kind: 'converted-parameter', ...of(where), in: where, name: 'n', up: String } as const
-    const lens = { kind: 'default-parameter', ...of(where), name: 'n', value: 'none' } as const
-    const run = family([at('integer'), at('string')], [convert, lens])
-    expect(run.up(where, { n: 5 })).toEqual({ n: '5' })
-    expect(run.up(where, {})).toEqual({ n: 'none' })
-    const alone = family([at('integer'), at('string')], [convert])
-    expect(alone.up(where, {})).toEqual({})
-  })
-  test('another name, another type and a default at once', () => {
+  test.each(['path', 'query'] as const)(
+    'a parameter in the %s takes another type with its default',
+    (where) => {
+      const at = (type: string) => get([parameter(where, 'n', `schema: { type: ${type} }`)], '/{n}')
+      const convert = { kind: 'converted-parameter', ...of(where), in: where, name: 'n', up: String } as const
+      const lens = { kind: 'default-parameter', ...of(where), name: 'n', value: 'none' } as const
+      const run = family([at('integer'), at('string')], [convert, lens])
+      expect(run.up(where, { n: 5 })).toEqual({ n: '5' })
+      expect(run.up(where, {})).toEqual({ n: 'none' })
+      const alone = family([at('integer'), at('string')], [convert])
+      expect(alone.up(where, {})).toEqual({})
+    },
+  )
+  test('a parameter takes another name, another type and a default at once', () => {
     const lenses = [
       { kind: 'renamed-parameter', ...of('query'), from: 'n', to: 'm' },
       { kind: 'converted-parameter', ...of('query'), in: 'query', name: 'm', up: Number },
@@ -156,7 +165,7 @@ describe('values of parameters', () => {
     expect(run.up('query', { n: '5' })).toEqual({ m: 5 })
     expect(run.up('query', {})).toEqual({ m: 7 })
   })
-  test.each(['query', 'header'] as const)('one that is ignored, in the %s', (where) => {
+  test.each(['query', 'header'] as const)('a parameter in the %s that is ignored is left out', (where) => {
     const lens = { kind: 'ignored-parameter', ...of(where), name: 'Gone' } as const
     const run = family([get([parameter(where, 'Gone')]), get([])], [lens])
     expect(run.up(where, { [where === 'header' ? 'gone' : 'Gone']: 'x', a: '1' })).toEqual({ a: '1' })
@@ -178,7 +187,7 @@ describe('operations and statuses', () => {
     expect(run.handlers).toContain('searchA(')
     expect(run.handlers).not.toContain('findA(')
   })
-  test('over two steps', () => {
+  test('a renamed operation is routed over two steps', () => {
     const documents = ['one', 'two', 'three'].map((id) => get([], `/${id}`, id))
     const run = family(
       documents,
@@ -189,7 +198,7 @@ describe('operations and statuses', () => {
     expect(run.handlers).toMatch(/^ {2}three\(/m)
     expect(run.handlers).not.toMatch(/^ {2}(one|two)\(/m)
   })
-  test('without the lens the old operation is one of its own', () => {
+  test('an old operation without the lens is an operation of its own', () => {
     const run = family([get([], '/old', 'findA'), get([], '/new', 'searchA')])
     expect(run.route).toContain("id: 'findA'")
     expect(run.handlers).toContain('findA(')

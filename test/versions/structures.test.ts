@@ -126,7 +126,7 @@ describe('an enumeration whose member has another name', () => {
       { c: 'red', d: ['red'] },
       { c: 'crimson', d: ['crimson'] },
     ],
-  ])('%s', (_, root, old, next) => {
+  ])('a renamed value is translated in %s', (_, root, old, next) => {
     const { up, down } = both(root)
     expect(up(old)).toEqual(next)
     expect(down(next)).toEqual(old)
@@ -159,20 +159,20 @@ describe('unions', () => {
   test.each([
     ['with a discriminator', declared],
     ['told apart by a tag', told],
-  ])('%s', (_, root) => {
+  ])('a value in a union %s is translated', (_, root) => {
     const { up, down } = both(root, `, ${members('a')}`)
     expect(up({ kind: 'a', c: 'red' })).toEqual({ kind: 'a', c: 'crimson' })
     expect(up({ kind: 'b', c: 'red' })).toEqual({ kind: 'b', c: 'red' })
     expect(down({ kind: 'a', c: 'crimson' })).toEqual({ kind: 'a', c: 'red' })
     expect(down({ kind: 'b', c: 'crimson' })).toEqual({ kind: 'b', c: 'crimson' })
   })
-  test('by kind of value, in lists too', () => {
+  test('a union is told apart by the kind of value, in lists too', () => {
     const { up } = both(
       `{ type: array, items: { oneOf: [${REF}, { type: object, properties: { c: ${REF} } }, { type: array, items: { type: string } }] } }`,
     )
     expect(up(['red', { c: 'red' }, ['red']])).toEqual(['crimson', { c: 'crimson' }, ['red']])
   })
-  test('by a property of its own', () => {
+  test('a union is told apart by a property of its own', () => {
     const { up } = both(
       `{ anyOf: [{ type: object, required: [x], properties: { x: { type: string }, c: ${REF} } }, { type: object, required: [y], properties: { y: { type: string }, c: { type: string } } }] }`,
     )
@@ -220,7 +220,7 @@ describe('properties', () => {
     const { bindings, operation } = family([object('m: { type: object }'), object('m: { type: object }')])
     expect(bindings.down(operation)).toBeUndefined()
   })
-  test('renamed', () => {
+  test('a renamed property is translated both ways', () => {
     const lens = [{ kind: 'rename', schemas: ['Root'], from: 'a', to: 'b' }] as const
     const { up, down, field } = family([object(string('a')), object(string('b'))], { '2030-06-01': lens })
     expect(up({ keep: '', a: '1' })).toEqual({ keep: '', b: '1' })
@@ -230,7 +230,7 @@ describe('properties', () => {
     expect(field('b[2].x')).toBe('a[2].x')
     expect(field('bb')).toBe('bb')
   })
-  test('one replaced by two', () => {
+  test('a property that is replaced by two is translated both ways', () => {
     const lens = [
       {
         kind: 'replace',
@@ -256,7 +256,7 @@ describe('properties', () => {
     expect(down({ keep: '', size: { w: 2 } })).toEqual({ keep: '' })
     expect(field('size')).toBe('')
   })
-  test('required now: a default up, and nothing lost below', () => {
+  test('a property that is required now gets a default up, and nothing is lost below', () => {
     const required = (more: string) => object('n: { type: integer }').replace('[keep]', `[keep${more}]`)
     const lens = [{ kind: 'default', schemas: ['Root'], property: 'n', value: 7 }] as const
     const run = family([required(''), required(', n')], { '2030-06-01': lens })
@@ -276,7 +276,7 @@ describe('properties', () => {
     expect(run.up({ keep: '', n: { a: 'x' } })).toEqual({ keep: '', n: { a: 'x' } })
     expect(run.field('n.a')).toBe('n.a')
   })
-  test('null now: shown as something below', () => {
+  test('a property that may be null now is shown as something below', () => {
     const lens = [{ kind: 'nullable', schemas: ['Root'], property: 'n', value: 0 }] as const
     const run = family([object('n: { type: integer }'), object('n: { type: [integer, "null"] }')], {
       '2030-06-01': lens,
@@ -286,14 +286,14 @@ describe('properties', () => {
     expect(run.down({ keep: '' })).toEqual({ keep: '' })
     expect(run.up({ keep: '', n: 3 })).toEqual({ keep: '', n: 3 })
   })
-  test('one that is gone: not taken up, made below', () => {
+  test('a property that is gone is not taken up, and is made below', () => {
     const down = (value: { keep: string }) => value.keep.length
     const lens = [{ kind: 'drop', schemas: ['Root'], property: 'n', loss: 'drop', down }] as const
     const run = family([object('n: { type: integer }'), object()], { '2030-06-01': lens })
     expect(run.up({ keep: 'abc', n: 7 })).toEqual({ keep: 'abc' })
     expect(run.down({ keep: 'abc' })).toEqual({ keep: 'abc', n: 3 })
   })
-  test('one that is converted; null and absence pass', () => {
+  test('a property is converted; null and absence pass', () => {
     const lens = [{ kind: 'convert', schemas: ['Root'], property: 'n', up: Number, down: String }] as const
     const run = family([object('n: { type: [string, "null"] }'), object('n: { type: [number, "null"] }')], {
       '2030-06-01': lens,
@@ -303,7 +303,7 @@ describe('properties', () => {
     expect(run.down({ keep: '', n: null })).toEqual({ keep: '', n: null })
     expect(run.up({ keep: '' })).toEqual({ keep: '' })
   })
-  test('two changes of one object in one version', () => {
+  test('two changes of one object in one version are both translated', () => {
     const lenses = [
       { kind: 'rename', schemas: ['Root'], from: 'a', to: 'b' },
       { kind: 'convert', schemas: ['Root'], property: 'n', up: Number, down: String },
@@ -316,7 +316,7 @@ describe('properties', () => {
   })
 })
 
-test('items of a batch, one by one', () => {
+test('the items of a batch are translated one by one', () => {
   const schemas = (members: string) =>
     `${colour(members)}, Item: { type: object, properties: { c: ${REF} } }, Root: { type: object, properties: { items: { type: array, x-judged: each, items: { $ref: '#/components/schemas/Item' } } } }`
   const { bindings, operation, field } = family([schemas('red, blue'), schemas('crimson, blue')], RED)

@@ -52,7 +52,7 @@ test('each function notes its change where it made a difference', () => {
     expect([value, ...noted(translate, value)]).toEqual([value, want, isNoted ? [C] : []])
 })
 
-test('what one translation has noted is not told of the next, also after one that failed', () => {
+test('changes that one translation has noted are not told of the next, also after one that failed', () => {
   const names = renames(C, [['a', 'b']])
   expect(noted(names, 'a')[1]).toEqual([C])
   expect(noted(names, 'x')[1]).toEqual([])

@@ -23,7 +23,7 @@ export interface Framed {
   readonly title: string
   /** First part of the address below the environment. */
   readonly path: string
-  /** Files in `page/assets/` beside the one that every page has. */
+  /** Files in `runtime/dashboard/html/assets/` that the page loads besides the script of every page. */
   readonly scripts?: readonly string[]
   readonly content: Html
 }

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createAuthorizations } from '../../../runtime/account/oauth/authorizations.ts'
 import { addressGroup } from '../../../runtime/platform/client-address.ts'
 import { createLimiter } from '../../../runtime/tenants/limits/limiter.ts'
-import { speak, startTestService, type TestService } from '../../support/service.ts'
+import { speak, useService } from '../../support/service.ts'
 import {
   Browser,
   type Console,
@@ -15,13 +15,12 @@ import {
   startConsole,
 } from './browser.ts'
 
-let service: TestService
+const service = useService()
 let console: Console
 let member: SignedIn
 let app: string
 
 beforeAll(async () => {
-  service = await startTestService()
   console = await startConsole(service)
   member = await signIn(service, console)
   app = (await registerClient(service)).id
@@ -29,7 +28,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   console.stop()
-  await service.stop()
 })
 
 type Fields = Readonly<Record<string, string>>
@@ -109,7 +107,7 @@ test('an address has so many calls a minute, of all endpoints together', async (
   crowded.stop()
 })
 
-test('the interface’s parameters suffice', async () => {
+test('the parameters of the interface suffice for an authorization', async () => {
   const redeemed = await redeem(await getCode())
   expect([redeemed.status, redeemed.body.scope]).toEqual([200, 'read pass:write'])
   expect(redeemed.headers.get('Cache-Control')).toBe('no-store')
@@ -132,7 +130,7 @@ describe('an authorization request', () => {
     { why: 'no scope', fields: { scope: '' }, error: 'invalid_scope' },
     { why: 'a scope that there is not', fields: { scope: 'read everything' }, error: 'invalid_scope' },
     { why: 'a scope beyond the client’s', fields: { scope: 'admin' }, error: 'invalid_scope' },
-  ])('with $why goes back with $error, state and iss', async ({ fields, error }) => {
+  ])('an authorization request with $why goes back with $error, state and iss', async ({ fields, error }) => {
     const { url, text } = await new Browser(console.url, member).go(authorizationUrl(newVerifier(), fields))
     expect(url.origin + url.pathname, text).toBe(REDIRECT)
     expect(url.hash).toBe('')
@@ -151,7 +149,7 @@ describe('an authorization request', () => {
     { uri: 'https://app.example:8443/callback' },
     { uri: 'https://app.example@evil.example/callback' },
     { uri: 'http://app.example/callback' },
-  ])('with the redirect $uri goes nowhere', async ({ uri }) => {
+  ])('an authorization request with the redirect $uri goes nowhere', async ({ uri }) => {
     const page = await new Browser(console.url, member).go(
       authorizationUrl(newVerifier(), { redirect_uri: uri }),
     )
@@ -159,7 +157,7 @@ describe('an authorization request', () => {
     expect(page.headers.get('X-Frame-Options')).toBe('DENY')
   })
 
-  test('of a native application may name any port of its machine', async () => {
+  test('an authorization request of a native application may name any port of its machine', async () => {
     const { code, verifier } = await getCode({
       client_id: 'svc-cli',
       redirect_uri: 'http://127.0.0.1:49152/callback',
@@ -174,19 +172,19 @@ describe('a code', () => {
     { why: 'another redirect', fields: { redirect_uri: `${REDIRECT}/more` } },
     { why: 'another verifier', fields: { code_verifier: newVerifier() } },
     { why: 'no verifier', fields: { code_verifier: '' } },
-  ])('is refused with $why', async ({ fields }) => {
+  ])('the token endpoint refuses an authorization code with $why', async ({ fields }) => {
     const refused = await redeem(await getCode(), fields as Fields)
     expect([refused.status, refused.body.error]).toEqual([400, 'invalid_grant'])
   })
 
-  test('used again ends what it was used for', async () => {
+  test('an authorization code that is used again ends what it was used for', async () => {
     const code = await getCode()
     const first = await redeem(code)
     expect((await redeem(code)).body.error).toBe('invalid_grant')
     expect(await statusOf(first.body.access_token)).toBe(401)
   })
 
-  test('is over after a minute', async () => {
+  test('an authorization code is over after a minute', async () => {
     const code = await getCode()
     await expireAll()
     expect((await redeem(code)).body.error).toBe('invalid_grant')
@@ -200,7 +198,7 @@ async function expireAll(): Promise<void> {
 }
 
 describe('a refresh token', () => {
-  test('used again ends its family, for good', async () => {
+  test('a refresh token that is used again ends its family, for good', async () => {
     const { refresh_token, access_token } = await getTokens()
     const { body } = await refresh(refresh_token)
     expect(body.refresh_token).not.toBe(refresh_token)
@@ -209,14 +207,14 @@ describe('a refresh token', () => {
     expect([await statusOf(access_token), await statusOf(body.access_token)]).toEqual([401, 401])
   })
 
-  test('sent twenty times at once is good for one answer', async () => {
+  test('a refresh token that is sent twenty times at once is good for one answer', async () => {
     const { refresh_token } = await getTokens()
     const answers = await Promise.all(Array.from({ length: 20 }, () => refresh(refresh_token)))
     expect(answers.filter(({ status }) => status === 200).length).toBeLessThanOrEqual(1)
     expect(answers.filter(({ status }) => status >= 500)).toEqual([])
   })
 
-  test('gives no more than was allowed, and may give less', async () => {
+  test('a refresh token gives no more than was allowed, and may give less', async () => {
     const { refresh_token } = await getTokens()
     expect((await refresh(refresh_token, { scope: 'write' })).body.error).toBe('invalid_scope')
     expect((await refresh(refresh_token, { scope: 'read' })).body.scope).toBe('read')
@@ -230,7 +228,7 @@ describe('a refresh token', () => {
     { held: 'pass:write', asked: 'card:read', given: undefined },
     { held: 'pass:write', asked: 'read', given: undefined },
     { held: 'pass:read', asked: 'pass:write', given: undefined },
-  ])('on $held asked for $asked gives $given', async ({ held, asked, given }) => {
+  ])('a refresh token for $held that asks for $asked gets $given', async ({ held, asked, given }) => {
     const { refresh_token } = await getTokens({ scope: held })
     const { status, body } = await refresh(refresh_token, { scope: asked })
     expect([status, body.scope, body.error]).toEqual(
@@ -240,12 +238,12 @@ describe('a refresh token', () => {
     expect((await refresh(body.refresh_token)).body.scope).toBe(held)
   })
 
-  test('of a client for writing passes may be had for reading them', async () => {
+  test('a refresh token for writing passes may be exchanged for reading them', async () => {
     const { id } = await registerClient(service, { scopes: ['pass:write'] })
     expect((await getTokens({ client_id: id, scope: 'pass:read' })).scope).toBe('pass:read')
   })
 
-  test('of another client is refused', async () => {
+  test('a refresh token of another client is refused', async () => {
     const { refresh_token } = await getTokens()
     expect((await refresh(refresh_token, { client_id: 'svc-cli' })).body.error).toBe('invalid_grant')
     expect((await refresh(refresh_token)).status).toBe(200)
@@ -254,13 +252,13 @@ describe('a refresh token', () => {
 
 describe('a revocation', () => {
   test.each([{ token: 'unknown' }, { token: `svc_at_sandbox_${'0'.repeat(49)}` }])(
-    'of $token is answered 200',
+    'a revocation of $token is answered 200',
     async ({ token }) => {
       expect((await post('/oauth/revoke', { token, client_id: app })).status).toBe(200)
     },
   )
 
-  test('by another client ends nothing', async () => {
+  test('a revocation by another client ends nothing', async () => {
     const { access_token } = await getTokens()
     expect((await post('/oauth/revoke', { token: access_token, client_id: 'svc-cli' })).status).toBe(200)
     expect(await statusOf(access_token)).toBe(200)
@@ -268,7 +266,7 @@ describe('a revocation', () => {
 })
 
 describe('a confidential client', () => {
-  test('shows its secret, in the body or as Basic, and a right one', async () => {
+  test('a confidential client shows its secret, in the body or as Basic, and a right one', async () => {
     const { id, secret } = await registerClient(service, { confidential: true })
     const code = () => getCode({ client_id: id })
     expect((await redeem(await code(), { client_id: id })).body.error).toBe('invalid_client')
@@ -283,16 +281,19 @@ describe('a confidential client', () => {
 })
 
 describe('a 401 names Basic, which clients may use', () => {
-  test.each(['/oauth/token', '/oauth/revoke'])('%s', async (path) => {
-    const { id } = await registerClient(service, { confidential: true })
-    const sent = { grant_type: 'refresh_token', refresh_token: 'x', token: 'x' }
-    const challenge = `Basic realm="${console.url}"`
-    const basic = { Authorization: `Basic ${btoa(`${id}:wrong`)}` }
-    const byHeader = await post(path, sent, basic)
-    expect([byHeader.status, byHeader.headers.get('WWW-Authenticate')]).toEqual([401, challenge])
-    const byBody = await post(path, { ...sent, client_id: id, client_secret: 'wrong' })
-    expect([byBody.status, byBody.headers.get('WWW-Authenticate')]).toEqual([401, challenge])
-  })
+  test.each(['/oauth/token', '/oauth/revoke'])(
+    '%s answers 401 and names Basic to a client that gave a wrong secret',
+    async (path) => {
+      const { id } = await registerClient(service, { confidential: true })
+      const sent = { grant_type: 'refresh_token', refresh_token: 'x', token: 'x' }
+      const challenge = `Basic realm="${console.url}"`
+      const basic = { Authorization: `Basic ${btoa(`${id}:wrong`)}` }
+      const byHeader = await post(path, sent, basic)
+      expect([byHeader.status, byHeader.headers.get('WWW-Authenticate')]).toEqual([401, challenge])
+      const byBody = await post(path, { ...sent, client_id: id, client_secret: 'wrong' })
+      expect([byBody.status, byBody.headers.get('WWW-Authenticate')]).toEqual([401, challenge])
+    },
+  )
 })
 
 describe('a member who becomes a viewer', () => {
@@ -300,38 +301,41 @@ describe('a member who becomes a viewer', () => {
     { scope: 'write', left: 'read' },
     { scope: 'pass:write', left: 'pass:read' },
     { scope: 'read pass:write', left: 'read' },
-  ])('leaves of $scope no more than $left, until the role is back', async ({ scope, left }) => {
-    const someone = await signIn(service, console, 'developer')
-    const { access_token, refresh_token } = await getTokens({ scope }, someone)
-    const setRole = (role: string) =>
-      service.database.control.query(
-        {
-          text: 'UPDATE control.members SET role = $3 WHERE tenant_id = $1 AND id = $2',
-        },
-        [someone.tenantId, someone.memberId, role],
-      )
-    const write = async (token: string) => {
-      service.forget()
-      const body = { template_id: 'tpl_00000000000000000000000000' }
-      return (await speak(service.urls.sandbox, { secret: token })('/v1/passes', { body })).body.error.code
-    }
-    await setRole('viewer')
-    expect([await statusOf(access_token, '/v1/passes'), await write(access_token)]).toEqual([
-      200,
-      'insufficient_scope',
-    ])
-    const lowered = (await refresh(refresh_token)).body
-    expect(lowered.scope).toBe(left)
-    expect(await statusOf(lowered.access_token, '/v1/passes')).toBe(200)
-    await setRole('developer')
-    const back = (await refresh(lowered.refresh_token)).body
-    expect(back.scope).toBe(scope)
-    expect(await write(back.access_token)).not.toBe('insufficient_scope')
-  })
+  ])(
+    'a member who becomes a viewer leaves of $scope no more than $left, until the role is back',
+    async ({ scope, left }) => {
+      const someone = await signIn(service, console, 'developer')
+      const { access_token, refresh_token } = await getTokens({ scope }, someone)
+      const setRole = (role: string) =>
+        service.database.control.query(
+          {
+            text: 'UPDATE control.members SET role = $3 WHERE tenant_id = $1 AND id = $2',
+          },
+          [someone.tenantId, someone.memberId, role],
+        )
+      const write = async (token: string) => {
+        service.forget()
+        const body = { template_id: 'tpl_00000000000000000000000000' }
+        return (await speak(service.urls.sandbox, { secret: token })('/v1/passes', { body })).body.error.code
+      }
+      await setRole('viewer')
+      expect([await statusOf(access_token, '/v1/passes'), await write(access_token)]).toEqual([
+        200,
+        'insufficient_scope',
+      ])
+      const lowered = (await refresh(refresh_token)).body
+      expect(lowered.scope).toBe(left)
+      expect(await statusOf(lowered.access_token, '/v1/passes')).toBe(200)
+      await setRole('developer')
+      const back = (await refresh(lowered.refresh_token)).body
+      expect(back.scope).toBe(scope)
+      expect(await write(back.access_token)).not.toBe('insufficient_scope')
+    },
+  )
 })
 
 describe('the page of consent', () => {
-  test('sends whoever is not signed in to sign in and back', async () => {
+  test('the consent page sends a member who is not signed in to sign in and back', async () => {
     const { url } = await new Browser(console.url).go(authorizationUrl(newVerifier()))
     expect([url.pathname, url.searchParams.get('return_to')]).toEqual([
       '/sign-in',
@@ -339,7 +343,7 @@ describe('the page of consent', () => {
     ])
   })
 
-  test('is not framed, and says who asks for what', async () => {
+  test('the consent page is not framed, and says who asks for what', async () => {
     const page = await new Browser(console.url, member).go(authorizationUrl(newVerifier()))
     expect(page.headers.get('X-Frame-Options')).toBe('DENY')
     expect(page.headers.get('Content-Security-Policy')).toContain("frame-ancestors 'none'")
@@ -349,7 +353,7 @@ describe('the page of consent', () => {
     }
   })
 
-  test('takes no form but its own, from its own site', async () => {
+  test('the consent page takes no form but its own, from its own site', async () => {
     const browser = new Browser(console.url, member)
     const page = await browser.go(authorizationUrl(newVerifier()))
     const forged = await browser.go(page.url, {
@@ -361,7 +365,7 @@ describe('the page of consent', () => {
     expect((await browser.submit(page, { decision: 'allow' }, elsewhere)).status).toBe(403)
   })
 
-  test('takes a fresh code of the member: a session alone lets no one in, and a no takes none', async () => {
+  test('the consent page takes a fresh code of the member: a session alone lets no one in, and a no takes none', async () => {
     const browser = new Browser(console.url, member)
     const page = await browser.go(authorizationUrl(newVerifier()))
     const used = await member.freshCode()
@@ -387,7 +391,7 @@ describe('the page of consent', () => {
     ])
   })
 
-  test('who only views lets read only', async () => {
+  test('the consent page lets a viewer grant only reading', async () => {
     const viewer = await signIn(service, console, 'viewer')
     const tokens = await getTokens({}, viewer)
     expect(tokens.scope).toBe('read')
@@ -440,7 +444,7 @@ describe('a NUL where a client is named', () => {
 describe('an access token', () => {
   const send = (token: string, url = service.urls.sandbox) => speak(url, { secret: token })
 
-  test('may do what its scopes say, and is told which one it needs', async () => {
+  test('an access token may do what its scopes say, and is told which one it needs', async () => {
     const { access_token } = await getTokens({ scope: 'pass:read' })
     expect((await send(access_token)('/v1/passes')).status).toBe(200)
     const body = { template_id: 'tpl_00000000000000000000000000' }
@@ -457,7 +461,7 @@ describe('an access token', () => {
     expect(other.body.error.required_scope).toBe('read')
   })
 
-  test('is good in its own environment', async () => {
+  test('an access token is good in its own environment', async () => {
     const { access_token } = await getTokens()
     const { status, body } = await send(access_token, service.urls.live)('/v1/me')
     expect([status, body.error.code]).toEqual([401, 'environment_mismatch'])
@@ -486,7 +490,7 @@ describe('an access token', () => {
     expect((await send(access_token)('/v1/me')).body.error.code).toBe('invalid_token')
   })
 
-  test('stands nowhere in the database, and its consent and end are in the audit log', async () => {
+  test('an access token stands nowhere in the database, and its consent and end are in the audit log', async () => {
     const { access_token, refresh_token } = await getTokens()
     const { rows } = await service.database.control.query<{ text: string }>({
       text: 'SELECT a::text AS text FROM control.oauth_artefacts a',

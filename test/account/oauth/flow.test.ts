@@ -2,20 +2,18 @@
 import * as oauth from 'oauth4webapi'
 import * as client from 'openid-client'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { speak, startTestService, type TestService } from '../../support/service.ts'
+import { speak, useService } from '../../support/service.ts'
 import { Browser, type Console, REDIRECT, registerClient, signIn, startConsole } from './browser.ts'
 
-let service: TestService
+const service = useService()
 let console: Console
 
 beforeAll(async () => {
-  service = await startTestService()
   console = await startConsole(service)
 })
 
 afterAll(async () => {
   console.stop()
-  await service.stop()
 })
 
 const insecure = { [oauth.allowInsecureRequests]: true }

@@ -1,23 +1,17 @@
 /** Configuration that goes from the sandbox to live: planned, copied once, compared when asked for again. */
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { current, versions } from '../../../generated/versions.ts'
 import { verifyAudit } from '../../../runtime/tenants/admin/audit.ts'
 import { revokeKey } from '../../../runtime/tenants/admin/keys.ts'
 import { verifyTenant } from '../../../runtime/tenants/admin/tenants.ts'
-import { makeKey, makeTenant, START, startTestService, type TestService } from '../../support/service.ts'
+import { makeKey, makeTenant, START, useService } from '../../support/service.ts'
 import { contentOf, ENDPOINT, make, openPromoter, PROGRAM, type Promoter, TEMPLATE } from './setup.ts'
 
-let service: TestService
+const service = useService({ env: { SVC_WEBHOOK_ALLOW: '127.0.0.0/8' } })
 let promoter: Promoter
 
-beforeAll(async () => {
-  service = await startTestService({ env: { SVC_WEBHOOK_ALLOW: '127.0.0.0/8' } })
-})
-afterAll(() => service.stop())
 beforeEach(async () => {
-  service.clock.now = START
-  service.clock.monotonic += 240_000
   const tenantId = await makeTenant(service)
   await verifyTenant(service.operator, tenantId)
   promoter = await openPromoter(service, tenantId, current)
@@ -40,7 +34,7 @@ const fault = ({ status, body }: Awaited<ReturnType<Promoter['promote']>>) => [
 describe.each(TYPES)('a %s', (resource_type, path, content) => {
   const make1 = () => make(promoter.sandbox, path, content)
 
-  test('is copied as it is, under a new id', async () => {
+  test('a promoted object is copied as it is, under a new id', async () => {
     const id = await make1()
     const answer = await promoter.promote({ resource_type, sandbox_ids: [id] })
     expect(answer.status).toBe(201)
@@ -62,7 +56,7 @@ describe.each(TYPES)('a %s', (resource_type, path, content) => {
     expect((await promoter.live('/v1/promotions')).body.data).toEqual([answer.body])
   })
 
-  test('is copied once: repeated, nothing is done', async () => {
+  test('a promoted object is copied once: repeated, nothing is done', async () => {
     const id = await make1()
     const order = { resource_type, sandbox_ids: [id] }
     const { body: first } = await promoter.promote(order)
@@ -78,7 +72,7 @@ describe.each(TYPES)('a %s', (resource_type, path, content) => {
     expect(await eventsOf()).toHaveLength(told)
   })
 
-  test('that was changed shows where, and is left alone', async () => {
+  test('a promoted object that was changed shows where, and is left alone', async () => {
     const id = await make1()
     const order = { resource_type, sandbox_ids: [id] }
     const { live_id } = (await promoter.promote(order)).body.created[0]
@@ -101,7 +95,7 @@ describe.each(TYPES)('a %s', (resource_type, path, content) => {
     expect((await promoter.promote(order)).body.plan[0].action).toBe('unchanged')
   })
 
-  test('20 times at once: one copy', async () => {
+  test('20 concurrent promotions of an object make one copy', async () => {
     const id = await make1()
     const answers = await Promise.all(
       Array.from({ length: 20 }, () => promoter.promote({ resource_type, sandbox_ids: [id] })),
@@ -141,7 +135,7 @@ describe.each(TYPES)('a %s', (resource_type, path, content) => {
     expect(applied.body.created.map(({ sandbox_id }: { sandbox_id: string }) => sandbox_id)).toEqual([fresh])
   })
 
-  test('what is not there, is of another type, or of another tenant’s sandbox is refused by its field', async () => {
+  test('a promotion of an object that is missing, of another type, or of another tenant’s sandbox is refused by its field', async () => {
     const theirs = await openPromoter(service, await makeTenant(service), current)
     const [id, foreign] = [await make1(), await make(theirs.sandbox, path, content)]
     const other = await make(promoter.live, path, content)
@@ -181,7 +175,7 @@ describe('the key of the sandbox', () => {
   const keyOf = async (options: Parameters<typeof makeKey>[2], tenantId = promoter.tenantId) =>
     (await makeKey(service, tenantId, options)).secret
 
-  test('is needed, and is checked as it would be there', async () => {
+  test('the key of the sandbox is needed, and is checked as it would be there', async () => {
     const body = await order()
     const revoked = await makeKey(service, promoter.tenantId, { scope: 'admin' })
     await revokeKey(service.operator, revoked.id)
@@ -215,7 +209,7 @@ describe('the key of the sandbox', () => {
     expect(fault(await promoter.promote(body, { key }))).toEqual([401, 'revoked_api_key', HEADER])
   })
 
-  test('never stands in an answer, in what is stored, or in the audit log', async () => {
+  test('the key of the sandbox never stands in an answer, in what is stored, or in the audit log', async () => {
     const { text } = await promoter.promote(await order())
     const text2 = (await promoter.live('/v1/audit_log')).text
     expect(text + text2).not.toContain(promoter.sandboxKey.secret)
@@ -278,7 +272,7 @@ describe('rules of live', () => {
     expect((await promoter.promote(order)).body.created).toHaveLength(1)
   })
 
-  test('what is archived or disabled is not copied; a copy that is, differs', async () => {
+  test('an archived or disabled object is not copied; a copy that is archived or disabled differs', async () => {
     const template = await make(promoter.sandbox, '/v1/pass_templates', TEMPLATE)
     const ended = await make(promoter.sandbox, '/v1/pass_templates', TEMPLATE)
     const order = { resource_type: 'pass_template', sandbox_ids: [template] }
@@ -339,7 +333,7 @@ describe('a plan that has become another one', () => {
     return { order, plan_id: body.id as string }
   }
 
-  test('is not carried out: the answer says what has changed', async () => {
+  test('a plan that has become another one is not carried out: the answer says what has changed', async () => {
     const { order, plan_id } = await dryRun(3)
     const [first, second] = order.sandbox_ids
     await promoter.promote({ ...order, sandbox_ids: [first] })
@@ -354,7 +348,7 @@ describe('a plan that has become another one', () => {
     expect((await promoter.promote(order)).body.created).toHaveLength(2)
   })
 
-  test('has to be a dry run of the same', async () => {
+  test('a plan that has become another one has to be a dry run of the same', async () => {
     const { order, plan_id } = await dryRun()
     const other = await openPromoter(service, await makeTenant(service), current)
     const applied = (await promoter.promote({ ...order, sandbox_ids: order.sandbox_ids.slice(1) })).body.id

@@ -1,7 +1,7 @@
 /** Every error code of the documents: produced here, or said why not. */
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { current, versions } from '../../../generated/versions.ts'
 import { USDC_CHAINS } from '../../../runtime/money/chain/usdc-chains.ts'
 import { NOT_WRITTEN_YET } from '../../../runtime/process/handlers.ts'
@@ -19,8 +19,7 @@ import {
   type Send,
   START,
   speak,
-  startTestService,
-  type TestService,
+  useService,
 } from '../../support/service.ts'
 import { issuePass, makeTemplate, someoneWaits, TEMPLATE, whileHeld } from '../fixtures.ts'
 
@@ -30,28 +29,21 @@ const ADDRESS = `${USDC_CHAINS.sandbox.id}:0x52908400098527886E0F7030069857D2E41
 const PAYOUT = { amount: 2, currency: 'usdc', destination_id: 'pod_00000000000000000000000000' }
 
 let relay: Relay
-let service: TestService
 let tenantId: string
 let secret: string
 let send: Send
 let templateId: string
 
-beforeAll(async () => {
+const service = useService(async () => {
   const opened = await openRelayedDatabase({ poolSize: 10 })
   relay = opened.relay
-  service = await startTestService({
-    database: opened.database,
-    env: { SVC_LICENSED_STATES: 'NY' },
-  })
+  return { database: opened.database, env: { SVC_LICENSED_STATES: 'NY' } }
+})
+beforeAll(async () => {
   tenantId = await makeTenant(service)
   secret = (await makeKey(service, tenantId, { scope: 'admin' })).secret
   send = speak(service.urls.sandbox, { secret, version: current })
   templateId = await makeTemplate(send)
-})
-afterAll(() => service.stop())
-beforeEach(() => {
-  service.clock.now = START
-  service.clock.monotonic += 240_000
 })
 
 type KeyOptions = Parameters<typeof makeKey>[2]
@@ -283,26 +275,29 @@ function leadsSomewhere(address: string): boolean {
   return pages.get(page)?.includes(`id="${anchor}"`) ?? false
 }
 
-test.each(Object.entries(PRODUCED))('%s', async (code, produce) => {
-  const { status, body, headers, text } = await produce()
-  expect([status, body.error?.code]).toEqual([status, code])
-  const { type, doc_url, request_id, message } = body.error
-  expect(TYPES[type]).toContain(status)
-  expect(message).toMatch(/\.$/)
-  expect([request_id, leadsSomewhere(doc_url)]).toEqual([headers.get('Request-Id'), true])
-  const { members = [], headers: names = [] } = COMPANIONS[code] ?? {}
-  expect(members.filter((member) => body.error[member] === undefined)).toEqual([])
-  expect(names.filter((name) => !headers.has(name))).toEqual([])
-  // No stack, SQL or file name leaves.
-  expect(text).not.toMatch(/\bat [\w.]+ \(|node_modules|\.ts\b|SELECT |relation "/)
-})
+test.each(Object.entries(PRODUCED))(
+  'the service answers with the error code %s of the documents',
+  async (code, produce) => {
+    const { status, body, headers, text } = await produce()
+    expect([status, body.error?.code]).toEqual([status, code])
+    const { type, doc_url, request_id, message } = body.error
+    expect(TYPES[type]).toContain(status)
+    expect(message).toMatch(/\.$/)
+    expect([request_id, leadsSomewhere(doc_url)]).toEqual([headers.get('Request-Id'), true])
+    const { members = [], headers: names = [] } = COMPANIONS[code] ?? {}
+    expect(members.filter((member) => body.error[member] === undefined)).toEqual([])
+    expect(names.filter((name) => !headers.has(name))).toEqual([])
+    // No stack, SQL or file name leaves.
+    expect(text).not.toMatch(/\bat [\w.]+ \(|node_modules|\.ts\b|SELECT |relation "/)
+  },
+)
 
 describe('the catalogue', () => {
-  test('is produced here, but for what nothing can produce yet', () => {
+  test('every code of the catalogue is produced here, but for what nothing can produce yet', () => {
     expect(codesOf.get(current)!.toSorted()).toEqual([...Object.keys(PRODUCED), ...NOT_AT_PRESENT].toSorted())
   })
 
-  test('what is not answered at present would be by an operation that nobody has written', () => {
+  test('every code that is not answered at present belongs to an operation without a handler', () => {
     expect(Object.keys(NOT_WRITTEN_YET)).toEqual([])
   })
 

@@ -2,21 +2,13 @@
  * Typical mistakes, and what each version says of them: `mistakes.txt` is read by people. `UPDATE_GOLDEN=1` writes it.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import {
-  type Answer,
-  type Call,
-  makeKey,
-  makeTenant,
-  speak,
-  startTestService,
-  type TestService,
-} from '../../support/service.ts'
+import { beforeAll, expect, test } from 'vitest'
+import { type Answer, type Call, makeKey, makeTenant, speak, useService } from '../../support/service.ts'
 import { issuePass, makeTemplate, NO_PASS, TEMPLATE, VERSIONS } from '../fixtures.ts'
 
 const GOLDEN = new URL('mistakes.txt', import.meta.url)
 
-let service: TestService
+const service = useService()
 let secret: string
 /** Of two pages of passes, newest first. */
 let cursor: string
@@ -33,12 +25,10 @@ async function makePasses(): Promise<{ secret: string; cursor: string }> {
 }
 
 beforeAll(async () => {
-  service = await startTestService()
   const mine = await makePasses()
   ;({ secret, cursor } = mine)
   otherTenantsCursor = (await makePasses()).cursor
 })
-afterAll(() => service.stop())
 
 const post = (path: string, body: unknown): [string, Call] => [path, { body }]
 const raw = (text: string): [string, Call] => [
@@ -120,7 +110,7 @@ function show({ status, body }: Answer): string {
   return `${status} ${code}: ${message}${rest.join('')}`
 }
 
-test('each is told what was probably meant', async () => {
+test('each mistaken request is told what was probably meant', async () => {
   const lines: string[] = []
   for (const [path, call = {}] of mistakes) {
     const sent = path.replace('CURSOR', cursor).replace('OTHERS', otherTenantsCursor)

@@ -93,7 +93,7 @@ async function checkBoth(
 describe.each(versions)('$name', (version) => {
   const own = subjects.filter((subject) => subject.version === version)
   test.each(own.map(({ operation }) => [operation.id, operation] as const))(
-    '%s',
+    'the stages of %s judge generated requests as express-openapi-validator does',
     { timeout: 30_000 + CASES * 50 },
     async (id, operation) => {
       const seed =

@@ -101,7 +101,7 @@ test.each<readonly [string, Exchange]>([
       answer: refusal('conflict', 'invalid_state'),
     },
   ],
-])('nothing against %s', async (_, given) => {
+])('the guard reports nothing for %s', async (_, given) => {
   expect(await watched(given)).toEqual([])
 })
 
@@ -191,6 +191,6 @@ test.each<readonly [string, Exchange, Disagreement['what'], RegExp]>([
     'accepted against the document',
     /not found/,
   ],
-])('%s', async (_, given, what, violation) => {
+])('the guard reports %s', async (_, given, what, violation) => {
   expect(await watched(given)).toEqual([{ what, violation: expect.stringMatching(violation) }])
 })

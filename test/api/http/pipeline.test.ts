@@ -189,7 +189,7 @@ async function ask(setting: Setting, path = '/v1/things', init: RequestInit = {}
 test.each([
   ['sandbox', 200],
   ['live', 404],
-] as const)('an operation of the sandbox, in %s: %i', async (environment, status) => {
+] as const)('an operation of the sandbox is answered in %s with %i', async (environment, status) => {
   const answer = await ask({ operation: operation({ extensions: { environment: 'sandbox' } }), environment })
   expect(answer.status).toBe(status)
 })
@@ -200,12 +200,16 @@ test.each([
   ['enterprise', 'enterprise', 200],
   ['standard', 'trial', 403],
   ['standard', 'enterprise', 200],
-] as const)('%s is needed, %s is there: %i', async (plan, own, status) => {
-  const credential = { tenant: { ...CREDENTIAL.tenant, plan: own } }
-  const answer = await ask({ operation: operation({ extensions: { plan } }), credential })
-  expect(answer.status).toBe(status)
-  if (status === 403) expect(answer.body.error).toMatchObject({ code: 'plan_required', required_plan: plan })
-})
+] as const)(
+  'an operation that needs the plan %s is answered for the plan %s with %i',
+  async (plan, own, status) => {
+    const credential = { tenant: { ...CREDENTIAL.tenant, plan: own } }
+    const answer = await ask({ operation: operation({ extensions: { plan } }), credential })
+    expect(answer.status).toBe(status)
+    if (status === 403)
+      expect(answer.body.error).toMatchObject({ code: 'plan_required', required_plan: plan })
+  },
+)
 
 /** Marks what it is given, so that answers show which function they went through. */
 const marked = (by: string) => (body: object) => ({ ...body, by })
@@ -242,18 +246,21 @@ test.each([
   ['live', false, 403],
   ['live', true, 200],
   ['sandbox', false, 200],
-] as const)('verification in %s, verified %s: %i', async (environment, verified, status) => {
-  const setting = {
-    operation: operation({ extensions: { verified: true } }),
-    environment,
-    credential: { verified },
-  }
-  const answer = await ask(setting)
-  expect([answer.status, answer.code]).toEqual([
-    status,
-    status === 403 ? 'business_verification_required' : undefined,
-  ])
-})
+] as const)(
+  'an operation that needs verification is answered in %s, verified %s, with %i',
+  async (environment, verified, status) => {
+    const setting = {
+      operation: operation({ extensions: { verified: true } }),
+      environment,
+      credential: { verified },
+    }
+    const answer = await ask(setting)
+    expect([answer.status, answer.code]).toEqual([
+      status,
+      status === 403 ? 'business_verification_required' : undefined,
+    ])
+  },
+)
 
 test.each([
   ['any', 'read', 200],
@@ -262,14 +269,17 @@ test.each([
   ['admin', 'write', 403],
   ['admin', 'admin', 200],
   ['read', 'admin', 200],
-] as const)('scope %s with a key of %s: %i', async (scope, own, status) => {
-  const credential = { key: { ...CREDENTIAL.key, scope: own } }
-  const answer = await ask({ operation: operation({ extensions: { scope } }), credential })
-  expect(answer.status).toBe(status)
-  if (status === 403) expect(answer.body.error.required_scope).toBe(scope)
-})
+] as const)(
+  'an operation of the scope %s is answered for a key of %s with %i',
+  async (scope, own, status) => {
+    const credential = { key: { ...CREDENTIAL.key, scope: own } }
+    const answer = await ask({ operation: operation({ extensions: { scope } }), credential })
+    expect(answer.status).toBe(status)
+    if (status === 403) expect(answer.body.error.required_scope).toBe(scope)
+  },
+)
 
-test('what nobody has written is 501, after everything else is checked', async () => {
+test('an operation without a handler is answered with 501, after everything else is checked', async () => {
   const setting = {
     operation: operation({ query: [parameter({ name: 'a', required: true })] }),
     handlers: {},
@@ -279,7 +289,7 @@ test('what nobody has written is 501, after everything else is checked', async (
   expect([answer.status, answer.body.error.type, answer.code]).toEqual([501, 'api_error', 'not_implemented'])
 })
 
-test('what needs a second factor waits for one that is good for the request', async () => {
+test('an operation that needs a second factor waits for one that is good for the request', async () => {
   const seen: unknown[] = []
   const setting: Setting = {
     operation: operation({ extensions: { factor: true } }),
@@ -314,7 +324,7 @@ test.each([
   ['boolean', 'true', true],
   ['boolean', 'yes', undefined],
   ['string', 'a+b%20%E2%82%AC', 'a b €'],
-] as const)('a %s written %s', async (type, text, want) => {
+] as const)('a parameter of type %s reads or refuses the text %s', async (type, text, want) => {
   const handlers: Handlers = {
     getThing: async (_context, input: { query: object }) => ({ status: 200, body: input.query }),
   }
@@ -372,7 +382,7 @@ test.each([
   ['a string', 500, 'internal_error'],
   [undefined, 500, 'internal_error'],
   [new DatabaseUnavailable('at 10.0.0.1'), 503, 'unavailable'],
-])('a handler that throws %s', async (thrown, status, code) => {
+])('a handler that throws %s is answered with an error in JSON', async (thrown, status, code) => {
   const handlers: Handlers = {
     getThing: async () => {
       throw thrown
@@ -383,7 +393,7 @@ test.each([
   expect(JSON.stringify(answer.body)).not.toMatch(/SELECT|10\.0\.0\.1/)
 })
 
-test('what a handler refuses names its fields as the caller’s version does', async () => {
+test('a refusal by a handler names fields as the caller’s version does', async () => {
   const operationWithNames = operation({ downField: (field) => field.replace('blocked', 'allowed') })
   const refusing = {
     getThing: async () => {
@@ -398,7 +408,7 @@ test('what a handler refuses names its fields as the caller’s version does', a
   })
 })
 
-test('so do the items of a batch, but for fields that the caller’s own validator named', async () => {
+test('items of a batch are checked too, but for fields that the caller’s own validator named', async () => {
   const details = [{ field: 'blocked[0]', issue: 'is no $& category' }]
   const outcomes = [
     validationFailed(details),
@@ -472,7 +482,7 @@ test('path, query and headers reach the handler as the canonical version names t
   expect((await ask(setting, '/v1/things/seven')).status).toBe(404)
 })
 
-test('what a handler refuses names its parameter as the caller’s version does', async () => {
+test('a refusal by a handler names its parameter as the caller’s version does', async () => {
   const refused = async (param: string) => {
     const setting: Setting = {
       operation: operation({ parameterNames: { page: 'old' } }),

@@ -116,14 +116,14 @@ test.each([
   ['Abu al-Futuh', []],
   ['Reconnaissance General Bureau', []],
   ['Korea Trading', []],
-])('by a weak alias, %s is found only where it is the whole name', async (name, ids) => {
+])('a weak alias finds %s only where it is the whole name', async (name, ids) => {
   write({ 'sdn.csv': WEAK })
   const { match } = await createMatcher((await readList(folder)).entries)
   const found = match({ type: 'individual', name, date_of_birth: null, billing_address: null })
   expect(found.map(({ entry }) => entry.id)).toEqual(ids)
 })
 
-test('another weak alias changes an entry', async () => {
+test('a change of a weak alias changes its entry', async () => {
   const read = async (text: string) => {
     write({ 'sdn.csv': text })
     return (await readList(folder)).entries.map(({ hash }) => hash)
@@ -179,7 +179,7 @@ test('a name that cannot be compared is left out, and the others are compared', 
   }
 })
 
-test('its version follows from its contents alone', async () => {
+test('the version of a list follows from its contents alone', async () => {
   write({ 'sdn.csv': SDN })
   const [one, other] = [await readList(folder), await readList(join(folder, 'sdn.csv'))]
   expect(one).toEqual(other)
@@ -197,7 +197,7 @@ test.each<[string, Readonly<Record<string, string>>]>([
   ['another format', { 'sdn.csv': 'uid,last name\r\n1,Volkov' }],
   ['a record that was cut off', { 'sdn.csv': `${SDN}\r\n9,"PETROV, Ivan",individual` }],
   ['a quote without its end', { 'sdn.csv': '7,"VOLKOV, Dmitri,individual' }],
-])('%s is no list', async (_about, files) => {
+])('a folder with %s is refused as a sanctions list', async (_about, files) => {
   write(files)
   await expect(readList(folder)).rejects.toThrow(/sdn\.csv|quote/)
 })
@@ -207,7 +207,7 @@ test('the list that comes with the service is one', async () => {
   expect([name, entries.length > 10]).toEqual(['Test list', true])
 })
 
-test('records may hold commas, quotes and line breaks', async () => {
+test('a record of a list may hold commas, quotes and line breaks', async () => {
   expect(await parseCsv('a, b ,"c ""d"", e"\r\n"f\ng",,\n\x1a', createSteps())).toEqual([
     ['a', 'b', 'c "d", e'],
     ['f\ng', '', ''],
@@ -227,6 +227,6 @@ test.each([
   ['DOB 01 Jan 1950; alt. DOB 14 Mar 1961.', '1961-03-14', 'same'],
   ['POB Nowhere.', '1961-03-14', 'unknown'],
   ['DOB sometime.', '1961-03-14', 'unknown'],
-])('%s and %s: %s', (remarks, date, evidence) => {
+])('a birth date is compared: %s and %s are %s', (remarks, date, evidence) => {
   expect(compareBirths(date, readBirths(remarks))).toBe(evidence)
 })

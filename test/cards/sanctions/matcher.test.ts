@@ -25,21 +25,24 @@ test('the tables have more than sixty pairs', () => {
   expect(SAME.length + DIFFERENT.length).toBeGreaterThan(60)
 })
 
-test.each(about(SAME))('the same: %s', async (_about, pair) => {
+test.each(about(SAME))('the matcher finds the same person: %s', async (_about, pair) => {
   expect(await score('individual', pair)).toBeGreaterThan(0)
 })
 
-test.each(about(DIFFERENT))('somebody else: %s', async (_about, pair) => {
+test.each(about(DIFFERENT))('the matcher does not confuse two persons: %s', async (_about, pair) => {
   expect(await score('individual', pair)).toBe(0)
 })
 
-test.each(about(SAME_COMPANY))('the same company: %s', async (_about, pair) => {
+test.each(about(SAME_COMPANY))('the matcher finds the same company: %s', async (_about, pair) => {
   expect(await score('company', pair)).toBeGreaterThan(0)
 })
 
-test.each(about(DIFFERENT_COMPANY))('another company: %s', async (_about, pair) => {
-  expect(await score('company', pair)).toBe(0)
-})
+test.each(about(DIFFERENT_COMPANY))(
+  'the matcher does not confuse two companies: %s',
+  async (_about, pair) => {
+    expect(await score('company', pair)).toBe(0)
+  },
+)
 
 /** The same letters in each run. */
 function createRandom(): (below: number) => number {

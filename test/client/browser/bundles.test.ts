@@ -83,7 +83,7 @@ async function serve(files: Readonly<Record<string, string>>): Promise<Server> {
   return server
 }
 
-test('it runs in a page and in a worker', async () => {
+test('the client runs in a page and in a worker', async () => {
   const server = await serve({
     '/': '<!doctype html><script type="module" src="/page.js"></script>',
     '/page.js': await bundle(PROGRAM('window.report = ')),

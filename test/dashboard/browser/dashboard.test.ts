@@ -131,7 +131,7 @@ test.each([
   [390, 0],
   [1280, 1],
 ])(
-  'no finding of axe at %i pixels, light and dark',
+  'axe finds nothing on the pages at %i pixels, light and dark',
   async (width, turn) => {
     const found: string[] = []
     const look = async (page: Page, path: string) => {
@@ -151,7 +151,7 @@ test.each([
 )
 
 test.each([390, 1280])(
-  'no finding of axe in a rehearsal at %i pixels',
+  'axe finds nothing in a rehearsal at %i pixels',
   async (width) => {
     const look = async (page: Page) => {
       await page.getByRole('button', { name: 'Rehearse' }).click()

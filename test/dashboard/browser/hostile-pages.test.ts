@@ -104,7 +104,7 @@ async function sendWithCode(page: Page): Promise<number> {
   return (await answer).status()
 }
 
-test('without scripts every page says what it holds, and every form is sent', async () => {
+test('every page without scripts says what it holds, and every form is sent', async () => {
   const { page, complaints } = await open({ javaScriptEnabled: false })
   /** Where each form is, by where it goes. */
   const forms = new Map<string, string>()

@@ -70,7 +70,7 @@ test('a browser whose device knows nobody says so, and the page stays', async ()
   await page.getByLabel('Password').fill('still here')
 })
 
-test('without scripts nothing of it is shown where one signs in, and a word where one would add', async () => {
+test('passkeys are not offered without scripts where one signs in, and are explained where one would add them', async () => {
   const { page } = await open({ scripts: false, cookie: owner.cookie })
   await page.goto(`${dashboard.origin}/sign-in`)
   expect(await page.getByRole('button', { name: /passkey/ }).count()).toBe(0)

@@ -20,35 +20,38 @@ afterAll(async () => {
   await dashboard?.stop()
 })
 
-test.each(['light', 'dark'] as const)('on a telephone, %s', async (colorScheme) => {
-  const options = { viewport: { width: 390, height: 900 }, colorScheme, bypassCSP: true }
-  const context = await chromium.newContext(options)
-  const begun = await fetch(`${dashboard.origin}/begin/${owner.tenantId}/${owner.memberId}`)
-  const [name, value] = begun.headers.getSetCookie()[0]!.split(';')[0]!.split('=', 2)
-  await context.addCookies([{ name: name!, value: value!, url: dashboard.origin }])
-  const page = await context.newPage()
-  const url = `https://93.184.215.14/${colorScheme}/${'typed'.repeat(30)}`
-  await page.goto(`${dashboard.origin}/sandbox/webhook-endpoints/new`)
-  await page.getByLabel('Address').fill(url)
-  const { control } = dashboard.service.database
-  await control.query({ text: 'DELETE FROM control.sessions WHERE tenant_id = $1' }, [owner.tenantId])
-  await page.locator('form').getByRole('button', { name: 'Add' }).click()
-  await page.getByText('Your session has ended, and nothing was sent.').waitFor()
-  await page.evaluate(axe.source)
-  expect(await examine(page)).toEqual([])
-  await page.getByLabel('E-mail').fill(owner.email)
-  await page.getByLabel('Password').fill(owner.password)
-  await page.getByLabel('Code of your authenticator app').fill(owner.code())
-  await control.query({ text: 'DELETE FROM control.totp_uses WHERE tenant_id = $1' }, [owner.tenantId])
-  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
-  await page.getByRole('heading', { name: 'Send it again?' }).waitFor()
-  await page.getByText(url).waitFor()
-  await page.evaluate(axe.source)
-  expect(await examine(page)).toEqual([])
-  await page.getByRole('button', { name: 'Send' }).click()
-  await page
-    .getByText(/whsec_/)
-    .first()
-    .waitFor()
-  await context.close()
-})
+test.each(['light', 'dark'] as const)(
+  'a form sent after its session ended comes back readable on a phone in %s mode',
+  async (colorScheme) => {
+    const options = { viewport: { width: 390, height: 900 }, colorScheme, bypassCSP: true }
+    const context = await chromium.newContext(options)
+    const begun = await fetch(`${dashboard.origin}/begin/${owner.tenantId}/${owner.memberId}`)
+    const [name, value] = begun.headers.getSetCookie()[0]!.split(';')[0]!.split('=', 2)
+    await context.addCookies([{ name: name!, value: value!, url: dashboard.origin }])
+    const page = await context.newPage()
+    const url = `https://93.184.215.14/${colorScheme}/${'typed'.repeat(30)}`
+    await page.goto(`${dashboard.origin}/sandbox/webhook-endpoints/new`)
+    await page.getByLabel('Address').fill(url)
+    const { control } = dashboard.service.database
+    await control.query({ text: 'DELETE FROM control.sessions WHERE tenant_id = $1' }, [owner.tenantId])
+    await page.locator('form').getByRole('button', { name: 'Add' }).click()
+    await page.getByText('Your session has ended, and nothing was sent.').waitFor()
+    await page.evaluate(axe.source)
+    expect(await examine(page)).toEqual([])
+    await page.getByLabel('E-mail').fill(owner.email)
+    await page.getByLabel('Password').fill(owner.password)
+    await page.getByLabel('Code of your authenticator app').fill(owner.code())
+    await control.query({ text: 'DELETE FROM control.totp_uses WHERE tenant_id = $1' }, [owner.tenantId])
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+    await page.getByRole('heading', { name: 'Send it again?' }).waitFor()
+    await page.getByText(url).waitFor()
+    await page.evaluate(axe.source)
+    expect(await examine(page)).toEqual([])
+    await page.getByRole('button', { name: 'Send' }).click()
+    await page
+      .getByText(/whsec_/)
+      .first()
+      .waitFor()
+    await context.close()
+  },
+)

@@ -57,7 +57,7 @@ afterAll(async () => {
   await db.close()
 })
 
-test('writes, reads and repeats are what they are elsewhere', async () => {
+test('a service behind PgBouncer writes, reads and repeats as elsewhere', async () => {
   const templateId = await makeTemplate(send)
   const call = { body: { template_id: templateId }, headers: { 'Idempotency-Key': crypto.randomUUID() } }
   const answers = await Promise.all(Array.from({ length: 20 }, () => send('/v1/passes', call)))

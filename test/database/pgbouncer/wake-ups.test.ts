@@ -117,7 +117,7 @@ const env = () => ({
   SVC_PREPARED_STATEMENTS: 'off',
 })
 
-test('without a way past the pooler a start says what that means, with one it does not', async () => {
+test('a start says what it means to have no way past the pooler, and with one it does not', async () => {
   const program = startService(env())
   await until('the words', () => /by polling \(0\.5 s\)\. Set DATABASE_LISTEN_URL/.test(program.stderr()))
   await program.end() // the pooler's connections bear its clients' names

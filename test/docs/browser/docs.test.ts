@@ -108,7 +108,7 @@ test.each([
   [390, 0],
   [1280, 1],
 ])(
-  'no finding of axe at %i pixels, light and dark',
+  'axe finds nothing on the documentation at %i pixels, light and dark',
   async (width, turn) => {
     const { page, strange } = await open({ viewport: { width, height: 900 }, bypassCSP: true })
     const found: string[] = []
@@ -173,7 +173,7 @@ test('a sample is sent to the sandbox with the reader’s key, which stays in th
   await page.context().close()
 }, 60_000)
 
-test('what is live’s alone is not tried, and without scripts the samples stand', async () => {
+test('operations of live alone are not offered to try, and samples are shown without scripts', async () => {
   const { page } = await open()
   await page.goto(`${origin}/docs/${current}/passes`)
   const operations = await page.locator('section.operation').count()

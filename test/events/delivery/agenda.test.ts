@@ -17,7 +17,7 @@ test('a tenant with more to plan than fits into a visit comes again after a rest
   agenda.stop()
 })
 
-test('who is busy with a tenant goes on with it alone', () => {
+test('a worker that is busy with a tenant continues with it alone', () => {
   const agenda = createAgenda({ atOnce: 10, notify: () => {} })
   for (const tenantId of ['ten_a', 'ten_b']) {
     agenda.plan(tenantId, 1)

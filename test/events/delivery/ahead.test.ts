@@ -136,7 +136,7 @@ test('asked for twice it is sent once; while it is under way too', async () => {
   expect((await stage.attempts(endpoint))[1]).toMatchObject({ status: 'succeeded', trigger: 'manual' })
 })
 
-test('one that the schedule is making at the moment is left to it', async () => {
+test('an attempt that the schedule is making at the moment is left to it', async () => {
   let finish = (_status: number) => {}
   stage.work()
   const second = await failFirst()
@@ -197,7 +197,7 @@ test('an earlier attempt that succeeds by hand ends the schedule too', async () 
   expect(await waiting()).toEqual([])
 })
 
-test('by hand and by the schedule at the same moment: made once, and the schedule goes on', async () => {
+test('an attempt by hand and by the schedule at the same moment is made once, and the schedule continues', async () => {
   const worker = stage.work()
   const seconds: string[] = []
   await stage.emit(tenantId, 40)

@@ -79,7 +79,7 @@ test('a disabled endpoint gets what is retried by hand, and nothing else', async
   expect(await stage.attempts(endpoint)).toMatchObject([{ status: 'succeeded', trigger: 'manual' }])
 })
 
-test('what came into the queue while its endpoint was being disabled is cancelled', async () => {
+test('a delivery that came into the queue while its endpoint was being disabled is canceled', async () => {
   const endpoint = await stage.addEndpoint(tenantId, 'http://127.0.0.1:1')
   await stage.database.sandbox.transaction(async (tx) => {
     await tx.query({ text: 'UPDATE webhook_senders SET tokens = 0, refilled_at = $1' }, ['2100-01-01'])
@@ -113,7 +113,7 @@ test('a series from before the endpoint was enabled again does not go on', async
   ])
 })
 
-test('what fails while its endpoint is disabled, and enabled again, is not followed by another', async () => {
+test('an attempt that fails while its endpoint is disabled, and enabled again, is not followed by another', async () => {
   let answer = (_status: number) => {}
   receiver.answer = () =>
     new Promise((resolve) => {

@@ -57,31 +57,34 @@ test.each([
   { point: 'answered', sent: 1 },
   { point: 'uncommitted', sent: 1 },
   { point: 'committed', sent: 1 },
-])('killed when $point: sent again within lease and poll, or not at all', async ({ point, sent }) => {
-  const endpoint = await stage.addEndpoint(tenantId, receiver.url)
-  const ids = await stage.emit(tenantId, 3)
-  const program = await startWorker({ POINT: point })
-  await told(program, 'halted')
-  await until('what is under way', () => receiver.got.length === 3 * sent)
-  await program.end('SIGKILL')
-  const before = new Map(receiver.got.map(({ headers, body }) => [headers['service-event-id'], body]))
-  stage.work({ leaseMs: LEASE_MS, pollMs: POLL_MS })
-  await stage.drained(tenantId)
-  const counts = times()
-  expect([...counts.keys()].toSorted()).toEqual(ids.toSorted())
-  expect(Math.max(...counts.values())).toBeLessThanOrEqual(sent + 1)
-  const again = receiver.got.slice(3 * sent)
-  if (point === 'committed') expect(again.length).toBeLessThan(3)
-  else expect(again.length).toBe(3)
-  if (sent > 0) {
-    for (const { headers, body } of again) expect(body).toBe(before.get(headers['service-event-id']))
-  }
-  for (const attempt of await stage.attempts(endpoint)) {
-    expect(attempt).toMatchObject({ attempt: 1, status: 'succeeded', response_status: 204 })
-  }
-})
+])(
+  'a delivery whose worker is killed when $point is sent again within lease and poll, or not at all',
+  async ({ point, sent }) => {
+    const endpoint = await stage.addEndpoint(tenantId, receiver.url)
+    const ids = await stage.emit(tenantId, 3)
+    const program = await startWorker({ POINT: point })
+    await told(program, 'halted')
+    await until('what is under way', () => receiver.got.length === 3 * sent)
+    await program.end('SIGKILL')
+    const before = new Map(receiver.got.map(({ headers, body }) => [headers['service-event-id'], body]))
+    stage.work({ leaseMs: LEASE_MS, pollMs: POLL_MS })
+    await stage.drained(tenantId)
+    const counts = times()
+    expect([...counts.keys()].toSorted()).toEqual(ids.toSorted())
+    expect(Math.max(...counts.values())).toBeLessThanOrEqual(sent + 1)
+    const again = receiver.got.slice(3 * sent)
+    if (point === 'committed') expect(again.length).toBeLessThan(3)
+    else expect(again.length).toBe(3)
+    if (sent > 0) {
+      for (const { headers, body } of again) expect(body).toBe(before.get(headers['service-event-id']))
+    }
+    for (const attempt of await stage.attempts(endpoint)) {
+      expect(attempt).toMatchObject({ attempt: 1, status: 'succeeded', response_status: 204 })
+    }
+  },
+)
 
-test('killed in the middle of many: none is lost, none of those that were written is sent again', async () => {
+test('a worker killed in the middle of many deliveries loses none, and repeats none that were written', async () => {
   const endpoint = await stage.addEndpoint(tenantId, receiver.url)
   const ids = await stage.emit(tenantId, 150)
   const program = await startWorker()

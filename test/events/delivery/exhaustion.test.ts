@@ -46,7 +46,7 @@ function answerTogether(number: number, answer: Answer): void {
     })
 }
 
-test('of several deliveries that fail for the last time together one disables and tells', async () => {
+test('one of several deliveries that fail for the last time together disables the endpoint and tells', async () => {
   const failing = await stage.addEndpoint(tenantId, receiver.url)
   answerTogether(5, 500)
   await stage.emit(tenantId, 5, { attempt: 5 })
@@ -85,7 +85,7 @@ test('every other enabled endpoint is told, subscribed or not', async () => {
   })
 })
 
-test('what waits for the endpoint, or is due, is cancelled; what is under way ends as it ends', async () => {
+test('attempts that wait or are due are canceled; one that runs ends as it ends', async () => {
   let finish = (_status: number) => {}
   receiver.answer = ({ headers }) =>
     headers['service-delivery-attempt'] === '5'

@@ -149,7 +149,7 @@ test('the first of each partition comes before the second of any, and the next c
   expect(new Set(uneven.slice(6)).size).toBe(2)
 })
 
-test('claims at the same time take nothing twice, spend no token twice and fill no partition beyond its width', async () => {
+test('concurrent claims take nothing twice, spend no token twice and fill no partition beyond its width', async () => {
   const tenants = Array.from({ length: 5 }, () => newId('ten'))
   for (const tenantId of tenants) {
     const { id } = await stage.addEndpoint(tenantId, 'http://127.0.0.1:1')
@@ -170,7 +170,7 @@ test('claims at the same time take nothing twice, spend no token twice and fill 
   expect(tokens.map((row) => row.tokens)).toEqual(tenants.map(() => 36))
 })
 
-test('what a lost worker held comes before what has never been tried', async () => {
+test('deliveries that a lost worker held come before those that have never been tried', async () => {
   const tenantId = newId('ten')
   const { id } = await stage.addEndpoint(tenantId, 'http://127.0.0.1:1')
   await fill(tenantId, id, 1000)
@@ -181,7 +181,7 @@ test('what a lost worker held comes before what has never been tried', async () 
   expect(found.rows.map((row) => row.attempt_id).slice(0, 3)).toEqual(lost.rows.map((row) => row.attempt_id))
 })
 
-test('time-outs narrow a partition to one attempt at once', async () => {
+test('a time-out narrows a partition to one attempt at once', async () => {
   const tenantId = newId('ten')
   const { id } = await stage.addEndpoint(tenantId, 'http://127.0.0.1:1')
   await fill(tenantId, id, 200)

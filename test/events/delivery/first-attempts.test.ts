@@ -72,7 +72,7 @@ const cancel = (machine: number) =>
     cancelAttempts(tx, tenantId, endpoint.id, START + 1, stage.leaseClock.now() + machine),
   )
 
-test('they stand in the queue only, until they are shown or over', async () => {
+test('first attempts are in the queue only, until they are shown or over', async () => {
   const [first, second, third] = await lease(5, 3)
   expect(await statuses()).toEqual(['pending', 'pending'])
   await inTransaction((tx) => showOfOne(tx, [first!, { ...second!, token: randomUUID() }]))
@@ -94,7 +94,7 @@ test('they stand in the queue only, until they are shown or over', async () => {
   expect(await stage.count('webhook_ready', tenantId)).toBe(3)
 })
 
-test('one that fails is written, with the next one after it; one that others hold is not', async () => {
+test('an attempt that fails is written, with the next one after it; one that others hold is not', async () => {
   const [failed, stale] = await lease(2, 2)
   const dueAt = START + 5 * MINUTE
   const next = () => ({ id: newId('wdla', START), dueAt, generation: 0 })
@@ -126,7 +126,7 @@ test('those whose sender was lost are seen as cancelled, with what waits; those 
   for (const table of ['webhook_ready', 'webhook_waiting']) expect(await stage.count(table, tenantId)).toBe(0)
 })
 
-test('who cancels and who is late write each attempt once, and neither ends the other', async () => {
+test('concurrent cancelation and late delivery write each attempt once, and neither ends the other', async () => {
   for (let round = 0; round < 10; round += 1) {
     const sent = await lease(8, 8)
     const lates = sent.map((each, at) =>

@@ -78,7 +78,7 @@ test('the database goes away between sending and writing, and comes back', async
   }
 })
 
-test('its backends are terminated again and again', async () => {
+test('the worker continues when its backends are terminated again and again', async () => {
   const own = await connect(`${stage.database.url}?application_name=terminated`)
   const text = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
                  WHERE datname = current_database() AND application_name = 'terminated'`
@@ -102,7 +102,7 @@ test('its backends are terminated again and again', async () => {
   }
 })
 
-test('its pool is exhausted for longer than it waits for a connection', async () => {
+test('the worker continues when its pool is exhausted for longer than it waits for a connection', async () => {
   const own = await connect(stage.database.url, { poolSize: 1 })
   try {
     const endpoint = await stage.addEndpoint(tenantId, receiver.url)

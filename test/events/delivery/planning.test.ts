@@ -81,7 +81,7 @@ test('a tenant that makes its first endpoint gets nothing of what was before', a
   expect(await statuses(endpoint)).toEqual([])
 })
 
-test('what an endpoint is when it is planned counts: disabled, enabled, subscribed', async () => {
+test('an endpoint counts as it is when it is planned: disabled, enabled, subscribed', async () => {
   const off = await stage.addEndpoint(tenantId, NOWHERE)
   const on = await stage.addEndpoint(tenantId, NOWHERE)
   const other = await stage.addEndpoint(tenantId, NOWHERE)
@@ -94,19 +94,22 @@ test('what an endpoint is when it is planned counts: disabled, enabled, subscrib
   expect(await Promise.all([off, on, other].map(statuses))).toEqual([['canceled'], ['pending'], []])
 })
 
-test.each(['many', 'one'] as const)('a visit plans a bounded number of attempts (%s)', async (of) => {
-  for (let made = 0; made < 60; made += 1) await stage.addEndpoint(tenantId, NOWHERE)
-  await stage.emit(tenantId, 20)
-  const { visits } = await plan([tenantId], of)
-  expect(visits.get(tenantId)).toEqual({ more: true, queued: true })
-  expect(await stage.count('webhook_attempts', tenantId)).toBe(480)
-  while ((await plan([tenantId], of)).visits.get(tenantId)!.more) {
-    // the next few
-  }
-  expect(await stage.count('webhook_attempts', tenantId)).toBe(1200)
-})
+test.each(['many', 'one'] as const)(
+  'a planning visit plans a bounded number of attempts (%s)',
+  async (of) => {
+    for (let made = 0; made < 60; made += 1) await stage.addEndpoint(tenantId, NOWHERE)
+    await stage.emit(tenantId, 20)
+    const { visits } = await plan([tenantId], of)
+    expect(visits.get(tenantId)).toEqual({ more: true, queued: true })
+    expect(await stage.count('webhook_attempts', tenantId)).toBe(480)
+    while ((await plan([tenantId], of)).visits.get(tenantId)!.more) {
+      // the next few
+    }
+    expect(await stage.count('webhook_attempts', tenantId)).toBe(1200)
+  },
+)
 
-test.each(['many', 'one'] as const)('visits at the same time plan each attempt once (%s)', async (of) => {
+test.each(['many', 'one'] as const)('concurrent planning visits plan each attempt once (%s)', async (of) => {
   const endpoint = await stage.addEndpoint(tenantId, NOWHERE)
   const ids = await stage.emit(tenantId, 50)
   const plans = await Promise.all(Array.from({ length: 20 }, () => plan([tenantId], of, 10)))
@@ -118,7 +121,7 @@ test.each(['many', 'one'] as const)('visits at the same time plan each attempt o
   expect(await stage.count('webhook_ready', tenantId)).toBe(50)
 })
 
-test('visits beside the making of endpoints plan each attempt once', async () => {
+test('planning visits during the making of endpoints plan each attempt once', async () => {
   const endpoint = await stage.addEndpoint(tenantId, NOWHERE)
   const pool = stage.database.sandbox
   let making = true
@@ -136,7 +139,7 @@ test('visits beside the making of endpoints plan each attempt once', async () =>
   expect((await stage.attempts(endpoint)).map(({ event_id }) => event_id).toSorted()).toEqual(ids.toSorted())
 })
 
-test('what may be sent at once stands in the queue only, until it is shown or over', async () => {
+test('attempts that may be sent at once are in the queue only, until they are shown or over', async () => {
   const endpoint = await stage.addEndpoint(tenantId, NOWHERE)
   await stage.emit(tenantId, 5)
   const { rows } = await plan([tenantId], 'many', 3)
@@ -200,7 +203,7 @@ test('an endpoint is disabled after the worker that was to send was lost: the at
   expect(await stage.count('webhook_ready', tenantId)).toBe(0)
 })
 
-test('what is in the queue already goes first', async () => {
+test('attempts that are in the queue already go first', async () => {
   const endpoint = await stage.addEndpoint(tenantId, NOWHERE)
   await stage.emit(tenantId, 2)
   await stage.plan()
@@ -225,7 +228,7 @@ test('an event whose attempts an earlier version has written itself is not plann
   expect((await stage.attempts(endpoint)).map(({ attempt }) => attempt)).toEqual([2])
 })
 
-test('what nobody was told of is found: after a crash between commit and wake-up, and of many tenants', async () => {
+test('events without a wake-up are found: after a crash between commit and wake-up, and of many tenants', async () => {
   const tenants = Array.from({ length: 30 }, () => newId('ten'))
   for (const each of tenants) await stage.addEndpoint(each, receiver.url)
   for (const each of tenants) await stage.emit(each, 2)
@@ -234,7 +237,7 @@ test('what nobody was told of is found: after a crash between commit and wake-up
   await stage.drained()
 })
 
-test('a distributed database: one tenant a statement, from the emission to the last attempt', async () => {
+test('a distributed database gets one tenant a statement, from the emission to the last attempt', async () => {
   receiver.answer = () => 500
   const tenants = Array.from({ length: 3 }, () => newId('ten'))
   const endpoints = await Promise.all(tenants.map((each) => stage.addEndpoint(each, receiver.url)))

@@ -119,7 +119,7 @@ test('scans stay longer, in the sandbox for good', async () => {
   expect(Object.keys(await places('sandbox', 'scans'))).toEqual([sandbox])
 })
 
-test('several at once do it once', async () => {
+test('several concurrent sweeps delete each row once', async () => {
   clock.now += 20 * WEEK
   await Promise.all([run(), run(), run()])
   await run()

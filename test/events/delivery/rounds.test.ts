@@ -10,7 +10,7 @@ import { createSlots } from '../../../runtime/work/slots.ts'
 import { strictLog } from '../../support/strict-log.ts'
 
 test.each(['plan', 'claim'] as const)(
-  'while one is under way to %s for a tenant there is no other',
+  'a second round to %s for a tenant does not start while one runs',
   async (what) => {
     const failures: ((reason: Error) => void)[] = []
     const commitEarly = () => new Promise((_resolve, reject) => failures.push(reject))

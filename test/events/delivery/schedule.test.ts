@@ -55,7 +55,7 @@ const signatureOf = (secret: string, seconds: string, body: string) =>
   createHmac('sha256', secret).update(`${seconds}.${body}`).digest('hex')
 
 describe('one delivery', () => {
-  test('is the event as it was rendered, signed; its attempt tells the answer', async () => {
+  test('a delivery is the event as it was rendered, signed; its attempt tells the answer', async () => {
     const endpoint = await stage.addEndpoint(tenantId, `${receiver.url}/hook`)
     const [eventId] = await stage.emit(tenantId)
     await arrived(1)
@@ -75,7 +75,7 @@ describe('one delivery', () => {
     ])
   })
 
-  test('carries the header of the version in which its event was rendered', async () => {
+  test('a delivery carries the header of the version in which its event was rendered', async () => {
     await stage.addEndpoint(tenantId, receiver.url)
     await stage.emit(tenantId, 1, { version: '2025-11-01' })
     await arrived(1)
@@ -84,7 +84,7 @@ describe('one delivery', () => {
     expect(headers).not.toHaveProperty('service-signature')
   })
 
-  test('is signed with the old and the new secret for 24 hours, then with the new one', async () => {
+  test('a delivery is signed with the old and the new secret for 24 hours, then with the new one', async () => {
     const endpoint = await stage.addEndpoint(tenantId, receiver.url)
     const secret = await stage.rotate(endpoint)
     await stage.emit(tenantId)
@@ -104,7 +104,7 @@ describe('one delivery', () => {
 })
 
 describe('the schedule', () => {
-  test('has delays from the emission: 5 and 30 minutes, 2 and 5 hours', async () => {
+  test('the schedule of attempts has delays from the emission: 5 and 30 minutes, 2 and 5 hours', async () => {
     receiver.answer = () => 500
     const endpoint = await stage.addEndpoint(tenantId, receiver.url)
     await stage.emit(tenantId)
@@ -125,7 +125,7 @@ describe('the schedule', () => {
     })
   })
 
-  test('does not come before its time', async () => {
+  test('the schedule of attempts does not come before its time', async () => {
     receiver.answer = () => 'drop'
     await stage.addEndpoint(tenantId, receiver.url)
     await stage.emit(tenantId)
@@ -137,7 +137,7 @@ describe('the schedule', () => {
     await arrived(2)
   })
 
-  test('after six hours without a sender keeps a minute between attempts', async () => {
+  test('the schedule of attempts keeps a minute between attempts after six hours without a sender', async () => {
     receiver.answer = () => 503
     const endpoint = await stage.addEndpoint(tenantId, receiver.url)
     await stage.emit(tenantId)
@@ -172,15 +172,15 @@ describe('the schedule', () => {
       given: { kind, error: 'no answer', durationMs: 1 },
       want: 'failed',
     })),
-  ])('$given means $want', ({ given, want }) => {
+  ])('an attempt that ends with $given is classified as $want', ({ given, want }) => {
     expect(classifyOutcome(given)).toBe(want)
   })
 
-  test('ends after the fifth', () => {
+  test('the schedule of attempts ends after the fifth', () => {
     expect(nextDue(5, START, START)).toBeUndefined()
   })
 
-  test.each([302, 404, 422])('ends with a deliberate %i', async (status) => {
+  test.each([302, 404, 422])('the schedule of attempts ends with a deliberate %i', async (status) => {
     receiver.answer = () => status
     const endpoint = await stage.addEndpoint(tenantId, receiver.url)
     await stage.emit(tenantId)
@@ -216,7 +216,7 @@ describe('endpoints that misbehave', () => {
     }
   })
 
-  test('what is no text in an answer is kept as far as it can be', async () => {
+  test('bytes of an answer that are not text are kept as far as they can be', async () => {
     receiver.answer = () => (response) =>
       response.writeHead(500).end(Buffer.from([0x61, 0, 0xff, 0xed, 0xa0, 0x80, 0x62]))
     const endpoint = await stage.addEndpoint(tenantId, receiver.url)
@@ -226,7 +226,7 @@ describe('endpoints that misbehave', () => {
     expect(attempt!.response_body).toMatch(/^a\ufffd+b$/)
   })
 
-  test('whatever is refused at dial counts as a failed connection', async () => {
+  test('an attempt that is refused at dial counts as a failed connection', async () => {
     const endpoint = await stage.addEndpoint(tenantId, 'http://169.254.169.254/latest')
     await stage.emit(tenantId)
     await until('the end', async () => (await stage.attempts(endpoint)).length === 2)

@@ -36,7 +36,7 @@ test('each after its time, those that are late together at once, those that are 
   expect(shown).toHaveLength(2)
 })
 
-test('again after a while without any, and not after the end', () => {
+test('attempts are shown again after a while without any, and not after the end', () => {
   showing.began(first!)
   showing.ended(first!)
   vi.advanceTimersByTime(1000)

@@ -30,13 +30,13 @@ const post = ({ port }: Sink, signal?: AbortSignal) =>
   outbound.post({ url: `http://127.0.0.1:${port}/hooks`, headers: {}, body: '{}', ...(signal && { signal }) })
 
 describe('connections', () => {
-  test('nobody listens', async () => {
+  test('a POST to a port without a listener fails as refused', async () => {
     const sink = await openSink()
     await closeSinks()
     expect(await post(sink)).toMatchObject({ kind: 'connection', error: 'the connection was refused' })
   })
 
-  test('reset or closed instead of an answer: once, for nothing was kept', async () => {
+  test('a POST whose first connection is reset or closed is not repeated', async () => {
     const error = 'the connection was closed before an answer came'
     for (const cut of ['resetAndDestroy', 'end'] as const) {
       const sink = await openWire((socket) => socket.once('data', () => socket[cut]()))
@@ -45,7 +45,7 @@ describe('connections', () => {
     }
   })
 
-  test('one that was kept and dies at its next request is replaced by a new one, not by another kept one', async () => {
+  test('a kept connection that dies at its next request is replaced by a new one, not by another kept one', async () => {
     const used = new Set<Socket>()
     const sink = await openScript((_request, socket) => {
       if (used.has(socket)) return void socket.resetAndDestroy()
@@ -58,14 +58,14 @@ describe('connections', () => {
     expect(sink.connections).toHaveLength(3)
   })
 
-  test('and not twice', async () => {
+  test('a POST is repeated on a new connection once, and not twice', async () => {
     const sink = await openScript((request, socket) => (request > 1 ? void socket.resetAndDestroy() : OK))
     expect(await post(sink)).toMatchObject({ status: 200 })
     expect(await post(sink)).toMatchObject({ kind: 'connection' })
     expect(sink.connections).toHaveLength(2)
   })
 
-  test('and not where the request was seen', async () => {
+  test('a POST is not repeated where the request was seen', async () => {
     const sink = await openScript((request, socket) => {
       if (request === 1) return OK
       socket.write('HTTP/1.1 102 Processing\r\n\r\n', () => setImmediate(() => socket.resetAndDestroy()))
@@ -97,7 +97,7 @@ describe('connections', () => {
     }
   })
 
-  test('the second one has what is left of the time', async () => {
+  test('the second connection has what is left of the time', async () => {
     const deadlineMs = 500
     outbound = openOutbound(deadlineMs)
     const sink = await openScript((request, socket) => {
@@ -111,7 +111,7 @@ describe('connections', () => {
     expect(await post(sink)).toMatchObject({ kind: 'timeout' })
   })
 
-  test('one that the other end closes after its answer is not kept', async () => {
+  test('a connection that the other end closes after its answer is not kept', async () => {
     const closing = await openScript((_request, socket) => {
       socket.end('HTTP/1.0 200 OK\r\n\r\nuntil the end')
       return undefined
@@ -120,7 +120,7 @@ describe('connections', () => {
     expect(closing.connections).toHaveLength(2)
   })
 
-  test('one whose answer was cut, or was none, or came too late is not kept', async () => {
+  test('a connection whose answer was cut, malformed or late is not kept', async () => {
     const cut = `HTTP/1.1 200 OK\r\nContent-Length: 70000\r\n\r\n${'x'.repeat(65_536)}`
     outbound = openOutbound(500)
     for (const bytes of [cut, 'SSH-2.0-x\r\n', undefined]) {
@@ -131,7 +131,7 @@ describe('connections', () => {
     }
   })
 
-  test('one without TLS carries nothing that is meant for TLS', async () => {
+  test('a connection without TLS carries nothing that is meant for TLS', async () => {
     const sink = await openSink()
     expect(await post(sink)).toMatchObject({ status: 200 })
     const url = `https://127.0.0.1:${sink.port}/hooks`
@@ -139,7 +139,7 @@ describe('connections', () => {
     expect(sink.requests).toHaveLength(1)
   })
 
-  test('more than 256 at once to one place: no more are kept', async () => {
+  test('at most 256 connections to one place are kept', async () => {
     const sockets: Socket[] = []
     const sink = await openScript((_request, socket) => {
       sockets.push(socket)
@@ -154,7 +154,7 @@ describe('connections', () => {
 describe('an idle connection', () => {
   const kept = (hint = '') => openScript(() => OK.replace('\r\n', `\r\n${hint}`))
 
-  test('is used again, and closed after four seconds, or a second before the server closes it', async () => {
+  test('an idle connection is used again, and closed after four seconds, or a second before the server closes it', async () => {
     const idleFor = async (hint: string) => {
       const sink = await kept(hint)
       for (const _ of [1, 2]) expect(await post(sink)).toMatchObject({ status: 200 })
@@ -166,13 +166,13 @@ describe('an idle connection', () => {
     expect(await Promise.all([idleFor(''), idleFor('Keep-Alive: timeout=3, max=5\r\n')])).toEqual([4, 2])
   })
 
-  test('is closed at once where the other end would not wait', async () => {
+  test('an idle connection is closed at once where the other end would not wait', async () => {
     const sink = await kept('Keep-Alive: timeout=1\r\n')
     await post(sink)
     await once(sink.connections[0]!, 'close')
   })
 
-  test('that says something unasked is closed', async () => {
+  test('an idle connection that says something unasked is closed', async () => {
     const sink = await kept()
     await post(sink)
     sink.connections[0]!.write('HTTP/1.1 299 Forged\r\nContent-Length: 6\r\n\r\nforged')
@@ -180,7 +180,7 @@ describe('an idle connection', () => {
     expect(await post(sink)).toMatchObject({ status: 200, body: 'ok' })
   })
 
-  test('that the other end ends while the next request is sent is not used again', async () => {
+  test('an idle connection that the other end ends while the next request is sent is not used again', async () => {
     const sink = await kept()
     await post(sink)
     await turn()

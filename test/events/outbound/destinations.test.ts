@@ -67,13 +67,13 @@ async function expectBoth(url: string, want: Want): Promise<void> {
 }
 
 describe('URLs', () => {
-  test.each(URLS)('%j', async (url, want) => {
+  test.each(URLS)('a webhook URL is allowed or refused: %j', async (url, want) => {
     await expectBoth(url, want)
   })
 })
 
 describe('addresses in URLs', () => {
-  test.each(ADDRESSES)('%s', async (address, want) => {
+  test.each(ADDRESSES)('an address in a webhook URL is allowed or refused: %s', async (address, want) => {
     const host = address.includes(':') ? `[${address}]` : address
     await expectBoth(`http://${host}:8080/hooks`, want)
     if (want === undefined) expect(dialled).toEqual([address])
@@ -81,7 +81,7 @@ describe('addresses in URLs', () => {
 })
 
 describe('addresses that names resolve to', () => {
-  test.each(ADDRESSES)('%s', async (address, want) => {
+  test.each(ADDRESSES)('a name is allowed or refused by its only address: %s', async (address, want) => {
     const family = address.includes(':') ? 'aaaa' : 'a'
     const name = `${address.replaceAll(/[.:]/g, '-')}-x.example.com`.replace(/^-+/, 'x')
     names.tell(name, { [family]: [address] })
@@ -99,7 +99,7 @@ describe('addresses that names resolve to', () => {
     ['an alias of a private name', { cname: 'inside.example.net' }],
     ['an alias of an alias', { cname: 'alias.example.net' }],
   ] as const
-  test.each(several)('%s', async (what, records) => {
+  test.each(several)('a name is refused if any of its addresses is: %s', async (what, records) => {
     names.tell('inside.example.net', { a: ['10.0.0.1'] })
     names.tell('alias.example.net', { cname: 'inside.example.net' })
     const name = `${what.replaceAll(/[^a-z0-9]+/gi, '-').toLowerCase()}.example.com`

@@ -57,7 +57,7 @@ function drip(socket: Socket, bytes: string, everyMs: number): void {
   socket.once('close', () => clearInterval(timer))
 }
 
-test('what is sent', async () => {
+test('a POST is sent whole, with the headers of its message', async () => {
   const sink = await openSink({ answer: (_request, response) => response.end('thanks') })
   expect(await post(sink)).toEqual({ status: 200, body: 'thanks', durationMs: expect.any(Number) })
   expect(sink.requests[0]).toMatchObject({ method: 'POST', url: '/hooks', httpVersion: '1.1' })
@@ -78,7 +78,7 @@ describe('the other end hangs', () => {
     outbound = openOutbound({ deadlineMs: DEADLINE_MS })
   })
 
-  test('before it takes the connection', async () => {
+  test('a POST ends in time when the receiver hangs before it takes the connection', async () => {
     const program = `const server = require('node:net').createServer()
       server.listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => console.log(server.address().port))`
     const child = spawn(process.execPath, ['-e', program], { stdio: ['ignore', 'pipe', 'inherit'] })
@@ -99,11 +99,11 @@ describe('the other end hangs', () => {
     }
   })
 
-  test('before its answer', async () => {
+  test('a POST ends in time when the receiver hangs before its answer', async () => {
     await expectLate(await openWire(() => {}), 'no answer came in time')
   })
 
-  test('in its headers', async () => {
+  test('a POST ends in time when the receiver hangs in its headers', async () => {
     const sink = await openWire((socket) => {
       socket.write('HTTP/1.1 200 OK\r\n')
       drip(socket, 'X-More: 1\r\n', 50)
@@ -111,7 +111,7 @@ describe('the other end hangs', () => {
     await expectLate(sink, 'no answer came in time')
   })
 
-  test('in its body, of which a byte comes now and then', async () => {
+  test('a POST ends in time when the receiver sends a byte of its body now and then', async () => {
     const sink = await openScript((_request, socket) => {
       drip(socket, '.', 50)
       return 'HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n'
@@ -119,7 +119,7 @@ describe('the other end hangs', () => {
     await expectLate(sink, 'the answer was not complete in time')
   })
 
-  test('in interim answers', async () => {
+  test('a POST ends in time when the receiver sends only interim answers', async () => {
     const sink = await openWire((socket) => drip(socket, 'HTTP/1.1 103 Early WakeUps\r\n\r\n', 100))
     await expectLate(sink, 'no answer came in time')
   })
@@ -165,7 +165,7 @@ describe('the other end says too much', () => {
     expect('body' in outcome && outcome.body.length).toBeLessThanOrEqual(4096)
   })
 
-  test('1 MB of headers, in one and in many', async () => {
+  test('a POST ends in time after 1 MB of headers, in one and in many', async () => {
     const error = 'the headers of the answer are too long'
     for (const headers of [`X-Long: ${'x'.repeat(1e6)}\r\n`, 'X-Many: 12345678\r\n'.repeat(55_000)]) {
       const sink = await openScript(() => `HTTP/1.1 200 OK\r\n${headers}\r\n`)
@@ -206,11 +206,14 @@ describe('the other end is no HTTP server, or a bad one', () => {
       'what came back is no answer to this request',
     ],
   ]
-  test.each(answers)('%s', async (_what, bytes, error) => {
-    const sink = await openScript(() => bytes)
-    expect(await post(sink)).toMatchObject({ kind: 'response', error })
-    await expectClosed(sink)
-  })
+  test.each(answers)(
+    'a POST ends with a named error when the receiver sends %s',
+    async (_what, bytes, error) => {
+      const sink = await openScript(() => bytes)
+      expect(await post(sink)).toMatchObject({ kind: 'response', error })
+      await expectClosed(sink)
+    },
+  )
 
   test('an answer that ends too early', async () => {
     const error = 'the connection was lost within the answer'

@@ -13,7 +13,7 @@ test.each([
   ['{"__proto__":1,"__proto__":2}'],
   ['{"a":":","a":"\\u003a"}'],
   ['{"a":1'],
-])('%s is refused', (text) => {
+])('the JSON reader refuses a repeated member: %s', (text) => {
   expect(() => parsePeerJson(text)).toThrow(SyntaxError)
 })
 
@@ -23,7 +23,7 @@ test.each([
   ['"a:b"'],
   ['null'],
   ['{"a":"\\\\u003a"}'],
-])('%s is read', (text) => {
+])('the JSON reader accepts unrepeated members: %s', (text) => {
   expect(parsePeerJson(text)).toEqual(JSON.parse(text))
 })
 

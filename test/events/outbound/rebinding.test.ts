@@ -45,7 +45,7 @@ async function openPair(): Promise<{ readonly here: Sink; readonly there: Sink; 
 }
 
 describe('rebinding', () => {
-  test('between registration and dial', async () => {
+  test('a name that is rebound between registration and dial is refused', async () => {
     const inside = await openSink({ host: INSIDE })
     const url = `http://hooks.example.com:${inside.port}/`
     names.tell('hooks.example.com', { a: [HERE] })
@@ -55,7 +55,7 @@ describe('rebinding', () => {
     expect(inside.connections).toHaveLength(0)
   })
 
-  test('between attempts, though a connection to the old address is kept', async () => {
+  test('a name that is rebound between attempts is refused, though a connection to the old address is kept', async () => {
     const { here, url } = await openPair()
     names.tell('hooks.example.com', { a: [HERE] })
     expect(await post(url)).toMatchObject({ status: 200 })
@@ -66,7 +66,7 @@ describe('rebinding', () => {
     expect(here.requests).toHaveLength(1)
   })
 
-  test('to another address: the connection to the old one is not used again', async () => {
+  test('a connection to the old address is not used again after a name moves to another one', async () => {
     const { here, there, url } = await openPair()
     for (const address of [HERE, HERE, THERE, HERE]) {
       names.tell('hooks.example.com', { a: [address] })
@@ -104,7 +104,7 @@ describe('rebinding', () => {
 })
 
 describe('name servers', () => {
-  test('who ask for one name at the same time share a lookup; who comes later asks again', async () => {
+  test('concurrent lookups of one name share one question; later ones ask again', async () => {
     const { here, url } = await openPair()
     names.tell('hooks.example.com', { a: [HERE] })
     await Promise.all(Array.from({ length: 40 }, () => post(url)))
@@ -116,7 +116,7 @@ describe('name servers', () => {
     expect(names.questions('hooks.example.com')).toBe(2)
   })
 
-  test('one family that fails, or is not there, leaves the other', async () => {
+  test('a lookup of one address family that fails leaves the other', async () => {
     const { url } = await openPair()
     for (const records of [{ a: [HERE] }, { a: [HERE], fail: 'AAAA' }] as const) {
       names.tell('hooks.example.com', records)

@@ -73,7 +73,7 @@ test('a name at the same address with another certificate is checked for itself,
   expect(sink.requests).toHaveLength(1)
 })
 
-test('without certificates of its own, the way out trusts the usual roots only', async () => {
+test('outbound TLS without certificates of its own trusts the usual roots only', async () => {
   const sink = await openSink({ tls: certificates.good })
   const usual = createOutbound({ allowPlainHttp: false, allow, dnsServers: [names.address] })
   expect(await post(sink.port, HOST, usual)).toMatchObject({ kind: 'tls' })

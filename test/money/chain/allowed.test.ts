@@ -49,11 +49,11 @@ test.each([
   ['a public key on a test chain', { signer: PUBLIC }, TEST_CHAIN],
   ['a public key', { ...ON_BASE, signer: PUBLIC }, PUBLIC_KEY],
   ['a public key, for development', { ...ON_BASE, signer: PUBLIC, production: false }, PUBLIC_KEY],
-])('%s is refused', async (_, change, sentence) => {
+])('a live payout configuration with %s is refused', async (_, change, sentence) => {
   await expect(open(change)).rejects.toThrow(`${sentence}; SVC_ALLOW_TEST_CHAIN=1 allows it`)
 })
 
-test('what is allowed is said', async () => {
+test('an allowed test chain or public key is named in a warning', async () => {
   const allowTestChain = true
   expect((await open({ allowTestChain, signer: PUBLIC })).warnings).toEqual([TEST_CHAIN, PUBLIC_KEY])
   expect((await open({ allowTestChain })).warnings).toEqual([TEST_CHAIN])

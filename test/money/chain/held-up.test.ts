@@ -173,7 +173,7 @@ describe('an operator', () => {
     return { tenantId, id, to }
   }
 
-  test('is shown what is held up, by command, doctor and metrics, and has it tried again', async () => {
+  test('an operator is shown what is held up, by command, doctor and metrics, and has it tried again', async () => {
     const { tenantId, id, to } = await makeOne('amount = 9223372036854775807')
     const worker = makeWorker(database, network, { limits: { retryMs: 3_600_000 } })
     await worker.look()
@@ -210,7 +210,7 @@ describe('an operator', () => {
     expect(await showHeldUp(database.operator)).toEqual({ held_up: [] })
   })
 
-  test.each(['paid', 'failed'] as const)('decides that a payout %s', async (outcome) => {
+  test.each(['paid', 'failed'] as const)('an operator decides that a payout %s', async (outcome) => {
     const { tenantId, id } = await makeOne()
     await network.rpc.ask('evm_setAutomine', false)
     const worker = makeWorker(database, network)

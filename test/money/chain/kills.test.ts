@@ -79,7 +79,9 @@ const mineUntil = (what: string, condition: () => boolean | Promise<boolean>, ti
     timeoutMs,
   )
 
-test(`${ROUNDS} kills`, { timeout: 30_000 + ROUNDS * 20_000 }, async () => {
+test(`each payment arrives once over ${ROUNDS} rounds of kills`, {
+  timeout: 30_000 + ROUNDS * 20_000,
+}, async () => {
   const to = someAddress(7)
   let [transfers, cents, killed] = [0, 0, 0]
   for (let round = 0; round < ROUNDS; round += 1) {

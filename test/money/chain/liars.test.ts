@@ -91,7 +91,7 @@ const LIES: readonly (readonly [string, Lie])[] = [
   ['fails', { before: () => 500 }],
 ]
 
-test.each(LIES)('a node that %s', async (_, lie) => {
+test.each(LIES)('a payment is told truly when the node %s', async (_, lie) => {
   const to = someAddress(1000 + LIES.findIndex(([, each]) => each === lie))
   const honest = makeWorker(database, network)
   if (other === undefined) {

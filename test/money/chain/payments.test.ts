@@ -44,7 +44,7 @@ const hashesOf = async (id: string) =>
     )
   ).map(({ hash }) => hash)
 
-test('is told as in transit, confirmed and paid', async () => {
+test('a chain payment is told as in transit, confirmed and paid', async () => {
   const to = somebody()
   const worker = makeWorker(database, network)
   const id = await enqueueOne(database, to, 1234)
@@ -56,7 +56,7 @@ test('is told as in transit, confirmed and paid', async () => {
   expect(worker.heard.at(-1)?.change).toMatchObject({ chain: 'eip155:31337', confirmations: 3 })
 })
 
-test('goes back with its block, and is sent again as the same bytes', async () => {
+test('a chain payment is withdrawn with its block, and is sent again as the same bytes', async () => {
   const to = somebody()
   const worker = makeWorker(database, network)
   const id = await enqueueOne(database, to, 100)
@@ -69,7 +69,7 @@ test('goes back with its block, and is sent again as the same bytes', async () =
   expect(await hashesOf(id)).toHaveLength(1)
 })
 
-test('that was told as paid is made again where the chain goes back further than was asked for', async () => {
+test('a chain payment that was told as paid is made again where the chain goes back further than was asked for', async () => {
   const [to, other] = [somebody(), somebody()]
   const worker = makeWorker(database, network)
   const id = await enqueueOne(database, to, 100)
@@ -82,7 +82,7 @@ test('that was told as paid is made again where the chain goes back further than
   expect(worker.heard.filter((each) => each.id === id && each.change.state === 'paid')).toHaveLength(1)
 })
 
-test('that nodes have dropped is sent again', async () => {
+test('a chain payment that nodes have dropped is sent again', async () => {
   const to = somebody()
   const worker = makeWorker(database, network)
   const id = await enqueueOne(database, to, 100)
@@ -96,7 +96,7 @@ test('that nodes have dropped is sent again', async () => {
   expect([await hashesOf(id), await network.balanceOf(to)]).toEqual([[hash], 1_000_000n])
 })
 
-test('that nobody mines is replaced under its nonce and authorization, at a higher fee', async () => {
+test('a chain payment that is not mined is replaced under its nonce and authorization, at a higher fee', async () => {
   const to = somebody()
   const worker = makeWorker(database, network, { limits: { replaceMs: 0 } })
   const id = await enqueueOne(database, to, 100)
@@ -114,7 +114,7 @@ test('that nobody mines is replaced under its nonce and authorization, at a high
   ])
 })
 
-test('of two workers only one sends at a time; no nonce is left out, no payment made twice', async () => {
+test('only one of two workers sends at a time; no nonce is left out, no payment made twice', async () => {
   const to = somebody()
   const workers = [
     makeWorker(database, network),
@@ -136,7 +136,7 @@ test('of two workers only one sends at a time; no nonce is left out, no payment 
   expect(Number(await network.rpc.ask('eth_getTransactionCount', PAYER, 'latest'))).toBe(before + 20)
 })
 
-test('that the contract refuses has failed once its authorization has run out, and not before', async () => {
+test('a chain payment that the contract refuses has failed once its authorization has run out, and not before', async () => {
   const to = somebody()
   const worker = makeWorker(database, network)
   const id = await enqueueOne(database, to, 100)
@@ -157,7 +157,7 @@ test('that the contract refuses has failed once its authorization has run out, a
   expect([await network.balanceOf(to), (await paymentsOf(id))[0]?.state]).toEqual([0n, 'failed'])
 })
 
-test('that somebody else has sent, who saw its authorization, is paid by theirs', async () => {
+test('a chain payment whose authorization another account has sent is paid by that', async () => {
   const to = somebody()
   const worker = makeWorker(database, network)
   const id = await enqueueOne(database, to, 100)
@@ -199,7 +199,7 @@ test('whose nonce went to a transaction of somebody else’s is signed again', a
   expect(await network.balanceOf(to)).toBe(1_000_000n)
 })
 
-test('of the key before is followed to its end by workers with the next', async () => {
+test('a chain payment of the key before is followed to its end by workers with the next', async () => {
   const [to, other] = [somebody(), somebody()]
   const before = makeWorker(database, network)
   const id = await enqueueOne(database, to, 100)
@@ -223,7 +223,7 @@ async function withoutWaiting(id: string): Promise<void> {
   })
 }
 
-test('that was withdrawn in time is not made, and one that is signed cannot be withdrawn', async () => {
+test('a chain payment that was withdrawn in time is not made, and one that is signed cannot be withdrawn', async () => {
   const to = somebody()
   const worker = makeWorker(database, network)
   const [early, late] = [await enqueueOne(database, to, 1), await enqueueOne(database, to, 100)]
@@ -261,7 +261,7 @@ const REFUSALS = [
   },
 ]
 
-test.each(REFUSALS)('fails unsigned where $why: $code', async ({ code, to, options }) => {
+test.each(REFUSALS)('a chain payment fails unsigned where $why: $code', async ({ code, to, options }) => {
   const worker = makeWorker(database, network, options)
   const id = await enqueueOne(database, to, 100)
   await worker.pay([id], 'failed')
@@ -270,7 +270,7 @@ test.each(REFUSALS)('fails unsigned where $why: $code', async ({ code, to, optio
   expect(await paymentsOf(id)).toEqual([])
 })
 
-test('waits unsigned while the node is away, can be withdrawn, and is paid when it is back', async () => {
+test('a chain payment waits unsigned while the node is away, can be withdrawn, and is paid when it is back', async () => {
   const to = somebody()
   const away = makeWorker(database, network, { limits: { giveUpMs: 0 }, url: 'http://127.0.0.1:1' })
   const [id, other] = [await enqueueOne(database, to, 100), await enqueueOne(database, to, 100)]
@@ -291,7 +291,7 @@ test('waits unsigned while the node is away, can be withdrawn, and is paid when 
   expect(await network.balanceOf(to)).toBe(1_000_000n)
 })
 
-test('fails unsigned where there is no gas for too long, and not earlier', async () => {
+test('a chain payment fails unsigned where there is no gas for too long, and not earlier', async () => {
   const balance = await network.rpc.ask('eth_getBalance', PAYER, 'latest')
   await network.rpc.ask('anvil_setBalance', PAYER, '0x1')
   const id = await enqueueOne(database, somebody(), 100)
@@ -306,7 +306,7 @@ test('fails unsigned where there is no gas for too long, and not earlier', async
   expect(patient.heard).toEqual([])
 })
 
-test('signs with a key that no error shows', () => {
+test('a chain worker signs with a key that no error shows', () => {
   for (const key of [KEY.slice(0, 40), `${KEY}00`, 'ff'.repeat(32)])
     expect(() => createKeySigner(key)).toThrow(/^the key of payouts is none: 32 bytes in hex are$/)
 })

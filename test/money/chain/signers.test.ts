@@ -40,7 +40,7 @@ describe('a signer elsewhere', () => {
   const external = (token = TOKEN) => openSigner({ kind: 'external', url: server.url, token })
   const others = `0x${'11'.repeat(32)}` as const
 
-  test('signs payments', async () => {
+  test('a signer elsewhere signs payments', async () => {
     const to = someAddress(1)
     const worker = makeWorker(database, network, { openSigner: external() })
     const id = await enqueueOne(database, to, 100)
@@ -53,7 +53,7 @@ describe('a signer elsewhere', () => {
     ])
   })
 
-  test('that refuses has the payout rejected', async () => {
+  test('a signer elsewhere that refuses has the payout rejected', async () => {
     const worker = makeWorker(database, network, { openSigner: external(), limits: { giveUpMs: 0 } })
     const nonce = await network.rpc.ask('eth_getTransactionCount', PAYER, 'latest')
     const id = await enqueueOne(database, someAddress(2), 100)
@@ -69,25 +69,30 @@ describe('a signer elsewhere', () => {
     ['is away', { status: 503 }],
     ['signs with another key', { key: others }],
     ['signs another transaction', { nonce: 77 }],
-  ] as const)('that %s signs nothing that is sent, and the payout waits for it', async (what, how) => {
-    const to = someAddress(300 + what.length)
-    const worker = makeWorker(database, network, { openSigner: external(), limits: { giveUpMs: 0 } })
-    const nonce = await network.rpc.ask('eth_getTransactionCount', PAYER, 'latest')
-    const id = await enqueueOne(database, to, 100)
-    server.behave(how)
-    for (let looks = 0; looks < 3; looks += 1) await worker.look()
-    expect(worker.heard).toEqual([])
-    expect(await network.rpc.ask('eth_getTransactionCount', PAYER, 'latest')).toBe(nonce)
-    const text = 'SELECT state, problem FROM sandbox.chain_transfers WHERE id = $1'
-    const { rows } = await database.control.query({ text }, [id])
-    expect(rows).toEqual([{ state: 'queued', problem: expect.stringMatching(/^network_error: the signer/) }])
-    server.behave({})
-    await worker.pay([id])
-    await worker.close()
-    expect(await network.balanceOf(to)).toBe(1_000_000n)
-  })
+  ] as const)(
+    'a signer elsewhere that %s signs nothing that is sent, and the payout waits for it',
+    async (what, how) => {
+      const to = someAddress(300 + what.length)
+      const worker = makeWorker(database, network, { openSigner: external(), limits: { giveUpMs: 0 } })
+      const nonce = await network.rpc.ask('eth_getTransactionCount', PAYER, 'latest')
+      const id = await enqueueOne(database, to, 100)
+      server.behave(how)
+      for (let looks = 0; looks < 3; looks += 1) await worker.look()
+      expect(worker.heard).toEqual([])
+      expect(await network.rpc.ask('eth_getTransactionCount', PAYER, 'latest')).toBe(nonce)
+      const text = 'SELECT state, problem FROM sandbox.chain_transfers WHERE id = $1'
+      const { rows } = await database.control.query({ text }, [id])
+      expect(rows).toEqual([
+        { state: 'queued', problem: expect.stringMatching(/^network_error: the signer/) },
+      ])
+      server.behave({})
+      await worker.pay([id])
+      await worker.close()
+      expect(await network.balanceOf(to)).toBe(1_000_000n)
+    },
+  )
 
-  test('that signs with a high s (EIP-2) pays all the same: the other s is used', async () => {
+  test('a signer elsewhere that signs with a high s (EIP-2) pays all the same: the other s is used', async () => {
     const to = someAddress(400)
     const worker = makeWorker(database, network, { openSigner: external() })
     const id = await enqueueOne(database, to, 100)
@@ -108,12 +113,12 @@ describe('a signer elsewhere', () => {
     expect(rows[0]!.hash).toBe(keccak256(raw))
   })
 
-  test('that does not know us is told of, without the token', async () => {
+  test('a signer elsewhere that does not know us is told of, without the token', async () => {
     const failing = external('wrong-token')()
     await expect(failing).rejects.toThrow(/^the signer has answered \/address with 401 and no address$/)
   })
 
-  test('at an address of metadata services is not asked', async () => {
+  test('a signer elsewhere at an address of metadata services is not asked', async () => {
     const failing = openSigner({ kind: 'external', url: 'http://169.254.169.254' })()
     await expect(failing).rejects.toThrow(/169.254.169.254 is a link-local address/)
   })
@@ -127,7 +132,7 @@ describe('a file with a key', () => {
     return openSigner({ kind: 'file', path })
   }
 
-  test('is read where nobody else can read it', async () => {
+  test('a key file is read where nobody else can read it', async () => {
     expect((await write('good', `${KEY}\n`, 0o600)()).address).toBe(PAYER)
     expect((await write('bare', KEY.slice(2), 0o400)()).address).toBe(PAYER)
   })
@@ -136,13 +141,13 @@ describe('a file with a key', () => {
     ['group', KEY, 0o640, /can be read by others \(mode 0640\): chmod 600$/],
     ['all', KEY, 0o604, /can be read by others/],
     ['words', 'not a key at all', 0o600, /holds no private key: 32 bytes in hex are$/],
-  ] as const)('is refused: %s', async (name, text, mode, why) => {
+  ] as const)('a key file is refused: %s', async (name, text, mode, why) => {
     const failing = write(name, text, mode)()
     await expect(failing).rejects.toThrow(why)
     await expect(failing).rejects.not.toThrow(text)
   })
 
-  test('that is not there is told of', async () => {
+  test('a key file that is not there is told of', async () => {
     const failing = openSigner({ kind: 'file', path: join(folder, 'nowhere') })()
     await expect(failing).rejects.toThrow(/^SVC_PAYOUT_KEY_FILE: .*nowhere cannot be read: ENOENT/)
   })
@@ -172,7 +177,7 @@ describe('settings', () => {
     [{ SVC_PAYOUT_SIGNER_TOKEN: 't' }, ['SVC_PAYOUT_SIGNER_TOKEN']],
     [{ SVC_CHAIN_CONFIRMATIONS: '0' }, ['SVC_CHAIN_CONFIRMATIONS']],
     [{ ...NODE, SVC_PAYOUT_KEY: KEY }, []],
-  ])('%j', (env, variables) => {
+  ])('settings of payouts name the variables that are wrong: %j', (env, variables) => {
     const problems = problemsOf(env)
     expect(problems.map((problem) => problem.split(':')[0])).toEqual(variables)
     expect(problems.join()).not.toContain(KEY.slice(2, 50))

@@ -84,7 +84,7 @@ test('pays as soon as there is something to pay, and is there again after a stop
   await second.stop()
 })
 
-test('what was told as paid is there after its program was killed, and payments go on', async () => {
+test('a payment that was told as paid is there after its program was killed, and payments continue', async () => {
   const to = someAddress(2)
   const payouts = await startPayouts()
   await payouts.pay(to)
@@ -100,7 +100,7 @@ test('what was told as paid is there after its program was killed, and payments 
   await payouts.stop()
 })
 
-test('is one chain, whichever of several workers runs it', async () => {
+test('the test chain is one chain, whichever of several workers runs it', async () => {
   const to = someAddress(3)
   const nodes = [await startPayouts(), await startPayouts()]
   const ids = await Promise.all(Array.from({ length: 5 }, () => enqueueOne(database, to, 100)))

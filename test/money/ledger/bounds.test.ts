@@ -1,19 +1,15 @@
 /** Sums at and beyond the documents' bound of 10^15 cents: refused where they are asked for, never an error of a worker. */
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { reportWorker } from '../../../runtime/money/reports/job.ts'
 import { settlementWorker } from '../../../runtime/money/settlements/job.ts'
 import { verifyLedger } from '../../../runtime/operator/ledger.ts'
 import { openReportLinks } from '../../../runtime/tenants/addresses/report-links.ts'
 import { firstFault } from '../../api/fixtures.ts'
 import { make, makeCard } from '../../cards/fixtures.ts'
-import { makeKey, makeTenant, speak, startTestService, type TestService } from '../../support/service.ts'
+import { makeKey, makeTenant, speak, useService } from '../../support/service.ts'
 import { strictLog } from '../../support/strict-log.ts'
 
-let service: TestService
-beforeAll(async () => {
-  service = await startTestService({ guarded: false })
-})
-afterAll(() => service.stop())
+const service = useService({ guarded: false, keepsTime: true })
 
 const MOST = 1_000_000_000_000_000
 const DAY = 86_400_000
@@ -71,7 +67,7 @@ test('a shortfall that takes the balance beyond the bound settles, and so do oth
   service.clock.now = began
 })
 
-test('what a settlement cannot show is refused, also of many at once', async () => {
+test('a movement that a settlement cannot show is refused, also of many at once', async () => {
   const { tenantId, post, fund, settlements } = await openCard()
   expect((await fund()).status).toBe(200)
   expect((await post()).status).toBe(201)

@@ -188,7 +188,7 @@ const BROKEN = [
 ]
 
 describe('an operator is told of', () => {
-  test.each(BROKEN)('$about', async ({ text, says }) => {
+  test.each(BROKEN)('an operator is told that the ledger has $about', async ({ text, says }) => {
     const tenant = await makeTenant()
     await fund(tenant, 'a', 500)
     await write(tenant, 'b', {

@@ -21,11 +21,11 @@ import { parseNetworks } from '../../../runtime/platform/networks.ts'
 import { readPin } from '../../../runtime/tenants/admin/pins.ts'
 import { createLimiter } from '../../../runtime/tenants/limits/limiter.ts'
 import { issuePass, makeTemplate, speakFor } from '../../api/fixtures.ts'
-import { makeTenant, type Send, startTestService, type TestService } from '../../support/service.ts'
+import { makeTenant, type Send, useService } from '../../support/service.ts'
 
 const ISSUER_ID = '3388000000000000042'
 
-let service: TestService
+const service = useService({ guarded: false })
 let google: GoogleStandIn
 let server: Server
 let url: string
@@ -33,7 +33,6 @@ const outbound = createOutbound({ allowPlainHttp: true, allow: parseNetworks(['1
 let asked = 0
 
 beforeAll(async () => {
-  service = await startTestService({ guarded: false })
   google = await startGoogleStandIn({ issuerId: ISSUER_ID, accounts: new Map() })
   const { database, clock, urls } = service
   const counted: typeof outbound.send = (request) => {
@@ -69,7 +68,6 @@ afterAll(async () => {
   server.closeAllConnections()
   outbound.close()
   await google.close()
-  await service.stop()
 })
 
 interface Issued {
@@ -150,13 +148,13 @@ describe('has no effect', () => {
     ['too much', 413, () => 'x'.repeat(20_000)],
     ['an object of another issuer', 200, (issued) => write(issued, { objectId: `1.${issued.passId}` })],
     ['an object that is no pass', 200, (issued) => write(issued, { objectId: `${ISSUER_ID}.card_1` })],
-  ])('%s: %i', async (_, status, make) => {
+  ])('a callback has no effect: %s is answered with %i', async (_, status, make) => {
     const issued = await issue()
     expect(await post(issued.tenantId, make(issued))).toBe(status)
     expect(await stateOf(issued)).toEqual(['issued', []])
   })
 
-  test('a pass of one tenant at the address of another', async () => {
+  test('a callback about a pass of one tenant at the address of another has no effect', async () => {
     const [one, other] = [await issue(), await issue()]
     expect(await post(other.tenantId, write(one))).toBe(200)
     expect(await stateOf(one)).toEqual(['issued', []])
@@ -167,7 +165,7 @@ test.each(['ten_1', 'x', `ten_${'0'.repeat(26)}.x`, '%00'])('there is nothing at
   expect(await post(space, '{}')).toBe(404)
 })
 
-test('callbacks are posted', async () => {
+test('GET of a callback address is answered with 405', async () => {
   const { tenantId } = await issue()
   expect((await fetch(`${url}/google/v1/callback/${tenantId}`)).status).toBe(405)
 })

@@ -38,7 +38,7 @@ const EVERYTHING: Partial<PassState> = {
 }
 
 describe.each(PASS_KINDS)('a %s', (kind) => {
-  test('is signed: openssl takes it as it is, and no byte of it changed', async () => {
+  test('a pass file is signed: openssl takes it as it is, and no byte of it changed', async () => {
     const files = unzip(await builder.build(stateOf(kind)))
     const [manifest, signature] = [files.get('manifest.json')!, files.get('signature')!]
     expect(verifies(manifest, signature, root)).toBe(true)
@@ -47,7 +47,7 @@ describe.each(PASS_KINDS)('a %s', (kind) => {
     expect(verifies(other, signature, root)).toBe(false)
   })
 
-  test('has a manifest of every other file', async () => {
+  test('a pass file has a manifest of every other file', async () => {
     const files = unzip(await builder.build(stateOf(kind, EVERYTHING)))
     const manifest = JSON.parse(files.get('manifest.json')!.toString())
     const others = [...files].filter(([name]) => name !== 'manifest.json' && name !== 'signature')
@@ -59,7 +59,7 @@ describe.each(PASS_KINDS)('a %s', (kind) => {
   test.each([
     ['plain', {}],
     ['everything', EVERYTHING],
-  ])('has the pass.json that passkit-generator makes of the same: %s', async (_name, change) => {
+  ])('a pass file has the pass.json that passkit-generator makes of the same: %s', async (_name, change) => {
     const state = stateOf(kind, change)
     const files = unzip(await builder.build(state))
     const { barcode, ...own } = JSON.parse(files.get('pass.json')!.toString())
@@ -204,7 +204,7 @@ test('an image from before images were looked into is left out', async () => {
   ])
 })
 
-test('the same bytes for the same state, in another process too; others for another', async () => {
+test('a pass file has the same bytes for the same state, in another process too; others for another', async () => {
   const brand = {
     background_color: '#102030',
     foreground_color: '#ffffff',

@@ -128,7 +128,7 @@ describe('what does not fit', () => {
       /^APPLE_PASS_TYPE: "pass.other".* is for "pass.com.example"/,
     ],
     ['another team', () => ({ team: 'ZZZZZ99999' }), /^APPLE_PASS_TEAM: "ZZZZZ99999".* is for "ABCDE12345"/],
-  ])('%s', (_name, change, words) => {
+  ])('the settings of the pass signer are refused by name: %s', (_name, change, words) => {
     const settings = { ...good, ...change() }
     expect(() => readSigner(settings, NOW)).toThrow(words)
     expect(checkAppleWallet({ applePass: settings, production: true }, NOW).verdict).toBe('fail')

@@ -36,7 +36,7 @@ test('each change moves it, in whichever order and however fast they come', () =
   }
 })
 
-test('it is the second of the change, where changes are further apart', () => {
+test('the time of a change is the second of the change, where changes are further apart', () => {
   const hour = 3_600_000
   const second = (ms: number) => Math.floor(ms / 1000) * 1000
   let pass = patchTemplate(patch(patchTemplate(fresh, START + hour), START + 2 * hour), START + 3 * hour)

@@ -22,7 +22,7 @@ const { keys } = google.published
 const check = (posted: unknown, roots = keys, now = NOW) =>
   verifyCallback(posted, { keys: roots, recipientId: ISSUER, now })
 
-test.each(['save', 'del'])('%s is believed', (eventType) => {
+test.each(['save', 'del'])('a callback of type %s is believed', (eventType) => {
   const verdict = check(google.write({ ...order, eventType }))
   expect(verdict).toEqual({
     callback: {
@@ -43,11 +43,11 @@ test.each<[string, Partial<CallbackOrder>, string]>([
   ['that has expired', { messageExpires: NOW - 1 }, 'the message has expired'],
   ['of another type', { eventType: 'view' }, 'another type'],
   ['without a nonce', { nonce: '' }, 'lacks something'],
-])('one %s is refused', (_, changes, fault) => {
+])('a callback %s is refused', (_, changes, fault) => {
   expect(check(google.write({ ...order, ...changes }))).toEqual({ fault: expect.stringContaining(fault) })
 })
 
-test('what is for this issuer is refused by another', () => {
+test('a callback for this issuer is refused by another', () => {
   const verdict = verifyCallback(google.write(order), { keys, recipientId: '3388000000000000043', now: NOW })
   expect(verdict).toEqual({ fault: expect.stringContaining('not signed for this issuer') })
 })
@@ -77,7 +77,7 @@ describe('a message of which anything was changed is refused', () => {
     ['its signatures', { ...posted, intermediateSigningKey: { ...key, signatures: [] } }],
     ['its signatures, of which there are too many', tooMany(posted, key)],
     ['its signature, which is no base64', { ...posted, signature: '!' }],
-  ])('%s', (_, changed) => {
+  ])('a callback is refused after a change of %s', (_, changed) => {
     expect(check(changed)).toHaveProperty('fault')
   })
 })
@@ -87,9 +87,12 @@ function tooMany(posted: object, key: { signedKey: string; signatures: string[] 
   return { ...posted, intermediateSigningKey: { ...key, signatures } }
 }
 
-test.each([null, 7, 'text', [], {}, { protocolVersion: 'ECv2SigningOnly' }])('%j is refused', (posted) => {
-  expect(check(posted)).toEqual({ fault: 'it is no signed message' })
-})
+test.each([null, 7, 'text', [], {}, { protocolVersion: 'ECv2SigningOnly' }])(
+  'a callback body that is not a signed message is refused: %j',
+  (posted) => {
+    expect(check(posted)).toEqual({ fault: 'it is no signed message' })
+  },
+)
 
 test('root keys count until they expire, for their protocol, and where they are keys', () => {
   const posted = google.write(order)

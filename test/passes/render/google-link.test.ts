@@ -167,7 +167,7 @@ describe('signatures under way at once', () => {
   test.each([
     ['alone it has all threads', true, 4],
     ['beside others it has one', false, 1],
-  ])('of a batch: %s', async (_, isAlone, want) => {
+  ])('a batch of signatures shares the threads fairly: %s', async (_, isAlone, want) => {
     const { begun, ask } = beginAll(isAlone)
     const batch = Array.from({ length: 10 }, () => ask('ten_1'))
     await setImmediate()

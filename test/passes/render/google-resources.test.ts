@@ -91,7 +91,7 @@ test('twenty fields are ten texts, of which the last holds what is left', () => 
   })
 })
 
-test('what is to be empty is null, so that a PATCH takes away what stood there', () => {
+test('a field that becomes empty is null, so that a PATCH removes its value', () => {
   expect(objectOf(makePlainPass('loyalty'), ISSUER)).toMatchObject({
     accountName: null,
     textModulesData: null,

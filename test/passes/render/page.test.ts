@@ -48,7 +48,7 @@ describe('headers', () => {
     )
   })
 
-  test('with what one has already: 304, by the tag before the date', async () => {
+  test('the page answers 304 to a browser that has it, by the tag before the date', async () => {
     const state = makeState('loyalty')
     const { ETag: etag = '', 'Last-Modified': date = '' } = byName((await ask(state)).headers)
     const statusOf = async (sent: Readonly<Record<string, string>>) => (await ask(state, sent)).status
@@ -92,12 +92,12 @@ describe('wallets', () => {
     [ANDROID, ['Google', 'Apple']],
     [WINDOWS, ['Apple', 'Google']],
     ['', ['Apple', 'Google']],
-  ])('of %s: %j', async (agent, order) => {
+  ])('the page offers a browser the wallets in its order: %s gets %j', async (agent, order) => {
     const text = await textOf(makeState('coupon'), agent === '' ? {} : { 'user-agent': agent })
     expect([...text.matchAll(/<\/small> (\w+) Wallet</g)].map(([, name]) => name)).toEqual(order)
   })
 
-  test('are linked by the addresses of the pass', async () => {
+  test('the page links wallets by the addresses of the pass', async () => {
     const text = await textOf(makeState('coupon'))
     expect(text).toContain('href="https://passes.example/p/AQ-example.pkpass"')
     expect(text).toContain(`href="${googleUrl}"`)
@@ -110,22 +110,28 @@ describe('states', () => {
     ['redeemed', 'Already used', 'It cannot be used again'],
     ['revoked', 'No longer valid', 'Harbour Coffee has withdrawn this pass'],
     ['expired', 'Expired', 'valid until 30 May 2026 at 22:00 UTC'],
-  ] as const)('%s: said, and nothing to add or to scan', async (status, title, words) => {
-    const text = await textOf(makeState('coupon', { status, expiresAt }))
-    expect(text).toContain(`<strong>${title}.</strong>`)
-    expect(text).toContain(words)
-    expect(text).not.toContain('.pkpass')
-    expect(text).not.toContain('pay.google.com')
-    expect(text).not.toContain(makeState('coupon').barcode.message)
-  })
+  ] as const)(
+    'the page of a pass that is %s says it, and has nothing to add or to scan',
+    async (status, title, words) => {
+      const text = await textOf(makeState('coupon', { status, expiresAt }))
+      expect(text).toContain(`<strong>${title}.</strong>`)
+      expect(text).toContain(words)
+      expect(text).not.toContain('.pkpass')
+      expect(text).not.toContain('pay.google.com')
+      expect(text).not.toContain(makeState('coupon').barcode.message)
+    },
+  )
 
-  test.each(['issued', 'installed', 'active'] as const)('%s: no word of it', async (status) => {
-    const text = await textOf(makeState('coupon', { status }))
-    expect(text).not.toContain('role="status"')
-    expect(text).toContain('.pkpass')
-  })
+  test.each(['issued', 'installed', 'active'] as const)(
+    'the page of a pass that is %s does not mention it',
+    async (status) => {
+      const text = await textOf(makeState('coupon', { status }))
+      expect(text).not.toContain('role="status"')
+      expect(text).toContain('.pkpass')
+    },
+  )
 
-  test('passes of the sandbox say so, others do not', async () => {
+  test('the page of a sandbox pass says so, and that of a live one does not', async () => {
     expect(await textOf(makeState('coupon'), {}, true)).toContain('Test pass')
     expect(await textOf(makeState('coupon'), {}, false)).not.toContain('Test pass')
   })
@@ -135,7 +141,7 @@ describe('states', () => {
   })
 })
 
-test('no pass: 404, kept by nobody', () => {
+test('the page of no pass is answered with 404 and is not cached', () => {
   expect(MISSING_PAGE.status).toBe(404)
   expect(byName(MISSING_PAGE.headers)).toMatchObject({
     'Cache-Control': 'no-store',
@@ -152,7 +158,7 @@ describe('barcodes', () => {
     expect(text).not.toContain('role="img"')
   })
 
-  test('of one message, asked for by many, are drawn once', async () => {
+  test('barcodes of one message, asked for by many, are drawn once', async () => {
     const message = 'x'.repeat(256)
     const [first, ...others] = await Promise.all(
       Array.from({ length: 150 }, () => barcodes.draw(TENANT, { format: 'aztec', message })),
@@ -160,7 +166,7 @@ describe('barcodes', () => {
     expect(others.every((each) => each === first)).toBe(true)
   })
 
-  test('of one tenant wait a few seconds at most, and stand in nobody’s way', async () => {
+  test('barcodes of one tenant wait a few seconds at most, and hold up no other tenant', async () => {
     const orders = Array.from({ length: 150 }, (_, index) =>
       barcodes.draw(TENANT, { format: 'code128', message: `M${index}` }),
     )
@@ -176,7 +182,7 @@ describe('barcodes', () => {
     expect(await barcodes.draw(TENANT, { format: 'code128', message: 'M149' })).toBeDefined()
   })
 
-  test('are drawn by another thread when one has ended', async () => {
+  test('barcodes are drawn by another thread when one has ended', async () => {
     await barcodes.draw(TENANT, { format: 'qr', message: 'before' })
     await barcodes.stop()
     expect(await barcodes.draw(TENANT, { format: 'qr', message: 'after' })).toBeDefined()
@@ -191,13 +197,13 @@ describe('colours', () => {
     ['#FFFFFF', '#FFFF00', undefined],
     ['#808080', '#7F7F7F', undefined],
     ['#FF0000', '#00FF00', undefined],
-  ])('on %s, %s is readable', (background, color, want) => {
+  ])('the text on %s, %s is readable', (background, color, want) => {
     const readable = readableOn(background, color)
     expect(contrast(background, readable)).toBeGreaterThanOrEqual(4.5)
     if (want !== undefined) expect(readable).toBe(want)
   })
 
-  test('whatever the two colours are', () => {
+  test('the colors of a page are readable whatever the two colors of the brand are', () => {
     const levels = ['00', '55', '80', 'AA', 'FF']
     const colors = levels.flatMap((r) => levels.flatMap((g) => levels.map((b) => `#${r}${g}${b}`)))
     const lowest = Math.min(

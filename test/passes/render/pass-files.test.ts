@@ -7,26 +7,24 @@ import { developmentFiles } from '../../../runtime/passes/wallets/render/apple/d
 import { openPassTokens } from '../../../runtime/passes/wallets/render/pass-tokens.ts'
 import type { Environment } from '../../../runtime/platform/environment.ts'
 import { issuePass, makeTemplate, speakFor, TEMPLATE } from '../../api/fixtures.ts'
-import { makeTenant, type Send, START, startTestService, type TestService } from '../../support/service.ts'
+import { makeTenant, type Send, START, useService } from '../../support/service.ts'
 import { unzip, verifies } from './apple-files.ts'
 
-let service: TestService
 let tenantId: string
 let directory: string
 let root: string
 
-beforeAll(async () => {
+const service = useService(async () => {
   directory = mkdtempSync(join(tmpdir(), 'svc-wallet-'))
   const { certificate, key, wwdr } = developmentFiles(directory, Date.now())
   root = join(directory, 'wallet', 'root.pem')
   const env = { APPLE_PASS_CERTIFICATE: certificate, APPLE_PASS_KEY: key, APPLE_PASS_WWDR: wwdr }
-  service = await startTestService({ env })
+  return { env, keepsTime: true }
+})
+beforeAll(async () => {
   tenantId = await makeTenant(service)
 })
-afterAll(async () => {
-  await service.stop()
-  rmSync(directory, { recursive: true })
-})
+afterAll(() => rmSync(directory, { recursive: true }))
 
 const second = (ms: number) => new Date(ms).toUTCString()
 
@@ -51,7 +49,7 @@ describe.each(['sandbox', 'live'] as const)('in %s', (environment: Environment) 
     return { templateId, id: pass.id as string, url: pass.download.apple_url as string }
   }
 
-  test('it is signed, and says what it is', async () => {
+  test('a pass file is signed, and says what it is', async () => {
     const { id, url } = await issue({ fields: { points: '42' } })
     const { status, headers, body } = await fetchFile(url)
     expect(status).toBe(200)
@@ -78,7 +76,7 @@ describe.each(['sandbox', 'live'] as const)('in %s', (environment: Environment) 
     expect((await fetchFile(url)).body.equals(body)).toBe(true)
   })
 
-  test('who has it gets 304, by its tag and by its date; who has another one gets it', async () => {
+  test('a client that has the pass file gets 304, by its tag and by its date; one with another file gets it', async () => {
     const { id, url } = await issue()
     const { headers, body } = await fetchFile(url)
     const etag = headers.get('etag')!
@@ -132,7 +130,7 @@ describe.each(['sandbox', 'live'] as const)('in %s', (environment: Environment) 
     expect(passJson(body)).toMatchObject({ description: 'Renamed', backgroundColor: 'rgb(0, 0, 0)' })
   })
 
-  test('what is revoked or expired is served as void', async () => {
+  test('a pass that is revoked or expired is served as void', async () => {
     const revoked = await issue()
     expect(passJson((await fetchFile(revoked.url)).body).voided).toBeUndefined()
     await send(`/v1/passes/${revoked.id}/revoke`, { method: 'POST' })
@@ -152,7 +150,7 @@ describe.each(['sandbox', 'live'] as const)('in %s', (environment: Environment) 
     expect(passJson(after.body).voided).toBe(true)
   })
 
-  test('whatever is wrong with an address, the answer is the same', async () => {
+  test('a pass file answers the same whatever is wrong with its address', async () => {
     const { id, url } = await issue()
     const origin = service.urls[environment]
     const tokens = openPassTokens(service.database.pepper)
@@ -184,7 +182,7 @@ describe.each(['sandbox', 'live'] as const)('in %s', (environment: Environment) 
     }
   })
 
-  test('another method is refused with those there are', async () => {
+  test('a pass file refuses other methods and names those there are', async () => {
     const { url } = await issue()
     for (const method of ['POST', 'PUT', 'DELETE']) {
       const { status, headers } = await fetchFile(url, {}, method)

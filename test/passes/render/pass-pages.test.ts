@@ -1,17 +1,15 @@
 /** The page of a pass as a browser fetches it: over a socket, without a key, in both environments. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import type { Environment } from '../../../runtime/platform/environment.ts'
 import { issuePass, makeTemplate, speakFor } from '../../api/fixtures.ts'
-import { makeTenant, type Send, startTestService, type TestService } from '../../support/service.ts'
+import { makeTenant, type Send, useService } from '../../support/service.ts'
 
-let service: TestService
+const service = useService()
 let tenantId: string
 
 beforeAll(async () => {
-  service = await startTestService()
   tenantId = await makeTenant(service)
 })
-afterAll(() => service.stop())
 
 async function fetchPage(url: string, init: RequestInit = {}) {
   const response = await fetch(url, init)
@@ -25,7 +23,7 @@ describe.each(['sandbox', 'live'] as const)('in %s', (environment: Environment) 
   })
   const issue = async (content: object = {}) => issuePass(send, await makeTemplate(send), content)
 
-  test('it shows the pass, and both wallets by the addresses that the API gives', async () => {
+  test('the page shows the pass, and both wallets by the addresses that the API gives', async () => {
     const { download } = await issue({ fields: { points: '4,711' }, holder: { name: 'Amara <Okafor>' } })
     const { status, headers, text } = await fetchPage(download.page_url)
     expect(status).toBe(200)
@@ -39,7 +37,7 @@ describe.each(['sandbox', 'live'] as const)('in %s', (environment: Environment) 
     expect(text.includes('Test pass')).toBe(environment === 'sandbox')
   })
 
-  test('it is sent again when the pass has changed, and not before', async () => {
+  test('the page is sent again when the pass has changed, and not before', async () => {
     const { id, download } = await issue()
     const first = await fetchPage(download.page_url)
     const etag = first.headers.get('etag')!
@@ -67,13 +65,13 @@ describe.each(['sandbox', 'live'] as const)('in %s', (environment: Environment) 
       expect(head.headers.get(name)).toBe(headers.get(name))
   })
 
-  test('other methods are not possible', async () => {
+  test('the page of a pass refuses other methods', async () => {
     const { download } = await issue()
     const { status, headers } = await fetchPage(download.page_url, { method: 'POST' })
     expect([status, headers.get('allow')]).toEqual([405, 'GET, HEAD'])
   })
 
-  test('what is no address of a pass gets one page, whatever is wrong with it', async () => {
+  test('an address of no pass gets one page, whatever is wrong with it', async () => {
     const { download } = await issue()
     const { origin, pathname } = new URL(download.page_url)
     const other = environment === 'sandbox' ? service.urls.live : service.urls.sandbox

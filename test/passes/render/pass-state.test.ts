@@ -1,18 +1,17 @@
 /** What wallets are shown of a pass, as it is read from the database. */
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { readChanged, readPassState, type StateSources } from '../../../runtime/passes/passes/state.ts'
 import { openPassTokens } from '../../../runtime/passes/wallets/render/pass-tokens.ts'
 import { createTenantNames } from '../../../runtime/tenants/keys/tenant-names.ts'
 import { issuePass, someoneWaits, speakFor } from '../../api/fixtures.ts'
-import { makeTenant, type Send, START, startTestService, type TestService } from '../../support/service.ts'
+import { makeTenant, type Send, START, useService } from '../../support/service.ts'
 
-let service: TestService
+const service = useService({ keepsTime: true })
 let tenantId: string
 let send: Send
 let sources: StateSources
 
 beforeAll(async () => {
-  service = await startTestService()
   tenantId = await makeTenant(service)
   send = await speakFor(service, tenantId)
   sources = {
@@ -21,7 +20,6 @@ beforeAll(async () => {
     tenantNames: createTenantNames(service.database.control),
   }
 })
-afterAll(() => service.stop())
 
 const TEMPLATE = {
   name: 'Boarding',

@@ -23,10 +23,13 @@ describe('tokens of a pass', () => {
   const [place] = PLACES as [(typeof PLACES)[0]]
   const token = tokens.write('page', place)
 
-  test.each([...token].map((_, index) => index))('are nobody else’s with another character %i', (index) => {
-    const other = token[index] === 'A' ? 'B' : 'A'
-    expect(tokens.read('page', token.slice(0, index) + other + token.slice(index + 1))).toBeUndefined()
-  })
+  test.each([...token].map((_, index) => index))(
+    'a token of a pass is refused with another character %i',
+    (index) => {
+      const other = token[index] === 'A' ? 'B' : 'A'
+      expect(tokens.read('page', token.slice(0, index) + other + token.slice(index + 1))).toBeUndefined()
+    },
+  )
 
   test.each([
     ['nothing', ''],
@@ -37,7 +40,7 @@ describe('tokens of a pass', () => {
     ['one with more behind it', `${token}AAAA`],
     ['another spelling of one', `${token}=`],
     ['the token of before', 'k3Jd81nQ0vXzk3Jd81nQ0vXz'],
-  ])('are not %s', (_name, other) => {
+  ])('a text that is not a token of a pass is refused: %s', (_name, other) => {
     expect(tokens.read('page', other)).toBeUndefined()
   })
 })
@@ -62,7 +65,7 @@ describe('codes for scanners', () => {
     ],
     ['that is cut', () => tokens.readScanCode(place.space, code.slice(0, -1))],
     ['in other letters', () => tokens.readScanCode(place.space, 'ſ'.repeat(39))],
-  ])('are not taken for one %s', (_name, read) => {
+  ])('a code for scanners is not taken for one %s', (_name, read) => {
     expect(read()).toBeUndefined()
   })
 })

@@ -1,19 +1,17 @@
 /** What Apple or Google would refuse later is refused by field when a template is made; text stays text. */
 
 import { deflateSync } from 'node:zlib'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { issuePass, speakFor, TEMPLATE } from '../../api/fixtures.ts'
-import { makeTenant, type Send, startTestService, type TestService } from '../../support/service.ts'
+import { makeTenant, type Send, useService } from '../../support/service.ts'
 import { unzip } from './apple-files.ts'
 import { chunk, ODD_TEXTS, png } from './states.ts'
 
-let service: TestService
+const service = useService()
 let send: Send
 beforeAll(async () => {
-  service = await startTestService()
   send = await speakFor(service, await makeTenant(service))
 })
-afterAll(() => service.stop())
 
 const SIDE = 29
 const ROW = 1 + 3 * SIDE
@@ -23,7 +21,7 @@ const make = (content: object) => send('/v1/pass_templates', { body: { ...TEMPLA
 const withImage = (name: string, image: Buffer) =>
   make({ brand: { ...TEMPLATE.brand, [name]: image.toString('base64') } })
 
-test('one key for two fields is refused, in a change too', async () => {
+test('a template with one key for two fields is refused, in a change too', async () => {
   const field = { key: 'points', label: 'Points', value: '0' }
   const details = [{ field: 'fields[1].key', issue: 'is the key of another field' }]
   const made = await make({ fields: [field, { ...field, label: 'More points' }] })
@@ -53,7 +51,7 @@ describe('images that are none', () => {
       Buffer.concat([GOOD.subarray(0, 33), chunk('IDAT', Buffer.from('xx')), GOOD.subarray(-12)]),
     ],
     ['is another kind of image', Buffer.from('GIF89a')],
-  ])('one that %s', async (_name, image) => {
+  ])('POST /v1/pass_templates refuses an image that %s', async (_name, image) => {
     const { status, body } = await withImage('icon', image)
     expect([status, body.error.details]).toEqual([
       422,
@@ -65,18 +63,21 @@ describe('images that are none', () => {
     ['icon', 87, 88, 'is not a square of 29 to 174 pixels'],
     ['logo', 481, 150, 'is larger than 480 × 150 pixels'],
     ['strip', 1125, 433, 'is larger than 1125 × 432 pixels'],
-  ])('a picture of other sizes: %s, %i × %i', async (name, width, height, issue) => {
-    const image = png({ width, height }, Buffer.alloc((1 + 3 * width) * height))
-    const { status, body } = await withImage(name, image)
-    expect([status, body.error.details]).toEqual([422, [{ field: `brand.${name}`, issue }]])
-  })
+  ])(
+    'POST /v1/pass_templates judges a picture of other sizes: %s, %i × %i',
+    async (name, width, height, issue) => {
+      const image = png({ width, height }, Buffer.alloc((1 + 3 * width) * height))
+      const { status, body } = await withImage(name, image)
+      expect([status, body.error.details]).toEqual([422, [{ field: `brand.${name}`, issue }]])
+    },
+  )
 
-  test('one that says it is huge is not unpacked', async () => {
+  test('an image that says it is huge is not unpacked', async () => {
     const { status, body } = await withImage('logo', png({ width: 2 ** 31 - 1, height: 2 ** 31 - 1 }, bomb))
     expect([status, body.error.details[0].issue]).toEqual([422, 'is larger than 480 × 150 pixels'])
   })
 
-  test('ten megabytes of them', async () => {
+  test('POST /v1/pass_templates refuses ten megabytes of images', async () => {
     const { status } = await make({ brand: { ...TEMPLATE.brand, strip: 'A'.repeat(10_000_000) } })
     expect(status).toBe(413)
   })
@@ -138,7 +139,7 @@ test.each([
   ['relevant_locations', { relevant_locations: Array(11).fill({ latitude: 0, longitude: 0 }) }],
   ['relevant_locations[0].latitude', { relevant_locations: [{ latitude: 91, longitude: 0 }] }],
   ['fields[0].attributed_value', { fields: [{ key: 'a', label: '', value: '', attributed_value: '<a>' }] }],
-])('%s is refused by its name: %j', async (field, content) => {
+])('POST /v1/pass_templates refuses a wrong %s: %j', async (field, content) => {
   const { status, body } = await make(content)
   expect([status, body.error.code]).toEqual([422, 'validation_failed'])
   expect(body.error.details.map((detail: { field: string }) => detail.field)).toEqual([field])

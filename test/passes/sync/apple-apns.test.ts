@@ -145,7 +145,7 @@ const STATUSES: readonly (readonly [Exclude<Scripted, string>, object])[] = [
   ],
 ]
 
-test.each(STATUSES)('%o', async (answer, pushed) => {
+test.each(STATUSES)('a push is judged by Apple’s answer: %o', async (answer, pushed) => {
   const { server, apns } = await pair()
   server.script([answer])
   expect(await apns.push(TOKEN)).toEqual(pushed)
@@ -153,7 +153,7 @@ test.each(STATUSES)('%o', async (answer, pushed) => {
 })
 
 describe('provider tokens', () => {
-  test('are the same for fifty minutes', async () => {
+  test('provider tokens are the same for fifty minutes', async () => {
     const clock = { now: START }
     const tokens = createProviderTokens(PROVIDER, () => clock.now)
     const first = tokens.current()
@@ -163,7 +163,7 @@ describe('provider tokens', () => {
     expect(tokens.current()).not.toBe(first)
   })
 
-  test('are made anew when Apple calls one expired, but not within twenty minutes', async () => {
+  test('provider tokens are made anew when Apple calls one expired, but not within twenty minutes', async () => {
     const clock = { now: START }
     const { apns, server } = await pair({ now: () => clock.now })
     expect(await apns.push(TOKEN)).toEqual({ kind: 'sent' })
@@ -174,13 +174,13 @@ describe('provider tokens', () => {
     expect(await apns.push(TOKEN)).toEqual({ kind: 'stopped', reason: 'ExpiredProviderToken' })
   })
 
-  test('of a clock an hour slow are expired', async () => {
+  test('provider tokens of a clock an hour slow are expired', async () => {
     const { server } = await pair()
     const slow = speakTo(server.url, { now: () => START - 61 * MINUTE })
     expect(await slow.push(TOKEN)).toEqual({ kind: 'stopped', reason: 'ExpiredProviderToken' })
   })
 
-  test('of another key, or of another team, are none', async () => {
+  test('provider tokens of another key, or of another team, are none', async () => {
     const { server } = await pair()
     const other = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey
     for (const provider of [
@@ -195,7 +195,7 @@ describe('provider tokens', () => {
 })
 
 describe('connections', () => {
-  test('that are going away end what is under way; what follows gets another', async () => {
+  test('connections to Apple that are going away end what is under way; what follows gets another', async () => {
     const { server, apns } = await pair()
     const other = 'ee'.repeat(32)
     server.script(['silence'], other)
@@ -209,7 +209,7 @@ describe('connections', () => {
     expect(await unanswered).toMatchObject({ kind: 'failed' })
   })
 
-  test('that are torn fail what is under way; what follows gets another', async () => {
+  test('connections to Apple that are torn fail what is under way; what follows gets another', async () => {
     const { server, apns } = await pair()
     server.script(['silence'])
     const pushed = apns.push(TOKEN)
@@ -219,7 +219,7 @@ describe('connections', () => {
     expect(await apns.push(TOKEN)).toEqual({ kind: 'sent' })
   })
 
-  test('that say nothing are given up', async () => {
+  test('connections to Apple that say nothing are given up', async () => {
     const { server, apns } = await pair()
     server.script(['silence', 'reset'])
     expect(await apns.push(TOKEN)).toEqual({ kind: 'failed', reason: 'no answer in 500 ms' })
@@ -235,7 +235,7 @@ describe('connections', () => {
     expect(server.connections).toBe(1)
   })
 
-  test('that nobody accepts, or answers, stop everything', async () => {
+  test('connections that Apple does not accept, or answer, stop everything', async () => {
     expect(await speakTo('http://127.0.0.1:9').push(TOKEN)).toMatchObject({ kind: 'stopped' })
     const sockets: Socket[] = []
     const mute = createServer((socket) => void sockets.push(socket)).listen(0, '127.0.0.1')
@@ -275,7 +275,7 @@ describe('the stand-in refuses', () => {
     ['an expiration that is none', { 'apns-expiration': 'soon' }, '{}', 400, 'BadExpirationDate'],
     ['an id that is none', { 'apns-id': '1' }, '{}', 400, 'BadMessageId'],
   ]
-  test.each(CASES)('%s', async (_, headers, body, status, reason) => {
+  test.each(CASES)('the APNs server of the tests refuses %s', async (_, headers, body, status, reason) => {
     const { server } = await pair()
     const session = connect(server.url)
     closing.push(() => session.destroy())

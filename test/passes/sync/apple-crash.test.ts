@@ -36,7 +36,7 @@ const DEVICES = 6_000
 /** What a worker may have under way when it is killed. */
 const UNDER_WAY = 400
 
-test('killed in the middle of a fan-out: each device is told, and few of them twice', {
+test('a fan-out killed in the middle tells each device, and few of them twice', {
   timeout: 60_000,
 }, async () => {
   await stage.rows('INSERT INTO wallet_heads (tenant_id, changed) VALUES ($1, 0)', [tenant.id])
@@ -65,7 +65,7 @@ test('killed in the middle of a fan-out: each device is told, and few of them tw
   expect(stamps.length).toBe(0)
 })
 
-test('what changes while it is sent is sent again; what another worker has taken stays', async () => {
+test('a change while a push is sent is sent again; work that another worker has taken stays', async () => {
   const { sandbox } = stage.service.database
   const { id: space } = await stage.tenant()
   const now = Date.now()

@@ -96,7 +96,7 @@ test('a change of the template is told to every device of its passes, once', asy
   expect(await stage.rows('SELECT * FROM apple_registrations WHERE pass_id = $1', [other])).toEqual([])
 })
 
-test('of a thousand changes one push is sent, and the last state fetched', async () => {
+test('one push is sent for a thousand changes, and the last state fetched', async () => {
   const passId = await tenant.issue()
   const phone = stage.phone()
   const place = { space: tenant.id, passId }
@@ -146,7 +146,7 @@ test('no change is missed that is numbered early and committed late', async () =
 })
 
 describe('push tokens', () => {
-  test('that Apple calls unregistered end the registrations, and only those of before', async () => {
+  test('push tokens that Apple calls unregistered end the registrations, and only those of before', async () => {
     const passId = await tenant.issue()
     const [gone, back] = [stage.phone(), stage.phone()]
     await gone.add(tenant.id, passId)
@@ -165,7 +165,7 @@ describe('push tokens', () => {
     expect((await tenant.send(`/v1/passes/${passId}`)).body.platforms).toEqual(['apple'])
   })
 
-  test('of the last device uninstall the pass', async () => {
+  test('push tokens of the last device uninstall the pass', async () => {
     const passId = await tenant.issue()
     const phone = stage.phone()
     await phone.add(tenant.id, passId)
@@ -179,7 +179,7 @@ describe('push tokens', () => {
     expect(event.data.pass).toMatchObject({ id: passId, platform: 'apple' })
   })
 
-  test('that are registered anew are told again what the old one may not have been', async () => {
+  test('push tokens that are registered anew are told again what the old one may not have been', async () => {
     const passId = await tenant.issue()
     const phone = stage.phone()
     await phone.add(tenant.id, passId)
@@ -193,7 +193,7 @@ describe('push tokens', () => {
     expect(pushesTo(phone.pushToken)).toBe(1)
   })
 
-  test('are tried again where Apple is busy, fails, hangs or tears the stream', async () => {
+  test('push tokens are tried again where Apple is busy, fails, hangs or tears the stream', async () => {
     const passId = await tenant.issue()
     const phone = stage.phone()
     await phone.add(tenant.id, passId)
@@ -216,7 +216,7 @@ describe('push tokens', () => {
 describe('is refused', () => {
   const path = (phone: string, passId: string) => `/devices/${phone}/registrations/${TOPIC}/${passId}`
 
-  test('without the token of the pass', async () => {
+  test('a registration is refused without the token of the pass', async () => {
     const [passId, other] = [await tenant.issue(), await tenant.issue()]
     const stranger = await stage.tenant()
     const phone = stage.phone()
@@ -240,7 +240,7 @@ describe('is refused', () => {
     expect(await locators(phone.id)).toEqual([])
   })
 
-  test('what is no registration', async () => {
+  test('a body that is not a registration is refused', async () => {
     const passId = await tenant.issue()
     const token = stage.tokens.write('apple', { space: tenant.id, passId })
     const phone = stage.phone()
@@ -278,7 +278,7 @@ test('a pass is on a hundred devices at most; the one beyond is told so, and tho
   expect(await left.add(tenant.id, passId)).toBe(201)
 })
 
-test('what is new is asked for with any tag', async () => {
+test('a device asks for new passes with any tag', async () => {
   const [one, two] = [stage.phone(), stage.phone()]
   const passId = await tenant.issue()
   await one.add(tenant.id, passId)
@@ -321,7 +321,7 @@ test('revoked passes are told, and may be registered still', async () => {
   await pushed(late.pushToken, 1)
 })
 
-test('what a wallet complains of is taken', async () => {
+test('the log of a wallet is accepted', async () => {
   const phone = stage.phone()
   expect((await phone.ask('POST', '/log', undefined, { logs: ['a', 'b'] })).status).toBe(200)
   expect((await phone.ask('POST', '/log', undefined, { logs: ['x'.repeat(100_000)] })).status).toBe(413)

@@ -69,7 +69,7 @@ test.each<[string, GoogleFault, Partial<SyncOutcome>, readonly number[]]>([
   ['500', { status: 500 }, { outcome: 'later' }, []],
   ['400', { status: 400 }, { outcome: 'refused', status: 400 }, []],
   ['403', { status: 403 }, { outcome: 'refused', status: 403 }, []],
-])('%s', async (_, fault, sent, paused) => {
+])('the Google client reads an answer: %s', async (_, fault, sent, paused) => {
   google.fault = (__, path) => (path === '/token' ? undefined : fault)
   expect(await open().put('loyaltyClass', resource, 'insert')).toMatchObject(sent)
   expect(pauses).toEqual(paused)

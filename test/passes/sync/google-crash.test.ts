@@ -36,7 +36,7 @@ test.each([
   ['when Google has taken a class and not answered yet', 'POST', 'loyaltyClass'],
   ['when Google has taken an object and not answered yet', 'POST', 'loyaltyObject'],
   ['when a token was asked for', 'POST', 'token'],
-])('killed %s', { timeout: 60_000 }, async (_, method, last) => {
+])('a follower that is killed %s loses nothing', { timeout: 60_000 }, async (_, method, last) => {
   const { google } = stage
   const { tenantId, send } = await stage.addTenant()
   const template = await makeTemplate(send)

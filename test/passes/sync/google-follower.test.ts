@@ -100,7 +100,7 @@ test('locations reach the class of a tenant whose version has none, in whose eve
   await until('the end of the walk', async () => (await stage.cursor(tenantId))?.walks.length === 0)
 })
 
-test('what was emitted while Google was away is made up for, in the end', async () => {
+test('changes while Google was away are made up for, in the end', async () => {
   const { tenantId, send } = await stage.addTenant()
   stage.google.fault = () => ({ status: 503 })
   stage.follow()
@@ -137,7 +137,7 @@ test('a token that is worth nothing any more is replaced, once', async () => {
   expect(statuses.filter((each) => each.endsWith('401'))).toHaveLength(1)
 })
 
-test('what Google refuses is recorded once, stops nobody, and is forgotten when it is taken', async () => {
+test('a resource that Google refuses is recorded once, stops no other, and is forgotten when it is taken', async () => {
   const { tenantId, send } = await stage.addTenant()
   stage.google.fault = (method, path) =>
     method === 'POST' && path.endsWith('loyaltyObject') ? { status: 400 } : undefined

@@ -35,7 +35,7 @@ const ISSUED = news(
   ['pass.scanned', null],
 )
 
-test('each target once, with its first event, templates first', () => {
+test('a plan has each target once, with its first event, templates first', () => {
   const plan = planVisit(visit(), { head: 5, news: ISSUED }, true)
   expect(plan.fromEvents.map(({ id, isNew, sequence }) => [id, isNew, sequence])).toEqual([
     ['tpl_1', true, 2],
@@ -48,7 +48,7 @@ test('each target once, with its first event, templates first', () => {
 test.each([
   ['the page is full: up to its last event', 9, false, 5],
   ['there are no more: up to the end of the sequence', 9, true, 9],
-])('%s', (_, head, isWhole, reached) => {
+])('a visit for Google Wallet goes as far as it read: %s', (_, head, isWhole, reached) => {
   expect(planVisit(visit(), { head, news: ISSUED }, isWhole).reached).toBe(reached)
 })
 
@@ -76,11 +76,11 @@ describe('a visit', () => {
     ['stops before the first that was not tried', { tpl_1: DONE, pass_1: DONE }, 2],
     ['stops before the first that failed', { tpl_1: DONE, pass_1: DONE, pass_2: LATER }, 2],
     ['goes nowhere where that is the first', { tpl_1: DONE, pass_1: LATER, pass_2: DONE }, 0],
-  ])('%s', (_, results, sequence) => {
+  ])('a visit for Google Wallet %s', (_, results, sequence) => {
     expect(conclude(results).sequence).toBe(sequence)
   })
 
-  test('that failed waits, longer each time as long as nothing moves', () => {
+  test('a visit for Google Wallet that failed waits, longer each time as long as nothing moves', () => {
     const stuck = { tpl_1: DONE, pass_1: LATER }
     expect(conclude(stuck)).toMatchObject({ failures: 1, readyAt: NOW + 1000 })
     expect(conclude(stuck, { failures: 3 })).toMatchObject({ failures: 4, readyAt: NOW + 8000 })
@@ -93,7 +93,7 @@ describe('a visit', () => {
     })
   })
 
-  test('gives up what alone keeps failing, and nothing while Google fails at everything', () => {
+  test('a visit for Google Wallet gives up what alone keeps failing, and nothing while Google fails at everything', () => {
     const one = { tpl_1: DONE, pass_1: LATER, pass_2: DONE }
     expect(conclude(one, { failures: MAX_FAILURES - 1 })).toMatchObject({ sequence: 0, refused: [] })
     expect(conclude(one, { failures: MAX_FAILURES })).toMatchObject({
@@ -105,7 +105,7 @@ describe('a visit', () => {
     expect(conclude(all, { failures: 50 })).toMatchObject({ sequence: 0, failures: 51, refused: [] })
   })
 
-  test('begins the walks of the events that it has passed, and of no others', () => {
+  test('a visit for Google Wallet begins the walks of the events that it has passed, and of no others', () => {
     const rows = news(
       ['pass_template.updated', 'tpl_1'],
       ['pass.created', 'pass_1'],
@@ -128,7 +128,7 @@ test.each([
   [9, 256_000],
   [10, 300_000],
   [1000, 300_000],
-])('after %i failures in a row %i ms', (failures, ms) => {
+])('a visit for Google Wallet waits after %i failures in a row %i ms', (failures, ms) => {
   expect(delayAfter(failures, 0)).toBe(ms)
 })
 
@@ -136,7 +136,7 @@ describe('a walk', () => {
   const at = (id: string) => ({ id, status: 'issued', created: 1 })
   const passes = [at('pass_1'), at('pass_2')]
 
-  test('goes on behind the last pass, ends with them, and gives way to others', () => {
+  test('a walk through passes goes on behind the last pass, ends with them, and gives way to others', () => {
     const walk: ResendWalk = { template: 'tpl_1' }
     const other: ResendWalk = { template: 'tpl_2' }
     expect(walksAfter([walk, other], { walk, passes, isEnd: false })).toEqual([
@@ -147,7 +147,7 @@ describe('a walk', () => {
     expect(walksAfter([walk], { walk, passes: [], isEnd: false })).toEqual([walk])
   })
 
-  test('begins once more where the template has changed in the middle', () => {
+  test('a walk through passes begins once more where the template has changed in the middle', () => {
     const walk: ResendWalk = { template: 'tpl_1', after: at('pass_1') }
     const [again] = withWalk([walk], 'tpl_1')
     expect(again).toEqual({ ...walk, again: true })
@@ -156,7 +156,7 @@ describe('a walk', () => {
     expect(withWalk([{}], 'tpl_1')).toEqual([{}, { template: 'tpl_1' }])
   })
 
-  test('comes no further than to the first pass that failed', () => {
+  test('a walk through passes comes no further than to the first pass that failed', () => {
     const walk: ResendWalk = { template: 'tpl_1' }
     const nothing = planVisit(visit({ sequence: 5 }), { head: 5, news: [] }, true)
     const results = new Map<string, SyncOutcome>([

@@ -39,7 +39,9 @@ interface Ready {
   readonly keys: { readonly sandbox_secret: string }
 }
 
-test('template and pass, PATCH, revoke, and a callback', { timeout: 120_000 }, async () => {
+test('the service sends template and pass, PATCH and revocation, and takes a callback', {
+  timeout: 120_000,
+}, async () => {
   const { wallet, token, keys } = google.urls
   const service = startService(
     {

@@ -27,6 +27,6 @@ test.each([
   ['small pages together make a large one', 'a:25 a:25 a:25 a:25 a:25', ['a a a a', 'a']],
   ['two with much share each turn', 'a:100 a:100 b:100 b:100', ['a b', 'a b']],
   ['a small one stays behind a large one of its tenant', 'a:100 a:100 a:1', ['a', 'a', 'a']],
-])('%s', (_, results, want) => {
+])('results are given out in fair turns: %s', (_, results, want) => {
   expect(turnsOf(results)).toEqual(want)
 })

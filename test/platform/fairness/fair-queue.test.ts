@@ -59,7 +59,7 @@ const cases: readonly Case[] = [
 
 const tenantOf = (letter: string | undefined) => (letter === '*' ? undefined : letter)
 
-test.each(cases)('$name', ({ places, share, steps, want }) => {
+test.each(cases)('the fair queue lets tasks in: $name', ({ places, share, steps, want }) => {
   const queue = createFairQueue({ places, share })
   const started: string[] = []
   const last = new Map<string, () => void>()
@@ -78,7 +78,7 @@ test.each(cases)('$name', ({ places, share, steps, want }) => {
 })
 
 describe('a fair queue', () => {
-  test('counts who holds and who waits, and whose waiting is the most', () => {
+  test('a fair queue counts who holds and who waits, and whose waiting is the most', () => {
     const queue = createFairQueue({ places: 1, share: 1 })
     for (const tenant of ['a', 'a', 'a', 'a', 'b']) queue.acquire(tenant, () => {})
     expect(queue.load).toEqual({ busy: 1, waiting: 4 })
@@ -86,7 +86,7 @@ describe('a fair queue', () => {
     expect(['a', 'b', 'c'].map(queue.isCrowdedBy)).toEqual([true, false, false])
   })
 
-  test('keeps a place for nobody who did not get it', () => {
+  test('a fair queue keeps no place for a task that did not get it', () => {
     const queue = createFairQueue({ places: 1, share: 1 })
     expect(() => queue.release('a')).toThrow(/nobody holds/)
     const start = () => {}

@@ -55,7 +55,7 @@ test('four tenants that wait for locks hold up a fifth for a moment only', async
   expect(await Promise.all(waiting)).toHaveLength(64)
 })
 
-test('on one of the last connections the work is done once, however often it was begun', async () => {
+test('the work on one of the last connections is done once, however often it was begun', async () => {
   await db.control.query({ text: 'CREATE TABLE done (tenant text)' })
   const insert = (tenant: string) =>
     pool.forTenant(tenant).transaction(async (tx) => {

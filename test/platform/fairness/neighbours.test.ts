@@ -1,21 +1,14 @@
 /** What one tenant does within its limits takes nothing from another: neither connections nor turns. */
 import { type ClientRequest, request } from 'node:http'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { issuePass, makeTemplate, speakFor } from '../../api/fixtures.ts'
 import { until } from '../../support/programs.ts'
-import {
-  type Answer,
-  makeKey,
-  makeTenant,
-  type Send,
-  startTestService,
-  type TestService,
-} from '../../support/service.ts'
+import { type Answer, makeKey, makeTenant, type Send, useService } from '../../support/service.ts'
 
 /** As many as a tenant may have under way. */
 const AT_ONCE = 64
 
-let service: TestService
+const service = useService({ poolSize: 10, guarded: false, watched: true })
 let tenantId: string
 let noisy: Send
 let quiet: Send
@@ -25,7 +18,6 @@ let quietPassId: string
 let quietTemplateId: string
 
 beforeAll(async () => {
-  service = await startTestService({ poolSize: 10, guarded: false, watched: true })
   tenantId = await makeTenant(service)
   noisy = await speakFor(service, tenantId)
   quiet = await speakFor(service, await makeTenant(service))
@@ -36,7 +28,6 @@ beforeAll(async () => {
   passIds = body.results.map(({ pass }: { pass: { id: string } }) => pass.id)
   quietPassId = (await issuePass(quiet, quietTemplateId)).id
 })
-afterAll(() => service.stop())
 
 const repeat = (work: () => Promise<Answer>, times = AT_ONCE) => Array.from({ length: times }, work)
 
@@ -95,7 +86,7 @@ describe('while one tenant waits for its own locks, another is served: ', () => 
       'audit_heads WHERE tenant_id = $1',
       () => noisy('/v1/passes/pass_00000000000000000000000000/revoke', { body: {} }),
     ],
-  ])('%s', async (_, rows, write) => {
+  ])('another tenant is served while one waits for its own locks: %s', async (_, rows, write) => {
     let ended = 0
     const { answers, answered, before } = await whileHeld(rows, async () => {
       const answers = repeat(() => write().finally(() => (ended += 1)))
@@ -145,7 +136,7 @@ describe('while one tenant reads what takes long, another is served: ', () => {
   test.each([
     ['12 counts at once', 12, () => noisy('/v1/passes/count')],
     ['64 lists of 100 at once', AT_ONCE, () => noisy('/v1/passes?limit=100')],
-  ])('%s', async (_, times, read) => {
+  ])('another tenant is served while one reads what takes long: %s', async (_, times, read) => {
     const { answers, served } = await whileStopped(async () => {
       const answers = repeat(read, times)
       await until('the tenant to wait', async () => (await blocked()) > 0)
@@ -160,7 +151,7 @@ describe('while one tenant reads what takes long, another is served: ', () => {
     expect(await statuses(answers)).toEqual(new Set([200]))
   })
 
-  test('beside others, lists of 100 of a tenant come one at a time', async () => {
+  test('lists of 100 of a tenant come one at a time beside others', async () => {
     await quiet('/v1/me')
     const { answers, waiting } = await whileStopped(async () => {
       const answers = repeat(() => noisy('/v1/passes?limit=100'))
@@ -173,7 +164,7 @@ describe('while one tenant reads what takes long, another is served: ', () => {
     expect(await statuses(answers)).toEqual(new Set([200]))
   })
 
-  test('counts of a tenant come one at a time, whoever else counts', async () => {
+  test('counts of a tenant come one at a time, whichever tenants count', async () => {
     const other = await speakFor(service, await makeTenant(service))
     const { answers, load, waiting } = await whileStopped(async () => {
       const answers = repeat(() => noisy('/v1/passes/count'), 12)
@@ -216,7 +207,7 @@ function stall(secret: string): ClientRequest {
   return begun
 }
 
-test('what a tenant waits for too long is 503 with Retry-After, for it alone', async () => {
+test('a request that waits too long is answered 503 with Retry-After, for its tenant alone', async () => {
   const { late, answered } = await whileHeld('passes WHERE tenant_id = $1', async () => {
     const late = await updateAll()
     return { late, answered: await business() }

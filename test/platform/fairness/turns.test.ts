@@ -31,7 +31,7 @@ const cases: readonly Case[] = [
   { name: 'once alone, all are let in that wait', steps: 'b1 a4 a4 a4 + -a4', want: 'b1 a4 a4 a4' },
 ]
 
-test.each(cases)('$name', async ({ steps, want }) => {
+test.each(cases)('turns are given by order and count: $name', async ({ steps, want }) => {
   let now = 0
   const turns = createTurns(
     createPresence(() => now),
@@ -59,12 +59,12 @@ test.each(cases)('$name', async ({ steps, want }) => {
 })
 
 describe('turns', () => {
-  test('keeps nothing for what has not begun', () => {
+  test('the giver of turns keeps nothing for what has not begun', () => {
     const turns = createTurns(createPresence())
     expect(() => turns.release('a', 'read', 1, 1)).toThrow(/not begun/)
   })
 
-  test('rests after what a tenant did that wants more than fits, and after nothing else', async () => {
+  test('the giver of turns rests after what a tenant did that wants more than fits, and after nothing else', async () => {
     const rests: { readonly work: () => void; readonly ms: number }[] = []
     let now = 0
     const turns = createTurns(

@@ -82,7 +82,7 @@ test('a malformed key costs none', () => {
 test.each([
   ['an unknown key', [], 2000],
   ['a known one', [ROW], 60_000],
-])('%s is asked for again after its time', async (_, rows, age) => {
+])('the entry of %s is asked for again after its time', async (_, rows, age) => {
   const first = keyring.find(KEY)
   answer(0, rows)
   await first
@@ -93,7 +93,7 @@ test.each([
   expect(asked).toHaveLength(2)
 })
 
-test('what was read before a change is not kept after it', async () => {
+test('a key that was read before a change is not kept after it', async () => {
   const before = keyring.find(KEY)
   keyring.forget()
   const after = keyring.find(KEY)

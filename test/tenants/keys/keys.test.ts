@@ -27,17 +27,17 @@ describe('a key', () => {
     ['the spelling of old examples', key.replace('sk_sandbox', 'test')],
     ['upper case', key.toUpperCase()],
     ['nothing', ''],
-  ])('with %s is malformed', (_, text) => {
+  ])('a key is malformed with %s', (_, text) => {
     expect(parseKey(text)).toBeUndefined()
   })
 
-  test('uses its whole alphabet and never repeats', () => {
+  test('a key uses its whole alphabet and never repeats', () => {
     const keys = Array.from({ length: 200 }, () => makeKey('secret', 'live'))
     expect(new Set(keys).size).toBe(200)
     expect(new Set(keys.map((text) => text.slice(12, 55)).join('')).size).toBe(62)
   })
 
-  test('has a digest that depends on the pepper', () => {
+  test('a key has a digest that depends on the pepper', () => {
     expect(digestKey('a', key)).toHaveLength(32)
     expect(digestKey('a', key)).toEqual(digestKey('a', key))
     expect(digestKey('a', key)).not.toEqual(digestKey('b', key))

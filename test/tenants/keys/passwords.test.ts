@@ -94,14 +94,14 @@ describe('passwords', () => {
     expect(await verifyPassword('correct horse', 'plain text')).toBe(false)
   })
 
-  test('none fits the hash of an unknown member', async () => {
+  test('no password fits the hash of an unknown member', async () => {
     expect(await verifyPassword('', NO_PASSWORD)).toBe(false)
     expect(NO_PASSWORD).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/)
   })
 })
 
 describe('the queue', () => {
-  test('of 200 sign-ins at once, computes 2 hashes at a time and refuses those that find no room', async () => {
+  test('the queue of 200 concurrent sign-ins computes 2 hashes at a time and refuses those that find no room', async () => {
     const answers = await Promise.allSettled(Array.from({ length: 200 }, () => verifyPassword('x', CHEAP)))
     const refused = answers.filter(({ status }) => status === 'rejected') as PromiseRejectedResult[]
     expect([hashes.most, hashes.running, refused.length]).toEqual([
@@ -113,7 +113,7 @@ describe('the queue', () => {
     expect(await fillQueue()).toHaveLength(102)
   })
 
-  test('gives its place back when a hash fails', async () => {
+  test('the queue of hashes gives its place back when a hash fails', async () => {
     const impossible = CHEAP.replace('ln=10', 'ln=0')
     for (let tried = 0; tried < MAX_HASHES + 1; tried += 1) {
       await expect(verifyPassword('x', impossible)).rejects.toThrow()
@@ -121,7 +121,7 @@ describe('the queue', () => {
     expect(await verifyPassword('x', CHEAP)).toBe(false)
   })
 
-  test('refuses a sign-in with 503 when it is full, and the try does not count as a wrong code', async () => {
+  test('the queue of hashes refuses a sign-in with 503 when it is full, and the try does not count as a wrong code', async () => {
     const service = await startTestService()
     onTestFinished(() => service.stop())
     const machine = holdMachineClock(service)

@@ -133,30 +133,33 @@ async function examine(page: Page, rules?: readonly string[]): Promise<string[]>
 
 describe.concurrent('no finding of axe on phones and desktops, light and dark', () => {
   const many = [...OF_KINDS, ['what strains a layout', Object.values(STRAINS)] as const]
-  test.each([...many, ['no pass', [undefined]] as const])('%s', async (_name, states) => {
-    const context = await browser.newContext({ bypassCSP: true })
-    const page = await context.newPage()
-    await page.goto(addressOf(makeState('generic')))
-    await page.evaluate(axe.source)
-    const findings: string[] = []
-    for (const [index, state] of states.entries()) {
-      // In the place of the one before: axe takes longer to load than to look.
-      const url = state ? addressOf(state) : `${origin}/none`
-      await page.evaluate(
-        `fetch('${url}').then((page) => page.text()).then((text) => { document.documentElement.innerHTML = text })`,
-      )
-      for (const [at, [{ viewport }, colorScheme]] of LOOKS[index === 0 ? 0 : 1 + (index % 2)]!.entries()) {
-        await page.setViewportSize(viewport)
-        await page.emulateMedia({ colorScheme })
-        const found = await examine(page, at === 0 ? undefined : OF_LOOKS)
-        findings.push(...found.map((each) => `${url}, ${viewport.width} px, ${colorScheme}: ${each}`))
+  test.each([...many, ['no pass', [undefined]] as const])(
+    'axe finds nothing on the page of %s, light and dark, on phones and desktops',
+    async (_name, states) => {
+      const context = await browser.newContext({ bypassCSP: true })
+      const page = await context.newPage()
+      await page.goto(addressOf(makeState('generic')))
+      await page.evaluate(axe.source)
+      const findings: string[] = []
+      for (const [index, state] of states.entries()) {
+        // In the place of the one before: axe takes longer to load than to look.
+        const url = state ? addressOf(state) : `${origin}/none`
+        await page.evaluate(
+          `fetch('${url}').then((page) => page.text()).then((text) => { document.documentElement.innerHTML = text })`,
+        )
+        for (const [at, [{ viewport }, colorScheme]] of LOOKS[index === 0 ? 0 : 1 + (index % 2)]!.entries()) {
+          await page.setViewportSize(viewport)
+          await page.emulateMedia({ colorScheme })
+          const found = await examine(page, at === 0 ? undefined : OF_LOOKS)
+          findings.push(...found.map((each) => `${url}, ${viewport.width} px, ${colorScheme}: ${each}`))
+        }
       }
-    }
-    await context.close()
-    expect(findings).toEqual([])
-  })
+      await context.close()
+      expect(findings).toEqual([])
+    },
+  )
 
-  test('the code alone', async () => {
+  test('axe finds nothing where the code alone is shown', async () => {
     const context = await browser.newContext({ ...PHONE, bypassCSP: true, colorScheme: 'dark' })
     const page = await context.newPage()
     await page.goto(addressOf(makeState('gift_card')))
@@ -167,7 +170,7 @@ describe.concurrent('no finding of axe on phones and desktops, light and dark', 
   })
 })
 
-test('on the narrowest phone nothing runs out of the screen, on either side', async () => {
+test('the page of a pass fits the narrowest phone, on either side', async () => {
   for (const state of Object.values(STRAINS)) {
     await visit(addressOf(state), NARROWEST, async (page) => {
       expect(await isTooWide(page)).toBe(false)
@@ -188,7 +191,7 @@ describe('without scripts', () => {
     })
   })
 
-  test('and by keyboard, which then comes to the wallets in their order', async () => {
+  test('the page of a pass works without scripts and by keyboard, which then comes to the wallets in their order', async () => {
     const focused = (page: Page) =>
       page.evaluate('document.activeElement.id || document.activeElement.className')
     await visit(addressOf(makeState('loyalty')), QUIET_PHONE, async (page) => {
@@ -239,7 +242,7 @@ test('pictures come with the page: nothing else is asked for', async () => {
   })
 })
 
-test('what looks like HTML is read as it was written, and does nothing', async () => {
+test('text that looks like HTML is read as it was written, and does nothing', async () => {
   const state = STRAINS['looks like HTML']!
   await visit(addressOf(state), PHONE, async (page) => {
     expect(await page.title()).toBe(`${state.name} – ${state.organization}`)
@@ -283,7 +286,7 @@ describe('scanned off the screen', () => {
     ['qr', long],
     ['aztec', long],
     ['pdf417', long],
-  ] as const)('%s: %s', async (format, message) => {
+  ] as const)('a scanner reads the %s code off the screen: %s', async (format, message) => {
     // A brand as dark as the bars: only the code's own quiet zone sets them apart.
     const brand = { background_color: '#000000', foreground_color: '#FFFFFF' }
     const url = addressOf(makeState('generic', { barcode: { format, message }, brand }))
@@ -295,7 +298,7 @@ describe('scanned off the screen', () => {
     ['a phone', QUIET_PHONE],
     ['a plain monitor', QUIET_DESKTOP],
   ] as const)(
-    'alone on the screen of %s, which long bars and coarse screens need',
+    'the code is alone on the screen of %s, which long bars and coarse screens need',
     async (_where, options) => {
       for (const format of ['code128', 'pdf417', 'qr', 'aztec'] as const) {
         const url = addressOf(makeState('event_ticket', { barcode: { format, message: code } }))

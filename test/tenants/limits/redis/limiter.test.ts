@@ -105,7 +105,7 @@ describe('tokens', () => {
     },
   )
 
-  test('what flows in is the limit, whoever asks', async () => {
+  test('the tokens that flow in are the limit, whichever node asks', async () => {
     const both = await startNodes(2)
     expect(await takeMany(both, 'passes_count', 120)).toBe(120)
     for (const [ms, want] of [
@@ -123,7 +123,7 @@ describe('tokens', () => {
     }
   })
 
-  test('what a node is told of the wait suffices on another', async () => {
+  test('a wait that one node is told suffices on another', async () => {
     const [one, other] = await startNodes(2)
     await takeMany([one!], 'templates_write', 120)
     const { allowed, retryAfterMs, remaining } = await one!.take(one!.meter(TENANT), 'templates_write')
@@ -155,7 +155,7 @@ describe('tokens', () => {
     expect(await takeMany([node!], 'read', 40)).toBeLessThanOrEqual(flowedSince(began, 'read'))
   })
 
-  test('show the same as in memory', async () => {
+  test('tokens in Redis show the same as in memory', async () => {
     const [node] = await startNodes(1)
     const began = performance.now()
     const first = await node!.take(node!.meter(TENANT), 'read')
@@ -235,7 +235,7 @@ describe('slots', () => {
     expect(await units()).toBe(before)
   })
 
-  test('who is refused a token holds no slot', async () => {
+  test('a caller that is refused a token holds no slot', async () => {
     const [node] = await startNodes(1)
     await takeMany([node!], 'passes_count', 121)
     const answer = await node!.acquire(node!.meter(TENANT), 'passes_count')
@@ -293,7 +293,7 @@ describe('while Redis is away', () => {
     expect(heard.filter((each) => each === true)).toHaveLength(2)
   })
 
-  test('what a bucket had given before is not given again', async () => {
+  test('tokens that a bucket had given before are not given again', async () => {
     const both = await startNodes(2)
     const began = performance.now()
     expect(await takeMany(both, 'passes_count', 120)).toBe(120)
@@ -326,7 +326,7 @@ describe('while Redis is away', () => {
     expect(admitted(await acquireMany([both[1]!], 60))).toHaveLength(44)
   })
 
-  test('one that holds still is given up within half a second, and no slot is lost to it', async () => {
+  test('a request to a Redis that holds still is given up within half a second, and no slot is lost to it', async () => {
     const [node] = await startNodes(1)
     redis.pause()
     const answers = admitted(await acquireMany([node!], 64))
@@ -355,7 +355,7 @@ describe('while Redis is away', () => {
     gate.end()
   })
 
-  test('one that only reads counts as away', async () => {
+  test('a Redis that only reads counts as away', async () => {
     const [node] = await startNodes(1)
     await redis.command('REPLICAOF', '127.0.0.1', '1')
     const { allowance } = await node!.acquire(node!.meter(TENANT), 'read')

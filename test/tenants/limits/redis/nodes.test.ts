@@ -115,7 +115,7 @@ test('slots are one for both nodes, and come back', async () => {
   await until('every slot to be free', async () => (await slotsTaken()) === 0)
 })
 
-test('without a key both count the address', async () => {
+test('requests without a key count against the address on both nodes', async () => {
   const statuses = new Set<number>()
   // More than the bucket holds, and than flows in meanwhile on a slow machine.
   for (let count = 0; count < 6000 && !statuses.has(429); count += 100) {

@@ -1,0 +1,72 @@
+/** The scripts of package.json that measure and prove: each starts, and does a little of what it does. */
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { afterEach, expect, test } from 'vitest'
+import { createTestDatabase } from '../support/database.ts'
+import { endPrograms, startProgram } from '../support/programs.ts'
+
+const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as {
+  readonly scripts: Readonly<Record<string, string>>
+}
+const measuring = Object.keys(scripts).filter((name) => /^(bench|prove|fuzz)/.test(name))
+const withVitest = measuring.filter((name) => scripts[name]!.includes('vitest run'))
+
+/** Options with which a script is done in a second or two. */
+const TINY: Readonly<Record<string, readonly string[]>> = {
+  'bench:console': ['--rows', '1000', '--rounds', '1', '--only', '/passes'],
+  'bench:fairness': ['--rows', '200', '--seconds', '0.1', '--rounds', '1', '--only', '12 counts'],
+  'bench:gate': ['test/golden/gate-example/openapi'],
+  'bench:passes': ['--only', 'batches'],
+  'bench:sanctions': ['--listed', '50', '--cardholders', '20', '--compared', '2'],
+  'bench:settlement': ['--sizes', '10'],
+  'bench:toolkit': ['--documents', '2', '--megabytes', '0.01'],
+  'bench:validation': ['--rounds', '1', '--operations', '1'],
+  'bench:webhooks': ['--rounds', '1', '--deliveries', '10', '--concurrency', '4', '--only', 'throughput'],
+}
+
+/**
+ * `interrupted.test.ts` starts `bench`. `bench:memory` and `bench:writes` need PostgreSQL servers of their own. `bench:cards`
+ * takes 25 s and `bench:size` 11 s before they measure. `prove:client` installs packages from the registry.
+ */
+const NOT_HERE = ['bench', 'bench:cards', 'bench:memory', 'bench:size', 'bench:writes', 'prove:client']
+
+/** A busy machine takes ten times as long as a quiet one. */
+const timeout = 180_000
+
+afterEach(endPrograms)
+
+test('every script that measures or proves is tried here or says why not', () => {
+  expect(measuring).toEqual(expect.arrayContaining(Object.keys(TINY)))
+  const tried = [...Object.keys(TINY), ...withVitest, ...NOT_HERE]
+  expect(measuring.toSorted()).toEqual(tried.toSorted())
+})
+
+test.each(Object.entries(TINY))(
+  'npm run %s starts, and measures with %j',
+  { timeout },
+  async (name, words) => {
+    const database = await createTestDatabase()
+    try {
+      const env = { BENCH_DATABASE_URL: database.url, BENCH_PEPPER: database.pepper }
+      const [, ...script] = scripts[name]!.split(' ')
+      const program = startProgram(process.execPath, [...script, ...words], env)
+      const { code, stdout, stderr } = await program.ended
+      expect(code, stderr).toBe(0)
+      expect(stdout).not.toBe('')
+    } finally {
+      await database.drop()
+    }
+  },
+)
+
+/** Their test files are part of every run; what is set for them is what they read. */
+test.each(withVitest)('npm run %s names tests that exist and variables that they read', (name) => {
+  const [settings = '', command = ''] = scripts[name]!.split('vitest run')
+  const paths = command.split(' ').filter((word) => word.startsWith('test/'))
+  expect(paths.filter((path) => !existsSync(path))).toEqual([])
+  const files = paths.flatMap((path) => (path.endsWith('.ts') ? [path] : globSync(`${path}/**/*.ts`)))
+  const texts = files.map((file) => readFileSync(file, 'utf8'))
+  const unread = [...settings.matchAll(/(\w+)=/g)]
+    .map(([, variable = '']) => variable)
+    .filter((variable) => !texts.some((text) => text.includes(`env.${variable}`)))
+  expect(unread).toEqual([])
+})
