@@ -1,4 +1,7 @@
-/** Reads server-sent events (WHATWG HTML, 9.2.6) out of bytes, wherever the chunks happen to end. */
+/**
+ * Reads server-sent events (WHATWG HTML, 9.2.6) from bytes, wherever the chunks end. `eventsource-parser` does not report the `id` of
+ * a block without data, which is how the service names the position where a stream starts (`greet` in events/emit/streams.ts).
+ */
 
 /** One event of a stream. */
 export interface ServerEvent {

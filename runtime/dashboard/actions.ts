@@ -2,14 +2,14 @@
 import type { Environment } from '../platform/environment.ts'
 
 /**
+ * What a form takes:
+ *
  * - `credentials`: the sender proves who they are with the form itself; there is no session.
  * - `session`: a session of a member with the role.
  * - `code`: a fresh code of the member's authenticator app beside the session. Whatever gives or widens power takes one.
  * - `code in live`: the same in live; in the sandbox a session is enough.
  * - `code and password`: a fresh code and the member's password, in the field `current`.
  */
-export type Proof = 'credentials' | 'session' | 'code' | 'code in live' | 'code and password'
-
 export type ConsoleAction =
   | { readonly takes: 'credentials' | 'session' }
   | {

@@ -1,7 +1,6 @@
 /** SQLSTATEs that callers tell apart (PostgreSQL manual, appendix A). */
 export const UNIQUE_VIOLATION = '23505'
 export const NOT_NULL_VIOLATION = '23502'
-export const FOREIGN_KEY_VIOLATION = '23503'
 export const CHECK_VIOLATION = '23514'
 const SERIALIZATION_FAILURE = '40001'
 export const DEADLOCK_DETECTED = '40P01'

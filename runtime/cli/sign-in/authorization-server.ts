@@ -1,4 +1,7 @@
-/** The service's OAuth endpoints, as a public client uses them (RFC 6749, 7009, 8414; OAuth 2.1). */
+/**
+ * The service's OAuth endpoints, as a public client uses them (RFC 6749, 7009, 8414; OAuth 2.1). `oauth4webapi` is 316 KB unpacked,
+ * for a tarball of 193 KB, and replaces about 40 lines here: time limits, endpoints at one origin and exit codes stay.
+ */
 import { withoutControls } from '../terminal/colours.ts'
 import { SignInError, UnreachableError } from '../terminal/failures.ts'
 import { reasonOf } from '../terminal/reasons.ts'

@@ -118,7 +118,7 @@ function endpointResultOf(
 }
 
 /** One for each endpoint: an answer outweighs time-outs. */
-export function mergeEndpointResults(endpointResults: readonly EndpointResult[]): EndpointResult[] {
+function mergeEndpointResults(endpointResults: readonly EndpointResult[]): EndpointResult[] {
   const merged = new Map<string, EndpointResult>()
   for (const endpointResult of endpointResults) {
     const index = `${endpointResult.tenantId} ${endpointResult.endpointId}`
@@ -237,7 +237,7 @@ const MINUTE_MS = 60_000
 const DELAYS_MS = [0, 5, 30, 120, 300].map((minutes) => minutes * MINUTE_MS)
 
 /** The attempt after whose failure the endpoint is disabled. */
-export const LAST_ATTEMPT = DELAYS_MS.length
+const LAST_ATTEMPT = DELAYS_MS.length
 
 /** After an outage of ours all that is overdue comes at once; attempts of one delivery keep this distance. */
 const DISTANCE_MS = MINUTE_MS

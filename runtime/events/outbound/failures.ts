@@ -64,7 +64,7 @@ export function failureOf(error: Error, phase: Phase): FailureReason {
   const code = codeOf(error)
   if (code === HEADERS_OVERFLOW) return HEADERS_TOO_LONG
   if (code.startsWith(MALFORMED)) return NOT_HTTP
-  if (phase === 'handshake' || CERTIFICATE[code] || code.startsWith('ERR_SSL_')) {
+  if (phase === 'handshake' || code.startsWith('ERR_SSL_')) {
     return { kind: 'tls', error: CERTIFICATE[code] ?? 'the TLS handshake failed' }
   }
   if (phase === 'reading') return { kind: 'response', error: 'the connection was lost within the answer' }

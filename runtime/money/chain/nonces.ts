@@ -5,21 +5,13 @@
 
 import { type Address, parseTransaction } from 'viem'
 import { countPaymentsFrom, moveNonce, noteAccount } from './account-queries.ts'
-import { type Fees, outbid, priceOf } from './fees.ts'
+import { outbid, priceOf } from './fees.ts'
 import { displace } from './follow.ts'
 import type { OpenPayment } from './payment-queries.ts'
 import type { Round } from './round-parts.ts'
 import { RpcRefused, RpcUnavailable } from './rpc.ts'
 import { isKnownToNode } from './send.ts'
 import { SignerRefused, SignerUnavailable } from './signer.ts'
-
-/** A transaction that fills a missing nonce. */
-export interface Filling {
-  /** Machine time, as is `sent`. */
-  readonly since: number
-  readonly sent?: number
-  readonly fees?: Fees
-}
 
 /** Nonces that are filled at a time: each costs the gas of a refused transfer. Larger gaps are left behind. */
 const MAX_FILLED = 16

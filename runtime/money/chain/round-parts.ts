@@ -5,7 +5,7 @@ import type { Address } from 'viem'
 import type { Pool } from '../../database/pool/pool.ts'
 import type { ChainAccount } from './account-queries.ts'
 import type { Block, Chain } from './connect.ts'
-import type { Filling } from './nonces.ts'
+import type { Fees } from './fees.ts'
 import type { TransferReportParts } from './report.ts'
 import type { Signer } from './signer.ts'
 
@@ -29,6 +29,14 @@ export interface Round extends TransferReportParts {
   readonly fillings: Map<number, Filling>
   /** Whether the lease is still good: asked before each payment. */
   readonly goesOn: () => Promise<boolean>
+}
+
+/** A transaction that fills a missing nonce. */
+export interface Filling {
+  /** Machine time, as is `sent`. */
+  readonly since: number
+  readonly sent?: number
+  readonly fees?: Fees
 }
 
 /** How payments are made; each has a default where workers are started. */

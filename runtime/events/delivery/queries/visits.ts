@@ -36,7 +36,7 @@ export function forOneTenant(text: string, tenant: '$2' | '$3' | '$4'): string {
 }
 
 /** What `visit` is given: $1 to $8. */
-export function visitValues(request: VisitRequest): unknown[] {
+function visitValues(request: VisitRequest): unknown[] {
   const { of, tenants, now, leaseUntil, token, limit, allowance, allowances, rates = {} } = request
   return [
     toTimestamp(now),

@@ -1,3 +1,7 @@
+/**
+ * PNG images. pngjs decodes and encodes. The chunks are read here first, because pngjs inflates an interlaced image without a limit:
+ * 1 MB can become 1 GB.
+ */
 import { once } from 'node:events'
 import { constants, crc32, inflateSync } from 'node:zlib'
 import { PNG } from 'pngjs'
@@ -117,7 +121,7 @@ export function decodePng({ unpacked, packed, bytes }: Png): Image | undefined {
   }
 }
 
-/** Filter "Up" (9.2): each row as the difference from the row above it. pngjs tries all five otherwise, which takes longer. */
+/** Filter "Up" (9.2): each row as the difference from the row above it. pngjs tries all five for each row by default. */
 const FILTER_UP = 2
 
 /** A PNG of eight bits a channel, without alpha if all pixels are opaque: the same bytes for the same pixels. */

@@ -1,3 +1,4 @@
+/** Scales images. pngjs does not scale; sharp needs a native library for each platform to replace these 50 lines. */
 import type { Image } from './png.ts'
 
 /**

@@ -51,11 +51,6 @@ export function readableOn(background: string, color: string): string {
   return write(end)
 }
 
-/** Whether the background is so light that its edge is lost on a white page. */
-export function isLight(color: string): boolean {
-  return luminance(read(color)) > 0.5
-}
-
 /** Declarations for the style sheet of a pass: colours as the brand has them, but never so close that they cannot be read. */
 export function brandColors({
   background_color: background,
