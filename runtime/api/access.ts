@@ -78,9 +78,12 @@ export async function findSpace(received: ReceivedRequest, service: ApiService):
 }
 
 /** Finds the credential of the request again, as it is stored now. */
-export async function authenticateAgain(received: ReceivedRequest, service: ApiService): Promise<void> {
+export async function authenticateAgain(
+  received: ReceivedRequest,
+  service: ApiService,
+): Promise<KnownCredential> {
   service.keyring.forget()
-  await authenticate(received, service)
+  return authenticate(received, service)
 }
 
 const SANDBOX_HEADER = 'Service-Sandbox-Authorization'

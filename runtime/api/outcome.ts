@@ -51,21 +51,17 @@ export function enqueueSuccess(
   const { events, auditEntries, newSpace } = effects
   const { distributed } = service.database
   const concernsBoth = rules.account === 'whole'
-  const outcome = describeOutcome(writing, {
-    status,
-    text,
-    targetId: idOf(body),
-    outcome: 'succeeded',
-    newSpace,
-  })
+  // Entries of one instant are listed by their identifiers, so each is described when it is written.
+  const describe = () =>
+    describeOutcome(writing, { status, text, targetId: idOf(body), outcome: 'succeeded', newSpace })
   if (auditEntries.length === 0 && newSpace === undefined && !concernsBoth) {
-    return appendOutcome(db, distributed, outcome, events)
+    return appendOutcome(db, distributed, describe(), events)
   }
   // The end of the events is locked before that of the chain.
   const due = appendEvents(db, call.credential.space, events)
   enqueueFurtherEntries(writing, auditEntries)
   if (concernsBoth) enqueueInBothLogs(writing)
-  else enqueueOutcome(db, distributed, outcome)
+  else enqueueOutcome(db, distributed, describe())
   return due
 }
 

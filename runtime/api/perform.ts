@@ -3,7 +3,8 @@
 import type { Database } from '../database/database.ts'
 import { codeOf, constraintOf, isWorthRepeating, UNIQUE_VIOLATION } from '../database/errors.ts'
 import { isSpaceWiped } from '../tenants/audit/queries.ts'
-import { authenticateAgain, authenticateSandbox } from './access.ts'
+import type { KnownCredential } from '../tenants/keys/credential-queries.ts'
+import { authenticateSandbox } from './access.ts'
 import type { RequestTurn } from './capacity.ts'
 import { createContext, createInput, Effects, type HandlerInput } from './context.ts'
 import { ApiError, notImplemented } from './errors/errors.ts'
@@ -12,11 +13,21 @@ import type { Handler, Pause, PrepareContext, StoredForm } from './handler.ts'
 import { ANSWERED_ALREADY, claim, claimOf, replayStored } from './idempotency.ts'
 import { enqueueRefusal, enqueueSuccess, type Write } from './outcome.ts'
 
-/** Has the operation's handler do what is asked for. */
-export function perform(call: ApiCall, turn: RequestTurn, service: ApiService): Promise<WrittenReply> {
+/**
+ * Has the operation's handler do what is asked for.
+ *
+ * @param authenticateCaller finds the credential again, for a write in a space that was wiped meanwhile.
+ */
+export function perform(
+  call: ApiCall,
+  turn: RequestTurn,
+  service: ApiService,
+  authenticateCaller: () => Promise<KnownCredential>,
+): Promise<WrittenReply> {
   const { handler, write: rules } = call.route
   if (!handler) notImplemented()
-  return rules ? write({ call, turn, service, handler, rules }) : read(call, service, handler)
+  if (!rules) return read(call, service, handler)
+  return write({ call, turn, service, handler, rules }, authenticateCaller)
 }
 
 /** A read is its handler alone. */
@@ -35,18 +46,21 @@ interface WriteWork extends Write {
 }
 
 /** Has the handler write, or gives the stored response of the request that this one repeats. */
-async function write(given: Omit<WriteWork, 'claimed' | 'input'>): Promise<WrittenReply> {
-  const { call, service, handler } = given
+async function write(
+  given: Omit<WriteWork, 'claimed' | 'input'>,
+  authenticateCaller: () => Promise<KnownCredential>,
+): Promise<WrittenReply> {
+  const { call, handler } = given
   // First the claim: its fingerprint is of what was sent, and translations may change that.
   const claimed = claimOf(call)
-  const work = { ...given, claimed, input: createInput(call) }
+  let work = { ...given, claimed, input: createInput(call) }
   for (;;) {
     try {
       const reply = await writeOnce(work)
       return handler.stored && reply.replayed ? await complete(reply, handler.stored, work) : reply
     } catch (error) {
       if (!isSpaceWiped(error)) throw error
-      await authenticateAgain(call, service)
+      work = { ...work, call: { ...call, credential: await authenticateCaller() } }
     }
   }
 }

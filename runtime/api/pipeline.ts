@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { clientAddress } from '../platform/client-address.ts'
 import { newId } from '../platform/ids.ts'
-import { authenticate, authorize, checkHolder, requireFactor } from './access.ts'
+import { authenticate, authenticateAgain, authorize, checkHolder, requireFactor } from './access.ts'
 import { answer, answerPreflight, refuse } from './answer.ts'
 import { limitTransport, readBody } from './body.ts'
 import { countUse, requireAllowance, shedLoad, shedTenant, takeAllowance, takeTurn } from './capacity.ts'
@@ -55,7 +55,11 @@ export async function runPipeline(
     requireOpen(response)
     exchange.reached = true
     // Idempotency claim, translation to the canonical version, handler, audit, stored response, commit.
-    const reply = await whileOpen(response, perform(call, turn, service))
+    const authenticateCaller = async () => {
+      exchange.credential = await authenticateAgain(received, service)
+      return exchange.credential
+    }
+    const reply = await whileOpen(response, perform(call, turn, service, authenticateCaller))
     await answer(exchange, call, reply, service)
   } catch (thrown) {
     if (thrown !== CLOSED) await refuse(exchange, service, thrown)

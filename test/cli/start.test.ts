@@ -299,7 +299,7 @@ describe('a start that cannot be', () => {
     async (word) => {
       const { code, stdout, stderr } = await startService({}, [word]).ended
       expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
-      expect(stderr).toMatch(/Usage: npm start|roles are api, worker, console/)
+      expect(stderr).toMatch(/Usage: npm start|expected api, worker, console/)
     },
   )
 })

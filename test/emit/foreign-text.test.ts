@@ -281,7 +281,6 @@ describe.each(SEEDS)('texts %i', (seed) => {
       given.property,
       given.constant,
       given.operation,
-      given.path,
       given.event,
       'headers',
       ...given.members,
@@ -292,8 +291,8 @@ describe.each(SEEDS)('texts %i', (seed) => {
         [...texts].map((text) => text.toWellFormed()),
         each,
       ).toContain(each.toWellFormed())
-    const client = readTypeScript(join(out, `client/src/${VERSIONS[0]}/index.ts`)).texts
-    for (const each of [given.operation, given.path, given.header]) expect(client, each).toContain(each)
+    const { texts: client } = readTypeScript(join(out, `client/src/${VERSIONS[0]}/functions.ts`))
+    for (const each of [given.operation, given.path]) expect(client, each).toContain(each)
     const errors = readTypeScript(join(out, 'client/src/errors.ts')).texts
     for (const each of given.errors) expect(errors, each).toContain(each)
   })
