@@ -5,7 +5,7 @@ import type { Api, ApiOperation, Schema } from './model.ts'
 import { successOf } from './operations.ts'
 
 export interface ApiRecord {
-  /** Of its identifiers: `card`. */
+  /** The beginning of its identifiers, before the underscore: `tpl`. */
   readonly prefix: string
   /** What its records say in `object`; the prefix if they say nothing. */
   readonly object: string

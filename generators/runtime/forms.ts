@@ -176,7 +176,7 @@ function readPart({ as, types }: FormFieldRow, part: string | File, at: string):
   const scalars = as.filter((type) => type !== 'json' && type !== 'bytes')
   throw invalid(
     at,
-    `must be ${[...(as.includes('json') ? ['valid JSON'] : []), ...(scalars.length > 0 ? [inWords(scalars)] : [])].join(' or ')}`,
+    `must be ${[...(as.some((type) => type === 'json') ? ['valid JSON'] : []), ...(scalars.length > 0 ? [inWords(scalars)] : [])].join(' or ')}`,
   )
 }
 

@@ -125,7 +125,7 @@ const HELPERS: Readonly<Record<string, Handlebars.HelperDelegate>> = {
   add: (a: number, b: number) => a + b,
   pad: (text: string, width: number) => text.padEnd(width),
   json: (value) => JSON.stringify(value),
-  // `gift_cards` is "Gift cards".
+  // `lost_keys` is "Lost keys".
   words: (name: string) => name.charAt(0).toUpperCase() + name.slice(1).replaceAll('_', ' '),
   // {{pick type string="text" boolean="boolean"}}
   pick: (name: string, { hash }: Handlebars.HelperOptions) => String(hash[name]),

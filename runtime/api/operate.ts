@@ -1,12 +1,16 @@
 /** Operations of the API within this process: what pages do for a member goes the way of a request with a key. */
 
 import inject from 'light-my-request'
+import type { Handlers } from '../../generated/canonical/handlers.ts'
 import { current, versions } from '../../generated/versions.ts'
 import type { Environment } from '../platform/environment.ts'
 import type { ErrorBody } from './errors/errors.ts'
 import type { ApiService, RequestingMember } from './exchange.ts'
 import { runPipeline, splitTarget } from './pipeline.ts'
 import type { ServiceOperation } from './version-table.ts'
+
+/** Any operation of the newest version. */
+export type OperationId = keyof Handlers<unknown>
 
 /** A member, and the address that the member's browser has. */
 export interface ActingMember extends RequestingMember {

@@ -24,10 +24,19 @@ const TINY: Readonly<Record<string, readonly string[]>> = {
 }
 
 /**
- * `interrupted.test.ts` starts `bench`. `bench:memory` and `bench:writes` need PostgreSQL servers of their own. `bench:cards`
+ * `interrupted.test.ts` starts `bench`. `bench:memory` and `bench:writes` need PostgreSQL servers of their own,
+ * and `bench:checkouts` needs a second checkout. `bench:cards`
  * takes 25 s and `bench:size` 11 s before they measure. `prove:client` installs packages from the registry.
  */
-const NOT_HERE = ['bench', 'bench:cards', 'bench:memory', 'bench:size', 'bench:writes', 'prove:client']
+const NOT_HERE = [
+  'bench',
+  'bench:cards',
+  'bench:checkouts',
+  'bench:memory',
+  'bench:size',
+  'bench:writes',
+  'prove:client',
+]
 
 /** A busy machine takes ten times as long as a quiet one. */
 const timeout = 180_000

@@ -121,7 +121,7 @@ test('one version’s name may begin another’s', async () => {
   const print = (line: string) => void lines.push(line)
   await main(['--config', config, 'generate'], { out: print, error: print })
   const types = join(numbered, 'out/v10/types.ts')
-  writeFileSync(types, readFileSync(types, 'utf8').replace('A: string', 'A: number'))
+  writeFileSync(types, readFileSync(types, 'utf8').replace('A = string', 'A = number'))
   expect(await main(['--config', config, 'check'], { out: print, error: print })).toBe(1)
   expect(lines.join('\n')).toMatch(/v10\.yaml:4:\d+ error drift: generated v10\/types\.ts/)
 })

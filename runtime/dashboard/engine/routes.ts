@@ -1,18 +1,13 @@
 /** The table of the dashboard's routes: what each needs, and who may. */
+
+import type { OperationId } from '../../api/operate.ts'
 import type { Environment } from '../../platform/environment.ts'
 import { ENVIRONMENTS } from '../../platform/environment.ts'
 import { hasPage, readItem, showDetail } from './detail-page.ts'
 import { describe, type FormPlace, hasFiles, perform, readValues, showForm, showSecret } from './form-page.ts'
 import type { SendFramed } from './frame.ts'
 import { showList } from './list-page.ts'
-import type {
-  DashboardResource,
-  DetailPage,
-  Identified,
-  ItemAction,
-  OperationForm,
-  OperationId,
-} from './shapes.ts'
+import type { DashboardResource, DetailPage, Identified, ItemAction, OperationForm } from './shapes.ts'
 import { type DashboardVisit, isServed, roleFor, type VisitRole } from './visit.ts'
 
 /** Of a form with files: what is the most that an operation takes, which has them in base64. */

@@ -1,6 +1,6 @@
 /** What a resource says of itself to have pages: a list, a detail, forms. */
-import type { Handlers } from '../../../generated/canonical/handlers.ts'
 import type { FilterName, ListOperation } from '../../../generated/canonical/records.ts'
+import type { OperationId } from '../../api/operate.ts'
 import type { Environment } from '../../platform/environment.ts'
 import type { Html } from '../../platform/html.ts'
 import type { UploadedFile } from '../html/uploads.ts'
@@ -20,9 +20,6 @@ export interface LinkTo {
   /** The identifier, with a link if what it names has a page in this environment; a dash for null. */
   to(id: string | null): ShownText
 }
-
-/** Any operation of the API. */
-export type OperationId = keyof Handlers<unknown>
 
 /** A query parameter of the list that people choose. */
 export interface ListFilter {

@@ -3,6 +3,7 @@ import type { Request, Response } from 'express'
 import {
   findOperation,
   type OperationAnswer,
+  type OperationId,
   type OperationInput,
   type ReplayRead,
 } from '../../api/operate.ts'
@@ -13,7 +14,6 @@ import type { Environment } from '../../platform/environment.ts'
 import type { Html } from '../../platform/html.ts'
 import type { Operator } from '../../tenants/admin/change.ts'
 import type { SignedInMember } from '../sign-in/sessions.ts'
-import type { OperationId } from './shapes.ts'
 
 /** From least to most. */
 export const ROLES = ['viewer', 'developer', 'owner'] as const

@@ -1,10 +1,12 @@
 /** The first page: what to do first, and what is going on. */
+
+import type { OperationId } from '../../api/operate.ts'
 import { ENVIRONMENTS } from '../../platform/environment.ts'
 import { html } from '../../platform/html.ts'
 import type { SendFramed } from '../engine/frame.ts'
 import { linkIn, writeTable } from '../engine/list-page.ts'
 import type { DashboardRoute } from '../engine/routes.ts'
-import type { ApiPage, OperationId } from '../engine/shapes.ts'
+import type { ApiPage } from '../engine/shapes.ts'
 import type { DashboardVisit } from '../engine/visit.ts'
 import { EVENT_COLUMNS, type EventObject } from './resources/events.ts'
 
