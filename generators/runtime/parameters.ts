@@ -262,7 +262,7 @@ function check(parameter: Parameter, value: unknown): unknown {
   return parameter.set ? [value] : value
 }
 
-/** @throws ParameterError if the text is none of the types. */
+/** @throws ParameterError if the text fits none of the types. */
 function readText(types: readonly ScalarType[], text: string, field: string): unknown {
   for (const type of types) {
     const value = convert(type, text)

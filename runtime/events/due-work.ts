@@ -8,8 +8,12 @@ import { readPin } from '../tenants/admin/pins.ts'
 import { systemEntry } from '../tenants/audit/entry.ts'
 import { appendAudit } from '../tenants/audit/queries.ts'
 import type { Clock } from '../tenants/clock/clock.ts'
-import type { WorkerDeclaration } from '../work/workers.ts'
-import { type DeclaredWorker, defineWorker, type WorkerParts } from '../work/workers.ts'
+import {
+  type DeclaredWorker,
+  defineWorker,
+  type WorkerDeclaration,
+  type WorkerParts,
+} from '../work/workers.ts'
 import { collectEvents, type EventSink } from './emit/emit.ts'
 import type { WakeUpChannel } from './emit/wake-ups.ts'
 

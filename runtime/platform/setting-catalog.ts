@@ -1,6 +1,7 @@
 /**
  * Every environment variable of the service, with what an operator must know about it. `settings.ts` and its neighbors read the
  * variables; `docs/settings.md` is made from this table (`npm run docs:settings`).
+ * The file is long because it is one table: a row for each variable.
  */
 export interface SettingEntry {
   /** What a value looks like. */
