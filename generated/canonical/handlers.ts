@@ -5,7 +5,7 @@ import type { CheckedItem, Reply } from 'dateline/runtime'
 type Schemas = components['schemas']
 
 export interface AccountHandlers<Context> {
-  /** GET /v1/me: Show who is calling */
+  /** GET /v1/me: Retrieve the caller */
   getMe(context: Context): Promise<Reply<200, Schemas['Me']>>
   /** PATCH /v1/account/billing: Change the plan or the billing address */
   updateBilling(context: Context, input: { body: Schemas['BillingUpdate'] }): Promise<Reply<200, Schemas['Me']>>
@@ -16,7 +16,7 @@ export interface AccountHandlers<Context> {
 }
 
 export interface AuditLogHandlers<Context> {
-  /** GET /v1/audit_log: List the audit log */
+  /** GET /v1/audit_log: List audit entries */
   listAuditEntries(
     context: Context,
     input: { query: NonNullable<operations['listAuditEntries']['parameters']['query']> }
@@ -46,21 +46,21 @@ export interface PromotionsHandlers<Context> {
 }
 
 export interface PassTemplatesHandlers<Context> {
-  /** POST /v1/pass_templates: Create a template */
+  /** POST /v1/pass_templates: Create a pass template */
   createPassTemplate(context: Context, input: { body: Schemas['PassTemplateCreate'] }): Promise<Reply<201, Schemas['PassTemplate']>>
-  /** GET /v1/pass_templates: List templates */
+  /** GET /v1/pass_templates: List pass templates */
   listPassTemplates(
     context: Context,
     input: { query: NonNullable<operations['listPassTemplates']['parameters']['query']> }
   ): Promise<Reply<200, Schemas['PassTemplateList']>>
-  /** GET /v1/pass_templates/{template_id}: Retrieve a template */
+  /** GET /v1/pass_templates/{template_id}: Retrieve a pass template */
   getPassTemplate(context: Context, input: { path: operations['getPassTemplate']['parameters']['path'] }): Promise<Reply<200, Schemas['PassTemplate']>>
-  /** PATCH /v1/pass_templates/{template_id}: Update a template */
+  /** PATCH /v1/pass_templates/{template_id}: Update a pass template */
   updatePassTemplate(
     context: Context,
     input: { path: operations['updatePassTemplate']['parameters']['path']; body: Schemas['PassTemplateUpdate'] }
   ): Promise<Reply<200, Schemas['PassTemplate']>>
-  /** POST /v1/pass_templates/{template_id}/archive: Archive a template */
+  /** POST /v1/pass_templates/{template_id}/archive: Archive a pass template */
   archivePassTemplate(
     context: Context,
     input: { path: operations['archivePassTemplate']['parameters']['path']; body?: Schemas['Empty'] }
@@ -103,21 +103,21 @@ export interface ScansHandlers<Context> {
 }
 
 export interface WebhookEndpointsHandlers<Context> {
-  /** POST /v1/webhook-endpoints: Create an endpoint */
+  /** POST /v1/webhook-endpoints: Create a webhook endpoint */
   createWebhookEndpoint(context: Context, input: { body: Schemas['WebhookEndpointCreate'] }): Promise<Reply<201, Schemas['WebhookEndpoint']>>
-  /** GET /v1/webhook-endpoints: List endpoints */
+  /** GET /v1/webhook-endpoints: List webhook endpoints */
   listWebhookEndpoints(
     context: Context,
     input: { query: NonNullable<operations['listWebhookEndpoints']['parameters']['query']> }
   ): Promise<Reply<200, Schemas['WebhookEndpointList']>>
-  /** GET /v1/webhook-endpoints/{whe_id}: Retrieve an endpoint */
+  /** GET /v1/webhook-endpoints/{whe_id}: Retrieve a webhook endpoint */
   getWebhookEndpoint(context: Context, input: { path: operations['getWebhookEndpoint']['parameters']['path'] }): Promise<Reply<200, Schemas['WebhookEndpoint']>>
-  /** PATCH /v1/webhook-endpoints/{whe_id}: Update an endpoint */
+  /** PATCH /v1/webhook-endpoints/{whe_id}: Update a webhook endpoint */
   updateWebhookEndpoint(
     context: Context,
     input: { path: operations['updateWebhookEndpoint']['parameters']['path']; body: Schemas['WebhookEndpointUpdate'] }
   ): Promise<Reply<200, Schemas['WebhookEndpoint']>>
-  /** DELETE /v1/webhook-endpoints/{whe_id}: Delete an endpoint */
+  /** DELETE /v1/webhook-endpoints/{whe_id}: Delete a webhook endpoint */
   deleteWebhookEndpoint(
     context: Context,
     input: { path: operations['deleteWebhookEndpoint']['parameters']['path'] }
@@ -155,7 +155,7 @@ export interface DeliveryAttemptsHandlers<Context> {
 export interface EventsHandlers<Context> {
   /** GET /v1/events: List events */
   listEvents(context: Context, input: { query: NonNullable<operations['listEvents']['parameters']['query']> }): Promise<Reply<200, Schemas['EventList']>>
-  /** GET /v1/events/stream: Watch events */
+  /** GET /v1/events/stream: Stream events */
   streamEvents(context: Context): Promise<Reply<200, AsyncIterable<string>>>
   /** GET /v1/events/{event_id}: Retrieve an event */
   getEvent(context: Context, input: { path: operations['getEvent']['parameters']['path'] }): Promise<Reply<200, Schemas['Event']>>
@@ -189,14 +189,14 @@ export interface CardholdersHandlers<Context> {
 }
 
 export interface SanctionsAlertsHandlers<Context> {
-  /** GET /v1/sanctions_alerts: List alerts */
+  /** GET /v1/sanctions_alerts: List sanctions alerts */
   listSanctionsAlerts(
     context: Context,
     input: { query: NonNullable<operations['listSanctionsAlerts']['parameters']['query']> }
   ): Promise<Reply<200, Schemas['SanctionsAlertList']>>
-  /** GET /v1/sanctions_alerts/{sanctions_alert_id}: Retrieve an alert */
+  /** GET /v1/sanctions_alerts/{sanctions_alert_id}: Retrieve a sanctions alert */
   getSanctionsAlert(context: Context, input: { path: operations['getSanctionsAlert']['parameters']['path'] }): Promise<Reply<200, Schemas['SanctionsAlert']>>
-  /** POST /v1/sanctions_alerts/{sanctions_alert_id}/resolve: Resolve an alert */
+  /** POST /v1/sanctions_alerts/{sanctions_alert_id}/resolve: Resolve a sanctions alert */
   resolveSanctionsAlert(
     context: Context,
     input: { path: operations['resolveSanctionsAlert']['parameters']['path']; body: Schemas['SanctionsAlertResolve'] }
@@ -204,16 +204,16 @@ export interface SanctionsAlertsHandlers<Context> {
 }
 
 export interface CardProgramsHandlers<Context> {
-  /** POST /v1/card_programs: Create a program */
+  /** POST /v1/card_programs: Create a card program */
   createCardProgram(context: Context, input: { body: Schemas['CardProgramCreate'] }): Promise<Reply<201, Schemas['CardProgram']>>
-  /** GET /v1/card_programs: List programs */
+  /** GET /v1/card_programs: List card programs */
   listCardPrograms(
     context: Context,
     input: { query: NonNullable<operations['listCardPrograms']['parameters']['query']> }
   ): Promise<Reply<200, Schemas['CardProgramList']>>
-  /** GET /v1/card_programs/{card_program_id}: Retrieve a program */
+  /** GET /v1/card_programs/{card_program_id}: Retrieve a card program */
   getCardProgram(context: Context, input: { path: operations['getCardProgram']['parameters']['path'] }): Promise<Reply<200, Schemas['CardProgram']>>
-  /** PATCH /v1/card_programs/{card_program_id}: Update a program */
+  /** PATCH /v1/card_programs/{card_program_id}: Update a card program */
   updateCardProgram(
     context: Context,
     input: { path: operations['updateCardProgram']['parameters']['path']; body: Schemas['CardProgramUpdate'] }
@@ -221,7 +221,7 @@ export interface CardProgramsHandlers<Context> {
 }
 
 export interface BalanceHandlers<Context> {
-  /** GET /v1/balance: Show the balance */
+  /** GET /v1/balance: Retrieve the balance */
   getBalance(context: Context): Promise<Reply<200, Schemas['Balance']>>
 }
 
@@ -259,17 +259,17 @@ export interface CardsHandlers<Context> {
     context: Context,
     input: { path: operations['replaceCard']['parameters']['path']; body: Schemas['CardReplace'] }
   ): Promise<Reply<201, Schemas['Card']>>
-  /** GET /v1/cards/{card_id}/details: Show a card’s number */
+  /** GET /v1/cards/{card_id}/details: Retrieve card details */
   getCardDetails(context: Context, input: { path: operations['getCardDetails']['parameters']['path'] }): Promise<Reply<200, Schemas['CardDetails']>>
 }
 
 export interface ProvisioningPayloadsHandlers<Context> {
-  /** POST /v1/cards/{card_id}/provisioning_payloads: Create a payload */
+  /** POST /v1/cards/{card_id}/provisioning_payloads: Create a provisioning payload */
   createProvisioningPayload(
     context: Context,
     input: { path: operations['createProvisioningPayload']['parameters']['path']; body: Schemas['ProvisioningPayloadCreate'] }
   ): Promise<Reply<201, Schemas['ProvisioningPayload']>>
-  /** GET /v1/cards/{card_id}/provisioning_payloads: List payloads */
+  /** GET /v1/cards/{card_id}/provisioning_payloads: List provisioning payloads */
   listProvisioningPayloads(
     context: Context,
     input: {
@@ -277,7 +277,7 @@ export interface ProvisioningPayloadsHandlers<Context> {
       query: NonNullable<operations['listProvisioningPayloads']['parameters']['query']>
     }
   ): Promise<Reply<200, Schemas['ProvisioningPayloadList']>>
-  /** GET /v1/cards/{card_id}/provisioning_payloads/{provisioning_payload_id}: Retrieve a payload */
+  /** GET /v1/cards/{card_id}/provisioning_payloads/{provisioning_payload_id}: Retrieve a provisioning payload */
   getProvisioningPayload(
     context: Context,
     input: { path: operations['getProvisioningPayload']['parameters']['path'] }
@@ -320,23 +320,23 @@ export interface CardTransactionsHandlers<Context> {
 }
 
 export interface AuthorizationEndpointHandlers<Context> {
-  /** GET /v1/authorization_endpoint: Show the endpoint */
+  /** GET /v1/authorization_endpoint: Retrieve the authorization endpoint */
   getAuthorizationEndpoint(context: Context): Promise<Reply<200, Schemas['AuthorizationEndpoint']>>
-  /** PUT /v1/authorization_endpoint: Set the endpoint */
+  /** PUT /v1/authorization_endpoint: Set the authorization endpoint */
   putAuthorizationEndpoint(context: Context, input: { body: Schemas['AuthorizationEndpointPut'] }): Promise<Reply<200, Schemas['AuthorizationEndpoint']>>
-  /** DELETE /v1/authorization_endpoint: Remove the endpoint */
+  /** DELETE /v1/authorization_endpoint: Remove the authorization endpoint */
   deleteAuthorizationEndpoint(context: Context): Promise<Reply<200, Schemas['DeletedAuthorizationEndpoint']>>
   /** POST /v1/authorization_endpoint/rotate_secret: Rotate the secret */
   rotateAuthorizationEndpointSecret(context: Context, input: { body?: Schemas['Empty'] }): Promise<Reply<200, Schemas['AuthorizationEndpoint']>>
 }
 
 export interface AuthorizationDecisionsHandlers<Context> {
-  /** GET /v1/authorization_decisions: List decisions */
+  /** GET /v1/authorization_decisions: List authorization decisions */
   listAuthorizationDecisions(
     context: Context,
     input: { query: NonNullable<operations['listAuthorizationDecisions']['parameters']['query']> }
   ): Promise<Reply<200, Schemas['AuthorizationDecisionList']>>
-  /** GET /v1/authorization_decisions/{authorization_decision_id}: Retrieve a decision */
+  /** GET /v1/authorization_decisions/{authorization_decision_id}: Retrieve an authorization decision */
   getAuthorizationDecision(
     context: Context,
     input: { path: operations['getAuthorizationDecision']['parameters']['path'] }
@@ -380,7 +380,7 @@ export interface SettlementsHandlers<Context> {
   ): Promise<Reply<200, Schemas['SettlementList']>>
   /** GET /v1/settlements/{settlement_id}: Retrieve a settlement */
   getSettlement(context: Context, input: { path: operations['getSettlement']['parameters']['path'] }): Promise<Reply<200, Schemas['Settlement']>>
-  /** GET /v1/settlements/{settlement_id}/lines: List a settlement’s lines */
+  /** GET /v1/settlements/{settlement_id}/lines: List settlement lines */
   listSettlementLines(
     context: Context,
     input: { path: operations['listSettlementLines']['parameters']['path']; query: NonNullable<operations['listSettlementLines']['parameters']['query']> }
@@ -388,7 +388,7 @@ export interface SettlementsHandlers<Context> {
 }
 
 export interface PayoutsHandlers<Context> {
-  /** POST /v1/payouts: Pay out */
+  /** POST /v1/payouts: Create a payout */
   createPayout(context: Context, input: { body: Schemas['PayoutCreate'] }): Promise<Reply<201, Schemas['Payout']>>
   /** GET /v1/payouts: List payouts */
   listPayouts(context: Context, input: { query: NonNullable<operations['listPayouts']['parameters']['query']> }): Promise<Reply<200, Schemas['PayoutList']>>
@@ -402,24 +402,24 @@ export interface PayoutsHandlers<Context> {
 }
 
 export interface PayoutDestinationsHandlers<Context> {
-  /** POST /v1/payout_destinations: Add a destination */
+  /** POST /v1/payout_destinations: Add a payout destination */
   createPayoutDestination(context: Context, input: { body: Schemas['PayoutDestinationCreate'] }): Promise<Reply<201, Schemas['PayoutDestination']>>
-  /** GET /v1/payout_destinations: List destinations */
+  /** GET /v1/payout_destinations: List payout destinations */
   listPayoutDestinations(
     context: Context,
     input: { query: NonNullable<operations['listPayoutDestinations']['parameters']['query']> }
   ): Promise<Reply<200, Schemas['PayoutDestinationList']>>
-  /** GET /v1/payout_destinations/{payout_destination_id}: Retrieve a destination */
+  /** GET /v1/payout_destinations/{payout_destination_id}: Retrieve a payout destination */
   getPayoutDestination(
     context: Context,
     input: { path: operations['getPayoutDestination']['parameters']['path'] }
   ): Promise<Reply<200, Schemas['PayoutDestination']>>
-  /** PATCH /v1/payout_destinations/{payout_destination_id}: Update a destination */
+  /** PATCH /v1/payout_destinations/{payout_destination_id}: Update a payout destination */
   updatePayoutDestination(
     context: Context,
     input: { path: operations['updatePayoutDestination']['parameters']['path']; body: Schemas['PayoutDestinationUpdate'] }
   ): Promise<Reply<200, Schemas['PayoutDestination']>>
-  /** POST /v1/payout_destinations/{payout_destination_id}/disable: Disable a destination */
+  /** POST /v1/payout_destinations/{payout_destination_id}/disable: Disable a payout destination */
   disablePayoutDestination(
     context: Context,
     input: { path: operations['disablePayoutDestination']['parameters']['path']; body?: Schemas['Empty'] }
@@ -427,14 +427,14 @@ export interface PayoutDestinationsHandlers<Context> {
 }
 
 export interface TreasuryReportsHandlers<Context> {
-  /** POST /v1/treasury_reports: Ask for a report */
+  /** POST /v1/treasury_reports: Create a treasury report */
   createTreasuryReport(context: Context, input: { body: Schemas['TreasuryReportCreate'] }): Promise<Reply<201, Schemas['TreasuryReport']>>
-  /** GET /v1/treasury_reports: List reports */
+  /** GET /v1/treasury_reports: List treasury reports */
   listTreasuryReports(
     context: Context,
     input: { query: NonNullable<operations['listTreasuryReports']['parameters']['query']> }
   ): Promise<Reply<200, Schemas['TreasuryReportList']>>
-  /** GET /v1/treasury_reports/{treasury_report_id}: Retrieve a report */
+  /** GET /v1/treasury_reports/{treasury_report_id}: Retrieve a treasury report */
   getTreasuryReport(context: Context, input: { path: operations['getTreasuryReport']['parameters']['path'] }): Promise<Reply<200, Schemas['TreasuryReport']>>
 }
 
@@ -468,7 +468,7 @@ export interface TestCardsHandlers<Context> {
   simulateShipping(context: Context, input: { body: Schemas['ShippingSimulation'] }): Promise<Reply<200, Schemas['Card']>>
   /** POST /v1/test/cardholders/simulate_sanctions_match: Simulate a sanctions match */
   simulateSanctionsMatch(context: Context, input: { body: Schemas['SanctionsMatchSimulation'] }): Promise<Reply<201, Schemas['SanctionsAlert']>>
-  /** POST /v1/test/disputes/simulate_outcome: Simulate a dispute’s outcome */
+  /** POST /v1/test/disputes/simulate_outcome: Simulate a dispute outcome */
   simulateDisputeOutcome(context: Context, input: { body: Schemas['DisputeOutcomeSimulation'] }): Promise<Reply<200, Schemas['Dispute']>>
   /** POST /v1/test/funding: Simulate funding */
   simulateFunding(context: Context, input: { body: Schemas['FundingSimulation'] }): Promise<Reply<200, Schemas['Balance']>>

@@ -8,8 +8,8 @@ const uses = adjacent.flatMap(usesIn).filter(({ typescript }) => typescript !== 
 
 /** What the compiler finds by itself; values of enumerations that may grow, and headers, are for a search. */
 const SEEN = [
-  '2026-05-19 Block categories: Create a program',
-  '2026-05-19 Block categories: Retrieve a program',
+  '2026-05-19 Block categories: Create a card program',
+  '2026-05-19 Block categories: Retrieve a card program',
 ]
 
 let errors: Map<string, string[]>

@@ -71,9 +71,9 @@ type Managed = 'Service-Version' | 'Idempotency-Key'
 export type GetMeInput = Input<operations['getMe'], Managed>
 
 /**
- * Show who is calling
+ * Retrieve the caller
  *
- * The tenant, environment, version and key of this very request.
+ * Returns the tenant, environment, version and key of this request.
  *
  * `GET /v1/me`
  *
@@ -92,7 +92,7 @@ export type UpdateBillingInput = Input<operations['updateBilling'], Managed>
 /**
  * Change the plan or the billing address
  *
- * Changes what the account has subscribed to and where invoices go. Needs a second factor.
+ * Changes the account’s plan or the address that invoices are sent to. Requires a second factor.
  *
  * `PATCH /v1/account/billing`
  *
@@ -112,7 +112,7 @@ export type RotateCredentialsInput = Input<operations['rotateCredentials'], Mana
 /**
  * Rotate all secret keys
  *
- * Makes a successor for every secret key of this environment. The old keys are pending revocation: they work for 24 hours more. Needs a second factor.
+ * Creates a successor for every secret key of this environment. The old keys keep working for 24 hours. Requires a second factor.
  *
  * `POST /v1/account/rotate_credentials`
  *
@@ -132,7 +132,7 @@ export type WipeSandboxInput = Input<operations['wipeSandbox'], Managed> & KeyOp
 /**
  * Wipe the sandbox
  *
- * Deletes all data of the tenant in the sandbox, for good; keys and the version pin stay. Needs a second factor.
+ * Permanently deletes all of the tenant’s sandbox data. Keys and the version pin stay. Requires a second factor.
  *
  * `POST /v1/account/wipe_sandbox`
  *
@@ -150,9 +150,9 @@ export function wipeSandbox(connection: ServiceConnection, input: WipeSandboxInp
 export type ListAuditEntriesInput = Input<operations['listAuditEntries'], Managed>
 
 /**
- * List the audit log
+ * List audit entries
  *
- * Entries of this environment and of the account as a whole, newest first.
+ * Returns the audit entries of this environment and of the account as a whole, newest first.
  *
  * `GET /v1/audit_log`
  *
@@ -171,9 +171,9 @@ export type ListRequestLogsInput = Input<operations['listRequestLogs'], Managed>
 /**
  * List request logs
  *
- * Requests of this environment, newest first, without their bodies. Filters by `request_id`, `status`, `path`, `key_id` and time are fast at any size. With
- * several filters, or with `method` or `operation`, one call looks through 1,000 requests at most: a page may then hold fewer than `limit` requests, even zero,
- * while `has_more` is true. Continue with `next_cursor`.
+ * Returns the requests of this environment, newest first, without their bodies. Filters by `request_id`, `status`, `path`, `key_id` and time are fast at any
+ * size. With several filters, or with `method` or `operation`, one call examines at most 1,000 requests: a page can then hold fewer than `limit` requests, even
+ * zero, while `has_more` is true. Continue with `next_cursor`.
  *
  * `GET /v1/request_logs`
  *
@@ -192,7 +192,7 @@ export type GetRequestLogInput = Input<operations['getRequestLog'], Managed>
 /**
  * Retrieve a request log
  *
- * One request with its bodies. Secrets and card numbers are redacted, and long bodies are cut.
+ * Returns one request with its bodies. Secrets and card numbers are redacted, and long bodies are cut.
  *
  * `GET /v1/request_logs/{request_id}`
  *
@@ -211,8 +211,8 @@ export type CreatePromotionInput = Input<operations['createPromotion'], Managed>
 /**
  * Promote to live
  *
- * Copies configuration verbatim from the sandbox, under new identifiers. Repeated, it creates nothing where source and copy still agree, and shows the
- * difference otherwise. Rules of live, https for example, are judged in the plan. Called on live.
+ * Copies configuration verbatim from the sandbox, under new identifiers. Call it on live. If an object was copied before, nothing is created: the plan says
+ * whether source and copy agree, or shows the difference. The plan also checks the rules of live, such as https addresses.
  *
  * `POST /v1/promotions`
  *
@@ -241,7 +241,7 @@ export type ListPromotionsInput = Input<operations['listPromotions'], Managed>
 /**
  * List promotions
  *
- * Promotions so far, newest first; dry runs included.
+ * Returns promotions, newest first, including dry runs.
  *
  * `GET /v1/promotions`
  *
@@ -260,7 +260,7 @@ export type GetPromotionInput = Input<operations['getPromotion'], Managed>
 /**
  * Retrieve a promotion
  *
- * One promotion.
+ * Returns one promotion.
  *
  * `GET /v1/promotions/{promotion_id}`
  *
@@ -277,9 +277,9 @@ export function getPromotion(connection: ServiceConnection, input: GetPromotionI
 export type CreatePassTemplateInput = Input<operations['createPassTemplate'], Managed> & KeyOption
 
 /**
- * Create a template
+ * Create a pass template
  *
- * Makes a template from which passes can be issued at once.
+ * Creates a template. You can issue passes from it immediately.
  *
  * `POST /v1/pass_templates`
  *
@@ -313,9 +313,9 @@ export function createPassTemplate(connection: ServiceConnection, input: CreateP
 export type ListPassTemplatesInput = Input<operations['listPassTemplates'], Managed>
 
 /**
- * List templates
+ * List pass templates
  *
- * Templates of every status, newest first.
+ * Returns templates of every status, newest first.
  *
  * `GET /v1/pass_templates`
  *
@@ -332,9 +332,9 @@ export function listPassTemplates(connection: ServiceConnection, input?: ListPas
 export type GetPassTemplateInput = Input<operations['getPassTemplate'], Managed>
 
 /**
- * Retrieve a template
+ * Retrieve a pass template
  *
- * One template, archived or not.
+ * Returns one template, archived or not.
  *
  * `GET /v1/pass_templates/{template_id}`
  *
@@ -351,9 +351,9 @@ export function getPassTemplate(connection: ServiceConnection, input: GetPassTem
 export type UpdatePassTemplateInput = Input<operations['updatePassTemplate'], Managed>
 
 /**
- * Update a template
+ * Update a pass template
  *
- * Changes what is given and brings every live pass of the template up to date. The kind of a template is fixed.
+ * Changes the properties that you send, and updates every live pass of the template. You cannot change the kind of a template.
  *
  * `PATCH /v1/pass_templates/{template_id}`
  *
@@ -374,9 +374,9 @@ export function updatePassTemplate(connection: ServiceConnection, input: UpdateP
 export type ArchivePassTemplateInput = Input<operations['archivePassTemplate'], Managed> & KeyOption
 
 /**
- * Archive a template
+ * Archive a pass template
  *
- * From now on no pass can be issued from it; those issued live on. Archiving is final.
+ * Archives a template permanently: no more passes can be issued from it. Issued passes stay valid.
  *
  * `POST /v1/pass_templates/{template_id}/archive`
  *
@@ -396,7 +396,7 @@ export type CreatePassInput = Input<operations['createPass'], Managed> & KeyOpti
 /**
  * Issue a pass
  *
- * Issues a pass from an active template and answers with the links from which its holder adds it to a wallet.
+ * Issues a pass from an active template. The answer has the links with which the holder adds the pass to a wallet.
  *
  * `POST /v1/passes`
  *
@@ -422,7 +422,7 @@ export type ListPassesInput = Input<operations['listPasses'], Managed>
 /**
  * List passes
  *
- * Passes, newest first.
+ * Returns passes, newest first.
  *
  * `GET /v1/passes`
  *
@@ -441,7 +441,7 @@ export type CountPassesInput = Input<operations['countPasses'], Managed>
 /**
  * Count passes
  *
- * How many passes the same filters would list.
+ * Returns the number of passes that match the filters.
  *
  * `GET /v1/passes/count`
  *
@@ -460,8 +460,8 @@ export type CreatePassBatchInput = Input<operations['createPassBatch'], Managed>
 /**
  * Issue many passes
  *
- * Issues up to 100 passes; one request of the bucket. Each item is judged for itself: only a missing, empty or too long list fails the call. An item that the
- * trial does not cover fails alone; on an expired trial the whole call does.
+ * Issues up to 100 passes and counts as one request for the rate limit. Each item succeeds or fails by itself; only a missing, empty or too long list fails the
+ * call. An item beyond the trial’s limit fails by itself, and on an expired trial the whole call fails.
  *
  * `POST /v1/passes/batch`
  *
@@ -494,7 +494,8 @@ export type UpdatePassBatchInput = Input<operations['updatePassBatch'], Managed>
 /**
  * Update many passes
  *
- * Changes up to 100 passes; one request of the bucket. Each item is judged for itself: only a missing, empty or too long list fails the call.
+ * Changes up to 100 passes and counts as one request for the rate limit. Each item succeeds or fails by itself; only a missing, empty or too long list fails
+ * the call.
  *
  * `POST /v1/passes/batch_update`
  *
@@ -523,7 +524,8 @@ export type RevokePassBatchInput = Input<operations['revokePassBatch'], Managed>
 /**
  * Revoke many passes
  *
- * Revokes up to 1,000 passes; one request of the bucket. Each item is judged for itself: only a missing, empty or too long list fails the call.
+ * Revokes up to 1,000 passes and counts as one request for the rate limit. Each item succeeds or fails by itself; only a missing, empty or too long list fails
+ * the call.
  *
  * `POST /v1/passes/batch_revoke`
  *
@@ -543,7 +545,7 @@ export type GetPassInput = Input<operations['getPass'], Managed>
 /**
  * Retrieve a pass
  *
- * One pass, archived or not.
+ * Returns one pass, archived or not.
  *
  * `GET /v1/passes/{pass_id}`
  *
@@ -562,7 +564,7 @@ export type UpdatePassInput = Input<operations['updatePass'], Managed>
 /**
  * Update a pass
  *
- * Changes what is given and brings the pass up to date on every device that has it. A redeemed, revoked or expired pass cannot be changed.
+ * Changes the properties that you send, and updates the pass on every device that has it. You cannot change a redeemed, revoked or expired pass.
  *
  * `PATCH /v1/passes/{pass_id}`
  *
@@ -585,7 +587,7 @@ export type RevokePassInput = Input<operations['revokePass'], Managed> & KeyOpti
 /**
  * Revoke a pass
  *
- * Ends an issued, installed or active pass: scanners refuse it and phones show it as void. Final.
+ * Permanently ends an issued, installed or active pass: scanners refuse it, and phones show it as void.
  *
  * `POST /v1/passes/{pass_id}/revoke`
  *
@@ -605,7 +607,7 @@ export type ArchivePassInput = Input<operations['archivePass'], Managed> & KeyOp
 /**
  * Archive a pass
  *
- * Takes a redeemed, revoked or expired pass out of the lists. It stays retrievable.
+ * Removes a redeemed, revoked or expired pass from the lists. You can still retrieve it.
  *
  * `POST /v1/passes/{pass_id}/archive`
  *
@@ -625,8 +627,8 @@ export type CreateScanInput = Input<operations['createScan'], Managed> & KeyOpti
 /**
  * Scan a pass
  *
- * Verifies or redeems a pass. A barcode that belongs to no pass is recorded with the result `unknown`; an unknown `pass_id` is an error. Of two scanners that
- * redeem at once exactly one is accepted.
+ * Verifies or redeems a pass. A barcode that belongs to no pass is recorded with the result `unknown`; an unknown `pass_id` is an error. If two scanners redeem
+ * a pass at the same time, exactly one is accepted.
  *
  * `POST /v1/scans`
  *
@@ -653,7 +655,7 @@ export type ListScansInput = Input<operations['listScans'], Managed>
 /**
  * List scans
  *
- * Scans, newest first.
+ * Returns scans, newest first.
  *
  * `GET /v1/scans`
  *
@@ -672,7 +674,7 @@ export type GetScanInput = Input<operations['getScan'], Managed>
 /**
  * Retrieve a scan
  *
- * One scan.
+ * Returns one scan.
  *
  * `GET /v1/scans/{scan_id}`
  *
@@ -689,10 +691,10 @@ export function getScan(connection: ServiceConnection, input: GetScanInput): Cal
 export type CreateWebhookEndpointInput = Input<operations['createWebhookEndpoint'], Managed> & KeyOption
 
 /**
- * Create an endpoint
+ * Create a webhook endpoint
  *
- * Registers an address and shows the secret that signs what is sent to it, this once. Addresses inside private networks are refused; live asks for https. An
- * environment has at most 100 endpoints; the next one is 409 `invalid_state`.
+ * Registers a URL and returns the secret that signs its deliveries. The secret is shown only in this answer. URLs inside private networks are refused, and live
+ * requires https. An environment has at most 100 endpoints; creating another one is refused with 409 `invalid_state`.
  *
  * `POST /v1/webhook-endpoints`
  *
@@ -716,9 +718,9 @@ export function createWebhookEndpoint(connection: ServiceConnection, input: Crea
 export type ListWebhookEndpointsInput = Input<operations['listWebhookEndpoints'], Managed>
 
 /**
- * List endpoints
+ * List webhook endpoints
  *
- * Endpoints of this environment, newest first.
+ * Returns the endpoints of this environment, newest first.
  *
  * `GET /v1/webhook-endpoints`
  *
@@ -735,9 +737,9 @@ export function listWebhookEndpoints(connection: ServiceConnection, input?: List
 export type GetWebhookEndpointInput = Input<operations['getWebhookEndpoint'], Managed>
 
 /**
- * Retrieve an endpoint
+ * Retrieve a webhook endpoint
  *
- * One endpoint, without its secret.
+ * Returns one endpoint, without its secret.
  *
  * `GET /v1/webhook-endpoints/{whe_id}`
  *
@@ -754,10 +756,10 @@ export function getWebhookEndpoint(connection: ServiceConnection, input: GetWebh
 export type UpdateWebhookEndpointInput = Input<operations['updateWebhookEndpoint'], Managed>
 
 /**
- * Update an endpoint
+ * Update a webhook endpoint
  *
- * Changes what is given. `status: enabled` switches a disabled endpoint on again; what it missed is not sent by itself. Event types that this version does not
- * know stay subscribed.
+ * Changes the properties that you send. `status: enabled` enables a disabled endpoint; events that it missed are not sent automatically. Subscriptions to event
+ * types that this version does not know stay.
  *
  * `PATCH /v1/webhook-endpoints/{whe_id}`
  *
@@ -778,9 +780,9 @@ export function updateWebhookEndpoint(connection: ServiceConnection, input: Upda
 export type DeleteWebhookEndpointInput = Input<operations['deleteWebhookEndpoint'], Managed>
 
 /**
- * Delete an endpoint
+ * Delete a webhook endpoint
  *
- * Removes an endpoint and cancels what is still to be sent to it.
+ * Deletes an endpoint and cancels its pending deliveries.
  *
  * `DELETE /v1/webhook-endpoints/{whe_id}`
  *
@@ -799,7 +801,8 @@ export type RotateWebhookEndpointSecretInput = Input<operations['rotateWebhookEn
 /**
  * Rotate the secret
  *
- * Makes a new secret and shows it this once. For 24 hours deliveries carry a signature by the one before it too; secrets from before that sign no longer.
+ * Creates a new secret and shows it only in this answer. For 24 hours, deliveries are signed with the new secret and with the one before it. Older secrets stop
+ * signing immediately.
  *
  * `POST /v1/webhook-endpoints/{whe_id}/rotate_secret`
  *
@@ -819,7 +822,7 @@ export type TestWebhookEndpointInput = Input<operations['testWebhookEndpoint'], 
 /**
  * Send a test event
  *
- * Sends `webhook_endpoint.test` to this endpoint alone, subscribed or not.
+ * Sends `webhook_endpoint.test` only to this endpoint, whether or not it is subscribed to it.
  *
  * `POST /v1/webhook-endpoints/{whe_id}/test`
  *
@@ -839,7 +842,7 @@ export type ListDeliveryAttemptsInput = Input<operations['listDeliveryAttempts']
 /**
  * List delivery attempts
  *
- * Attempts of one endpoint, newest first.
+ * Returns the attempts of one endpoint, newest first.
  *
  * `GET /v1/webhook-endpoints/{whe_id}/delivery-attempts`
  *
@@ -858,7 +861,7 @@ export type GetDeliveryAttemptInput = Input<operations['getDeliveryAttempt'], Ma
 /**
  * Retrieve a delivery attempt
  *
- * One attempt.
+ * Returns one attempt.
  *
  * `GET /v1/webhook-endpoints/{whe_id}/delivery-attempts/{wdla_id}`
  *
@@ -882,9 +885,9 @@ export type RetryDeliveryAttemptInput = Input<operations['retryDeliveryAttempt']
 /**
  * Retry a delivery
  *
- * Resets this attempt and sends at once, also while the endpoint is disabled, also when the schedule is still to make it. Failure touches neither the schedule
- * nor the count of failures: an attempt that the schedule is still to make is pending again, and shows the last answer. Success ends the schedule: the attempt
- * that was still to be made is canceled.
+ * Resets this attempt and sends it immediately, even if the endpoint is disabled or the scheduled attempt is still pending. If it fails, neither the schedule
+ * nor the failure count changes: an attempt that is still scheduled is pending again and shows the latest answer. If it succeeds, the schedule ends and the
+ * remaining scheduled attempt is canceled.
  *
  * `POST /v1/webhook-endpoints/{whe_id}/delivery-attempts/{wdla_id}/retry`
  *
@@ -909,7 +912,7 @@ export type ListEventsInput = Input<operations['listEvents'], Managed>
 /**
  * List events
  *
- * Events as they were rendered, newest first. Events of types that this version does not have are left out.
+ * Returns events as they were rendered, newest first. Events of types that this version does not have are left out.
  *
  * `GET /v1/events`
  *
@@ -926,10 +929,10 @@ export function listEvents(connection: ServiceConnection, input?: ListEventsInpu
 export type StreamEventsInput = Input<operations['streamEvents'], Managed>
 
 /**
- * Watch events
+ * Stream events
  *
- * Sends events as they happen, as server-sent events: `id` is the event’s identifier, `event` its type, `data` its JSON. A comment line every 15 seconds keeps
- * the connection open. Up to 4 streams per tenant; they do not count as concurrent requests.
+ * Sends events as they happen, as server-sent events: `id` is the event’s identifier, `event` its type, and `data` its JSON. A comment line every 15 seconds
+ * keeps the connection open. A tenant can have up to 4 streams, which do not count as concurrent requests.
  *
  * `GET /v1/events/stream`
  *
@@ -948,7 +951,7 @@ export type GetEventInput = Input<operations['getEvent'], Managed>
 /**
  * Retrieve an event
  *
- * One event as it was rendered.
+ * Returns one event as it was rendered.
  *
  * `GET /v1/events/{event_id}`
  *
@@ -967,7 +970,7 @@ export type CreateTokenInput = Input<operations['createToken'], Managed> & KeyOp
 /**
  * Create a token
  *
- * Keeps the details of a bank account or a person and answers with a token for them.
+ * Stores the details of a bank account or a person and returns a token for them.
  *
  * `POST /v1/tokens`
  *
@@ -997,7 +1000,7 @@ export type CreateCardholderInput = Input<operations['createCardholder'], Manage
 /**
  * Create a cardholder
  *
- * Screens the cardholder in the request: it is `active` at once, or `pending` with an open sanctions alert.
+ * Screens the cardholder within the request. The cardholder is `active` in the answer, or `pending` with an open sanctions alert.
  *
  * `POST /v1/cardholders`
  *
@@ -1032,7 +1035,7 @@ export type ListCardholdersInput = Input<operations['listCardholders'], Managed>
 /**
  * List cardholders
  *
- * Cardholders, newest first.
+ * Returns cardholders, newest first.
  *
  * `GET /v1/cardholders`
  *
@@ -1051,7 +1054,7 @@ export type GetCardholderInput = Input<operations['getCardholder'], Managed>
 /**
  * Retrieve a cardholder
  *
- * One cardholder.
+ * Returns one cardholder.
  *
  * `GET /v1/cardholders/{cardholder_id}`
  *
@@ -1070,7 +1073,7 @@ export type UpdateCardholderInput = Input<operations['updateCardholder'], Manage
 /**
  * Update a cardholder
  *
- * Changes what is given; a change of identity is screened again. A blocked cardholder cannot be changed.
+ * Changes the properties that you send. If the identity changes, the cardholder is screened again. You cannot change a blocked cardholder.
  *
  * `PATCH /v1/cardholders/{cardholder_id}`
  *
@@ -1093,7 +1096,7 @@ export type ScreenCardholderInput = Input<operations['screenCardholder'], Manage
 /**
  * Screen a cardholder
  *
- * Screens against the lists of today.
+ * Screens a cardholder against the current sanctions lists.
  *
  * `POST /v1/cardholders/{cardholder_id}/screen`
  *
@@ -1111,9 +1114,9 @@ export function screenCardholder(connection: ServiceConnection, input: ScreenCar
 export type ListSanctionsAlertsInput = Input<operations['listSanctionsAlerts'], Managed>
 
 /**
- * List alerts
+ * List sanctions alerts
  *
- * Alerts, newest first.
+ * Returns alerts, newest first.
  *
  * `GET /v1/sanctions_alerts`
  *
@@ -1130,9 +1133,9 @@ export function listSanctionsAlerts(connection: ServiceConnection, input?: ListS
 export type GetSanctionsAlertInput = Input<operations['getSanctionsAlert'], Managed>
 
 /**
- * Retrieve an alert
+ * Retrieve a sanctions alert
  *
- * One alert.
+ * Returns one alert.
  *
  * `GET /v1/sanctions_alerts/{sanctions_alert_id}`
  *
@@ -1149,9 +1152,9 @@ export function getSanctionsAlert(connection: ServiceConnection, input: GetSanct
 export type ResolveSanctionsAlertInput = Input<operations['resolveSanctionsAlert'], Managed> & KeyOption
 
 /**
- * Resolve an alert
+ * Resolve a sanctions alert
  *
- * A false positive sets the cardholder free again; a confirmed match blocks it and cancels its cards, for good.
+ * A false positive makes the cardholder usable again. A confirmed match permanently blocks the cardholder and cancels its cards.
  *
  * `POST /v1/sanctions_alerts/{sanctions_alert_id}/resolve`
  *
@@ -1172,9 +1175,9 @@ export function resolveSanctionsAlert(connection: ServiceConnection, input: Reso
 export type CreateCardProgramInput = Input<operations['createCardProgram'], Managed> & KeyOption
 
 /**
- * Create a program
+ * Create a card program
  *
- * Makes a program from which cards can be issued.
+ * Creates a program from which you can issue cards.
  *
  * `POST /v1/card_programs`
  *
@@ -1201,9 +1204,9 @@ export function createCardProgram(connection: ServiceConnection, input: CreateCa
 export type ListCardProgramsInput = Input<operations['listCardPrograms'], Managed>
 
 /**
- * List programs
+ * List card programs
  *
- * Programs, newest first.
+ * Returns programs, newest first.
  *
  * `GET /v1/card_programs`
  *
@@ -1220,9 +1223,9 @@ export function listCardPrograms(connection: ServiceConnection, input?: ListCard
 export type GetCardProgramInput = Input<operations['getCardProgram'], Managed>
 
 /**
- * Retrieve a program
+ * Retrieve a card program
  *
- * One program.
+ * Returns one program.
  *
  * `GET /v1/card_programs/{card_program_id}`
  *
@@ -1239,9 +1242,9 @@ export function getCardProgram(connection: ServiceConnection, input: GetCardProg
 export type UpdateCardProgramInput = Input<operations['updateCardProgram'], Managed>
 
 /**
- * Update a program
+ * Update a card program
  *
- * Changes what is given. Cards that exist keep their own spending controls. The kind of a program is fixed.
+ * Changes the properties that you send. Existing cards keep their own spending controls. You cannot change the kind of a program.
  *
  * `PATCH /v1/card_programs/{card_program_id}`
  *
@@ -1262,9 +1265,9 @@ export function updateCardProgram(connection: ServiceConnection, input: UpdateCa
 export type GetBalanceInput = Input<operations['getBalance'], Managed>
 
 /**
- * Show the balance
+ * Retrieve the balance
  *
- * What can be spent, what is held for authorizations, and what settlements owe you.
+ * Returns the money that cards can spend, the money that authorizations hold, and the money that settlements owe you.
  *
  * `GET /v1/balance`
  *
@@ -1312,7 +1315,7 @@ export type ListCardsInput = Input<operations['listCards'], Managed>
 /**
  * List cards
  *
- * Cards, newest first.
+ * Returns cards, newest first.
  *
  * `GET /v1/cards`
  *
@@ -1331,7 +1334,7 @@ export type GetCardInput = Input<operations['getCard'], Managed>
 /**
  * Retrieve a card
  *
- * One card, without its number.
+ * Returns one card, without its number.
  *
  * `GET /v1/cards/{card_id}`
  *
@@ -1350,7 +1353,7 @@ export type UpdateCardInput = Input<operations['updateCard'], Managed>
 /**
  * Update a card
  *
- * Changes what is given. A canceled card cannot be changed.
+ * Changes the properties that you send. You cannot change a canceled card.
  *
  * `PATCH /v1/cards/{card_id}`
  *
@@ -1375,7 +1378,7 @@ export type ActivateCardInput = Input<operations['activateCard'], Managed> & Key
 /**
  * Activate a card
  *
- * Makes an inactive card active.
+ * Activates an inactive card.
  *
  * `POST /v1/cards/{card_id}/activate`
  *
@@ -1395,7 +1398,7 @@ export type FreezeCardInput = Input<operations['freezeCard'], Managed> & KeyOpti
 /**
  * Freeze a card
  *
- * Declines every authorization until it is unfrozen.
+ * Freezes a card. Every authorization is declined until you unfreeze the card.
  *
  * `POST /v1/cards/{card_id}/freeze`
  *
@@ -1415,7 +1418,7 @@ export type UnfreezeCardInput = Input<operations['unfreezeCard'], Managed> & Key
 /**
  * Unfreeze a card
  *
- * Undoes a freeze.
+ * Unfreezes a card, so that it can be used again.
  *
  * `POST /v1/cards/{card_id}/unfreeze`
  *
@@ -1435,7 +1438,7 @@ export type CancelCardInput = Input<operations['cancelCard'], Managed> & KeyOpti
 /**
  * Cancel a card
  *
- * Ends a card, for good. What it has authorized is still cleared.
+ * Permanently cancels a card. Amounts that are already authorized can still be cleared.
  *
  * `POST /v1/cards/{card_id}/cancel`
  *
@@ -1455,7 +1458,7 @@ export type ReplaceCardInput = Input<operations['replaceCard'], Managed> & KeyOp
 /**
  * Replace a card
  *
- * Issues a new card in place of this one. A lost or stolen card is canceled at once, a damaged or expired one when its successor is activated.
+ * Issues a new card in place of this one. A lost or stolen card is canceled immediately. A damaged or expired card is canceled when its successor is activated.
  *
  * `POST /v1/cards/{card_id}/replace`
  *
@@ -1476,9 +1479,9 @@ export function replaceCard(connection: ServiceConnection, input: ReplaceCardInp
 export type GetCardDetailsInput = Input<operations['getCardDetails'], Managed>
 
 /**
- * Show a card’s number
+ * Retrieve card details
  *
- * Number, security code and expiry of a virtual card. Every look is written to the audit log.
+ * Returns the number, security code and expiry of a virtual card. Each call is written to the audit log.
  *
  * `GET /v1/cards/{card_id}/details`
  *
@@ -1496,9 +1499,9 @@ export function getCardDetails(connection: ServiceConnection, input: GetCardDeta
 export type CreateProvisioningPayloadInput = Input<operations['createProvisioningPayload'], Managed> & KeyOption
 
 /**
- * Create a payload
+ * Create a provisioning payload
  *
- * Encrypts the card for one device. The encrypted data is shown this once. A nonce can be used once per card.
+ * Encrypts the card for one device. The encrypted data is shown only in this answer. Each nonce can be used once per card.
  *
  * `POST /v1/cards/{card_id}/provisioning_payloads`
  *
@@ -1524,9 +1527,9 @@ export function createProvisioningPayload(connection: ServiceConnection, input: 
 export type ListProvisioningPayloadsInput = Input<operations['listProvisioningPayloads'], Managed>
 
 /**
- * List payloads
+ * List provisioning payloads
  *
- * Payloads of one card, newest first, without their encrypted data.
+ * Returns the payloads of one card, newest first, without their encrypted data.
  *
  * `GET /v1/cards/{card_id}/provisioning_payloads`
  *
@@ -1543,9 +1546,9 @@ export function listProvisioningPayloads(connection: ServiceConnection, input: L
 export type GetProvisioningPayloadInput = Input<operations['getProvisioningPayload'], Managed>
 
 /**
- * Retrieve a payload
+ * Retrieve a provisioning payload
  *
- * One payload, without its encrypted data.
+ * Returns one payload, without its encrypted data.
  *
  * `GET /v1/cards/{card_id}/provisioning_payloads/{provisioning_payload_id}`
  *
@@ -1569,7 +1572,7 @@ export type ListWalletTokensInput = Input<operations['listWalletTokens'], Manage
 /**
  * List wallet tokens
  *
- * Wallet tokens, newest first.
+ * Returns wallet tokens, newest first.
  *
  * `GET /v1/wallet_tokens`
  *
@@ -1588,7 +1591,7 @@ export type GetWalletTokenInput = Input<operations['getWalletToken'], Managed>
 /**
  * Retrieve a wallet token
  *
- * One wallet token.
+ * Returns one wallet token.
  *
  * `GET /v1/wallet_tokens/{wallet_token_id}`
  *
@@ -1607,7 +1610,7 @@ export type UpdateWalletTokenInput = Input<operations['updateWalletToken'], Mana
 /**
  * Update a wallet token
  *
- * Suspends, resumes or deletes the card on one device. Deleting is final.
+ * Suspends, resumes or deletes the card on one device. You cannot undo a deletion.
  *
  * `PATCH /v1/wallet_tokens/{wallet_token_id}`
  *
@@ -1630,7 +1633,7 @@ export type ListCardTransactionsInput = Input<operations['listCardTransactions']
 /**
  * List transactions
  *
- * Transactions, newest first.
+ * Returns transactions, newest first.
  *
  * `GET /v1/card_transactions`
  *
@@ -1649,7 +1652,7 @@ export type GetCardTransactionInput = Input<operations['getCardTransaction'], Ma
 /**
  * Retrieve a transaction
  *
- * One transaction.
+ * Returns one transaction.
  *
  * `GET /v1/card_transactions/{card_transaction_id}`
  *
@@ -1668,7 +1671,7 @@ export type UpdateCardTransactionInput = Input<operations['updateCardTransaction
 /**
  * Update a transaction
  *
- * Changes its metadata; nothing else of a transaction can be changed.
+ * Changes a transaction’s metadata. You cannot change anything else of a transaction.
  *
  * `PATCH /v1/card_transactions/{card_transaction_id}`
  *
@@ -1691,7 +1694,7 @@ export type ReleaseCardTransactionInput = Input<operations['releaseCardTransacti
 /**
  * Release a hold
  *
- * Gives back what an open authorization still holds. The merchant may clear it all the same.
+ * Releases the amount that an open authorization still holds. The merchant can still clear the authorization.
  *
  * `POST /v1/card_transactions/{card_transaction_id}/release`
  *
@@ -1709,9 +1712,9 @@ export function releaseCardTransaction(connection: ServiceConnection, input: Rel
 export type GetAuthorizationEndpointInput = Input<operations['getAuthorizationEndpoint'], Managed>
 
 /**
- * Show the endpoint
+ * Retrieve the authorization endpoint
  *
- * The endpoint that is asked now; 404 while decisioning is off.
+ * Returns the current endpoint, or 404 if there is none.
  *
  * `GET /v1/authorization_endpoint`
  *
@@ -1728,9 +1731,9 @@ export function getAuthorizationEndpoint(connection: ServiceConnection, input?: 
 export type PutAuthorizationEndpointInput = Input<operations['putAuthorizationEndpoint'], Managed>
 
 /**
- * Set the endpoint
+ * Set the authorization endpoint
  *
- * Sets where authorizations are asked about, instead of what was set before. The first time, its secret is shown.
+ * Sets the URL that decides authorizations, and replaces the previous one. The first time, the answer has its secret.
  *
  * `PUT /v1/authorization_endpoint`
  *
@@ -1754,9 +1757,9 @@ export function putAuthorizationEndpoint(connection: ServiceConnection, input: P
 export type DeleteAuthorizationEndpointInput = Input<operations['deleteAuthorizationEndpoint'], Managed>
 
 /**
- * Remove the endpoint
+ * Remove the authorization endpoint
  *
- * Switches decisioning off: authorizations that the rules allow are approved.
+ * Ends real-time decisions: authorizations that the rules allow are approved.
  *
  * `DELETE /v1/authorization_endpoint`
  *
@@ -1775,7 +1778,7 @@ export type RotateAuthorizationEndpointSecretInput = Input<operations['rotateAut
 /**
  * Rotate the secret
  *
- * Makes a new secret and shows it this once. For 24 hours requests carry a signature by the old one too.
+ * Creates a new secret and shows it only in this answer. For 24 hours, requests are signed with both the new and the old secret.
  *
  * `POST /v1/authorization_endpoint/rotate_secret`
  *
@@ -1793,9 +1796,9 @@ export function rotateAuthorizationEndpointSecret(connection: ServiceConnection,
 export type ListAuthorizationDecisionsInput = Input<operations['listAuthorizationDecisions'], Managed>
 
 /**
- * List decisions
+ * List authorization decisions
  *
- * Decisions, newest first.
+ * Returns decisions, newest first.
  *
  * `GET /v1/authorization_decisions`
  *
@@ -1812,9 +1815,9 @@ export function listAuthorizationDecisions(connection: ServiceConnection, input?
 export type GetAuthorizationDecisionInput = Input<operations['getAuthorizationDecision'], Managed>
 
 /**
- * Retrieve a decision
+ * Retrieve an authorization decision
  *
- * One decision.
+ * Returns one decision.
  *
  * `GET /v1/authorization_decisions/{authorization_decision_id}`
  *
@@ -1835,8 +1838,8 @@ export type CreateDisputeInput = Input<operations['createDispute'], Managed> & K
 /**
  * Open a dispute
  *
- * Prepares a dispute of a cleared transaction; nothing is sent before it is submitted. Open and won disputes together cannot exceed what was cleared and not
- * refunded.
+ * Prepares a dispute of a cleared transaction. The network receives nothing until you submit the dispute. Open and won disputes of a transaction cannot exceed
+ * the amount that was cleared and not refunded.
  *
  * `POST /v1/disputes`
  *
@@ -1871,7 +1874,7 @@ export type ListDisputesInput = Input<operations['listDisputes'], Managed>
 /**
  * List disputes
  *
- * Disputes, newest first.
+ * Returns disputes, newest first.
  *
  * `GET /v1/disputes`
  *
@@ -1890,7 +1893,7 @@ export type GetDisputeInput = Input<operations['getDispute'], Managed>
 /**
  * Retrieve a dispute
  *
- * One dispute.
+ * Returns one dispute.
  *
  * `GET /v1/disputes/{dispute_id}`
  *
@@ -1909,7 +1912,7 @@ export type UpdateDisputeInput = Input<operations['updateDispute'], Managed>
 /**
  * Update a dispute
  *
- * Changes a dispute that is not submitted yet; metadata at any time.
+ * Changes a dispute that is not submitted yet. You can change metadata at any time.
  *
  * `PATCH /v1/disputes/{dispute_id}`
  *
@@ -1932,7 +1935,7 @@ export type SubmitDisputeInput = Input<operations['submitDispute'], Managed> & K
 /**
  * Submit a dispute
  *
- * Sends it to the network; the amount is credited provisionally.
+ * Sends the dispute to the network. The amount is credited provisionally.
  *
  * `POST /v1/disputes/{dispute_id}/submit`
  *
@@ -1952,7 +1955,7 @@ export type WithdrawDisputeInput = Input<operations['withdrawDispute'], Managed>
 /**
  * Withdraw a dispute
  *
- * Gives it up, for good; a provisional credit is taken back.
+ * Permanently withdraws a dispute. A provisional credit is taken back.
  *
  * `POST /v1/disputes/{dispute_id}/withdraw`
  *
@@ -1972,7 +1975,7 @@ export type ListMerchantCategoriesInput = Input<operations['listMerchantCategori
 /**
  * List merchant categories
  *
- * The whole catalogue in one answer, in the order of the codes; `0000` stands for every code outside it.
+ * Returns the whole catalog in one answer, in the order of the codes. `0000` means every code outside the catalog.
  *
  * `GET /v1/merchant_categories`
  *
@@ -1991,7 +1994,7 @@ export type ListSettlementsInput = Input<operations['listSettlements'], Managed>
 /**
  * List settlements
  *
- * Settlements, newest first.
+ * Returns settlements, newest first.
  *
  * `GET /v1/settlements`
  *
@@ -2010,7 +2013,7 @@ export type GetSettlementInput = Input<operations['getSettlement'], Managed>
 /**
  * Retrieve a settlement
  *
- * One settlement with its first 100 lines.
+ * Returns one settlement with its first 100 lines.
  *
  * `GET /v1/settlements/{settlement_id}`
  *
@@ -2027,9 +2030,9 @@ export function getSettlement(connection: ServiceConnection, input: GetSettlemen
 export type ListSettlementLinesInput = Input<operations['listSettlementLines'], Managed>
 
 /**
- * List a settlement’s lines
+ * List settlement lines
  *
- * All lines of a settlement, newest first.
+ * Returns all lines of a settlement, newest first.
  *
  * `GET /v1/settlements/{settlement_id}/lines`
  *
@@ -2046,10 +2049,10 @@ export function listSettlementLines(connection: ServiceConnection, input: ListSe
 export type CreatePayoutInput = Input<operations['createPayout'], Managed> & KeyOption
 
 /**
- * Pay out
+ * Create a payout
  *
- * Sends what is payable to an active destination. The destination is judged now and again when the payment is signed. More than is payable is refused. Payouts
- * in `usd` exist in live only.
+ * Sends payable money to an active destination. The destination is checked now and again when the payment is signed. An amount above the payable balance is
+ * refused. Payouts in `usd` exist only in live.
  *
  * `POST /v1/payouts`
  *
@@ -2075,7 +2078,7 @@ export type ListPayoutsInput = Input<operations['listPayouts'], Managed>
 /**
  * List payouts
  *
- * Payouts, newest first.
+ * Returns payouts, newest first.
  *
  * `GET /v1/payouts`
  *
@@ -2094,7 +2097,7 @@ export type GetPayoutInput = Input<operations['getPayout'], Managed>
 /**
  * Retrieve a payout
  *
- * One payout.
+ * Returns one payout.
  *
  * `GET /v1/payouts/{payout_id}`
  *
@@ -2113,7 +2116,7 @@ export type CancelPayoutInput = Input<operations['cancelPayout'], Managed> & Key
 /**
  * Cancel a payout
  *
- * Stops a payout that is still pending; its amount is payable again.
+ * Cancels a payout that is still pending. Its amount becomes payable again.
  *
  * `POST /v1/payouts/{payout_id}/cancel`
  *
@@ -2131,9 +2134,9 @@ export function cancelPayout(connection: ServiceConnection, input: CancelPayoutI
 export type CreatePayoutDestinationInput = Input<operations['createPayoutDestination'], Managed> & KeyOption
 
 /**
- * Add a destination
+ * Add a payout destination
  *
- * Puts an address or bank account on the allowlist. The first one is the default. Bank accounts exist in live only.
+ * Adds an address or a bank account to the allowlist. The first destination becomes the default. Bank accounts exist only in live.
  *
  * `POST /v1/payout_destinations`
  *
@@ -2157,9 +2160,9 @@ export function createPayoutDestination(connection: ServiceConnection, input: Cr
 export type ListPayoutDestinationsInput = Input<operations['listPayoutDestinations'], Managed>
 
 /**
- * List destinations
+ * List payout destinations
  *
- * Destinations, newest first.
+ * Returns destinations, newest first.
  *
  * `GET /v1/payout_destinations`
  *
@@ -2176,9 +2179,9 @@ export function listPayoutDestinations(connection: ServiceConnection, input?: Li
 export type GetPayoutDestinationInput = Input<operations['getPayoutDestination'], Managed>
 
 /**
- * Retrieve a destination
+ * Retrieve a payout destination
  *
- * One destination.
+ * Returns one destination.
  *
  * `GET /v1/payout_destinations/{payout_destination_id}`
  *
@@ -2195,9 +2198,9 @@ export function getPayoutDestination(connection: ServiceConnection, input: GetPa
 export type UpdatePayoutDestinationInput = Input<operations['updatePayoutDestination'], Managed>
 
 /**
- * Update a destination
+ * Update a payout destination
  *
- * Makes it the default, or changes its metadata. Address and account are fixed.
+ * Makes a destination the default, or changes its metadata. You cannot change the address or account.
  *
  * `PATCH /v1/payout_destinations/{payout_destination_id}`
  *
@@ -2218,9 +2221,9 @@ export function updatePayoutDestination(connection: ServiceConnection, input: Up
 export type DisablePayoutDestinationInput = Input<operations['disablePayoutDestination'], Managed> & KeyOption
 
 /**
- * Disable a destination
+ * Disable a payout destination
  *
- * Takes it off the allowlist, for good. Payouts that are not signed yet fail.
+ * Permanently removes a destination from the allowlist. Payouts that are not signed yet fail.
  *
  * `POST /v1/payout_destinations/{payout_destination_id}/disable`
  *
@@ -2238,9 +2241,9 @@ export function disablePayoutDestination(connection: ServiceConnection, input: D
 export type CreateTreasuryReportInput = Input<operations['createTreasuryReport'], Managed> & KeyOption
 
 /**
- * Ask for a report
+ * Create a treasury report
  *
- * Starts a report; its files are written in the version of this request.
+ * Starts a report. Its files are written in the version of this request.
  *
  * `POST /v1/treasury_reports`
  *
@@ -2265,9 +2268,9 @@ export function createTreasuryReport(connection: ServiceConnection, input: Creat
 export type ListTreasuryReportsInput = Input<operations['listTreasuryReports'], Managed>
 
 /**
- * List reports
+ * List treasury reports
  *
- * Reports, newest first.
+ * Returns reports, newest first.
  *
  * `GET /v1/treasury_reports`
  *
@@ -2284,9 +2287,9 @@ export function listTreasuryReports(connection: ServiceConnection, input?: ListT
 export type GetTreasuryReportInput = Input<operations['getTreasuryReport'], Managed>
 
 /**
- * Retrieve a report
+ * Retrieve a treasury report
  *
- * One report.
+ * Returns one report.
  *
  * `GET /v1/treasury_reports/{treasury_report_id}`
  *
@@ -2305,7 +2308,7 @@ export type SimulateScanInput = Input<operations['simulateScan'], Managed> & Key
 /**
  * Simulate a scan
  *
- * Scans a pass as a scanner would, with all that follows.
+ * Scans a pass as a scanner would, with the same effects.
  *
  * `POST /v1/test/passes/simulate_scan`
  *
@@ -2325,7 +2328,7 @@ export type SimulateInstallInput = Input<operations['simulateInstall'], Managed>
 /**
  * Simulate an installation
  *
- * Adds a pass to a simulated device; the first one makes an issued pass `installed`.
+ * Adds a pass to a simulated device. The first installation changes the status of an issued pass to `installed`.
  *
  * `POST /v1/test/passes/simulate_install`
  *
@@ -2347,7 +2350,7 @@ export type SimulateUninstallInput = Input<operations['simulateUninstall'], Mana
 /**
  * Simulate a removal
  *
- * Removes a pass from a simulated device; its status stays.
+ * Removes a pass from a simulated device. The status of the pass does not change.
  *
  * `POST /v1/test/passes/simulate_uninstall`
  *
@@ -2369,8 +2372,8 @@ export type SimulateAuthorizationInput = Input<operations['simulateAuthorization
 /**
  * Simulate an authorization
  *
- * A merchant asks for money; every rule is judged as in live. An amount of 0 verifies the card: it holds nothing, does not count in `max_authorization_count`
- * or spending limits, and cannot be incremented.
+ * Simulates a merchant that requests money; the rules of live apply. An amount of 0 verifies the card: it holds nothing, does not count towards
+ * `max_authorization_count` or spending limits, and cannot be incremented.
  *
  * `POST /v1/test/cards/simulate_authorization`
  *
@@ -2402,7 +2405,7 @@ export type SimulateDeclineInput = Input<operations['simulateDecline'], Managed>
 /**
  * Simulate a decline
  *
- * An authorization that is declined for the reason given.
+ * Simulates an authorization that is declined for the given reason.
  *
  * `POST /v1/test/cards/simulate_decline`
  *
@@ -2428,7 +2431,7 @@ export type SimulateIncrementInput = Input<operations['simulateIncrement'], Mana
 /**
  * Simulate an increment
  *
- * The merchant asks for more on an open authorization.
+ * Simulates a merchant that requests more money on an open authorization.
  *
  * `POST /v1/test/cards/simulate_increment`
  *
@@ -2450,7 +2453,7 @@ export type SimulateReversalInput = Input<operations['simulateReversal'], Manage
 /**
  * Simulate a reversal
  *
- * The merchant gives up some or all of an open authorization.
+ * Simulates a merchant that gives up some or all of an open authorization.
  *
  * `POST /v1/test/cards/simulate_reversal`
  *
@@ -2470,7 +2473,7 @@ export type SimulateExpiryInput = Input<operations['simulateExpiry'], Managed> &
 /**
  * Simulate an expiry
  *
- * What an open authorization still holds expires now.
+ * Expires what an open authorization still holds.
  *
  * `POST /v1/test/cards/simulate_expiry`
  *
@@ -2490,7 +2493,7 @@ export type SimulateClearingInput = Input<operations['simulateClearing'], Manage
 /**
  * Simulate a clearing
  *
- * The merchant collects; more than was authorized is possible.
+ * Simulates a merchant that collects the money. The amount can exceed what was authorized.
  *
  * `POST /v1/test/cards/simulate_clearing`
  *
@@ -2515,8 +2518,8 @@ export type SimulateRefundInput = Input<operations['simulateRefund'], Managed> &
 /**
  * Simulate a refund
  *
- * The merchant gives back what it has collected. Open disputes give way where nothing else is left: they are about less, or end. What a won dispute has given
- * back cannot be refunded.
+ * Simulates a merchant that returns collected money. If the refund needs money that an open dispute claims, the dispute’s amount shrinks or the dispute ends.
+ * Money that a won dispute returned cannot be refunded.
  *
  * `POST /v1/test/cards/simulate_refund`
  *
@@ -2538,7 +2541,7 @@ export type SimulateForcePostInput = Input<operations['simulateForcePost'], Mana
 /**
  * Simulate a force post
  *
- * A merchant collects without an authorization.
+ * Simulates a merchant that collects money without an authorization.
  *
  * `POST /v1/test/cards/simulate_force_post`
  *
@@ -2569,7 +2572,7 @@ export type SimulateShippingInput = Input<operations['simulateShipping'], Manage
 /**
  * Simulate shipping
  *
- * Moves a physical card on its way.
+ * Moves a physical card to the next stage of its shipment.
  *
  * `POST /v1/test/cards/simulate_shipping`
  *
@@ -2591,7 +2594,7 @@ export type SimulateSanctionsMatchInput = Input<operations['simulateSanctionsMat
 /**
  * Simulate a sanctions match
  *
- * Monitoring finds a possible match for a cardholder.
+ * Simulates a possible sanctions match for a cardholder.
  *
  * `POST /v1/test/cardholders/simulate_sanctions_match`
  *
@@ -2611,9 +2614,9 @@ export function simulateSanctionsMatch(connection: ServiceConnection, input: Sim
 export type SimulateDisputeOutcomeInput = Input<operations['simulateDisputeOutcome'], Managed> & KeyOption
 
 /**
- * Simulate a dispute’s outcome
+ * Simulate a dispute outcome
  *
- * The merchant’s bank answers or the network decides.
+ * Simulates the answer of the merchant’s bank or the decision of the network.
  *
  * `POST /v1/test/disputes/simulate_outcome`
  *
@@ -2635,7 +2638,7 @@ export type SimulateFundingInput = Input<operations['simulateFunding'], Managed>
 /**
  * Simulate funding
  *
- * Test money arrives.
+ * Adds test money to the balance.
  *
  * `POST /v1/test/funding`
  *
@@ -2655,8 +2658,8 @@ export type AdvanceSettlementClockInput = Input<operations['advanceSettlementClo
 /**
  * Advance the settlement clock
  *
- * Moves the tenant’s own settlement clock: settlements, cut-offs, the hold of destinations and the holds of cards. Without fields it moves to the next
- * transition. Every state on the way is passed, events included.
+ * Moves the tenant’s settlement clock ahead. The clock drives settlements, cut-offs, the hold of new destinations and the expiry of card holds. Without fields,
+ * it moves to the next transition. All intermediate states are passed through, including their events.
  *
  * `POST /v1/test/settlements/advance_clock`
  *
@@ -2676,7 +2679,7 @@ export type SimulateSettlementFailureInput = Input<operations['simulateSettlemen
 /**
  * Simulate a failed settlement
  *
- * A settlement that is being processed fails.
+ * Fails a settlement that is being processed.
  *
  * `POST /v1/test/settlements/simulate_failure`
  *
@@ -2696,7 +2699,7 @@ export type SimulatePayoutFailureInput = Input<operations['simulatePayoutFailure
 /**
  * Simulate a failed payout
  *
- * A payout on its way fails.
+ * Fails a payout that is pending or in transit.
  *
  * `POST /v1/test/payouts/simulate_failure`
  *
@@ -2721,7 +2724,7 @@ export type SimulatePayoutReturnInput = Input<operations['simulatePayoutReturn']
 /**
  * Simulate a returned payout
  *
- * A payout that arrived comes back.
+ * Returns a payout that was paid.
  *
  * `POST /v1/test/payouts/simulate_return`
  *

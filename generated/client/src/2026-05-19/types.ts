@@ -3,61 +3,61 @@
 /** One of the known members, or one that a later day adds: documents mark such enumerations with x-extensible. */
 type Open<Known extends string> = Known | (string & {})
 
-/** What every answer outside 2xx carries. */
+/** The body of every answer outside 2xx. */
 export type Error = {
   error: ErrorBody;
 };
-/** What went wrong, for programs (`type`, `code`) and for people (`message`). */
+/** The error, for programs (`type`, `code`) and for people (`message`). */
 export type ErrorBody = {
   type: ErrorType;
   code: ErrorCode;
-  /** What happened, in a sentence for people. Its wording may change. @example limit must be between 1 and 100. */
+  /** A sentence for people. Its wording can change. @example limit must be between 1 and 100. */
   message: string;
-  /** The parameter or header at fault, as it is spelt on the wire. @example limit */
+  /** The parameter or header that caused the error, as it is written in the request. @example limit */
   param?: string;
-  /** The faults of a body, at most 50. */
+  /** The errors in the body, at most 50. */
   details?: ErrorDetail[];
-  /** How long to wait before another try, in milliseconds. @example 1200 */
+  /** Time to wait before the next attempt, in milliseconds. @example 1200 */
   retry_after_ms?: number;
-  /** With `insufficient_scope`: the scope that would do. @example write */
+  /** With `insufficient_scope`: the required scope. @example write */
   required_scope?: string;
-  /** With `plan_required`: the plan that would do. @example enterprise */
+  /** With `plan_required`: the required plan. @example enterprise */
   required_plan?: string;
   /**
    * Format: uri
-   * With `factor_required`: a page on which a member completes the second factor, once and within 10 minutes.
+   * With `factor_required`: a page on which a member completes the second factor, once, within 10 minutes.
    * @example http://127.0.0.1:4000/challenges/9fQ2mX7cVb1Zk0Yt
    */
   challenge_url?: string;
   /**
    * Format: date
-   * With `version_gone`: the version to move to.
+   * With `version_gone`: the version to upgrade to.
    * @example 2026-02-01
    */
   successor_version?: string;
   /**
    * Format: uri
-   * With `version_gone`: the guide to that version.
+   * With `version_gone`: the migration guide to that version.
    * @example http://127.0.0.1:4000/docs
    */
   guide_url?: string;
   request_id: RequestId;
   /**
    * Format: uri
-   * A page on this code.
+   * The documentation of this error code.
    * @example http://127.0.0.1:4000/docs/errors#out_of_range
    */
   doc_url: string;
 };
-/** One fault of a body. */
+/** One error in a body. */
 export type ErrorDetail = {
-  /** Where it is, in dots and brackets. @example fields[0].key */
+  /** Path of the field, in dots and brackets. @example fields[0].key */
   field: string;
-  /** What is wrong with it, in words. @example must be lower case letters, digits and underscores */
+  /** A description of the error. @example must be lower case letters, digits and underscores */
   issue: string;
 };
 /**
- * The family of an error; each goes with one HTTP status, or two.
+ * The category of an error. Each category has one HTTP status, or two.
  * @example invalid_parameter
  * @enum {string}
  */
@@ -77,7 +77,7 @@ export type ErrorType = Open<"invalid_parameter"
   | "api_error"
   | "unavailable">;
 /**
- * What went wrong, exactly. Codes are stable; new ones may join.
+ * The exact error. Codes are stable; new codes can be added.
  * @example missing_field
  * @enum {string}
  */
@@ -125,7 +125,7 @@ export type ErrorCode = Open<"missing_field"
 export type RequestId = string;
 /**
  * Format: date
- * A version of this interface, named by its date.
+ * A version of this API, named by its date.
  * @example 2026-05-19
  */
 export type VersionDate = string;
@@ -136,23 +136,23 @@ export type VersionDate = string;
  */
 export type Timestamp = string;
 /**
- * A date, which means its first instant in UTC, or a date and time with its offset, ISO 8601.
+ * A date (its first instant in UTC), or a date and time with an offset, in ISO 8601.
  * @example 2026-06-01
  * @example 2026-06-01T09:30:00Z
  */
 export type Instant = string;
-/** A place between two records of a list. Opaque: its content has no meaning to callers. @example AZeQp3Y0c2sKc1oXkq9tVwAB */
+/** A position between two records of a list. Treat it as an opaque value. @example AZeQp3Y0c2sKc1oXkq9tVwAB */
 export type Cursor = string;
-/** Whether there are more records in the direction walked. @example true */
+/** Whether there are more records in this direction. @example true */
 export type HasMore = boolean;
 /**
- * Where the next page in the direction walked begins; null after the end.
+ * The cursor of the next page in this direction, or null after the last page.
  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
  * @example null
  */
 export type NextCursor = string | null;
 /**
- * Notes of your own on the object: up to 50 pairs of strings, keys up to 40 and values up to 500 characters. Never shown to holders.
+ * Your own notes on the object: up to 50 pairs of strings, with keys of up to 40 and values of up to 500 characters. Holders never see them.
  * @example {
  *       "order": "1042"
  *     }
@@ -170,7 +170,7 @@ export type Metadata = {
 export type MetadataPatch = {
   [key: string]: string | null;
 } | null;
-/** Nothing: the operation takes no fields, so the body is left out or is `{}`. @example {} */
+/** An empty object. The operation takes no fields: leave out the body, or send `{}`. @example {} */
 export type Empty = Record<string, never>;
 /**
  * A bucket of requests, counted per tenant and environment.
@@ -199,7 +199,7 @@ export type Platform = Open<"apple" | "google">;
  * @enum {string}
  */
 export type Environment = "sandbox" | "live";
-/** The caller, as the service sees it. */
+/** The caller of the API. */
 export type Me = {
   /**
    * Always `me`.
@@ -212,7 +212,7 @@ export type Me = {
   version: VersionDate;
   key: CallingKey;
 };
-/** The account that owns everything the key reaches. */
+/** The account that the key belongs to. */
 export type Tenant = {
   id: TenantId;
   /** Name of the account. @example Harbour Coffee */
@@ -222,7 +222,7 @@ export type Tenant = {
 /** Identifier of an account: `ten_` and 26 characters that sort by the time of creation. @example ten_01jx0000000000000000000001 */
 export type TenantId = string;
 /**
- * What the account has subscribed to.
+ * The plan of the account.
  * @example standard
  * @enum {string}
  */
@@ -232,27 +232,27 @@ export type CallingKey = {
   /** Identifier of the key (`key_…`) or of the access token (`tok_…`). @example key_01jx1a2b3c4d5e6f7g8h9j0k1m */
   id: string;
   kind: KeyKind;
-  /** What a secret key may do; null for publishable keys. @example write */
+  /** The scope of a secret key, or null for publishable keys. @example write */
   scope: KeyScope | null;
 };
 /**
- * What sort of key it is.
+ * The type of the key.
  * @example secret
  * @enum {string}
  */
 export type KeyKind = Open<"secret" | "publishable">;
 /**
- * How much a key may do; each scope includes the ones before it.
+ * The scope of a key. Each scope includes the ones before it.
  * @example read
  * @enum {string}
  */
 export type KeyScope = Open<"read" | "write" | "admin">;
 /** Identifier of a pass template: `tpl_` and 26 characters that sort by the time of creation. @example tpl_01jx2f8m3q5r7s9t1v3w5x7y9z */
 export type TemplateId = string;
-/** A colour, `#RRGGBB` in hexadecimal. @example #1E3A5F */
+/** A color, `#RRGGBB` in hexadecimal. @example #1E3A5F */
 export type HexColor = string;
 /**
- * A template to be made.
+ * A template to create.
  * @example {
  *       "name": "Coffee loyalty",
  *       "kind": "loyalty",
@@ -283,14 +283,14 @@ export type HexColor = string;
  *     }
  */
 export type PassTemplateCreate = {
-  /** Name of the template, shown to you and as the pass’s title. @example Coffee loyalty */
+  /** Name of the template, shown to you and as the title of the pass. @example Coffee loyalty */
   name: string;
   kind: PassTemplateKind;
   brand: BrandInput;
-  /** The fields of its passes, in the order shown; keys are unique. None when absent. */
+  /** The fields of its passes, in display order. Keys must be unique. If absent, passes have no fields. */
   fields?: TemplateFieldInput[];
   barcode?: BarcodeInput;
-  /** Places near which the holder’s phone brings the pass up. */
+  /** Places near which the holder’s phone suggests the pass. */
   relevant_locations?: RelevantLocationInput[];
   metadata?: Metadata;
 };
@@ -304,18 +304,18 @@ export type PassTemplateCreate = {
  *     }
  */
 export type PassTemplateUpdate = {
-  /** Its new name. @example Coffee loyalty 2 */
+  /** The new name. @example Coffee loyalty 2 */
   name?: string;
   brand?: BrandPatch;
-  /** Its new fields, instead of all the old ones. */
+  /** The new fields, which replace all existing ones. */
   fields?: TemplateFieldInput[];
-  /** Changes to the barcode; null goes back to the pass’s own scan code as QR. */
+  /** Changes to the barcode. null restores the pass’s own scan code as QR. */
   barcode?: BarcodePatch | null;
-  /** Its new places, instead of all the old ones; null removes them. */
+  /** The new places, which replace all existing ones. null removes them. */
   relevant_locations?: RelevantLocationInput[] | null;
   metadata?: MetadataPatch;
 };
-/** The mould from which passes are issued. */
+/** The pattern from which passes are issued. */
 export type PassTemplate = {
   id: TemplateId;
   /**
@@ -328,26 +328,26 @@ export type PassTemplate = {
   kind: PassTemplateKind;
   status: PassTemplateStatus;
   brand: Brand;
-  /** The fields of its passes, in the order shown. */
+  /** The fields of its passes, in display order. */
   fields: TemplateField[];
   barcode: Barcode;
-  /** Places near which the holder’s phone brings the pass up. */
+  /** Places near which the holder’s phone suggests the pass. */
   relevant_locations: RelevantLocation[];
   metadata: Metadata;
-  /** When it was created. */
+  /** Time of creation. */
   created: Timestamp;
-  /** When it last changed. */
+  /** Time of the last change. */
   updated: Timestamp;
 };
-/** One page of templates, in the order asked for. */
+/** One page of templates, in the requested order. */
 export type PassTemplateList = {
-  /** Up to `limit` templates; empty when nothing matches. */
+  /** Up to `limit` templates; empty if nothing matches. */
   data: PassTemplate[];
   has_more: HasMore;
   next_cursor: NextCursor;
 };
 /**
- * What a template’s passes are for; it decides their layout and what a redeeming scan does.
+ * The purpose of a template’s passes. It decides their layout and the effect of a redeeming scan.
  * @example loyalty
  * @enum {string}
  */
@@ -359,7 +359,7 @@ export type PassTemplateKind = Open<"loyalty" | "gift_card" | "coupon" | "event_
  */
 export type PassTemplateStatus = Open<"active" | "archived">;
 /**
- * How passes look.
+ * The design of passes.
  * @example {
  *       "background_color": "#1E3A5F",
  *       "foreground_color": "#FFFFFF",
@@ -367,81 +367,81 @@ export type PassTemplateStatus = Open<"active" | "archived">;
  *     }
  */
 export type BrandInput = {
-  /** Colour of the pass’s ground. @example #1E3A5F */
+  /** Background color of the pass. @example #1E3A5F */
   background_color: HexColor;
-  /** Colour of the values. @example #FFFFFF */
+  /** Color of the values. @example #FFFFFF */
   foreground_color: HexColor;
-  /** Colour of the labels; the foreground colour when absent. @example #B8C7D9 */
+  /** Color of the labels. If absent, the foreground color applies. @example #B8C7D9 */
   label_color?: HexColor;
-  /** Text beside the logo. @example Harbour Coffee */
+  /** Text next to the logo. @example Harbour Coffee */
   logo_text?: string;
   /**
-   * Icon shown on lock screens as base64 of a PNG, square, 29 to 174 pixels, up to 64 KiB; drawn from the colours when absent.
+   * Icon shown on lock screens: a square PNG in base64, 29 to 174 pixels wide, up to 64 KiB. If absent, it is drawn from the colors.
    * @example iVBORw0KGgoAAAANSUhEUgAAADoAAAA6AQMAAADbddhrAAAAA1BMVEUeOl9vvyG8AAAADklEQVR42mNgGAWjAAQAAgoAAdudqdMAAAAASUVORK5CYII=
    */
   icon?: string;
   /**
-   * Logo as base64 of a PNG, up to 480 × 150 pixels and 128 KiB.
+   * Logo: a PNG in base64, up to 480 × 150 pixels and 128 KiB.
    * @example iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==
    */
   logo?: string;
   /**
-   * Picture behind the main fields as base64 of a PNG, up to 1125 × 432 pixels and 512 KiB.
+   * Picture behind the main fields: a PNG in base64, up to 1125 × 432 pixels and 512 KiB.
    * @example iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==
    */
   strip?: string;
 };
 /**
- * Changes to the look of passes, as a merge patch.
+ * Changes to the design of passes, as a merge patch.
  * @example {
  *       "background_color": "#0B2239",
  *       "label_color": null
  *     }
  */
 export type BrandPatch = {
-  /** Colour of the pass’s ground. @example #1E3A5F */
+  /** Background color of the pass. @example #1E3A5F */
   background_color?: HexColor;
-  /** Colour of the values. @example #FFFFFF */
+  /** Color of the values. @example #FFFFFF */
   foreground_color?: HexColor;
-  /** Colour of the labels; the foreground colour when absent. null removes it. @example #B8C7D9 */
+  /** Color of the labels. If absent, the foreground color applies. null removes it. @example #B8C7D9 */
   label_color?: HexColor | null;
-  /** Text beside the logo. null removes it. @example Harbour Coffee */
+  /** Text next to the logo. null removes it. @example Harbour Coffee */
   logo_text?: string | null;
   /**
-   * Icon shown on lock screens as base64 of a PNG, square, 29 to 174 pixels, up to 64 KiB; drawn from the colours when absent. null removes it.
+   * Icon shown on lock screens: a square PNG in base64, 29 to 174 pixels wide, up to 64 KiB. If absent, it is drawn from the colors. null removes it.
    * @example iVBORw0KGgoAAAANSUhEUgAAADoAAAA6AQMAAADbddhrAAAAA1BMVEUeOl9vvyG8AAAADklEQVR42mNgGAWjAAQAAgoAAdudqdMAAAAASUVORK5CYII=
    */
   icon?: string | null;
   /**
-   * Logo as base64 of a PNG, up to 480 × 150 pixels and 128 KiB. null removes it.
+   * Logo: a PNG in base64, up to 480 × 150 pixels and 128 KiB. null removes it.
    * @example iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==
    */
   logo?: string | null;
   /**
-   * Picture behind the main fields as base64 of a PNG, up to 1125 × 432 pixels and 512 KiB. null removes it.
+   * Picture behind the main fields: a PNG in base64, up to 1125 × 432 pixels and 512 KiB. null removes it.
    * @example iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==
    */
   strip?: string | null;
 };
-/** How passes look. */
+/** The design of passes. */
 export type Brand = {
-  /** Colour of the pass’s ground. @example #1E3A5F */
+  /** Background color of the pass. @example #1E3A5F */
   background_color: HexColor;
-  /** Colour of the values. @example #FFFFFF */
+  /** Color of the values. @example #FFFFFF */
   foreground_color: HexColor;
-  /** Colour of the labels; null means the foreground colour. @example #B8C7D9 */
+  /** Color of the labels, or null for the foreground color. @example #B8C7D9 */
   label_color: HexColor | null;
-  /** Text beside the logo. @example Harbour Coffee */
+  /** Text next to the logo. @example Harbour Coffee */
   logo_text: string | null;
   /**
-   * The icon as base64 of a PNG; null when it is drawn from the colours.
+   * The icon: a PNG in base64, or null if it is drawn from the colors.
    * @example iVBORw0KGgoAAAANSUhEUgAAADoAAAA6AQMAAADbddhrAAAAA1BMVEUeOl9vvyG8AAAADklEQVR42mNgGAWjAAQAAgoAAdudqdMAAAAASUVORK5CYII=
    */
   icon: string | null;
-  /** The logo as base64 of a PNG. @example iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg== */
+  /** The logo: a PNG in base64. @example iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg== */
   logo: string | null;
   /**
-   * The picture behind the main fields as base64 of a PNG.
+   * The picture behind the main fields: a PNG in base64.
    * @example iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==
    */
   strip: string | null;
@@ -455,24 +455,24 @@ export type Brand = {
  *     }
  */
 export type TemplateFieldInput = {
-  /** Its name for programs: lower case letters, digits and underscores, a letter first; unique in the template. @example points */
+  /** Key of the field: lowercase letters, digits and underscores, beginning with a letter. It must be unique within the template. @example points */
   key: string;
-  /** What holders read beside the value. @example Points */
+  /** Label that holders see next to the value. @example Points */
   label: string;
-  /** The value of passes that have none of their own. @example 0 */
+  /** The value of passes that do not have their own value. @example 0 */
   value: string;
 };
 /** One field of a template’s passes. */
 export type TemplateField = {
-  /** Its name for programs. @example points */
+  /** Key of the field. @example points */
   key: string;
-  /** What holders read beside the value. @example Points */
+  /** Label that holders see next to the value. @example Points */
   label: string;
-  /** The value of passes that have none of their own. @example 0 */
+  /** The value of passes that do not have their own value. @example 0 */
   value: string;
 };
 /**
- * How a scan code is drawn.
+ * The format of a barcode.
  * @example qr
  * @enum {string}
  */
@@ -485,7 +485,7 @@ export type BarcodeFormat = Open<"qr" | "pdf417" | "aztec" | "code128">;
  */
 export type BarcodeInput = {
   format: BarcodeFormat;
-  /** The same content for every pass; the pass’s own scan code when absent. @example COFFEE-2026 */
+  /** The same content for every pass. If absent, each pass shows its own scan code. @example COFFEE-2026 */
   message?: string;
 };
 /**
@@ -497,17 +497,17 @@ export type BarcodeInput = {
  */
 export type BarcodePatch = {
   format?: BarcodeFormat;
-  /** The same content for every pass; null goes back to the pass’s own scan code. @example COFFEE-2026 */
+  /** The same content for every pass. null restores the pass’s own scan code. @example COFFEE-2026 */
   message?: string | null;
 };
 /** The barcode of passes. */
 export type Barcode = {
   format: BarcodeFormat;
-  /** The content; null means the pass’s own scan code. @example COFFEE-2026 */
+  /** The content, or null for the pass’s own scan code. @example COFFEE-2026 */
   message: string | null;
 };
 /**
- * A place near which a pass is brought up.
+ * A place near which the phone suggests a pass.
  * @example {
  *       "latitude": 37.7763,
  *       "longitude": -122.4231,
@@ -519,26 +519,26 @@ export type RelevantLocationInput = {
   latitude: number;
   /** Degrees east. @example -122.4231 */
   longitude: number;
-  /** Metres above sea level. @example 16 */
+  /** Meters above sea level. @example 16 */
   altitude?: number;
-  /** What the phone shows there. @example Your coffee is near. */
+  /** The text that the phone shows there. @example Your coffee is near. */
   relevant_text?: string;
 };
-/** A place near which a pass is brought up. */
+/** A place near which the phone suggests a pass. */
 export type RelevantLocation = {
   /** Degrees north. @example 37.7763 */
   latitude: number;
   /** Degrees east. @example -122.4231 */
   longitude: number;
-  /** Metres above sea level. @example 16 */
+  /** Meters above sea level. @example 16 */
   altitude: number | null;
-  /** What the phone shows there. @example Your coffee is near. */
+  /** The text that the phone shows there. @example Your coffee is near. */
   relevant_text: string | null;
 };
 /** Identifier of a pass: `pass_` and 26 characters that sort by the time of creation. @example pass_01jx3a9b8c7d6e5f4g3h2j1k0m */
 export type PassId = string;
 /**
- * A pass to be issued.
+ * A pass to issue.
  * @example {
  *       "template_id": "tpl_01jx2f8m3q5r7s9t1v3w5x7y9z",
  *       "holder": {
@@ -551,11 +551,11 @@ export type PassId = string;
  *     }
  */
 export type PassCreate = {
-  /** The template to issue it from; it must be active. */
+  /** The template to issue the pass from. It must be active. */
   template_id: TemplateId;
   holder?: HolderInput;
   /**
-   * Values of its own, by the keys of the template’s fields; the template’s values stand for the others.
+   * The pass’s own values, by the keys of the template’s fields. Other fields show the template’s values.
    * @example {
    *       "points": "120"
    *     }
@@ -563,7 +563,7 @@ export type PassCreate = {
   fields?: {
     [key: string]: string;
   };
-  /** When it expires by itself; it must lie ahead. Never, when absent. @example 2027-01-01T00:00:00Z */
+  /** Time at which the pass expires. It must be in the future. If absent, the pass never expires. @example 2027-01-01T00:00:00Z */
   expires_at?: Timestamp;
   metadata?: Metadata;
 };
@@ -576,10 +576,11 @@ export type PassCreate = {
  *     }
  */
 export type PassUpdate = {
-  /** Changes to the holder; null removes name and address. */
+  /** Changes to the holder. null removes the name and the email address. */
   holder?: HolderPatch | null;
   /**
-   * Changes to its own values: a string sets one, null goes back to the template’s; null for the whole goes back to all of the template’s.
+   * Changes to the pass’s own values. A string sets a value, and null restores the template’s value. null for the whole property restores all values of the
+   * template.
    * @example {
    *       "points": "130"
    *     }
@@ -589,7 +590,7 @@ export type PassUpdate = {
   } | null;
   /**
    * Format: date-time
-   * When it expires by itself; it must lie ahead. null means never.
+   * Time at which the pass expires. It must be in the future. null means never.
    * @example 2027-06-01T00:00:00Z
    */
   expires_at?: string | null;
@@ -603,12 +604,12 @@ export type Pass = {
    * @constant
    */
   object: "pass";
-  /** The template it was issued from. */
+  /** The template that the pass was issued from. */
   template_id: TemplateId;
   status: PassStatus;
   holder: Holder;
   /**
-   * The values shown, by key: its own over the template’s.
+   * The displayed values, by key. The pass’s own values override the template’s.
    * @example {
    *       "points": "120"
    *     }
@@ -617,53 +618,53 @@ export type Pass = {
     [key: string]: string;
   };
   download: PassDownload;
-  /** The platforms on which it is installed now. */
+  /** The platforms on which the pass is installed. */
   platforms: Platform[];
   /**
    * Format: date-time
-   * When it expires by itself; null means never.
+   * Time at which the pass expires, or null if it never does.
    * @example 2027-01-01T00:00:00.000Z
    */
   expires_at: string | null;
   /**
    * Format: date-time
-   * When it was first added to a wallet.
+   * Time at which the pass was first added to a wallet.
    * @example 2026-06-01T10:00:00.000Z
    */
   installed_at: string | null;
   /**
    * Format: date-time
-   * When it was revoked.
+   * Time at which the pass was revoked.
    * @example null
    */
   revoked_at: string | null;
   /**
    * Format: date-time
-   * When it was archived.
+   * Time at which the pass was archived.
    * @example null
    */
   archived_at: string | null;
   metadata: Metadata;
-  /** When it was issued. */
+  /** Time of issue. */
   created: Timestamp;
-  /** When it last changed. */
+  /** Time of the last change. */
   updated: Timestamp;
 };
-/** One page of passes, in the order asked for. */
+/** One page of passes, in the requested order. */
 export type PassList = {
-  /** Up to `limit` passes; empty when nothing matches. */
+  /** Up to `limit` passes; empty if nothing matches. */
   data: Pass[];
   has_more: HasMore;
   next_cursor: NextCursor;
 };
 /**
- * Where a pass stands. The last three are final.
+ * The status of a pass. The last three are final.
  * @example issued
  * @enum {string}
  */
 export type PassStatus = Open<"issued" | "installed" | "active" | "redeemed" | "revoked" | "expired">;
 /**
- * Whom a pass is for.
+ * The holder of a pass.
  * @example {
  *       "email": "ada@example.com",
  *       "name": "Ada Moreau"
@@ -672,15 +673,15 @@ export type PassStatus = Open<"issued" | "installed" | "active" | "redeemed" | "
 export type HolderInput = {
   /**
    * Format: email
-   * E-mail address.
+   * Email address.
    * @example ada@example.com
    */
   email?: string;
-  /** Name as shown on the pass. @example Ada Moreau */
+  /** Name, as shown on the pass. @example Ada Moreau */
   name?: string;
 };
 /**
- * Changes to whom a pass is for, as a merge patch.
+ * Changes to the holder of a pass, as a merge patch.
  * @example {
  *       "name": "Ada M. Moreau"
  *     }
@@ -688,21 +689,21 @@ export type HolderInput = {
 export type HolderPatch = {
   /**
    * Format: email
-   * E-mail address; null removes it.
+   * Email address. null removes it.
    * @example ada@example.com
    */
   email?: string | null;
-  /** Name as shown on the pass; null removes it. @example Ada M. Moreau */
+  /** Name, as shown on the pass. null removes it. @example Ada M. Moreau */
   name?: string | null;
 };
-/** Whom a pass is for. */
+/** The holder of a pass. */
 export type Holder = {
-  /** E-mail address. @example ada@example.com */
+  /** Email address. @example ada@example.com */
   email: string | null;
-  /** Name as shown on the pass. @example Ada Moreau */
+  /** Name, as shown on the pass. @example Ada Moreau */
   name: string | null;
 };
-/** Where a pass is added to a wallet. Whoever has a link can add the pass. */
+/** Links to add a pass to a wallet. Anyone who has a link can add the pass. */
 export type PassDownload = {
   /**
    * Format: uri
@@ -712,13 +713,13 @@ export type PassDownload = {
   apple_url: string;
   /**
    * Format: uri
-   * The save link of Google Wallet.
+   * The link that saves the pass to Google Wallet.
    * @example https://pay.google.com/gp/v/save/eyJhbGciOiJSUzI1NiJ9.e30.c2ln
    */
   google_url: string;
   /**
    * Format: uri
-   * A page that offers both, fit to be sent to the holder.
+   * A page with both, which you can send to the holder.
    * @example http://127.0.0.1:4010/p/k3Jd81nQ0vXz
    */
   page_url: string;
@@ -730,11 +731,11 @@ export type PassCount = {
    * @constant
    */
   object: "count";
-  /** How many passes match. @example 1204 */
+  /** Number of matching passes. @example 1204 */
   count: number;
 };
 /**
- * Passes to be issued together.
+ * Passes to issue together.
  * @example {
  *       "passes": [
  *         {
@@ -753,7 +754,7 @@ export type PassCount = {
  *     }
  */
 export type PassBatchCreate = {
-  /** The passes, judged one by one. */
+  /** The passes. Each one succeeds or fails by itself. */
   passes: PassCreate[];
 };
 /**
@@ -770,11 +771,11 @@ export type PassBatchCreate = {
  *     }
  */
 export type PassBatchUpdate = {
-  /** The changes, judged one by one. */
+  /** The changes. Each one succeeds or fails by itself. */
   updates: PassBatchUpdateItem[];
 };
 /**
- * Changes to one pass of several, as a merge patch.
+ * Changes to one of several passes, as a merge patch.
  * @example {
  *       "id": "pass_01jx3a9b8c7d6e5f4g3h2j1k0m",
  *       "fields": {
@@ -785,10 +786,11 @@ export type PassBatchUpdate = {
 export type PassBatchUpdateItem = {
   /** The pass to change. */
   id: PassId;
-  /** Changes to the holder; null removes name and address. */
+  /** Changes to the holder. null removes the name and the email address. */
   holder?: HolderPatch | null;
   /**
-   * Changes to its own values: a string sets one, null goes back to the template’s; null for the whole goes back to all of the template’s.
+   * Changes to the pass’s own values. A string sets a value, and null restores the template’s value. null for the whole property restores all values of the
+   * template.
    * @example {
    *       "points": "130"
    *     }
@@ -798,14 +800,14 @@ export type PassBatchUpdateItem = {
   } | null;
   /**
    * Format: date-time
-   * When it expires by itself; it must lie ahead. null means never.
+   * Time at which the pass expires. It must be in the future. null means never.
    * @example 2027-06-01T00:00:00Z
    */
   expires_at?: string | null;
   metadata?: MetadataPatch;
 };
 /**
- * Passes to be revoked together.
+ * Passes to revoke together.
  * @example {
  *       "ids": [
  *         "pass_01jx3a9b8c7d6e5f4g3h2j1k0m"
@@ -813,10 +815,10 @@ export type PassBatchUpdateItem = {
  *     }
  */
 export type PassBatchRevoke = {
-  /** The passes, judged one by one. */
+  /** The passes. Each one succeeds or fails by itself. */
   ids: PassId[];
 };
-/** What became of the items of a batch. */
+/** The results of a batch. */
 export type PassBatch = {
   /**
    * Always `batch`.
@@ -826,11 +828,11 @@ export type PassBatch = {
   /** One result per item, in the order of the request. */
   results: PassBatchResult[];
 };
-/** What became of one item. */
+/** The result of one item. */
 export type PassBatchResult = PassBatchSuccess | PassBatchFailure;
-/** An item that was done. */
+/** An item that succeeded. */
 export type PassBatchSuccess = {
-  /** Place of the item in the request, from 0. @example 0 */
+  /** Index of the item in the request, from 0. @example 0 */
   index: number;
   /**
    * Always `succeeded`. (enum property replaced by openapi-typescript)
@@ -839,20 +841,20 @@ export type PassBatchSuccess = {
   status: "succeeded";
   pass: Pass;
 };
-/** An item that was not done. */
+/** An item that failed. */
 export type PassBatchFailure = {
-  /** Place of the item in the request, from 0. @example 0 */
+  /** Index of the item in the request, from 0. @example 0 */
   index: number;
   /**
    * Always `failed`. (enum property replaced by openapi-typescript)
    * @enum {string}
    */
   status: "failed";
-  /** Why, as it would have been answered to the item alone. */
+  /** The error, as in the answer to a single request. */
   error: ErrorBody;
 };
 /**
- * Changes to the subscription, as a merge patch.
+ * Changes to the plan and the billing address, as a merge patch.
  * @example {
  *       "plan": "standard",
  *       "billing_email": "billing@example.com"
@@ -867,7 +869,7 @@ export type BillingUpdate = {
   plan?: "standard" | "enterprise";
   /**
    * Format: email
-   * Where invoices go; null removes the address.
+   * Address that invoices are sent to. null removes the address.
    * @example billing@example.com
    */
   billing_email?: string | null;
@@ -879,34 +881,34 @@ export type CredentialRotation = {
    * @constant
    */
   object: "credential_rotation";
-  /** One entry per key that was in use. */
+  /** One entry for each key that was in use. */
   keys: RotatedKey[];
 };
 /** Identifier of an API key: `key_` and 26 characters that sort by the time of creation. @example key_01jx1a2b3c4d5e6f7g8h9j0k1m */
 export type KeyId = string;
-/** A new key and the one it replaces. */
+/** A new key and the key that it replaces. */
 export type RotatedKey = {
   /** The new key. */
   id: KeyId;
-  /** The old key, pending revocation. @example key_01jw0a2b3c4d5e6f7g8h9j0k1m */
+  /** The old key, which works for 24 more hours. @example key_01jw0a2b3c4d5e6f7g8h9j0k1m */
   replaces_key_id: KeyId;
-  /** The new key itself. Shown this once. @example svc_sk_sandbox_4Zq8… */
+  /** The secret of the new key. It is shown only in this answer. @example svc_sk_sandbox_4Zq8… */
   secret: string;
 };
 /**
- * The confirmation that a wipe asks for.
+ * The confirmation that a wipe requires.
  * @example {
  *       "confirm": "wipe"
  *     }
  */
 export type WipeCreate = {
   /**
-   * The word `wipe`, so that nobody wipes by accident.
+   * The word `wipe`, which prevents accidental wipes.
    * @constant
    */
   confirm: "wipe";
 };
-/** What a wipe has deleted. */
+/** The result of a wipe. */
 export type Wipe = {
   /**
    * Always `wipe`.
@@ -914,7 +916,7 @@ export type Wipe = {
    */
   object: "wipe";
   /**
-   * How many records of each type were deleted; 1000000 stands for that many or more.
+   * Number of deleted records of each type. 1000000 means that many or more.
    * @example {
    *       "pass_template": 3,
    *       "pass": 120
@@ -926,7 +928,7 @@ export type Wipe = {
 };
 /** Identifier of an entry of the audit log: `aud_` and 26 characters that sort by the time of creation. @example aud_01jx9a9b8c7d6e5f4g3h2j1k0m */
 export type AuditEntryId = string;
-/** One thing that was done, or tried, in the account. */
+/** One action, or attempted action, in the account. */
 export type AuditEntry = {
   id: AuditEntryId;
   /**
@@ -934,38 +936,38 @@ export type AuditEntry = {
    * @constant
    */
   object: "audit_entry";
-  /** Where it was done; null when it concerns the whole account. @example sandbox */
+  /** Environment of the action, or null if it concerns the whole account. @example sandbox */
   environment: Environment | null;
   actor: AuditActor;
-  /** What was done: the resource and the verb. @example pass.revoked */
+  /** The action: the resource and the verb. @example pass.revoked */
   action: string;
-  /** Identifier of the object it was done to. @example pass_01jx3a9b8c7d6e5f4g3h2j1k0m */
+  /** Identifier of the object. @example pass_01jx3a9b8c7d6e5f4g3h2j1k0m */
   target_id: string | null;
   outcome: AuditOutcome;
-  /** The request in which it happened; null outside requests. @example req_01jx3k7q2m4n6p8r0s2t4v6w8x */
+  /** The request that caused the action, or null if no request did. @example req_01jx3k7q2m4n6p8r0s2t4v6w8x */
   request_id: RequestId | null;
-  /** Address it came from, IPv4 or IPv6. @example 203.0.113.7 */
+  /** Address of the caller, IPv4 or IPv6. @example 203.0.113.7 */
   ip: string | null;
-  /** Version of that request; null outside requests. @example 2026-05-19 */
+  /** Version of the request, or null if no request caused the action. @example 2026-05-19 */
   version: VersionDate | null;
-  /** SHA-256 in hexadecimal over this entry and `previous_hash`. @example 5f2b6f1c0f9d4f1e8a7b6c5d4e3f2a1b0c9d8e7f6a5b4c3d2e1f0a9b8c7d6e5f */
+  /** SHA-256 of this entry and `previous_hash`, in hexadecimal. @example 5f2b6f1c0f9d4f1e8a7b6c5d4e3f2a1b0c9d8e7f6a5b4c3d2e1f0a9b8c7d6e5f */
   hash: string;
   /**
-   * `hash` of the entry before it in this account; null for the first. A gap or a change breaks the chain.
+   * `hash` of the previous entry of this account, or null for the first entry. A missing or changed entry breaks the chain.
    * @example 0a9b8c7d6e5f4a3b2c1d0e9f8a7b6c5d4e3f2a1b0c9d8e7f6a5b4c3d2e1f0a9b
    */
   previous_hash: string | null;
-  /** When it was done. */
+  /** Time of the action. */
   created: Timestamp;
 };
-/** One page of entries, in the order asked for. */
+/** One page of entries, in the requested order. */
 export type AuditEntryList = {
-  /** Up to `limit` entries; empty when nothing matches. */
+  /** Up to `limit` entries; empty if nothing matches. */
   data: AuditEntry[];
   has_more: HasMore;
   next_cursor: NextCursor;
 };
-/** An API request of the account and what it was answered. */
+/** An API request of the account and its answer. */
 export type RequestLog = {
   id: RequestId;
   /**
@@ -977,54 +979,54 @@ export type RequestLog = {
   method: string;
   /** Path, as sent. At most 500 characters are kept. @example /v1/passes */
   path: string;
-  /** Query, as sent and without its question mark; null if there was none. Path and query together are kept up to 500 characters. @example limit=5 */
+  /** Query, as sent, without its question mark, or null if there was none. At most 500 characters of path and query together are kept. @example limit=5 */
   query: string | null;
-  /** Operation that the request called; null if no operation matches. @example createPass */
+  /** Operation of the request, or null if no operation matches. @example createPass */
   operation: string | null;
   /** Version in which the request was answered. */
   version: VersionDate;
   /** HTTP status of the answer. @example 201 */
   status: number;
-  /** Code of the error that the request was answered with; null if it succeeded. @example validation_failed */
+  /** Error code of the answer, or null if the request succeeded. @example validation_failed */
   error_code: string | null;
-  /** Key or access token that made the request. @example key_01jx1a2b3c4d5e6f7g8h9j0k1m */
+  /** Key or access token of the request. @example key_01jx1a2b3c4d5e6f7g8h9j0k1m */
   key_id: string;
-  /** Address that the request came from, IPv4 or IPv6. @example 203.0.113.7 */
+  /** Address of the caller, IPv4 or IPv6. @example 203.0.113.7 */
   ip: string;
-  /** Time until the answer, in milliseconds. @example 12.4 */
+  /** Response time, in milliseconds. @example 12.4 */
   duration_ms: number;
   /**
-   * Body that was sent, in JSON; null if there was none or its validation failed. Secrets and card numbers are redacted, and a body of more than 8,192
-   * characters is cut. Lists leave it out.
+   * Request body, in JSON, or null if there was none or if it was invalid. Secrets and card numbers are redacted, and a body of more than 8,192 characters is
+   * cut. Lists leave it out.
    * @example {"template_id":"tpl_01jx2c4d5e6f7g8h9j0k1m2n3p"}
    */
   request_body?: string | null;
-  /** Body of the answer, in the same form; null if there was none. Lists leave it out. @example {"id":"pass_01jx3a9b8c7d6e5f4g3h2j1k0m","object":"pass"} */
+  /** Answer body, in the same form, or null if there was none. Lists leave it out. @example {"id":"pass_01jx3a9b8c7d6e5f4g3h2j1k0m","object":"pass"} */
   response_body?: string | null;
-  /** When the request came. */
+  /** Time of the request. */
   created: Timestamp;
 };
-/** One page of request logs, in the order asked for. */
+/** One page of request logs, in the requested order. */
 export type RequestLogList = {
   /** Up to `limit` request logs, possibly fewer while `has_more` is true. */
   data: RequestLog[];
   has_more: HasMore;
   next_cursor: NextCursor;
 };
-/** Who did it. */
+/** The actor: a key, a token, a member, the operator or the system. */
 export type AuditActor = {
   type: AuditActorType;
-  /** Identifier of the key, token or member; null for operator and system. @example key_01jx1a2b3c4d5e6f7g8h9j0k1m */
+  /** Identifier of the key, token or member, or null for the operator and the system. @example key_01jx1a2b3c4d5e6f7g8h9j0k1m */
   id: string | null;
 };
 /**
- * What sort of actor it was.
+ * The type of the actor.
  * @example key
  * @enum {string}
  */
 export type AuditActorType = Open<"key" | "token" | "member" | "operator" | "system">;
 /**
- * Whether it happened.
+ * The result of an action.
  * @example succeeded
  * @enum {string}
  */
@@ -1032,13 +1034,13 @@ export type AuditOutcome = Open<"succeeded" | "failed">;
 /** Identifier of a promotion: `prm_` and 26 characters that sort by the time of creation. @example prm_01jxa9b8c7d6e5f4g3h2j1k0mn */
 export type PromotionId = string;
 /**
- * What can be promoted.
+ * A type of object that can be promoted.
  * @example pass_template
  * @enum {string}
  */
 export type PromotableType = Open<"pass_template" | "card_program" | "webhook_endpoint">;
 /**
- * What to promote.
+ * The objects to promote.
  * @example {
  *       "resource_type": "pass_template",
  *       "sandbox_ids": [
@@ -1052,14 +1054,14 @@ export type PromotionCreate = {
   /** The objects to promote. */
   sandbox_ids: string[];
   /**
-   * Whether to plan only.
+   * Whether to return only the plan.
    * @default false
    * @example true
    */
   dry_run?: boolean;
   /**
-   * A dry run of the same objects in the same order. Where the plan is another one by now, nothing is done, and the answer is 409 `invalid_state`, with what
-   * has changed in `details`.
+   * A dry run of the same objects in the same order. If the plan has changed since then, nothing is done, and the request is refused with 409 `invalid_state`;
+   * `details` lists the changes.
    */
   plan_id?: PromotionId;
 };
@@ -1072,60 +1074,60 @@ export type Promotion = {
    */
   object: "promotion";
   resource_type: PromotableType;
-  /** Whether it only planned. @example false */
+  /** Whether this was a dry run. @example false */
   dry_run: boolean;
-  /** What was to be done with each object, in the order asked for. */
+  /** The planned action for each object, in the order of the request. */
   plan: PromotionStep[];
-  /** The copies that were made; empty for a dry run. */
+  /** The copies that were created; empty for a dry run. */
   created: PromotedObject[];
-  /** When it was made. */
+  /** Time of the promotion. */
   promoted_at: Timestamp;
 };
-/** One page of promotions, in the order asked for. */
+/** One page of promotions, in the requested order. */
 export type PromotionList = {
-  /** Up to `limit` promotions; empty when nothing matches. */
+  /** Up to `limit` promotions; empty if nothing matches. */
   data: Promotion[];
   has_more: HasMore;
   next_cursor: NextCursor;
 };
-/** What is to be done with one object. */
+/** The planned action for one object. */
 export type PromotionStep = {
   /** The object in the sandbox. @example tpl_01jx2f8m3q5r7s9t1v3w5x7y9z */
   sandbox_id: string;
-  /** Its copy in live, when there is one. @example tpl_01jxb28m3q5r7s9t1v3w5x7y9z */
+  /** The copy in live, if there is one. @example tpl_01jxb28m3q5r7s9t1v3w5x7y9z */
   live_id: string | null;
   action: PromotionAction;
-  /** With `differs`: where source and copy no longer agree. */
+  /** With `differs`: the properties in which source and copy differ. */
   differences: PromotionDifference[];
-  /** With `refused`: the rules of live that it breaks. */
+  /** With `refused`: the rules of live that the object breaks. */
   problems: ErrorDetail[];
 };
 /**
- * What a plan does with an object.
+ * The action of a plan.
  * @example create
  * @enum {string}
  */
 export type PromotionAction = Open<"create" | "unchanged" | "differs" | "refused">;
 /** A property in which source and copy differ. */
 export type PromotionDifference = {
-  /** The property, in dots and brackets. @example fields[0].label */
+  /** Path of the property, in dots and brackets. @example fields[0].label */
   field: string;
-  /** Its value in the sandbox, as JSON. @example "Points" */
+  /** Value in the sandbox, as JSON. @example "Points" */
   sandbox: string | null;
-  /** Its value in live, as JSON. @example "Stars" */
+  /** Value in live, as JSON. @example "Stars" */
   live: string | null;
 };
 /** A copy and its source. */
 export type PromotedObject = {
   /** The object in the sandbox. @example tpl_01jx2f8m3q5r7s9t1v3w5x7y9z */
   sandbox_id: string;
-  /** Its copy in live. @example tpl_01jxb28m3q5r7s9t1v3w5x7y9z */
+  /** The copy in live. @example tpl_01jxb28m3q5r7s9t1v3w5x7y9z */
   live_id: string;
 };
 /** Identifier of a scan: `scan_` and 26 characters that sort by the time of creation. @example scan_01jx4b9c8d7e6f5g4h3j2k1m0n */
 export type ScanId = string;
 /**
- * What a scanner read: exactly one of `pass_id` and `barcode_message`.
+ * The pass to scan: exactly one of `pass_id` and `barcode_message`.
  * @example {
  *       "barcode_message": "c3f1a7e09b5d4c6e8f20",
  *       "mode": "redeem",
@@ -1137,16 +1139,16 @@ export type ScanId = string;
  *     }
  */
 export type ScanCreate = {
-  /** The pass, when it is known. */
+  /** The pass, if you know it. */
   pass_id?: PassId;
-  /** The content of the barcode as read. @example c3f1a7e09b5d4c6e8f20 */
+  /** The content of the barcode, as read. @example c3f1a7e09b5d4c6e8f20 */
   barcode_message?: string;
   mode: ScanMode;
-  /** Your name for the scanner or the person at it. @example Entrance 2 */
+  /** Your name for the scanner or its user. @example Entrance 2 */
   scanner?: string;
   location?: ScanLocationInput;
 };
-/** What happened when a scanner read a pass. */
+/** A record of a scanner reading a pass. */
 export type Scan = {
   id: ScanId;
   /**
@@ -1154,40 +1156,40 @@ export type Scan = {
    * @constant
    */
   object: "scan";
-  /** The pass; null when the barcode belongs to none. @example pass_01jx3a9b8c7d6e5f4g3h2j1k0m */
+  /** The pass, or null if the barcode belongs to no pass. @example pass_01jx3a9b8c7d6e5f4g3h2j1k0m */
   pass_id: PassId | null;
   mode: ScanMode;
   result: ScanResult;
-  /** Your name for the scanner or the person at it. @example Entrance 2 */
+  /** Your name for the scanner or its user. @example Entrance 2 */
   scanner: string | null;
-  /** Where it was read. */
+  /** Location of the scan. */
   location: ScanLocation | null;
-  /** When it was read. */
+  /** Time of the scan. */
   scanned_at: Timestamp;
-  /** When it was recorded. */
+  /** Time at which the scan was recorded. */
   created: Timestamp;
 };
-/** One page of scans, in the order asked for. */
+/** One page of scans, in the requested order. */
 export type ScanList = {
-  /** Up to `limit` scans; empty when nothing matches. */
+  /** Up to `limit` scans; empty if nothing matches. */
   data: Scan[];
   has_more: HasMore;
   next_cursor: NextCursor;
 };
 /**
- * What the scanner wants.
+ * The purpose of a scan.
  * @example verify
  * @enum {string}
  */
 export type ScanMode = Open<"verify" | "redeem">;
 /**
- * What came of it.
+ * The result of a scan.
  * @example accepted
  * @enum {string}
  */
 export type ScanResult = Open<"accepted" | "already_redeemed" | "not_redeemable" | "expired" | "revoked" | "unknown">;
 /**
- * Where the scanner is.
+ * The location of the scanner.
  * @example {
  *       "latitude": 37.7763,
  *       "longitude": -122.4231
@@ -1199,7 +1201,7 @@ export type ScanLocationInput = {
   /** Degrees east. @example -122.4231 */
   longitude: number;
 };
-/** Where the scanner was. */
+/** The location of the scanner. */
 export type ScanLocation = {
   /** Degrees north. @example 37.7763 */
   latitude: number;
@@ -1207,7 +1209,7 @@ export type ScanLocation = {
   longitude: number;
 };
 /**
- * A scan to be simulated.
+ * A scan to simulate.
  * @example {
  *       "pass_id": "pass_01jx3a9b8c7d6e5f4g3h2j1k0m",
  *       "mode": "verify"
@@ -1216,14 +1218,14 @@ export type ScanLocation = {
 export type ScanSimulation = {
   /** The pass to scan. */
   pass_id: PassId;
-  /** What the scanner wants; `verify` when absent. @default verify */
+  /** The purpose of the scan. If absent, `verify` applies. @default verify */
   mode?: ScanMode;
-  /** Your name for the scanner or the person at it. @example Entrance 2 */
+  /** Your name for the scanner or its user. @example Entrance 2 */
   scanner?: string;
   location?: ScanLocationInput;
 };
 /**
- * An installation or removal to be simulated.
+ * An installation or removal to simulate.
  * @example {
  *       "pass_id": "pass_01jx3a9b8c7d6e5f4g3h2j1k0m",
  *       "platform": "apple"
@@ -1238,7 +1240,7 @@ export type InstallSimulation = {
 /** Identifier of a webhook endpoint: `whe_` and 26 characters that sort by the time of creation. @example whe_01jx5c9d8e7f6g5h4j3k2m1n0p */
 export type WebhookEndpointId = string;
 /**
- * An endpoint to be registered.
+ * An endpoint to register.
  * @example {
  *       "url": "https://example.com/hooks",
  *       "enabled_events": [
@@ -1251,13 +1253,13 @@ export type WebhookEndpointId = string;
 export type WebhookEndpointCreate = {
   /**
    * Format: uri
-   * Where events are posted: https in live, http or https in the sandbox. Must not lead into a private network.
+   * The URL that receives events: https in live, http or https in the sandbox. It must not lead to a private network.
    * @example https://example.com/hooks
    */
   url: string;
-  /** The event types to be told about, or `*` alone for all of them. */
+  /** The event types to receive, or only `*` for all of them. */
   enabled_events: EnabledEvent[];
-  /** Your own words on it. @example Order system */
+  /** Your own description of the endpoint. @example Order system */
   description?: string;
   metadata?: Metadata;
 };
@@ -1270,19 +1272,19 @@ export type WebhookEndpointCreate = {
 export type WebhookEndpointUpdate = {
   /**
    * Format: uri
-   * Where events are posted: https in live, http or https in the sandbox. Must not lead into a private network.
+   * The URL that receives events: https in live, http or https in the sandbox. It must not lead to a private network.
    * @example https://example.com/hooks/v2
    */
   url?: string;
-  /** The event types to be told about instead, or `*` alone for all of them. */
+  /** The event types to receive, which replace the existing ones, or only `*` for all of them. */
   enabled_events?: EnabledEvent[];
-  /** Your own words on it; null removes them. @example Order system */
+  /** Your own description of the endpoint. null removes it. @example Order system */
   description?: string | null;
   metadata?: MetadataPatch;
-  /** Switches it on or off. @example enabled */
+  /** Enables or disables the endpoint. @example enabled */
   status?: WebhookEndpointStatus;
 };
-/** An address of yours that is told about events. */
+/** A URL of yours that receives events. */
 export type WebhookEndpoint = {
   id: WebhookEndpointId;
   /**
@@ -1290,46 +1292,46 @@ export type WebhookEndpoint = {
    * @constant
    */
   object: "webhook_endpoint";
-  /** Where events are posted. @example https://example.com/hooks */
+  /** The URL that receives events. @example https://example.com/hooks */
   url: string;
-  /** Your own words on it. @example Order system */
+  /** Your own description of the endpoint. @example Order system */
   description: string | null;
-  /** The event types it is told about, or `*` alone for all of them. */
+  /** The event types that the endpoint receives, or only `*` for all of them. */
   enabled_events: EnabledEvent[];
   status: WebhookEndpointStatus;
-  /** Why it is disabled; null while it is enabled. @example retry_exhausted */
+  /** Why the endpoint is disabled, or null if it is enabled. @example retry_exhausted */
   disabled_reason: WebhookDisabledReason | null;
   /**
-   * The key of its signatures: `whsec_` and base64url of 32 bytes; the whole string is the key. Present at creation and rotation only.
+   * The key of the signatures: `whsec_` and 32 bytes in base64url. The whole string is the key. Present only after creation and rotation.
    * @example whsec_K1rqvY0c2sKc1oXkq9tVwAB3n5Jb7dTz8LmPqRsUvWx
    */
   secret?: string;
   metadata: Metadata;
-  /** When it was registered. */
+  /** Time of registration. */
   created: Timestamp;
-  /** When it last changed. */
+  /** Time of the last change. */
   updated: Timestamp;
 };
-/** One page of endpoints, in the order asked for. */
+/** One page of endpoints, in the requested order. */
 export type WebhookEndpointList = {
-  /** Up to `limit` endpoints; empty when nothing matches. */
+  /** Up to `limit` endpoints; empty if nothing matches. */
   data: WebhookEndpoint[];
   has_more: HasMore;
   next_cursor: NextCursor;
 };
 /**
- * Whether events are sent.
+ * Whether the endpoint receives events.
  * @example enabled
  * @enum {string}
  */
 export type WebhookEndpointStatus = Open<"enabled" | "disabled">;
 /**
- * Why an endpoint is disabled.
+ * The reason why an endpoint is disabled.
  * @example retry_exhausted
  * @enum {string}
  */
 export type WebhookDisabledReason = Open<"retry_exhausted" | "manual">;
-/** An endpoint that is gone. */
+/** A deleted endpoint. */
 export type DeletedWebhookEndpoint = {
   id: WebhookEndpointId;
   /**
@@ -1357,52 +1359,52 @@ export type WebhookDeliveryAttempt = {
   webhook_endpoint_id: WebhookEndpointId;
   /** The event. */
   event_id: EventId;
-  /** Which attempt of the schedule it is, 1 to 5. @example 1 */
+  /** Number of the attempt in the schedule, 1 to 5. @example 1 */
   attempt: number;
   status: WebhookDeliveryAttemptStatus;
   trigger: WebhookDeliveryTrigger;
-  /** HTTP status of the answer; null without one. @example 503 */
+  /** HTTP status of the answer, or null if there was no answer. @example 503 */
   response_status: number | null;
-  /** The first 4 KiB of the answer; null without one. @example Service Unavailable */
+  /** The first 4 KiB of the answer, or null if there was no answer. @example Service Unavailable */
   response_body: string | null;
-  /** What went wrong on the way; null when there was an answer. @example The endpoint did not answer within 10 seconds. */
+  /** The error that prevented an answer, or null if there was an answer. @example The endpoint did not answer within 10 seconds. */
   error: string | null;
-  /** How long it took, from name resolution to the last byte, in milliseconds. @example 182 */
+  /** Duration in milliseconds, from name resolution to the last byte. @example 182 */
   duration_ms: number | null;
-  /** When it was due. */
+  /** Time at which the attempt was due. */
   scheduled_at: Timestamp;
   /**
    * Format: date-time
-   * When it was made; null while it is pending.
+   * Time of the attempt, or null while it is pending.
    * @example 2026-06-01T09:30:00.120Z
    */
   attempted_at: string | null;
   /**
    * Format: date-time
-   * When the next attempt of the schedule is due; null when there is none.
+   * Time at which the next scheduled attempt is due, or null if there is none.
    * @example 2026-06-01T09:35:00.000Z
    */
   next_attempt_at: string | null;
-  /** When it was planned. */
+  /** Time at which the attempt was planned. */
   created: Timestamp;
-  /** When it last changed. */
+  /** Time of the last change. */
   updated: Timestamp;
 };
-/** One page of attempts, in the order asked for. */
+/** One page of attempts, in the requested order. */
 export type WebhookDeliveryAttemptList = {
-  /** Up to `limit` attempts; empty when nothing matches. */
+  /** Up to `limit` attempts; empty if nothing matches. */
   data: WebhookDeliveryAttempt[];
   has_more: HasMore;
   next_cursor: NextCursor;
 };
 /**
- * What became of an attempt.
+ * The status of an attempt.
  * @example failed
  * @enum {string}
  */
 export type WebhookDeliveryAttemptStatus = Open<"pending" | "succeeded" | "failed" | "canceled">;
 /**
- * Why an attempt was made.
+ * The trigger of an attempt.
  * @example schedule
  * @enum {string}
  */
@@ -1410,13 +1412,13 @@ export type WebhookDeliveryTrigger = Open<"schedule" | "manual">;
 /** Identifier of an event: `evt_` and 26 characters that sort by the time of creation. @example evt_01jx7e9f8g7h6j5k4m3n2p1q0r */
 export type EventId = string;
 /**
- * Server-sent events, one event of the service each.
+ * Server-sent events. Each one carries one event of the service.
  * @example id: evt_01jx7e9f8g7h6j5k4m3n2p1q0r
  *     event: pass.installed
  *     data: {"id":"evt_01jx7e9f8g7h6j5k4m3n2p1q0r"}
  */
 export type EventStream = string;
-/** Something that happened. */
+/** Something that happened in the service. */
 export type Event = {
   id: EventId;
   /**
@@ -1425,14 +1427,14 @@ export type Event = {
    */
   object: "event";
   type: EventType;
-  /** The version in which it is rendered. */
+  /** The version in which the event is rendered. */
   version: VersionDate;
-  /** When it happened; retries count from it. */
+  /** Time of the event. Retries are scheduled from this time. */
   emitted_at: Timestamp;
   /** The same instant as `emitted_at`. */
   created: Timestamp;
   /**
-   * The object concerned as it was then, under the name of its type, written as the event’s `version` has it.
+   * The object as it was at the time of the event, under the name of its type, in the form of the event’s `version`.
    * @example {
    *       "scan": {
    *         "id": "scan_01jx4b9c8d7e6f5g4h3j2k1m0n",
@@ -1442,16 +1444,16 @@ export type Event = {
    */
   data: Record<string, unknown>;
   /**
-   * For events of change: what the changed properties were before.
+   * For update events: the previous values of the changed properties.
    * @example {
    *       "status": "issued"
    *     }
    */
   previous_attributes?: Record<string, unknown>;
 };
-/** One page of events, in the order asked for. */
+/** One page of events, in the requested order. */
 export type EventList = {
-  /** Up to `limit` events; empty when nothing matches. */
+  /** Up to `limit` events; empty if nothing matches. */
   data: Event[];
   has_more: HasMore;
   next_cursor: NextCursor;
@@ -1460,20 +1462,20 @@ export type EventList = {
 export type Amount = number;
 /** An amount of money in cents, greater than zero. @example 1250 */
 export type PositiveAmount = number;
-/** An amount of money in cents; what is yours is positive, what you owe negative. @example -1250 */
+/** An amount of money in cents. Money that you own is positive, and money that you owe is negative. @example -1250 */
 export type SignedAmount = number;
 /**
- * A currency, in lower case.
+ * A currency, in lowercase.
  * @example usd
  * @enum {string}
  */
 export type Currency = Open<"usd">;
-/** A country, ISO 3166-1 alpha-2 in capitals. @example US */
+/** A country, ISO 3166-1 alpha-2 in uppercase. @example US */
 export type CountryCode = string;
-/** A merchant category code (MCC), four digits, ISO 18245. `0000` stands for every code outside the catalogue. @example 5812 */
+/** A merchant category code (MCC), four digits, ISO 18245. `0000` means every code outside the catalog. @example 5812 */
 export type MerchantCategoryCode = string;
 /**
- * A merchant category by name. 3000 to 3350 are `airlines`, 3351 to 3500 `car_rental`, 3501 to 3999 `lodging`; a code without a name is `miscellaneous`.
+ * A merchant category by name. 3000 to 3350 are `airlines`, 3351 to 3500 `car_rental`, 3501 to 3999 `lodging`. A code without a name is `miscellaneous`.
  * @example restaurants
  * @enum {string}
  */
@@ -1788,11 +1790,11 @@ export type MerchantCategoryLabel = Open<"accessory_and_apparel_stores"
 export type AddressInput = {
   /** Street and number. @example 500 Harbor Street */
   line1: string;
-  /** Flat, suite or floor. @example Suite 2 */
+  /** Apartment, suite or floor. @example Suite 2 */
   line2?: string | null;
-  /** Town. @example Oakland */
+  /** City or town. @example Oakland */
   city: string;
-  /** State or province; for the United States its two letters. @example CA */
+  /** State or province; for the United States, the two-letter code. @example CA */
   state?: string | null;
   /** Postal code. @example 94607 */
   postal_code: string;
@@ -1802,11 +1804,11 @@ export type AddressInput = {
 export type Address = {
   /** Street and number. @example 500 Harbor Street */
   line1: string;
-  /** Flat, suite or floor. @example Suite 2 */
+  /** Apartment, suite or floor. @example Suite 2 */
   line2: string | null;
-  /** Town. @example Oakland */
+  /** City or town. @example Oakland */
   city: string;
-  /** State or province; for the United States its two letters. @example CA */
+  /** State or province; for the United States, the two-letter code. @example CA */
   state: string | null;
   /** Postal code. @example 94607 */
   postal_code: string;
@@ -1814,10 +1816,10 @@ export type Address = {
 };
 /** Identifier of a token: `tok_` and 26 characters that sort by the time of creation. @example tok_01jxc19d8e7f6g5h4j3k2m1n0p */
 export type TokenId = string;
-/** Details to be kept. */
+/** Details to store. */
 export type TokenCreate = BankAccountTokenCreate | PersonTokenCreate;
 /**
- * A bank account to be kept.
+ * A bank account to store.
  * @example {
  *       "type": "bank_account",
  *       "bank_account": {
@@ -1846,17 +1848,17 @@ export type BankAccountTokenCreate = {
  *     }
  */
 export type BankAccountInput = {
-  /** Name of its holder. @example Harbour Coffee LLC */
+  /** Name of the account holder. @example Harbour Coffee LLC */
   holder_name: string;
   /** Account number: letters and digits. @example 000123456789 */
   account_number: string;
   /** Routing number of the bank, nine digits. @example 110000000 */
   routing_number: string;
-  /** Where the account is kept. */
+  /** Country of the account. */
   country: CountryCode;
 };
 /**
- * A person to be kept.
+ * A person to store.
  * @example {
  *       "type": "person",
  *       "person": {
@@ -1905,10 +1907,10 @@ export type PersonInput = {
    * @example 1990-04-12
    */
   date_of_birth: string;
-  /** Where the person lives. */
+  /** Address of residence. */
   address: AddressInput;
 };
-/** Details that are kept, without the details. */
+/** A token, without the details that it represents. */
 export type Token = {
   id: TokenId;
   /**
@@ -1917,19 +1919,19 @@ export type Token = {
    */
   object: "token";
   type: TokenType;
-  /** Until when it can be used: 30 minutes after its creation. @example 2026-06-01T10:00:00.000Z */
+  /** Time until which the token can be used: 30 minutes after its creation. @example 2026-06-01T10:00:00.000Z */
   expires_at: Timestamp;
   /**
    * Format: date-time
-   * When it was used; null until then.
+   * Time at which the token was used, or null if it was not used yet.
    * @example null
    */
   used_at: string | null;
-  /** When it was created. */
+  /** Time of creation. */
   created: Timestamp;
 };
 /**
- * What a token stands for.
+ * The type of details that a token represents.
  * @example bank_account
  * @enum {string}
  */
@@ -1937,7 +1939,7 @@ export type TokenType = Open<"bank_account" | "person">;
 /** Identifier of a cardholder: `chd_` and 26 characters that sort by the time of creation. @example chd_01jxd19e8f7g6h5j4k3m2n1p0q */
 export type CardholderId = string;
 /**
- * A cardholder to be created: from its fields, or from the token of a person.
+ * A cardholder to create, from its fields or from the token of a person.
  * @example {
  *       "type": "individual",
  *       "name": "Ada Moreau",
@@ -1954,27 +1956,27 @@ export type CardholderId = string;
  *     }
  */
 export type CardholderCreate = {
-  /** Whether it is a person or a company; `individual` when absent. @default individual */
+  /** Whether the cardholder is a person or a company. If absent, `individual` applies. @default individual */
   type?: CardholderType;
-  /** Full name; required without `token_id`. @example Ada Moreau */
+  /** Full name. Required without `token_id`. @example Ada Moreau */
   name?: string;
   /**
    * Format: email
-   * E-mail address.
+   * Email address.
    * @example ada@example.com
    */
   email?: string;
-  /** Telephone number, E.164. @example +14155550123 */
+  /** Phone number, E.164. @example +14155550123 */
   phone_number?: string;
   /**
    * Format: date
-   * Date of birth; individuals only.
+   * Date of birth. Only for individuals.
    * @example 1990-04-12
    */
   date_of_birth?: string;
-  /** Address that authorizations are compared with. */
+  /** Billing address, which authorizations are compared with. */
   billing_address?: AddressInput;
-  /** A token of a person, instead of name, date of birth and address. */
+  /** A token of a person, in place of the name, date of birth and address. */
   token_id?: TokenId;
   metadata?: Metadata;
 };
@@ -1989,24 +1991,24 @@ export type CardholderUpdate = {
   name?: string;
   /**
    * Format: email
-   * E-mail address. null removes it.
+   * Email address. null removes it.
    * @example ada@example.com
    */
   email?: string | null;
-  /** Telephone number, E.164. null removes it. @example +14155550123 */
+  /** Phone number, E.164. null removes it. @example +14155550123 */
   phone_number?: string | null;
   /**
    * Format: date
-   * Date of birth; individuals only. null removes it.
+   * Date of birth. Only for individuals. null removes it.
    * @example 1990-04-12
    */
   date_of_birth?: string | null;
-  /** Address that authorizations are compared with. */
+  /** Billing address, which authorizations are compared with. */
   billing_address?: AddressInput;
-  /** A token of a person, instead of name, date of birth and address. */
+  /** A token of a person, in place of the name, date of birth and address. */
   token_id?: TokenId;
   /**
-   * Switches the cardholder, and with it all its cards, on or off.
+   * Activates or deactivates the cardholder, and with it all its cards.
    * @example inactive
    * @enum {string}
    */
@@ -2024,9 +2026,9 @@ export type Cardholder = {
   type: CardholderType;
   /** Full name. @example Ada Moreau */
   name: string;
-  /** E-mail address. @example ada@example.com */
+  /** Email address. @example ada@example.com */
   email: string | null;
-  /** Telephone number, E.164. @example +14155550123 */
+  /** Phone number, E.164. @example +14155550123 */
   phone_number: string | null;
   /**
    * Format: date
@@ -2034,57 +2036,57 @@ export type Cardholder = {
    * @example 1990-04-12
    */
   date_of_birth: string | null;
-  /** Address that authorizations are compared with. */
+  /** Billing address, which authorizations are compared with. */
   billing_address: Address | null;
   status: CardholderStatus;
   requirements: CardholderRequirements;
   sanctions: CardholderSanctions;
   metadata: Metadata;
-  /** When it was created. */
+  /** Time of creation. */
   created: Timestamp;
-  /** When it last changed. */
+  /** Time of the last change. */
   updated: Timestamp;
 };
-/** One page of cardholders, in the order asked for. */
+/** One page of cardholders, in the requested order. */
 export type CardholderList = {
-  /** Up to `limit` cardholders; empty when nothing matches. */
+  /** Up to `limit` cardholders; empty if nothing matches. */
   data: Cardholder[];
   has_more: HasMore;
   next_cursor: NextCursor;
 };
 /**
- * What a cardholder is.
+ * The type of a cardholder.
  * @example individual
  * @enum {string}
  */
 export type CardholderType = Open<"individual" | "company">;
 /**
- * Where a cardholder stands.
+ * The status of a cardholder.
  * @example active
  * @enum {string}
  */
 export type CardholderStatus = Open<"pending" | "active" | "inactive" | "blocked">;
-/** What keeps a cardholder from being active. */
+/** The requirements that keep a cardholder from being active. */
 export type CardholderRequirements = {
-  /** Why its cards do not work now. @example sanctions_alert_open */
+  /** Why the cardholder’s cards cannot be used. @example sanctions_alert_open */
   disabled_reason: string | null;
-  /** What has to be supplied. */
+  /** The missing information. */
   past_due: string[];
 };
-/** Where the screening stands. */
+/** The sanctions screening of a cardholder. */
 export type CardholderSanctions = {
   status: SanctionsStatus;
   /**
    * Format: date-time
-   * When it was last screened.
+   * Time of the last screening.
    * @example 2026-06-01T09:30:00.000Z
    */
   last_screened_at: string | null;
-  /** Version of the list it was screened against. @example 2026-05-30 */
+  /** Version of the list of the last screening. @example 2026-05-30 */
   list_version: string | null;
 };
 /**
- * What the last screening found.
+ * The result of the last screening.
  * @example clear
  * @enum {string}
  */
@@ -2092,7 +2094,7 @@ export type SanctionsStatus = Open<"screening" | "clear" | "potential_match" | "
 /** Identifier of a sanctions alert: `sal_` and 26 characters that sort by the time of creation. @example sal_01jxe19f8g7h6j5k4m3n2p1q0r */
 export type SanctionsAlertId = string;
 /**
- * Your judgement on an alert.
+ * Your decision about an alert.
  * @example {
  *       "resolution": "false_positive",
  *       "note": "Different date of birth."
@@ -2100,7 +2102,7 @@ export type SanctionsAlertId = string;
  */
 export type SanctionsAlertResolve = {
   resolution: SanctionsResolution;
-  /** Your reasons; kept with the alert. @example Different date of birth. */
+  /** Your reasons, which are kept with the alert. @example Different date of birth. */
   note: string;
 };
 /** A possible match between a cardholder and an entry of a sanctions list. */
@@ -2114,53 +2116,53 @@ export type SanctionsAlert = {
   /** The cardholder. */
   cardholder_id: CardholderId;
   kind: SanctionsAlertKind;
-  /** The list and the entry on it. @example OFAC SDN 12345 */
+  /** The list and its matching entry. @example OFAC SDN 12345 */
   list: string;
-  /** How alike the two are, from 0 to 1. @example 0.94 */
+  /** Similarity of the two, from 0 to 1. @example 0.94 */
   score: number;
-  /** What matched. */
+  /** The properties that matched. */
   matched_fields: string[];
   status: SanctionsAlertStatus;
-  /** The reasons given when it was resolved. @example Different date of birth. */
+  /** The reasons that were given with the resolution. @example Different date of birth. */
   note: string | null;
   /**
    * Format: date-time
-   * When it was resolved.
+   * Time of the resolution.
    * @example null
    */
   resolved_at: string | null;
-  /** When it was raised. */
+  /** Time at which the alert was raised. */
   created: Timestamp;
-  /** When it last changed. */
+  /** Time of the last change. */
   updated: Timestamp;
 };
-/** One page of alerts, in the order asked for. */
+/** One page of alerts, in the requested order. */
 export type SanctionsAlertList = {
-  /** Up to `limit` alerts; empty when nothing matches. */
+  /** Up to `limit` alerts; empty if nothing matches. */
   data: SanctionsAlert[];
   has_more: HasMore;
   next_cursor: NextCursor;
 };
 /**
- * What gave rise to an alert.
+ * The cause of an alert.
  * @example new_match
  * @enum {string}
  */
 export type SanctionsAlertKind = Open<"new_match" | "updated_match" | "cleared">;
 /**
- * Where an alert stands.
+ * The status of an alert.
  * @example open
  * @enum {string}
  */
 export type SanctionsAlertStatus = Open<"open" | "false_positive" | "confirmed">;
 /**
- * How an alert is resolved.
+ * The resolution of an alert.
  * @example false_positive
  * @enum {string}
  */
 export type SanctionsResolution = Open<"false_positive" | "confirmed">;
 /**
- * What a card may be used for. In a PATCH absent members stay as they are.
+ * The allowed uses of a card. A PATCH does not change absent members.
  * @example {
  *       "blocked_categories": [
  *         "7995"
@@ -2175,7 +2177,7 @@ export type SanctionsResolution = Open<"false_positive" | "confirmed">;
  */
 export type SpendingControlsInput = {
   /**
-   * The merchant categories that are declined. null or absent means no restriction. Members of the catalogue only.
+   * The merchant categories that are declined. null or absent means no restriction. Only members of the catalog are accepted.
    * @example [
    *       "7995",
    *       "0000"
@@ -2183,37 +2185,37 @@ export type SpendingControlsInput = {
    */
   blocked_categories?: MerchantCategoryCode[] | null;
   /**
-   * Countries of merchants that are declined. null or absent means none.
+   * Countries of merchants that are declined. null or absent means no restriction.
    * @example [
    *       "KP"
    *     ]
    */
   blocked_countries?: CountryCode[] | null;
-  /** What may be spent in a time. null or absent means no limit. */
+  /** Spending limits. null or absent means no limit. */
   spending_limits?: SpendingLimitInput[] | null;
-  /** How many authorizations are approved in all. null or absent means any number. @example 100 */
+  /** Maximum number of approved authorizations. null or absent means no maximum. @example 100 */
   max_authorization_count?: number | null;
 };
 /**
- * What may be spent in a time.
+ * A spending limit over an interval.
  * @example {
  *       "amount": 50000,
  *       "interval": "monthly"
  *     }
  */
 export type SpendingLimitInput = {
-  /** Up to how much, in cents. @example 50000 */
+  /** Maximum amount in cents. @example 50000 */
   amount: Amount;
   interval: SpendingInterval;
   /**
-   * The merchant categories it counts; all when null or absent. Members of the catalogue only.
+   * The merchant categories that the limit applies to. null or absent means all. Only members of the catalog are accepted.
    * @example [
    *       "5812"
    *     ]
    */
   categories?: MerchantCategoryCode[] | null;
 };
-/** What a card may be used for. */
+/** The allowed uses of a card. */
 export type SpendingControls = {
   /**
    * The merchant categories that are declined; empty means no restriction.
@@ -2225,18 +2227,18 @@ export type SpendingControls = {
   blocked_categories: MerchantCategoryCode[];
   /** Countries of merchants that are declined. */
   blocked_countries: CountryCode[];
-  /** What may be spent in a time. */
+  /** A spending limit over an interval. */
   spending_limits: SpendingLimit[];
-  /** How many authorizations are approved in all; null means any number. @example 100 */
+  /** Maximum number of approved authorizations. null means no maximum. @example 100 */
   max_authorization_count: number | null;
 };
-/** What may be spent in a time. */
+/** A spending limit over an interval. */
 export type SpendingLimit = {
-  /** Up to how much, in cents. @example 50000 */
+  /** Maximum amount in cents. @example 50000 */
   amount: Amount;
   interval: SpendingInterval;
   /**
-   * The merchant categories it counts; null means all.
+   * The merchant categories that the limit applies to. null means all.
    * @example [
    *       "5812"
    *     ]
@@ -2244,7 +2246,7 @@ export type SpendingLimit = {
   categories: MerchantCategoryCode[] | null;
 };
 /**
- * The time over which spending is added up; days, weeks, months and years in UTC.
+ * The interval of a spending limit. Days, weeks, months and years are in UTC.
  * @example monthly
  * @enum {string}
  */
@@ -2252,7 +2254,7 @@ export type SpendingInterval = Open<"per_authorization" | "daily" | "weekly" | "
 /** Identifier of a card program: `cprg_` and 26 characters that sort by the time of creation. @example cprg_01jxf19g8h7j6k5m4n3p2q1r0s */
 export type CardProgramId = string;
 /**
- * A program to be made.
+ * A program to create.
  * @example {
  *       "name": "Team meals",
  *       "kind": "virtual",
@@ -2273,7 +2275,7 @@ export type CardProgramCreate = {
   /** Name of the program. @example Team meals */
   name: string;
   kind: CardProgramKind;
-  /** What its cards may be used for unless they say otherwise. */
+  /** The default spending controls of the program’s cards. */
   spending_controls?: SpendingControlsInput | null;
   design?: CardDesignInput;
   metadata?: Metadata;
@@ -2287,14 +2289,14 @@ export type CardProgramCreate = {
 export type CardProgramUpdate = {
   /** Name of the program. @example Team meals */
   name?: string;
-  /** Changes to the default controls; null removes them all. */
+  /** Changes to the default controls. null removes all of them. */
   spending_controls?: SpendingControlsInput | null;
-  /** Changes to the look; null goes back to the plain one. */
+  /** Changes to the design. null restores the plain design. */
   design?: CardDesignPatch | null;
   metadata?: MetadataPatch;
 };
 /**
- * How cards look.
+ * The design of cards.
  * @example {
  *       "background_color": "#1E3A5F",
  *       "foreground_color": "#FFFFFF",
@@ -2302,37 +2304,37 @@ export type CardProgramUpdate = {
  *     }
  */
 export type CardDesignInput = {
-  /** Colour of the card. @example #1E3A5F */
+  /** Background color of the card. @example #1E3A5F */
   background_color: HexColor;
-  /** Colour of the print. @example #FFFFFF */
+  /** Color of the print. @example #FFFFFF */
   foreground_color: HexColor;
   /** Second line on the card. @example Harbour Coffee */
   text?: string;
 };
 /**
- * Changes to how cards look, as a merge patch.
+ * Changes to the design of cards, as a merge patch.
  * @example {
  *       "text": null
  *     }
  */
 export type CardDesignPatch = {
-  /** Colour of the card. @example #1E3A5F */
+  /** Background color of the card. @example #1E3A5F */
   background_color?: HexColor;
-  /** Colour of the print. @example #FFFFFF */
+  /** Color of the print. @example #FFFFFF */
   foreground_color?: HexColor;
-  /** Second line on the card; null removes it. @example Harbour Coffee */
+  /** Second line on the card. null removes it. @example Harbour Coffee */
   text?: string | null;
 };
-/** How cards look. */
+/** The design of cards. */
 export type CardDesign = {
-  /** Colour of the card. @example #1E3A5F */
+  /** Background color of the card. @example #1E3A5F */
   background_color: HexColor;
-  /** Colour of the print. @example #FFFFFF */
+  /** Color of the print. @example #FFFFFF */
   foreground_color: HexColor;
   /** Second line on the card. @example Harbour Coffee */
   text: string | null;
 };
-/** Configuration that cards share. */
+/** Settings that cards share. */
 export type CardProgram = {
   id: CardProgramId;
   /**
@@ -2343,30 +2345,30 @@ export type CardProgram = {
   /** Name of the program. @example Team meals */
   name: string;
   kind: CardProgramKind;
-  /** What its cards may be used for unless they say otherwise. */
+  /** The default spending controls of the program’s cards. */
   spending_controls: SpendingControls;
-  /** How its cards look; null means plain. */
+  /** The design of the program’s cards, or null for the plain design. */
   design: CardDesign | null;
   metadata: Metadata;
-  /** When it was created. */
+  /** Time of creation. */
   created: Timestamp;
-  /** When it last changed. */
+  /** Time of the last change. */
   updated: Timestamp;
 };
-/** One page of programs, in the order asked for. */
+/** One page of programs, in the requested order. */
 export type CardProgramList = {
-  /** Up to `limit` programs; empty when nothing matches. */
+  /** Up to `limit` programs; empty if nothing matches. */
   data: CardProgram[];
   has_more: HasMore;
   next_cursor: NextCursor;
 };
 /**
- * Which cards a program issues.
+ * The type of cards that a program issues.
  * @example virtual
  * @enum {string}
  */
 export type CardProgramKind = Open<"virtual" | "physical" | "both">;
-/** The money of the account, as it is now. */
+/** The current balance of the account. */
 export type Balance = {
   /**
    * Always `balance`.
@@ -2374,17 +2376,17 @@ export type Balance = {
    */
   object: "balance";
   currency: Currency;
-  /** What authorizations can draw on, in cents. Below zero when more was cleared than authorized. @example 250000 */
+  /** Money that authorizations can use, in cents. It is negative if more was cleared than authorized. @example 250000 */
   available: SignedAmount;
-  /** What is held for open authorizations, in cents. @example 1250 */
+  /** Money that open authorizations hold, in cents. @example 1250 */
   held: Amount;
-  /** What settlements have made payable and nothing has paid out yet, in cents. @example 48000 */
+  /** Money that settlements made payable and that is not paid out yet, in cents. @example 48000 */
   payable: SignedAmount;
 };
 /** Identifier of a card: `card_` and 26 characters that sort by the time of creation. @example card_01jxg19h8j7k6m5n4p3q2r1s0t */
 export type CardId = string;
 /**
- * A card to be issued.
+ * A card to issue.
  * @example {
  *       "cardholder_id": "chd_01jxd19e8f7g6h5j4k3m2n1p0q",
  *       "type": "virtual",
@@ -2402,18 +2404,18 @@ export type CardId = string;
  *     }
  */
 export type CardCreate = {
-  /** The cardholder; it must be active. */
+  /** The cardholder, who must be active. */
   cardholder_id: CardholderId;
   type: CardType;
-  /** The program whose configuration it takes. */
+  /** The program whose settings apply to the card. */
   card_program_id?: CardProgramId;
-  /** What it may be used for; those of the program when absent. */
+  /** Spending controls of the card. If absent, those of the program apply. */
   spending_controls?: SpendingControlsInput | null;
   shipping?: CardShippingInput;
   metadata?: Metadata;
 };
 /**
- * Where a physical card is sent.
+ * The shipping address of a physical card.
  * @example {
  *       "address": {
  *         "line1": "500 Harbor Street",
@@ -2445,22 +2447,22 @@ export type CardShippingInput = {
  *     }
  */
 export type CardUpdate = {
-  /** Changes to what it may be used for; null removes every control. */
+  /** Changes to the spending controls. null removes all of them. */
   spending_controls?: SpendingControlsInput | null;
   metadata?: MetadataPatch;
 };
 /**
- * Why a card is canceled.
+ * Why the card is canceled.
  * @example {
  *       "reason": "lost"
  *     }
  */
 export type CardCancel = {
-  /** `user` when absent. @default user */
+  /** If absent, `user` applies. @default user */
   reason?: CardCancellationReason;
 };
 /**
- * Why a card is replaced.
+ * Why the card is replaced.
  * @example {
  *       "reason": "damaged"
  *     }
@@ -2476,9 +2478,9 @@ export type Card = {
    * @constant
    */
   object: "card";
-  /** Whom it was issued to. */
+  /** The cardholder. */
   cardholder_id: CardholderId;
-  /** The program it was issued from. @example cprg_01jxf19g8h7j6k5m4n3p2q1r0s */
+  /** The program of the card. @example cprg_01jxf19g8h7j6k5m4n3p2q1r0s */
   card_program_id: CardProgramId | null;
   type: CardType;
   status: CardStatus;
@@ -2490,70 +2492,70 @@ export type Card = {
   exp_month: number;
   /** Year of expiry, four digits. @example 2030 */
   exp_year: number;
-  /** Why it was canceled; null unless it is. @example lost */
+  /** Why the card was canceled, or null if it is not canceled. @example lost */
   cancellation_reason: CardCancellationReason | null;
-  /** The card it replaces. @example card_01jw019h8j7k6m5n4p3q2r1s0t */
+  /** The card that this card replaces. @example card_01jw019h8j7k6m5n4p3q2r1s0t */
   replacement_for_id: CardId | null;
-  /** The card that replaces it. @example card_01jy019h8j7k6m5n4p3q2r1s0t */
+  /** The card that replaces this card. @example card_01jy019h8j7k6m5n4p3q2r1s0t */
   replaced_by_id: CardId | null;
-  /** Where it was sent; null for virtual cards. */
+  /** The shipment, or null for virtual cards. */
   shipping: CardShipping | null;
   wallets: CardWallets;
   spending_controls: SpendingControls;
   metadata: Metadata;
-  /** When it was issued. */
+  /** Time of issue. */
   created: Timestamp;
-  /** When it last changed. */
+  /** Time of the last change. */
   updated: Timestamp;
 };
-/** One page of cards, in the order asked for. */
+/** One page of cards, in the requested order. */
 export type CardList = {
-  /** Up to `limit` cards; empty when nothing matches. */
+  /** Up to `limit` cards; empty if nothing matches. */
   data: Card[];
   has_more: HasMore;
   next_cursor: NextCursor;
 };
 /**
- * What a card is made of.
+ * The type of a card.
  * @example virtual
  * @enum {string}
  */
 export type CardType = Open<"virtual" | "physical">;
 /**
- * Where a card stands.
+ * The status of a card.
  * @example active
  * @enum {string}
  */
 export type CardStatus = Open<"inactive" | "active" | "canceled">;
 /**
- * Why a card was canceled.
+ * The reason why a card was canceled.
  * @example lost
  * @enum {string}
  */
 export type CardCancellationReason = Open<"lost" | "stolen" | "fulfillment_error" | "user">;
 /**
- * Why a card is replaced.
+ * Why the card is replaced.
  * @example lost
  * @enum {string}
  */
 export type CardReplacementReason = Open<"lost" | "stolen" | "damaged" | "expired">;
 /**
- * How a card is sent.
+ * The shipping service.
  * @example standard
  * @enum {string}
  */
 export type ShippingService = Open<"standard" | "express">;
-/** Where a physical card is sent, and how far it has come. */
+/** The shipment of a physical card. */
 export type CardShipping = {
   /** The recipient’s address. */
   address: Address;
   service: ShippingService;
   status: ShippingStatus;
-  /** The carrier’s number for it. @example 1Z999AA10123456784 */
+  /** The carrier’s tracking number. @example 1Z999AA10123456784 */
   tracking_number: string | null;
 };
 /**
- * How far a card has come.
+ * The status of a shipment.
  * @example shipped
  * @enum {string}
  */
@@ -2567,9 +2569,9 @@ export type CardWallets = {
 };
 /** Whether the card can be added to one phone wallet. */
 export type WalletEligibility = {
-  /** Whether it can. @example true */
+  /** Whether the card can be added. @example true */
   eligible: boolean;
-  /** Why it cannot. @example card_inactive */
+  /** Why the card cannot be added. @example card_inactive */
   ineligible_reason: string | null;
 };
 /** The secrets of a virtual card. */
@@ -2581,9 +2583,9 @@ export type CardDetails = {
   object: "card_details";
   /** The card. */
   card_id: CardId;
-  /** Its number. @example 4000009990004242 */
+  /** The card number. @example 4000009990004242 */
   number: string;
-  /** Its security code. @example 123 */
+  /** The security code. @example 123 */
   cvc: string;
   /** Month of expiry, 1 to 12. @example 6 */
   exp_month: number;
@@ -2592,10 +2594,10 @@ export type CardDetails = {
 };
 /** Identifier of a provisioning payload: `ppl_` and 26 characters that sort by the time of creation. @example ppl_01jxh19j8k7m6n5p4q3r2s1t0v */
 export type ProvisioningPayloadId = string;
-/** What a device has supplied. */
+/** The data that a device supplies. */
 export type ProvisioningPayloadCreate = ApplePayProvisioning | GooglePayProvisioning;
 /**
- * What PassKit has supplied.
+ * The data that PassKit supplies.
  * @example {
  *       "wallet": "apple_pay",
  *       "certificates": [
@@ -2612,7 +2614,7 @@ export type ApplePayProvisioning = {
    * @enum {string}
    */
   wallet: "apple_pay";
-  /** The leaf certificate, then the one that signed it. */
+  /** The leaf certificate, followed by its issuer’s certificate. */
   certificates: string[];
   /** The nonce, in hexadecimal. @example 9c02a1f7 */
   nonce: string;
@@ -2620,7 +2622,7 @@ export type ApplePayProvisioning = {
   nonce_signature: string;
 };
 /**
- * What the Google Pay app has supplied.
+ * The data that the Google Pay app supplies.
  * @example {
  *       "wallet": "google_pay",
  *       "client_device_id": "dev-7f3a91c2",
@@ -2638,7 +2640,7 @@ export type GooglePayProvisioning = {
   /** The active wallet’s identifier. @example wal-41b7e0d9 */
   client_wallet_account_id: string;
 };
-/** What a phone’s wallet needs to add a card. */
+/** The data that a phone wallet needs to add a card. */
 export type ProvisioningPayload = ApplePayProvisioningPayload | GooglePayProvisioningPayload;
 /** A payload for Apple Pay. */
 export type ApplePayProvisioningPayload = {
@@ -2655,21 +2657,21 @@ export type ApplePayProvisioningPayload = {
    * @enum {string}
    */
   wallet: "apple_pay";
-  /** The card, encrypted to the leaf certificate, in base64. At creation only. @example q83vEjRWeJA= */
+  /** The card, encrypted for the leaf certificate, in base64. Present only after creation. @example q83vEjRWeJA= */
   encrypted_pass_data?: string;
-  /** What the card network verifies, in base64. At creation only. @example mZmZmYiI */
+  /** The data that the card network verifies, in base64. Present only after creation. @example mZmZmYiI */
   activation_data?: string;
-  /** Our key of the exchange: an uncompressed P-256 point in base64. At creation only. @example BGsX0fLhLEJH */
+  /** The service’s public key of the key exchange: an uncompressed P-256 point in base64. Present only after creation. @example BGsX0fLhLEJH */
   ephemeral_public_key?: string;
-  /** What became of it: null until the wallet has used it. @example wtk_01jxj19k8m7n6p5q4r3s2t1v0w */
+  /** The resulting wallet token, or null until the wallet has used the payload. @example wtk_01jxj19k8m7n6p5q4r3s2t1v0w */
   wallet_token_id: WalletTokenId | null;
   /**
    * Format: date-time
-   * When the wallet used it.
+   * Time at which the wallet used the payload.
    * @example null
    */
   consumed_at: string | null;
-  /** When it was created. */
+  /** Time of creation. */
   created: Timestamp;
 };
 /** A payload for Google Pay. */
@@ -2687,28 +2689,28 @@ export type GooglePayProvisioningPayload = {
    * @enum {string}
    */
   wallet: "google_pay";
-  /** The card, encrypted for Google, in base64. At creation only. @example ZXlKaGJHY2lPaUpT */
+  /** The card, encrypted for Google, in base64. Present only after creation. @example ZXlKaGJHY2lPaUpT */
   opaque_payment_card?: string;
   /** Network of the card. @example visa */
   card_network: string;
-  /** Who makes the device’s card number. @example visa */
+  /** The token service provider, which issues the device’s card number. @example visa */
   token_service_provider: string;
-  /** The last four digits of the card’s number. @example 4242 */
+  /** The last four digits of the card number. @example 4242 */
   last4: string;
-  /** What became of it: null until the wallet has used it. @example wtk_01jxj19k8m7n6p5q4r3s2t1v0w */
+  /** The resulting wallet token, or null until the wallet has used the payload. @example wtk_01jxj19k8m7n6p5q4r3s2t1v0w */
   wallet_token_id: WalletTokenId | null;
   /**
    * Format: date-time
-   * When the wallet used it.
+   * Time at which the wallet used the payload.
    * @example null
    */
   consumed_at: string | null;
-  /** When it was created. */
+  /** Time of creation. */
   created: Timestamp;
 };
-/** One page of payloads, in the order asked for. */
+/** One page of payloads, in the requested order. */
 export type ProvisioningPayloadList = {
-  /** Up to `limit` payloads; empty when nothing matches. */
+  /** Up to `limit` payloads; empty if nothing matches. */
   data: ProvisioningPayload[];
   has_more: HasMore;
   next_cursor: NextCursor;
@@ -2729,7 +2731,7 @@ export type WalletTokenId = string;
  */
 export type WalletTokenUpdate = {
   /**
-   * What it is to be.
+   * The new status.
    * @example suspended
    * @enum {string}
    */
@@ -2745,24 +2747,24 @@ export type WalletToken = {
   object: "wallet_token";
   /** The card. */
   card_id: CardId;
-  /** The payload it came from. @example ppl_01jxh19j8k7m6n5p4q3r2s1t0v */
+  /** The payload that the token was created from. @example ppl_01jxh19j8k7m6n5p4q3r2s1t0v */
   provisioning_payload_id: ProvisioningPayloadId | null;
   wallet: Wallet;
   status: WalletTokenStatus;
-  /** When it was asked for. */
+  /** Time at which the payload was requested. */
   created: Timestamp;
-  /** When it last changed. */
+  /** Time of the last change. */
   updated: Timestamp;
 };
-/** One page of wallet tokens, in the order asked for. */
+/** One page of wallet tokens, in the requested order. */
 export type WalletTokenList = {
-  /** Up to `limit` wallet tokens; empty when nothing matches. */
+  /** Up to `limit` wallet tokens; empty if nothing matches. */
   data: WalletToken[];
   has_more: HasMore;
   next_cursor: NextCursor;
 };
 /**
- * Where a wallet token stands.
+ * The status of a wallet token.
  * @example active
  * @enum {string}
  */
@@ -2797,91 +2799,91 @@ export type CardTransaction = {
   merchant: Merchant;
   currency: Currency;
   amounts: CardTransactionAmounts;
-  /** How the card was presented; null when the network did not say. @example contactless */
+  /** How the card was presented, or null if the network did not say. @example contactless */
   entry_method: EntryMethod | null;
-  /** The phone wallet used; null when there was none. @example apple_pay */
+  /** The phone wallet that was used, or null if none was. @example apple_pay */
   wallet: Wallet | null;
-  /** Why it was declined; null unless it was. */
+  /** Why the authorization was declined, or null if it was not. */
   decline_reason: DeclineReason | null;
-  /** The decision that your endpoint was asked for; null when it was not. @example azd_01jxn19p8q7r6s5t4v3w2x1y0z */
+  /** The decision of your endpoint, or null if it was not asked. @example azd_01jxn19p8q7r6s5t4v3w2x1y0z */
   decision_id: AuthorizationDecisionId | null;
   /**
    * Format: date-time
-   * When it expires, while it is `authorized`; null otherwise.
+   * Time at which the hold expires while the transaction is `authorized`; otherwise null.
    * @example 2026-06-08T09:30:00.000Z
    */
   expires_at: string | null;
-  /** Every rule the authorization was judged by, in order. */
+  /** The rules that were applied to the authorization, in order. */
   rules: JudgedRule[];
-  /** What has happened to it, in order. */
+  /** The history of the transaction, in order. */
   history: CardTransactionStep[];
   metadata: Metadata;
-  /** When it began. */
+  /** Time at which the transaction began. */
   created: Timestamp;
-  /** When it last changed. */
+  /** Time of the last change. */
   updated: Timestamp;
 };
-/** One page of transactions, in the order asked for. */
+/** One page of transactions, in the requested order. */
 export type CardTransactionList = {
-  /** Up to `limit` transactions; empty when nothing matches. */
+  /** Up to `limit` transactions; empty if nothing matches. */
   data: CardTransaction[];
   has_more: HasMore;
   next_cursor: NextCursor;
 };
-/** Where a card was used. */
+/** The merchant. */
 export type Merchant = {
-  /** Name as the network gives it. @example HARBOR DINER */
+  /** Name, as the network reports it. @example HARBOR DINER */
   name: string;
-  /** What the merchant deals in. */
+  /** The merchant’s category. */
   category_code: MerchantCategoryCode;
-  /** The network’s identifier of the merchant. @example 445283000101 */
+  /** The merchant’s network identifier. @example 445283000101 */
   network_id: string | null;
-  /** Town. @example Oakland */
+  /** City or town. @example Oakland */
   city: string | null;
   /** Country. @example US */
   country: CountryCode | null;
 };
 /** The amounts of a transaction, in cents. */
 export type CardTransactionAmounts = {
-  /** What the merchant asked for, increments included. */
+  /** The amount that the merchant requested, including increments. */
   requested: Amount;
-  /** What was approved, increments included. */
+  /** The amount that was approved, including increments. */
   authorized: Amount;
-  /** What is still held. */
+  /** The amount that is still held. */
   held: Amount;
-  /** What the merchant has collected. @example 0 */
+  /** The amount that the merchant collected. @example 0 */
   cleared: Amount;
-  /** What the merchant has given back. @example 0 */
+  /** The amount that the merchant refunded. @example 0 */
   refunded: Amount;
-  /** What was authorized and given up again. @example 0 */
+  /** The amount that was authorized and then reversed. @example 0 */
   reversed: Amount;
 };
 /**
- * What a card was used for.
+ * The type of a transaction.
  * @example purchase
  * @enum {string}
  */
 export type CardTransactionType = Open<"purchase" | "cash_withdrawal">;
 /**
- * Where a transaction stands.
+ * The status of a transaction.
  * @example authorized
  * @enum {string}
  */
 export type CardTransactionStatus = Open<"authorized" | "declined" | "reversed" | "expired" | "cleared">;
 /**
- * How a card was presented.
+ * The way a card was presented.
  * @example contactless
  * @enum {string}
  */
 export type EntryMethod = Open<"chip" | "contactless" | "swipe" | "keyed_in" | "online">;
-/** Why an authorization was declined. */
+/** The reason why an authorization was declined. */
 export type DeclineReason = {
   code: DeclineReasonCode;
-  /** The same in words. @example The balance does not cover the amount. */
+  /** A sentence that describes the reason. @example The balance does not cover the amount. */
   message: string;
 };
 /**
- * Why an authorization was declined.
+ * The reason why an authorization was declined.
  * @example insufficient_funds
  * @enum {string}
  */
@@ -2912,32 +2914,32 @@ export type DeclineReasonCode = Open<"insufficient_funds"
   | "decision_errored"
   | "unsupported_currency"
   | "processing_error">;
-/** One rule that an authorization was judged by. */
+/** A rule that was applied to an authorization. */
 export type JudgedRule = {
-  /** The rule. @example spending_limit_monthly */
+  /** The name of the rule. @example spending_limit_monthly */
   rule: string;
   outcome: RuleOutcome;
-  /** What the rule allows, where it has a measure. @example 50000 */
+  /** The rule’s limit, if it has one. @example 50000 */
   limit?: string;
-  /** What it found, where it has a measure. @example 12500 */
+  /** The observed value, if the rule has a limit. @example 12500 */
   observed?: string;
 };
 /**
- * What a rule said.
+ * The result of a rule.
  * @example passed
  * @enum {string}
  */
 export type RuleOutcome = Open<"passed" | "failed" | "skipped">;
-/** One thing that happened to a transaction. */
+/** One event in the history of a transaction. */
 export type CardTransactionStep = {
   type: CardTransactionStepType;
-  /** The amount concerned, in cents. */
+  /** The amount, in cents. */
   amount: Amount;
-  /** When it happened. */
+  /** Time of the event. */
   created: Timestamp;
 };
 /**
- * What happened to a transaction.
+ * The type of an event in the history of a transaction.
  * @example authorization
  * @enum {string}
  */
@@ -2953,7 +2955,7 @@ export type CardTransactionStepType = Open<"authorization"
 /** Identifier of a dispute: `dsp_` and 26 characters that sort by the time of creation. @example dsp_01jxm19n8p7q6r5s4t3v2w1x0y */
 export type DisputeId = string;
 /**
- * A dispute to be prepared.
+ * A dispute to prepare.
  * @example {
  *       "card_transaction_id": "ctx_01jxk19m8n7p6q5r4s3t2v1w0x",
  *       "reason": "not_received",
@@ -2972,7 +2974,7 @@ export type DisputeId = string;
 export type DisputeCreate = {
   /** The transaction. */
   card_transaction_id: CardTransactionId;
-  /** How much is contested, in cents; all that was cleared and not refunded, when absent. */
+  /** Disputed amount in cents. If absent, the whole amount that was cleared and not refunded. */
   amount?: PositiveAmount;
   reason: DisputeReason;
   evidence?: DisputeEvidenceInput;
@@ -2985,15 +2987,15 @@ export type DisputeCreate = {
  *     }
  */
 export type DisputeUpdate = {
-  /** How much is contested, in cents. */
+  /** Disputed amount in cents. */
   amount?: PositiveAmount;
   reason?: DisputeReason;
-  /** Changes to the evidence; null removes it. */
+  /** Changes to the evidence. null removes it. */
   evidence?: DisputeEvidencePatch | null;
   metadata?: MetadataPatch;
 };
 /**
- * What speaks for a dispute.
+ * The evidence of a dispute.
  * @example {
  *       "explanation": "The goods never arrived.",
  *       "files": [
@@ -3006,21 +3008,21 @@ export type DisputeUpdate = {
  *     }
  */
 export type DisputeEvidenceInput = {
-  /** What happened, in your words. @example The goods never arrived. */
+  /** Your description of what happened. @example The goods never arrived. */
   explanation?: string;
-  /** Documents that show it. */
+  /** Supporting documents. */
   files?: EvidenceFileInput[];
 };
 /**
- * Changes to what speaks for a dispute, as a merge patch.
+ * Changes to the evidence of a dispute, as a merge patch.
  * @example {
  *       "explanation": "The goods never arrived."
  *     }
  */
 export type DisputeEvidencePatch = {
-  /** What happened, in your words; null removes it. @example The goods never arrived. */
+  /** Your description of what happened. null removes it. @example The goods never arrived. */
   explanation?: string | null;
-  /** Documents that show it, instead of those sent before. */
+  /** Supporting documents, which replace the existing ones. */
   files?: EvidenceFileInput[] | null;
 };
 /**
@@ -3032,13 +3034,13 @@ export type DisputeEvidencePatch = {
  *     }
  */
 export type EvidenceFileInput = {
-  /** Its name. @example order.png */
+  /** File name. @example order.png */
   name: string;
   content_type: EvidenceFileType;
-  /** Its content in base64, up to 1 MB. @example iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg== */
+  /** Content in base64, up to 1 MB. @example iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg== */
   content: string;
 };
-/** The contest of a cleared transaction. */
+/** A claim against a cleared transaction. */
 export type Dispute = {
   id: DisputeId;
   /**
@@ -3048,43 +3050,43 @@ export type Dispute = {
   object: "dispute";
   /** The transaction. */
   card_transaction_id: CardTransactionId;
-  /** How much is contested, in cents. */
+  /** Disputed amount in cents. */
   amount: PositiveAmount;
   currency: Currency;
   reason: DisputeReason;
   evidence: DisputeEvidence;
   status: DisputeStatus;
-  /** What is credited provisionally now, in cents. */
+  /** The current provisional credit, in cents. */
   provisional_credit: Amount;
-  /** Until when it can be submitted: 60 days after the clearing. @example 2026-07-31T09:30:00.000Z */
+  /** Deadline for submission: 60 days after the clearing. @example 2026-07-31T09:30:00.000Z */
   submission_deadline: Timestamp;
   /**
    * Format: date-time
-   * When it was submitted.
+   * Time of submission.
    * @example null
    */
   submitted_at: string | null;
   /**
    * Format: date-time
-   * When it was won, lost, withdrawn or expired.
+   * Time at which the dispute was won, lost, withdrawn or expired.
    * @example null
    */
   closed_at: string | null;
   metadata: Metadata;
-  /** When it was opened. */
+  /** Time at which the dispute was opened. */
   created: Timestamp;
-  /** When it last changed. */
+  /** Time of the last change. */
   updated: Timestamp;
 };
-/** One page of disputes, in the order asked for. */
+/** One page of disputes, in the requested order. */
 export type DisputeList = {
-  /** Up to `limit` disputes; empty when nothing matches. */
+  /** Up to `limit` disputes; empty if nothing matches. */
   data: Dispute[];
   has_more: HasMore;
   next_cursor: NextCursor;
 };
 /**
- * Why a transaction is contested.
+ * The reason for a dispute.
  * @example fraudulent
  * @enum {string}
  */
@@ -3100,30 +3102,30 @@ export type DisputeReason = Open<"fraudulent"
   | "refund_not_processed"
   | "other">;
 /**
- * Where a dispute stands.
+ * The status of a dispute.
  * @example unsubmitted
  * @enum {string}
  */
 export type DisputeStatus = Open<"unsubmitted" | "submitted" | "under_review" | "won" | "lost" | "withdrawn" | "expired">;
-/** What speaks for a dispute. */
+/** The evidence of a dispute. */
 export type DisputeEvidence = {
-  /** What happened, in your words. @example The goods never arrived. */
+  /** Your description of what happened. @example The goods never arrived. */
   explanation: string | null;
-  /** Documents that show it, without their content. */
+  /** Supporting documents, without their content. */
   files: EvidenceFile[];
 };
-/** A document that was sent. */
+/** A submitted document. */
 export type EvidenceFile = {
-  /** Its name. @example order.png */
+  /** File name. @example order.png */
   name: string;
   content_type: EvidenceFileType;
-  /** Its size in bytes. @example 10240 */
+  /** Size in bytes. @example 10240 */
   size: number;
-  /** SHA-256 of its content, in hexadecimal. @example e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855 */
+  /** SHA-256 of the content, in hexadecimal. @example e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855 */
   sha256: string;
 };
 /**
- * What sort of document it is.
+ * The media type of a document.
  * @example image/png
  * @enum {string}
  */
@@ -3135,7 +3137,7 @@ export type MerchantCategoryCatalogue = {
    * @constant
    */
   object: "list";
-  /** The categories, by code. */
+  /** The categories, ordered by code. */
   data: MerchantCategory[];
 };
 /** A merchant category. */
@@ -3144,7 +3146,7 @@ export type MerchantCategory = {
   label: MerchantCategoryLabel;
 };
 /**
- * Where authorizations are asked about.
+ * The authorization endpoint to set.
  * @example {
  *       "url": "https://example.com/authorizations",
  *       "timeout_ms": 1500,
@@ -3154,45 +3156,45 @@ export type MerchantCategory = {
 export type AuthorizationEndpointPut = {
   /**
    * Format: uri
-   * The address that is asked: https in live. Must not lead into a private network.
+   * The URL that decides authorizations: https in live. It must not lead to a private network.
    * @example https://example.com/authorizations
    */
   url: string;
   /**
-   * How long to wait for an answer, in milliseconds.
+   * Time to wait for an answer, in milliseconds.
    * @default 2000
    * @example 1500
    */
   timeout_ms?: number;
-  /** What is done without a usable answer; `decline` when absent. @default decline */
+  /** The action if there is no usable answer. If absent, `decline` applies. @default decline */
   default_action?: AuthorizationDefaultAction;
 };
-/** An address of yours that decides authorizations. */
+/** A URL of yours that approves or declines authorizations. */
 export type AuthorizationEndpoint = {
   /**
    * Always `authorization_endpoint`.
    * @constant
    */
   object: "authorization_endpoint";
-  /** The address that is asked. @example https://example.com/authorizations */
+  /** The URL that decides authorizations. @example https://example.com/authorizations */
   url: string;
-  /** How long an answer is waited for, in milliseconds. @example 1500 */
+  /** Time to wait for an answer, in milliseconds. @example 1500 */
   timeout_ms: number;
   default_action: AuthorizationDefaultAction;
-  /** The key of its signatures. Present the first time and after a rotation only. @example whsec_K1rqvY0c2sKc1oXkq9tVwAB3n5Jb7dTz8LmPqRsUvWx */
+  /** The key of the signatures. Present only the first time and after a rotation. @example whsec_K1rqvY0c2sKc1oXkq9tVwAB3n5Jb7dTz8LmPqRsUvWx */
   secret?: string;
-  /** When it was first set. */
+  /** Time at which the endpoint was first set. */
   created: Timestamp;
-  /** When it last changed. */
+  /** Time of the last change. */
   updated: Timestamp;
 };
 /**
- * What is done without a usable answer.
+ * The action if there is no usable answer.
  * @example approve
  * @enum {string}
  */
 export type AuthorizationDefaultAction = Open<"approve" | "decline">;
-/** The endpoint is gone. */
+/** A removed endpoint. */
 export type DeletedAuthorizationEndpoint = {
   /**
    * Always `authorization_endpoint`.
@@ -3205,7 +3207,7 @@ export type DeletedAuthorizationEndpoint = {
    */
   deleted: true;
 };
-/** The question whether an authorization is approved. */
+/** A request to approve or decline an authorization. */
 export type AuthorizationRequest = {
   id: AuthorizationDecisionId;
   /**
@@ -3213,19 +3215,19 @@ export type AuthorizationRequest = {
    * @constant
    */
   object: "authorization_decision";
-  /** The version in which it is rendered. */
+  /** The version in which the event is rendered. */
   version: VersionDate;
-  /** When it was asked. */
+  /** Time of the request. */
   created: Timestamp;
   data: AuthorizationRequestData;
 };
-/** What is to be decided on. */
+/** The authorization to decide. */
 export type AuthorizationRequestData = {
-  /** The transaction as it stands after the rules. */
+  /** The transaction after the rules were applied. */
   card_transaction: CardTransaction;
 };
 /**
- * Your decision on an authorization.
+ * Your decision about an authorization.
  * @example {
  *       "approved": true,
  *       "metadata": {
@@ -3234,20 +3236,21 @@ export type AuthorizationRequestData = {
  *     }
  */
 export type AuthorizationAnswer = {
-  /** Whether it is approved. @example true */
+  /** Whether the authorization is approved. @example true */
   approved: boolean;
   /**
-   * How much is approved, in cents, up to what was requested; all of it when absent. 0 is an answer to a request for 0 alone, which verifies the card.
+   * Approved amount in cents, up to the requested amount. If absent, the whole amount is approved. 0 is allowed only if the requested amount is 0, which
+   * verifies the card.
    * @example 1000
    */
   amount?: Amount;
-  /** Why it is declined; `decision_declined` when absent. */
+  /** Why the authorization is declined. If absent, `decision_declined` applies. */
   decline_reason?: DeclineReasonCode;
   metadata?: Metadata;
 };
 /** Identifier of an authorization decision: `azd_` and 26 characters that sort by the time of creation. @example azd_01jxn19p8q7r6s5t4v3w2x1y0z */
 export type AuthorizationDecisionId = string;
-/** One question to your endpoint and its outcome. */
+/** One request to your endpoint and its result. */
 export type AuthorizationDecision = {
   id: AuthorizationDecisionId;
   /**
@@ -3258,37 +3261,37 @@ export type AuthorizationDecision = {
   /** The transaction. */
   card_transaction_id: CardTransactionId;
   status: AuthorizationDecisionStatus;
-  /** What your endpoint answered, late or not; null without a usable answer. @example true */
+  /** The endpoint’s answer, even if it was late, or null if there was no usable answer. @example true */
   approved: boolean | null;
-  /** How much it approved, in cents; null when it did not say. @example 1000 */
+  /** Approved amount in cents, or null if the answer had none. @example 1000 */
   amount: Amount | null;
-  /** Why it declined; null unless it said. @example suspected_fraud */
+  /** Reason for declining, or null if the answer had none. @example suspected_fraud */
   decline_reason: DeclineReasonCode | null;
-  /** How long the answer took, in milliseconds; null without one. @example 212 */
+  /** Response time in milliseconds, or null if there was no answer. @example 212 */
   duration_ms: number | null;
-  /** Whether the default action was taken instead of an answer. @example false */
+  /** Whether the default action was applied in place of the answer. @example false */
   default_action_used: boolean;
   metadata: Metadata;
-  /** When it was asked. */
+  /** Time of the request. */
   created: Timestamp;
-  /** When it last changed. */
+  /** Time of the last change. */
   updated: Timestamp;
 };
-/** One page of decisions, in the order asked for. */
+/** One page of decisions, in the requested order. */
 export type AuthorizationDecisionList = {
-  /** Up to `limit` decisions; empty when nothing matches. */
+  /** Up to `limit` decisions; empty if nothing matches. */
   data: AuthorizationDecision[];
   has_more: HasMore;
   next_cursor: NextCursor;
 };
 /**
- * What came of a question.
+ * The status of a decision.
  * @example responded
  * @enum {string}
  */
 export type AuthorizationDecisionStatus = Open<"pending" | "responded" | "timed_out" | "errored">;
 /**
- * Where a card is used.
+ * The merchant.
  * @example {
  *       "name": "Harbor Diner",
  *       "category_code": "5812",
@@ -3299,15 +3302,15 @@ export type AuthorizationDecisionStatus = Open<"pending" | "responded" | "timed_
 export type MerchantInput = {
   /** Name of the merchant. @example Harbor Diner */
   name: string;
-  /** What the merchant deals in. */
+  /** The merchant’s category. */
   category_code: MerchantCategoryCode;
-  /** Country; `US` when absent. @default US */
+  /** Country. If absent, `US` applies. @default US */
   country?: CountryCode;
-  /** Town. @example Oakland */
+  /** City or town. @example Oakland */
   city?: string;
 };
 /**
- * An authorization to be simulated.
+ * An authorization to simulate.
  * @example {
  *       "card_id": "card_01jxg19h8j7k6m5n4p3q2r1s0t",
  *       "amount": 1250,
@@ -3323,21 +3326,21 @@ export type MerchantInput = {
 export type AuthorizationSimulation = {
   /** The card. */
   card_id: CardId;
-  /** How much, in cents; 0 verifies the card. */
+  /** Amount in cents; 0 verifies the card. */
   amount: Amount;
   /**
-   * The merchant’s currency, ISO 4217 in lower case; `usd` when absent.
+   * The merchant’s currency, ISO 4217 in lowercase. If absent, `usd` applies.
    * @default usd
    * @example usd
    */
   currency?: string;
   merchant: MerchantInput;
   entry_method?: EntryMethod;
-  /** The phone wallet used. It declines unless the card has an active token in that wallet. */
+  /** The phone wallet that is used. The authorization is declined unless the card has an active token in that wallet. */
   wallet?: Wallet;
 };
 /**
- * A decline to be simulated.
+ * A decline to simulate.
  * @example {
  *       "card_id": "card_01jxg19h8j7k6m5n4p3q2r1s0t",
  *       "amount": 1250,
@@ -3352,7 +3355,7 @@ export type DeclineSimulation = {
   reason: DeclineReasonCode;
 };
 /**
- * An increment to be simulated.
+ * An increment to simulate.
  * @example {
  *       "card_transaction_id": "ctx_01jxk19m8n7p6q5r4s3t2v1w0x",
  *       "amount": 500
@@ -3361,11 +3364,11 @@ export type DeclineSimulation = {
 export type IncrementSimulation = {
   /** The transaction. */
   card_transaction_id: CardTransactionId;
-  /** How much more, in cents. @example 500 */
+  /** Additional amount in cents. @example 500 */
   amount: PositiveAmount;
 };
 /**
- * A reversal to be simulated.
+ * A reversal to simulate.
  * @example {
  *       "card_transaction_id": "ctx_01jxk19m8n7p6q5r4s3t2v1w0x"
  *     }
@@ -3373,11 +3376,11 @@ export type IncrementSimulation = {
 export type ReversalSimulation = {
   /** The transaction. */
   card_transaction_id: CardTransactionId;
-  /** How much, in cents; all that is held when absent. @example 500 */
+  /** Amount in cents. If absent, the whole hold. @example 500 */
   amount?: PositiveAmount;
 };
 /**
- * An expiry to be simulated.
+ * An expiry to simulate.
  * @example {
  *       "card_transaction_id": "ctx_01jxk19m8n7p6q5r4s3t2v1w0x"
  *     }
@@ -3387,7 +3390,7 @@ export type ExpirySimulation = {
   card_transaction_id: CardTransactionId;
 };
 /**
- * A clearing to be simulated.
+ * A clearing to simulate.
  * @example {
  *       "card_transaction_id": "ctx_01jxk19m8n7p6q5r4s3t2v1w0x",
  *       "amount": 1250
@@ -3396,13 +3399,13 @@ export type ExpirySimulation = {
 export type ClearingSimulation = {
   /** The transaction. */
   card_transaction_id: CardTransactionId;
-  /** How much, in cents; all that is held when absent. */
+  /** Amount in cents. If absent, the whole hold. */
   amount?: PositiveAmount;
-  /** Whether it is the last one, so that the rest is given up; when absent it is, if it covers what is held. @example true */
+  /** Whether this is the last clearing, which releases the rest of the hold. If absent, it is the last one if it covers the hold. @example true */
   final?: boolean;
 };
 /**
- * A refund to be simulated.
+ * A refund to simulate.
  * @example {
  *       "card_transaction_id": "ctx_01jxk19m8n7p6q5r4s3t2v1w0x",
  *       "amount": 500
@@ -3411,11 +3414,11 @@ export type ClearingSimulation = {
 export type RefundSimulation = {
   /** The transaction. */
   card_transaction_id: CardTransactionId;
-  /** How much, in cents; all that was cleared and not refunded when absent. @example 500 */
+  /** Amount in cents. If absent, the whole amount that was cleared and not refunded. @example 500 */
   amount?: PositiveAmount;
 };
 /**
- * A force post to be simulated.
+ * A force post to simulate.
  * @example {
  *       "card_id": "card_01jxg19h8j7k6m5n4p3q2r1s0t",
  *       "amount": 1250,
@@ -3434,7 +3437,7 @@ export type ForcePostSimulation = {
   merchant: MerchantInput;
 };
 /**
- * A step of a card on its way.
+ * A stage of a card’s shipment.
  * @example {
  *       "card_id": "card_01jxg19h8j7k6m5n4p3q2r1s0t",
  *       "status": "shipped"
@@ -3446,7 +3449,7 @@ export type ShippingSimulation = {
   status: ShippingStatus;
 };
 /**
- * A match to be simulated.
+ * A match to simulate.
  * @example {
  *       "cardholder_id": "chd_01jxd19e8f7g6h5j4k3m2n1p0q",
  *       "score": 0.94
@@ -3455,11 +3458,11 @@ export type ShippingSimulation = {
 export type SanctionsMatchSimulation = {
   /** The cardholder. */
   cardholder_id: CardholderId;
-  /** How alike, from 0 to 1. @example 0.94 */
+  /** Similarity, from 0 to 1. @example 0.94 */
   score?: number;
 };
 /**
- * An outcome to be simulated.
+ * A dispute outcome to simulate.
  * @example {
  *       "dispute_id": "dsp_01jxm19n8p7q6r5s4t3v2w1x0y",
  *       "outcome": "won"
@@ -3469,27 +3472,27 @@ export type DisputeOutcomeSimulation = {
   /** A submitted dispute. */
   dispute_id: DisputeId;
   /**
-   * What the network says.
+   * The network’s decision.
    * @example won
    * @enum {string}
    */
   outcome: "under_review" | "won" | "lost";
 };
 /**
- * Test money to arrive.
+ * Test money to add.
  * @example {
  *       "amount": 100000
  *     }
  */
 export type FundingSimulation = {
-  /** How much, in cents. @example 100000 */
+  /** Amount in cents. @example 100000 */
   amount: PositiveAmount;
 };
 /** Identifier of a settlement: `stl_` and 26 characters that sort by the time of creation. @example stl_01jxp19q8r7s6t5v4w3x2y1z0a */
 export type SettlementId = string;
 /** Identifier of a line of a settlement: `sln_` and 26 characters that sort by the time of creation. @example sln_01jxq19r8s7t6v5w4x3y2z1a0b */
 export type SettlementLineId = string;
-/** What card use of a day comes to. */
+/** The total of one day’s card use. */
 export type Settlement = {
   id: SettlementId;
   /**
@@ -3499,43 +3502,43 @@ export type Settlement = {
   object: "settlement";
   status: SettlementStatus;
   currency: Currency;
-  /** Its first instant. @example 2026-06-01T00:00:00.000Z */
+  /** First instant of the period. @example 2026-06-01T00:00:00.000Z */
   period_start: Timestamp;
-  /** Its cut-off, which is the next one’s first instant. @example 2026-06-02T00:00:00.000Z */
+  /** The cut-off, which is the first instant of the next period. @example 2026-06-02T00:00:00.000Z */
   period_end: Timestamp;
   /** Clearings and refunds, in cents. @example -120000 */
   transaction_amount: SignedAmount;
-  /** Your share of interchange, less what refunds return, in cents. It is negative if refunds return more than clearings earn. @example 1800 */
+  /** Your share of interchange, less the interchange that refunds return, in cents. It is negative if refunds return more than clearings earn. @example 1800 */
   interchange_amount: SignedAmount;
   /** Network fees, in cents. Refunds do not return them. @example 120 */
   fees_amount: Amount;
-  /** What is left for you, in cents: the sum of all lines. A negative net is taken from the balance. @example 1680 */
+  /** The sum of all lines, in cents. A negative net is taken from the balance. @example 1680 */
   net_amount: SignedAmount;
-  /** How many lines it has. @example 3 */
+  /** Number of lines. @example 3 */
   lines_count: number;
-  /** The payout that pays it; null without one. @example po_01jxr19s8t7v6w5x4y3z2a1b0c */
+  /** The payout of this settlement, or null if there is none. @example po_01jxr19s8t7v6w5x4y3z2a1b0c */
   payout_id: PayoutId | null;
   /** The first 100 lines. */
   lines: SettlementLine[];
-  /** When it was opened. */
+  /** Time at which the dispute was opened. */
   created: Timestamp;
-  /** When it last changed. */
+  /** Time of the last change. */
   updated: Timestamp;
 };
-/** One page of settlements, in the order asked for. */
+/** One page of settlements, in the requested order. */
 export type SettlementList = {
-  /** Up to `limit` settlements; empty when nothing matches. */
+  /** Up to `limit` settlements; empty if nothing matches. */
   data: Settlement[];
   has_more: HasMore;
   next_cursor: NextCursor;
 };
 /**
- * Where a settlement stands.
+ * The status of a settlement.
  * @example open
  * @enum {string}
  */
 export type SettlementStatus = Open<"open" | "pending" | "processing" | "settled" | "failed">;
-/** One amount of a settlement. What is yours is positive. */
+/** One amount of a settlement. Money that you receive is positive. */
 export type SettlementLine = {
   id: SettlementLineId;
   /**
@@ -3549,22 +3552,22 @@ export type SettlementLine = {
   /** The amount, in cents. @example 1800 */
   amount: SignedAmount;
   currency: Currency;
-  /** The transaction or dispute it comes from. @example ctx_01jxk19m8n7p6q5r4s3t2v1w0x */
+  /** The transaction or dispute that the line comes from. @example ctx_01jxk19m8n7p6q5r4s3t2v1w0x */
   source_id: string | null;
-  /** The entry of the ledger behind it. @example len_01jxt19v8w7x6y5z4a3b2c1d0e */
+  /** The ledger entry of the line. @example len_01jxt19v8w7x6y5z4a3b2c1d0e */
   ledger_entry_id: string;
-  /** When it was added. */
+  /** Time at which the line was added. */
   created: Timestamp;
 };
-/** One page of lines, in the order asked for. */
+/** One page of lines, in the requested order. */
 export type SettlementLineList = {
-  /** Up to `limit` lines; empty when nothing matches. */
+  /** Up to `limit` lines; empty if nothing matches. */
   data: SettlementLine[];
   has_more: HasMore;
   next_cursor: NextCursor;
 };
 /**
- * What a line stands for.
+ * The type of a settlement line.
  * @example card_transaction
  * @enum {string}
  */
@@ -3579,7 +3582,7 @@ export type SettlementLineType = Open<"card_transaction"
 /** Identifier of a payout: `po_` and 26 characters that sort by the time of creation. @example po_01jxr19s8t7v6w5x4y3z2a1b0c */
 export type PayoutId = string;
 /**
- * A payout to be made.
+ * A payout to create.
  * @example {
  *       "amount": 48000,
  *       "currency": "usdc",
@@ -3587,14 +3590,14 @@ export type PayoutId = string;
  *     }
  */
 export type PayoutCreate = {
-  /** How much, in cents; one cent of `usd` pays as one cent of `usdc`. @example 48000 */
+  /** Amount in cents. One cent of `usd` is paid as one cent of `usdc`. @example 48000 */
   amount: PositiveAmount;
   currency: PayoutCurrency;
-  /** Where to; it must be active. */
+  /** The destination, which must be active. */
   destination_id: PayoutDestinationId;
   metadata?: Metadata;
 };
-/** Money on its way to you. */
+/** A payment to you. */
 export type Payout = {
   id: PayoutId;
   /**
@@ -3602,51 +3605,51 @@ export type Payout = {
    * @constant
    */
   object: "payout";
-  /** How much, in cents. @example 48000 */
+  /** Amount in cents. @example 48000 */
   amount: Amount;
   currency: PayoutCurrency;
-  /** Where to. */
+  /** The destination. */
   destination_id: PayoutDestinationId;
-  /** The settlement it pays; null without one. @example stl_01jxp19q8r7s6t5v4w3x2y1z0a */
+  /** The settlement that is paid, or null if there is none. @example stl_01jxp19q8r7s6t5v4w3x2y1z0a */
   settlement_id: SettlementId | null;
   status: PayoutStatus;
-  /** Why it failed or came back; null unless it did. @example rejected */
+  /** Why the payout failed or was returned; otherwise null. @example rejected */
   failure_code: PayoutFailureCode | null;
-  /** Where it is on the chain; null before it is sent, and for bank accounts. */
+  /** The payment on the chain, or null before it is sent and for bank accounts. */
   chain: PayoutChain | null;
   /**
    * Format: date
-   * The day it arrives, as expected or as it was.
+   * The expected or actual date of arrival.
    * @example 2026-06-03
    */
   arrival_date: string | null;
   metadata: Metadata;
-  /** When it was made. */
+  /** Time of the promotion. */
   created: Timestamp;
-  /** When it last changed. */
+  /** Time of the last change. */
   updated: Timestamp;
 };
-/** One page of payouts, in the order asked for. */
+/** One page of payouts, in the requested order. */
 export type PayoutList = {
-  /** Up to `limit` payouts; empty when nothing matches. */
+  /** Up to `limit` payouts; empty if nothing matches. */
   data: Payout[];
   has_more: HasMore;
   next_cursor: NextCursor;
 };
 /**
- * What is paid.
+ * The currency of a payout.
  * @example usdc
  * @enum {string}
  */
 export type PayoutCurrency = Open<"usdc" | "usd">;
 /**
- * Where a payout stands.
+ * The status of a payout.
  * @example paid
  * @enum {string}
  */
 export type PayoutStatus = Open<"pending" | "in_transit" | "paid" | "failed" | "canceled" | "returned">;
 /**
- * Why a payout failed or came back.
+ * The reason why a payout failed or was returned.
  * @example rejected
  * @enum {string}
  */
@@ -3657,12 +3660,12 @@ export type PayoutChain = {
   id: string;
   /** Hash of the transaction. @example 0x9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f */
   transaction_hash: string | null;
-  /** How many blocks confirm it. @example 12 */
+  /** Number of blocks that confirm the transaction. @example 12 */
   confirmations: number;
 };
 /** Identifier of a payout destination: `pod_` and 26 characters that sort by the time of creation. @example pod_01jxs19t8v7w6x5y4z3a2b1c0d */
 export type PayoutDestinationId = string;
-/** A destination to be added. */
+/** A destination to add. */
 export type PayoutDestinationCreate = UsdcDestinationCreate | BankDestinationCreate;
 /**
  * An address on a chain.
@@ -3679,14 +3682,14 @@ export type UsdcDestinationCreate = {
    */
   type: "usdc_address";
   /**
-   * The address, CAIP-10, with its EIP-55 checksum. It must be on the chain of the environment, which in the sandbox is 31337 unless the operator set another
-   * one.
+   * The address in CAIP-10 form, with its EIP-55 checksum. It must be on the chain of the environment. In the sandbox, the chain ID is 31337 unless the
+   * operator configured a different chain.
    * @example eip155:31337:0x52908400098527886E0F7030069857D2E4169EE7
    */
   address: string;
-  /** Whose it is. @example Harbour Coffee LLC */
+  /** Name of the owner. @example Harbour Coffee LLC */
   holder_name: string;
-  /** Whether settlements are paid to it from now on. @example true */
+  /** Whether settlements are paid to this destination. @example true */
   default?: boolean;
   metadata?: Metadata;
 };
@@ -3704,11 +3707,11 @@ export type BankDestinationCreate = {
    * @enum {string}
    */
   type: "bank_account";
-  /** A token of the account. */
+  /** A token of the bank account. */
   token_id: TokenId;
-  /** Whose it is. @example Harbour Coffee LLC */
+  /** Name of the owner. @example Harbour Coffee LLC */
   holder_name: string;
-  /** Whether settlements are paid to it from now on. @example true */
+  /** Whether settlements are paid to this destination. @example true */
   default?: boolean;
   metadata?: Metadata;
 };
@@ -3719,11 +3722,11 @@ export type BankDestinationCreate = {
  *     }
  */
 export type PayoutDestinationUpdate = {
-  /** Whether settlements are paid to it from now on; there is one default, so the old one gives way. @example true */
+  /** Whether settlements are paid to this destination. The previous default destination stops being the default. @example true */
   default?: boolean;
   metadata?: MetadataPatch;
 };
-/** A place where money may go. */
+/** An address or account that can be paid. */
 export type PayoutDestination = {
   id: PayoutDestinationId;
   /**
@@ -3732,51 +3735,51 @@ export type PayoutDestination = {
    */
   object: "payout_destination";
   type: PayoutDestinationType;
-  /** The address, CAIP-10; null for bank accounts. @example eip155:8453:0x52908400098527886E0F7030069857D2E4169EE7 */
+  /** The address in CAIP-10 form, or null for bank accounts. @example eip155:8453:0x52908400098527886E0F7030069857D2E4169EE7 */
   address: string | null;
-  /** The account; null for addresses. */
+  /** The bank account, or null for addresses. */
   bank_account: BankAccount | null;
-  /** Whose it is. @example Harbour Coffee LLC */
+  /** Name of the owner. @example Harbour Coffee LLC */
   holder_name: string;
-  /** Whether settlements are paid to it. @example true */
+  /** Whether settlements are paid to this destination. @example true */
   default: boolean;
   status: PayoutDestinationStatus;
   /**
    * Format: date-time
-   * When its hold ends, or ended; null once denied.
+   * Time at which the hold ends or ended, or null if the destination is denied.
    * @example 2026-06-02T09:30:00.000Z
    */
   active_at: string | null;
   metadata: Metadata;
-  /** When it was added. */
+  /** Time at which the line was added. */
   created: Timestamp;
-  /** When it last changed. */
+  /** Time of the last change. */
   updated: Timestamp;
 };
-/** One page of destinations, in the order asked for. */
+/** One page of destinations, in the requested order. */
 export type PayoutDestinationList = {
-  /** Up to `limit` destinations; empty when nothing matches. */
+  /** Up to `limit` destinations; empty if nothing matches. */
   data: PayoutDestination[];
   has_more: HasMore;
   next_cursor: NextCursor;
 };
-/** A bank account, as far as it is shown. */
+/** The visible part of a bank account. */
 export type BankAccount = {
-  /** The last four characters of its number. @example 6789 */
+  /** The last four characters of the account number. @example 6789 */
   last4: string;
   /** Routing number of the bank. @example 110000000 */
   routing_number: string;
-  /** Where it is kept. */
+  /** Country of the account. */
   country: CountryCode;
 };
 /**
- * What sort of place it is.
+ * The type of a destination.
  * @example usdc_address
  * @enum {string}
  */
 export type PayoutDestinationType = Open<"usdc_address" | "bank_account">;
 /**
- * Where a destination stands.
+ * The status of a destination.
  * @example active
  * @enum {string}
  */
@@ -3784,7 +3787,7 @@ export type PayoutDestinationStatus = Open<"pending_verification" | "inactive" |
 /** Identifier of a treasury report: `trp_` and 26 characters that sort by the time of creation. @example trp_01jxv19w8x7y6z5a4b3c2d1e0f */
 export type TreasuryReportId = string;
 /**
- * A report to be made.
+ * A report to create.
  * @example {
  *       "type": "ledger_entries",
  *       "interval_start": "2026-05-01T00:00:00Z",
@@ -3794,18 +3797,18 @@ export type TreasuryReportId = string;
  */
 export type TreasuryReportCreate = {
   type: TreasuryReportType;
-  /** The first instant it covers. @example 2026-05-01T00:00:00Z */
+  /** First instant of the interval. @example 2026-05-01T00:00:00Z */
   interval_start: Timestamp;
   /**
-   * The instant it covers up to, itself excluded. It must not be in the future. An entry that is dated earlier but committed after a report with this end is in
+   * End of the interval, which is not part of it. It must not be in the future. An entry that is dated earlier but committed after a report with this end is in
    * the report that begins here.
    * @example 2026-06-01T00:00:00Z
    */
   interval_end: Timestamp;
-  /** `usd` when absent. @default usd */
+  /** If absent, `usd` applies. @default usd */
   currency?: Currency;
 };
-/** Balances and movements over a time. */
+/** Balances and movements over an interval. */
 export type TreasuryReport = {
   id: TreasuryReportId;
   /**
@@ -3814,57 +3817,57 @@ export type TreasuryReport = {
    */
   object: "treasury_report";
   type: TreasuryReportType;
-  /** The first instant it covers. @example 2026-05-01T00:00:00.000Z */
+  /** First instant of the interval. @example 2026-05-01T00:00:00.000Z */
   interval_start: Timestamp;
-  /** The instant it covers up to, itself excluded. @example 2026-06-01T00:00:00.000Z */
+  /** End of the interval, which is not part of it. @example 2026-06-01T00:00:00.000Z */
   interval_end: Timestamp;
   currency: Currency;
   status: TreasuryReportStatus;
-  /** What came of it; null until it has succeeded. */
+  /** The result, or null until the report has succeeded. */
   result: TreasuryReportResult | null;
-  /** Why it could not be made; null unless it has failed. */
+  /** Why the report failed; otherwise null. */
   failure_code: TreasuryReportFailureCode | null;
-  /** When it was asked for. */
+  /** Time at which the payload was requested. */
   created: Timestamp;
-  /** When it last changed. */
+  /** Time of the last change. */
   updated: Timestamp;
 };
-/** One page of reports, in the order asked for. */
+/** One page of reports, in the requested order. */
 export type TreasuryReportList = {
-  /** Up to `limit` reports; empty when nothing matches. */
+  /** Up to `limit` reports; empty if nothing matches. */
   data: TreasuryReport[];
   has_more: HasMore;
   next_cursor: NextCursor;
 };
 /**
- * What a report shows.
+ * The content of a report.
  * @example ledger_entries
  * @enum {string}
  */
 export type TreasuryReportType = Open<"balance_summary" | "settlement_reconciliation" | "payout_reconciliation" | "ledger_entries">;
 /**
- * Where a report stands.
+ * The status of a report.
  * @example succeeded
  * @enum {string}
  */
 export type TreasuryReportStatus = Open<"pending" | "succeeded" | "failed">;
 /**
- * Why a report could not be made.
+ * The reason why a report failed.
  * @example processing_error
  * @enum {string}
  */
 export type TreasuryReportFailureCode = Open<"inconsistent_records" | "processing_error">;
-/** What came of a report. */
+/** The result of a report. */
 export type TreasuryReportResult = {
-  /** Its files, one per format. */
+  /** The files, one for each format. */
   files: TreasuryReportFile[];
-  /** Until when they can be downloaded. @example 2026-06-08T09:30:00.000Z */
+  /** Time until which the files can be downloaded. @example 2026-06-08T09:30:00.000Z */
   expires_at: Timestamp;
-  /** How many rows they have. @example 812 */
+  /** Number of rows in each file. @example 812 */
   row_count: number;
-  /** Balance at the start, in cents. @example 100000 */
+  /** Opening balance, in cents. @example 100000 */
   opening: SignedAmount;
-  /** Balance at the end, in cents. @example 148000 */
+  /** Closing balance, in cents. @example 148000 */
   closing: SignedAmount;
 };
 /** A file to download. */
@@ -3872,21 +3875,21 @@ export type TreasuryReportFile = {
   format: TreasuryReportFormat;
   /**
    * Format: uri
-   * Where it is. Whoever has the link can download it.
+   * URL of the file. Anyone who has the link can download it.
    * @example http://127.0.0.1:4010/reports/k3Jd81nQ0vXz
    */
   url: string;
-  /** SHA-256 of its content, in hexadecimal. @example e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855 */
+  /** SHA-256 of the content, in hexadecimal. @example e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855 */
   sha256: string;
 };
 /**
- * How a file is written.
+ * The format of a file.
  * @example csv
  * @enum {string}
  */
 export type TreasuryReportFormat = Open<"csv" | "json">;
 /**
- * How far to go: `seconds`, or `to` together with `settlement_id`, or neither.
+ * The distance to move: `seconds`, or `to` together with `settlement_id`, or neither.
  * @example {
  *       "seconds": 86400
  *     }
@@ -3896,27 +3899,27 @@ export type TreasuryReportFormat = Open<"csv" | "json">;
  *     }
  */
 export type SettlementClockAdvance = {
-  /** The settlement that `to` speaks of. */
+  /** The settlement that `to` refers to. */
   settlement_id?: SettlementId;
-  /** How many seconds to go on. @example 86400 */
+  /** Number of seconds to move the clock ahead. @example 86400 */
   seconds?: number;
-  /** The status that the settlement is to reach. */
+  /** The status that the settlement must reach. */
   to?: SettlementStatus;
 };
-/** What moving the clock has moved. */
+/** The result of moving the clock. */
 export type SettlementClock = {
   /**
    * Always `list`.
    * @constant
    */
   object: "list";
-  /** What the clock shows now. */
+  /** The new time of the clock. */
   now: Timestamp;
-  /** The settlements that moved, as they are now. */
+  /** The settlements that changed, in their new state. */
   data: Settlement[];
 };
 /**
- * A failure to be simulated.
+ * A failure to simulate.
  * @example {
  *       "settlement_id": "stl_01jxp19q8r7s6t5v4w3x2y1z0a"
  *     }
@@ -3926,7 +3929,7 @@ export type SettlementFailureSimulation = {
   settlement_id: SettlementId;
 };
 /**
- * A failure or return to be simulated.
+ * A failure or return to simulate.
  * @example {
  *       "payout_id": "po_01jxr19s8t7v6w5x4y3z2a1b0c",
  *       "failure_code": "account_closed"
@@ -3935,10 +3938,10 @@ export type SettlementFailureSimulation = {
 export type PayoutFailureSimulation = {
   /** The payout. */
   payout_id: PayoutId;
-  /** `rejected` when absent. @default rejected */
+  /** If absent, `rejected` applies. @default rejected */
   failure_code?: PayoutFailureCode;
 };
-/** A pass, and the platform of the device concerned. */
+/** A pass, and the platform of the device. */
 export type PassOnPlatform = Pass & {
   /** The platform of the device. */
   platform: Platform;
@@ -3956,15 +3959,15 @@ export type PassTemplateCreatedEvent = {
    * @constant
    */
   type: "pass_template.created";
-  /** The version in which it is rendered. */
+  /** The version in which the event is rendered. */
   version: VersionDate;
-  /** When it happened; retries count from it. */
+  /** Time of the event. Retries are scheduled from this time. */
   emitted_at: Timestamp;
   /** The same instant as `emitted_at`. */
   created: Timestamp;
-  /** What it concerns. */
+  /** The object of the event. */
   data: {
-    /** The object as it was then. */
+    /** The object at the time of the event. */
     pass_template: PassTemplate;
   };
 };
@@ -3981,19 +3984,19 @@ export type PassTemplateUpdatedEvent = {
    * @constant
    */
   type: "pass_template.updated";
-  /** The version in which it is rendered. */
+  /** The version in which the event is rendered. */
   version: VersionDate;
-  /** When it happened; retries count from it. */
+  /** Time of the event. Retries are scheduled from this time. */
   emitted_at: Timestamp;
   /** The same instant as `emitted_at`. */
   created: Timestamp;
-  /** What it concerns. */
+  /** The object of the event. */
   data: {
-    /** The object as it was then. */
+    /** The object at the time of the event. */
     pass_template: PassTemplate;
   };
   /**
-   * What the changed properties were before; properties that did not change are absent.
+   * The previous values of the changed properties. Properties that did not change are absent.
    * @example {
    *       "name": "Coffee loyalty"
    *     }
@@ -4013,15 +4016,15 @@ export type PassTemplateArchivedEvent = {
    * @constant
    */
   type: "pass_template.archived";
-  /** The version in which it is rendered. */
+  /** The version in which the event is rendered. */
   version: VersionDate;
-  /** When it happened; retries count from it. */
+  /** Time of the event. Retries are scheduled from this time. */
   emitted_at: Timestamp;
   /** The same instant as `emitted_at`. */
   created: Timestamp;
-  /** What it concerns. */
+  /** The object of the event. */
   data: {
-    /** The object as it was then. */
+    /** The object at the time of the event. */
     pass_template: PassTemplate;
   };
 };
@@ -4038,15 +4041,15 @@ export type PassCreatedEvent = {
    * @constant
    */
   type: "pass.created";
-  /** The version in which it is rendered. */
+  /** The version in which the event is rendered. */
   version: VersionDate;
-  /** When it happened; retries count from it. */
+  /** Time of the event. Retries are scheduled from this time. */
   emitted_at: Timestamp;
   /** The same instant as `emitted_at`. */
   created: Timestamp;
-  /** What it concerns. */
+  /** The object of the event. */
   data: {
-    /** The object as it was then. */
+    /** The object at the time of the event. */
     pass: Pass;
   };
 };
@@ -4063,19 +4066,19 @@ export type PassUpdatedEvent = {
    * @constant
    */
   type: "pass.updated";
-  /** The version in which it is rendered. */
+  /** The version in which the event is rendered. */
   version: VersionDate;
-  /** When it happened; retries count from it. */
+  /** Time of the event. Retries are scheduled from this time. */
   emitted_at: Timestamp;
   /** The same instant as `emitted_at`. */
   created: Timestamp;
-  /** What it concerns. */
+  /** The object of the event. */
   data: {
-    /** The object as it was then. */
+    /** The object at the time of the event. */
     pass: Pass;
   };
   /**
-   * What the changed properties were before; properties that did not change are absent.
+   * The previous values of the changed properties. Properties that did not change are absent.
    * @example {
    *       "fields": {
    *         "points": "120"
@@ -4097,15 +4100,15 @@ export type PassInstalledEvent = {
    * @constant
    */
   type: "pass.installed";
-  /** The version in which it is rendered. */
+  /** The version in which the event is rendered. */
   version: VersionDate;
-  /** When it happened; retries count from it. */
+  /** Time of the event. Retries are scheduled from this time. */
   emitted_at: Timestamp;
   /** The same instant as `emitted_at`. */
   created: Timestamp;
-  /** What it concerns. */
+  /** The object of the event. */
   data: {
-    /** The object as it was then. */
+    /** The object at the time of the event. */
     pass: PassOnPlatform;
   };
 };
@@ -4122,15 +4125,15 @@ export type PassUninstalledEvent = {
    * @constant
    */
   type: "pass.uninstalled";
-  /** The version in which it is rendered. */
+  /** The version in which the event is rendered. */
   version: VersionDate;
-  /** When it happened; retries count from it. */
+  /** Time of the event. Retries are scheduled from this time. */
   emitted_at: Timestamp;
   /** The same instant as `emitted_at`. */
   created: Timestamp;
-  /** What it concerns. */
+  /** The object of the event. */
   data: {
-    /** The object as it was then. */
+    /** The object at the time of the event. */
     pass: PassOnPlatform;
   };
 };
@@ -4147,15 +4150,15 @@ export type PassScannedEvent = {
    * @constant
    */
   type: "pass.scanned";
-  /** The version in which it is rendered. */
+  /** The version in which the event is rendered. */
   version: VersionDate;
-  /** When it happened; retries count from it. */
+  /** Time of the event. Retries are scheduled from this time. */
   emitted_at: Timestamp;
   /** The same instant as `emitted_at`. */
   created: Timestamp;
-  /** What it concerns. */
+  /** The object of the event. */
   data: {
-    /** The object as it was then. */
+    /** The object at the time of the event. */
     scan: Scan;
   };
 };
@@ -4172,15 +4175,15 @@ export type PassRedeemedEvent = {
    * @constant
    */
   type: "pass.redeemed";
-  /** The version in which it is rendered. */
+  /** The version in which the event is rendered. */
   version: VersionDate;
-  /** When it happened; retries count from it. */
+  /** Time of the event. Retries are scheduled from this time. */
   emitted_at: Timestamp;
   /** The same instant as `emitted_at`. */
   created: Timestamp;
-  /** What it concerns. */
+  /** The object of the event. */
   data: {
-    /** The object as it was then. */
+    /** The object at the time of the event. */
     pass: Pass;
   };
 };
@@ -4197,15 +4200,15 @@ export type PassRevokedEvent = {
    * @constant
    */
   type: "pass.revoked";
-  /** The version in which it is rendered. */
+  /** The version in which the event is rendered. */
   version: VersionDate;
-  /** When it happened; retries count from it. */
+  /** Time of the event. Retries are scheduled from this time. */
   emitted_at: Timestamp;
   /** The same instant as `emitted_at`. */
   created: Timestamp;
-  /** What it concerns. */
+  /** The object of the event. */
   data: {
-    /** The object as it was then. */
+    /** The object at the time of the event. */
     pass: Pass;
   };
 };
@@ -4222,15 +4225,15 @@ export type PassExpiredEvent = {
    * @constant
    */
   type: "pass.expired";
-  /** The version in which it is rendered. */
+  /** The version in which the event is rendered. */
   version: VersionDate;
-  /** When it happened; retries count from it. */
+  /** Time of the event. Retries are scheduled from this time. */
   emitted_at: Timestamp;
   /** The same instant as `emitted_at`. */
   created: Timestamp;
-  /** What it concerns. */
+  /** The object of the event. */
   data: {
-    /** The object as it was then. */
+    /** The object at the time of the event. */
     pass: Pass;
   };
 };
@@ -4247,15 +4250,15 @@ export type PassArchivedEvent = {
    * @constant
    */
   type: "pass.archived";
-  /** The version in which it is rendered. */
+  /** The version in which the event is rendered. */
   version: VersionDate;
-  /** When it happened; retries count from it. */
+  /** Time of the event. Retries are scheduled from this time. */
   emitted_at: Timestamp;
   /** The same instant as `emitted_at`. */
   created: Timestamp;
-  /** What it concerns. */
+  /** The object of the event. */
   data: {
-    /** The object as it was then. */
+    /** The object at the time of the event. */
     pass: Pass;
   };
 };
@@ -4272,15 +4275,15 @@ export type WebhookEndpointDisabledEvent = {
    * @constant
    */
   type: "webhook_endpoint.disabled";
-  /** The version in which it is rendered. */
+  /** The version in which the event is rendered. */
   version: VersionDate;
-  /** When it happened; retries count from it. */
+  /** Time of the event. Retries are scheduled from this time. */
   emitted_at: Timestamp;
   /** The same instant as `emitted_at`. */
   created: Timestamp;
-  /** What it concerns. */
+  /** The object of the event. */
   data: {
-    /** The object as it was then. */
+    /** The object at the time of the event. */
     webhook_endpoint: WebhookEndpoint;
   };
 };
@@ -4297,15 +4300,15 @@ export type WebhookEndpointTestEvent = {
    * @constant
    */
   type: "webhook_endpoint.test";
-  /** The version in which it is rendered. */
+  /** The version in which the event is rendered. */
   version: VersionDate;
-  /** When it happened; retries count from it. */
+  /** Time of the event. Retries are scheduled from this time. */
   emitted_at: Timestamp;
   /** The same instant as `emitted_at`. */
   created: Timestamp;
-  /** What it concerns. */
+  /** The object of the event. */
   data: {
-    /** The object as it was then. */
+    /** The object at the time of the event. */
     webhook_endpoint: WebhookEndpoint;
   };
 };
@@ -4314,7 +4317,7 @@ export type PromotedResource = {
   resource_type: PromotableType;
   /** The object in the sandbox. @example tpl_01jx2f8m3q5r7s9t1v3w5x7y9z */
   sandbox_id: string;
-  /** Its copy in live. @example tpl_01jxb28m3q5r7s9t1v3w5x7y9z */
+  /** The copy in live. @example tpl_01jxb28m3q5r7s9t1v3w5x7y9z */
   live_id: string;
 };
 /** Body of `promotion.created`. */
@@ -4330,13 +4333,13 @@ export type PromotionCreatedEvent = {
    * @constant
    */
   type: "promotion.created";
-  /** The version in which it is rendered. */
+  /** The version in which the event is rendered. */
   version: VersionDate;
-  /** When it happened; retries count from it. */
+  /** Time of the event. Retries are scheduled from this time. */
   emitted_at: Timestamp;
   /** The same instant as `emitted_at`. */
   created: Timestamp;
-  /** What it concerns. */
+  /** The object of the event. */
   data: {
     /** The copy and its source. */
     promotion: PromotedResource;
@@ -4355,15 +4358,15 @@ export type CardholderCreatedEvent = {
    * @constant
    */
   type: "cardholder.created";
-  /** The version in which it is rendered. */
+  /** The version in which the event is rendered. */
   version: VersionDate;
-  /** When it happened; retries count from it. */
+  /** Time of the event. Retries are scheduled from this time. */
   emitted_at: Timestamp;
   /** The same instant as `emitted_at`. */
   created: Timestamp;
-  /** What it concerns. */
+  /** The object of the event. */
   data: {
-    /** The object as it was then. */
+    /** The object at the time of the event. */
     cardholder: Cardholder;
   };
 };
@@ -4380,19 +4383,19 @@ export type CardholderUpdatedEvent = {
    * @constant
    */
   type: "cardholder.updated";
-  /** The version in which it is rendered. */
+  /** The version in which the event is rendered. */
   version: VersionDate;
-  /** When it happened; retries count from it. */
+  /** Time of the event. Retries are scheduled from this time. */
   emitted_at: Timestamp;
   /** The same instant as `emitted_at`. */
   created: Timestamp;
-  /** What it concerns. */
+  /** The object of the event. */
   data: {
-    /** The object as it was then. */
+    /** The object at the time of the event. */
     cardholder: Cardholder;
   };
   /**
-   * What the changed properties were before; properties that did not change are absent.
+   * The previous values of the changed properties. Properties that did not change are absent.
    * @example {
    *       "status": "inactive"
    *     }
@@ -4412,15 +4415,15 @@ export type CardholderSanctionsAlertEvent = {
    * @constant
    */
   type: "cardholder.sanctions.alert";
-  /** The version in which it is rendered. */
+  /** The version in which the event is rendered. */
   version: VersionDate;
-  /** When it happened; retries count from it. */
+  /** Time of the event. Retries are scheduled from this time. */
   emitted_at: Timestamp;
   /** The same instant as `emitted_at`. */
   created: Timestamp;
-  /** What it concerns. */
+  /** The object of the event. */
   data: {
-    /** The object as it was then. */
+    /** The object at the time of the event. */
     sanctions_alert: SanctionsAlert;
   };
 };
@@ -4437,15 +4440,15 @@ export type CardholderSanctionsResolvedEvent = {
    * @constant
    */
   type: "cardholder.sanctions.resolved";
-  /** The version in which it is rendered. */
+  /** The version in which the event is rendered. */
   version: VersionDate;
-  /** When it happened; retries count from it. */
+  /** Time of the event. Retries are scheduled from this time. */
   emitted_at: Timestamp;
   /** The same instant as `emitted_at`. */
   created: Timestamp;
-  /** What it concerns. */
+  /** The object of the event. */
   data: {
-    /** The object as it was then. */
+    /** The object at the time of the event. */
     sanctions_alert: SanctionsAlert;
   };
 };
@@ -4462,15 +4465,15 @@ export type CardCreatedEvent = {
    * @constant
    */
   type: "card.created";
-  /** The version in which it is rendered. */
+  /** The version in which the event is rendered. */
   version: VersionDate;
-  /** When it happened; retries count from it. */
+  /** Time of the event. Retries are scheduled from this time. */
   emitted_at: Timestamp;
   /** The same instant as `emitted_at`. */
   created: Timestamp;
-  /** What it concerns. */
+  /** The object of the event. */
   data: {
-    /** The object as it was then. */
+    /** The object at the time of the event. */
     card: Card;
   };
 };
@@ -4487,19 +4490,19 @@ export type CardUpdatedEvent = {
    * @constant
    */
   type: "card.updated";
-  /** The version in which it is rendered. */
+  /** The version in which the event is rendered. */
   version: VersionDate;
-  /** When it happened; retries count from it. */
+  /** Time of the event. Retries are scheduled from this time. */
   emitted_at: Timestamp;
   /** The same instant as `emitted_at`. */
   created: Timestamp;
-  /** What it concerns. */
+  /** The object of the event. */
   data: {
-    /** The object as it was then. */
+    /** The object at the time of the event. */
     card: Card;
   };
   /**
-   * What the changed properties were before; properties that did not change are absent.
+   * The previous values of the changed properties. Properties that did not change are absent.
    * @example {
    *       "frozen": true
    *     }
@@ -4519,15 +4522,15 @@ export type CardShippedEvent = {
    * @constant
    */
   type: "card.shipped";
-  /** The version in which it is rendered. */
+  /** The version in which the event is rendered. */
   version: VersionDate;
-  /** When it happened; retries count from it. */
+  /** Time of the event. Retries are scheduled from this time. */
   emitted_at: Timestamp;
   /** The same instant as `emitted_at`. */
   created: Timestamp;
-  /** What it concerns. */
+  /** The object of the event. */
   data: {
-    /** The object as it was then. */
+    /** The object at the time of the event. */
     card: Card;
   };
 };
@@ -4544,15 +4547,15 @@ export type CardDeliveredEvent = {
    * @constant
    */
   type: "card.delivered";
-  /** The version in which it is rendered. */
+  /** The version in which the event is rendered. */
   version: VersionDate;
-  /** When it happened; retries count from it. */
+  /** Time of the event. Retries are scheduled from this time. */
   emitted_at: Timestamp;
   /** The same instant as `emitted_at`. */
   created: Timestamp;
-  /** What it concerns. */
+  /** The object of the event. */
   data: {
-    /** The object as it was then. */
+    /** The object at the time of the event. */
     card: Card;
   };
 };
@@ -4569,15 +4572,15 @@ export type CardCanceledEvent = {
    * @constant
    */
   type: "card.canceled";
-  /** The version in which it is rendered. */
+  /** The version in which the event is rendered. */
   version: VersionDate;
-  /** When it happened; retries count from it. */
+  /** Time of the event. Retries are scheduled from this time. */
   emitted_at: Timestamp;
   /** The same instant as `emitted_at`. */
   created: Timestamp;
-  /** What it concerns. */
+  /** The object of the event. */
   data: {
-    /** The object as it was then. */
+    /** The object at the time of the event. */
     card: Card;
   };
 };
@@ -4594,15 +4597,15 @@ export type CardWalletTokenCreatedEvent = {
    * @constant
    */
   type: "card.wallet_token.created";
-  /** The version in which it is rendered. */
+  /** The version in which the event is rendered. */
   version: VersionDate;
-  /** When it happened; retries count from it. */
+  /** Time of the event. Retries are scheduled from this time. */
   emitted_at: Timestamp;
   /** The same instant as `emitted_at`. */
   created: Timestamp;
-  /** What it concerns. */
+  /** The object of the event. */
   data: {
-    /** The object as it was then. */
+    /** The object at the time of the event. */
     wallet_token: WalletToken;
   };
 };
@@ -4619,19 +4622,19 @@ export type CardWalletTokenUpdatedEvent = {
    * @constant
    */
   type: "card.wallet_token.updated";
-  /** The version in which it is rendered. */
+  /** The version in which the event is rendered. */
   version: VersionDate;
-  /** When it happened; retries count from it. */
+  /** Time of the event. Retries are scheduled from this time. */
   emitted_at: Timestamp;
   /** The same instant as `emitted_at`. */
   created: Timestamp;
-  /** What it concerns. */
+  /** The object of the event. */
   data: {
-    /** The object as it was then. */
+    /** The object at the time of the event. */
     wallet_token: WalletToken;
   };
   /**
-   * What the changed properties were before; properties that did not change are absent.
+   * The previous values of the changed properties. Properties that did not change are absent.
    * @example {
    *       "status": "requested"
    *     }
@@ -4651,15 +4654,15 @@ export type CardTransactionAuthorizedEvent = {
    * @constant
    */
   type: "card.transaction.authorized";
-  /** The version in which it is rendered. */
+  /** The version in which the event is rendered. */
   version: VersionDate;
-  /** When it happened; retries count from it. */
+  /** Time of the event. Retries are scheduled from this time. */
   emitted_at: Timestamp;
   /** The same instant as `emitted_at`. */
   created: Timestamp;
-  /** What it concerns. */
+  /** The object of the event. */
   data: {
-    /** The object as it was then. */
+    /** The object at the time of the event. */
     card_transaction: CardTransaction;
   };
 };
@@ -4676,15 +4679,15 @@ export type CardTransactionDeclinedEvent = {
    * @constant
    */
   type: "card.transaction.declined";
-  /** The version in which it is rendered. */
+  /** The version in which the event is rendered. */
   version: VersionDate;
-  /** When it happened; retries count from it. */
+  /** Time of the event. Retries are scheduled from this time. */
   emitted_at: Timestamp;
   /** The same instant as `emitted_at`. */
   created: Timestamp;
-  /** What it concerns. */
+  /** The object of the event. */
   data: {
-    /** The object as it was then. */
+    /** The object at the time of the event. */
     card_transaction: CardTransaction;
   };
 };
@@ -4701,19 +4704,19 @@ export type CardTransactionUpdatedEvent = {
    * @constant
    */
   type: "card.transaction.updated";
-  /** The version in which it is rendered. */
+  /** The version in which the event is rendered. */
   version: VersionDate;
-  /** When it happened; retries count from it. */
+  /** Time of the event. Retries are scheduled from this time. */
   emitted_at: Timestamp;
   /** The same instant as `emitted_at`. */
   created: Timestamp;
-  /** What it concerns. */
+  /** The object of the event. */
   data: {
-    /** The object as it was then. */
+    /** The object at the time of the event. */
     card_transaction: CardTransaction;
   };
   /**
-   * What the changed properties were before; properties that did not change are absent.
+   * The previous values of the changed properties. Properties that did not change are absent.
    * @example {
    *       "metadata": {}
    *     }
@@ -4733,15 +4736,15 @@ export type CardTransactionReversedEvent = {
    * @constant
    */
   type: "card.transaction.reversed";
-  /** The version in which it is rendered. */
+  /** The version in which the event is rendered. */
   version: VersionDate;
-  /** When it happened; retries count from it. */
+  /** Time of the event. Retries are scheduled from this time. */
   emitted_at: Timestamp;
   /** The same instant as `emitted_at`. */
   created: Timestamp;
-  /** What it concerns. */
+  /** The object of the event. */
   data: {
-    /** The object as it was then. */
+    /** The object at the time of the event. */
     card_transaction: CardTransaction;
   };
 };
@@ -4758,15 +4761,15 @@ export type CardTransactionExpiredEvent = {
    * @constant
    */
   type: "card.transaction.expired";
-  /** The version in which it is rendered. */
+  /** The version in which the event is rendered. */
   version: VersionDate;
-  /** When it happened; retries count from it. */
+  /** Time of the event. Retries are scheduled from this time. */
   emitted_at: Timestamp;
   /** The same instant as `emitted_at`. */
   created: Timestamp;
-  /** What it concerns. */
+  /** The object of the event. */
   data: {
-    /** The object as it was then. */
+    /** The object at the time of the event. */
     card_transaction: CardTransaction;
   };
 };
@@ -4783,15 +4786,15 @@ export type CardTransactionClearedEvent = {
    * @constant
    */
   type: "card.transaction.cleared";
-  /** The version in which it is rendered. */
+  /** The version in which the event is rendered. */
   version: VersionDate;
-  /** When it happened; retries count from it. */
+  /** Time of the event. Retries are scheduled from this time. */
   emitted_at: Timestamp;
   /** The same instant as `emitted_at`. */
   created: Timestamp;
-  /** What it concerns. */
+  /** The object of the event. */
   data: {
-    /** The object as it was then. */
+    /** The object at the time of the event. */
     card_transaction: CardTransaction;
   };
 };
@@ -4808,15 +4811,15 @@ export type CardTransactionRefundedEvent = {
    * @constant
    */
   type: "card.transaction.refunded";
-  /** The version in which it is rendered. */
+  /** The version in which the event is rendered. */
   version: VersionDate;
-  /** When it happened; retries count from it. */
+  /** Time of the event. Retries are scheduled from this time. */
   emitted_at: Timestamp;
   /** The same instant as `emitted_at`. */
   created: Timestamp;
-  /** What it concerns. */
+  /** The object of the event. */
   data: {
-    /** The object as it was then. */
+    /** The object at the time of the event. */
     card_transaction: CardTransaction;
   };
 };
@@ -4833,15 +4836,15 @@ export type AuthorizationDecisionTimedOutEvent = {
    * @constant
    */
   type: "authorization_decision.timed_out";
-  /** The version in which it is rendered. */
+  /** The version in which the event is rendered. */
   version: VersionDate;
-  /** When it happened; retries count from it. */
+  /** Time of the event. Retries are scheduled from this time. */
   emitted_at: Timestamp;
   /** The same instant as `emitted_at`. */
   created: Timestamp;
-  /** What it concerns. */
+  /** The object of the event. */
   data: {
-    /** The object as it was then. */
+    /** The object at the time of the event. */
     authorization_decision: AuthorizationDecision;
   };
 };
@@ -4858,15 +4861,15 @@ export type AuthorizationDecisionErroredEvent = {
    * @constant
    */
   type: "authorization_decision.errored";
-  /** The version in which it is rendered. */
+  /** The version in which the event is rendered. */
   version: VersionDate;
-  /** When it happened; retries count from it. */
+  /** Time of the event. Retries are scheduled from this time. */
   emitted_at: Timestamp;
   /** The same instant as `emitted_at`. */
   created: Timestamp;
-  /** What it concerns. */
+  /** The object of the event. */
   data: {
-    /** The object as it was then. */
+    /** The object at the time of the event. */
     authorization_decision: AuthorizationDecision;
   };
 };
@@ -4883,15 +4886,15 @@ export type DisputeCreatedEvent = {
    * @constant
    */
   type: "dispute.created";
-  /** The version in which it is rendered. */
+  /** The version in which the event is rendered. */
   version: VersionDate;
-  /** When it happened; retries count from it. */
+  /** Time of the event. Retries are scheduled from this time. */
   emitted_at: Timestamp;
   /** The same instant as `emitted_at`. */
   created: Timestamp;
-  /** What it concerns. */
+  /** The object of the event. */
   data: {
-    /** The object as it was then. */
+    /** The object at the time of the event. */
     dispute: Dispute;
   };
 };
@@ -4908,19 +4911,19 @@ export type DisputeUpdatedEvent = {
    * @constant
    */
   type: "dispute.updated";
-  /** The version in which it is rendered. */
+  /** The version in which the event is rendered. */
   version: VersionDate;
-  /** When it happened; retries count from it. */
+  /** Time of the event. Retries are scheduled from this time. */
   emitted_at: Timestamp;
   /** The same instant as `emitted_at`. */
   created: Timestamp;
-  /** What it concerns. */
+  /** The object of the event. */
   data: {
-    /** The object as it was then. */
+    /** The object at the time of the event. */
     dispute: Dispute;
   };
   /**
-   * What the changed properties were before; properties that did not change are absent.
+   * The previous values of the changed properties. Properties that did not change are absent.
    * @example {
    *       "status": "submitted"
    *     }
@@ -4940,15 +4943,15 @@ export type DisputeSubmittedEvent = {
    * @constant
    */
   type: "dispute.submitted";
-  /** The version in which it is rendered. */
+  /** The version in which the event is rendered. */
   version: VersionDate;
-  /** When it happened; retries count from it. */
+  /** Time of the event. Retries are scheduled from this time. */
   emitted_at: Timestamp;
   /** The same instant as `emitted_at`. */
   created: Timestamp;
-  /** What it concerns. */
+  /** The object of the event. */
   data: {
-    /** The object as it was then. */
+    /** The object at the time of the event. */
     dispute: Dispute;
   };
 };
@@ -4965,15 +4968,15 @@ export type DisputeFundsReinstatedEvent = {
    * @constant
    */
   type: "dispute.funds_reinstated";
-  /** The version in which it is rendered. */
+  /** The version in which the event is rendered. */
   version: VersionDate;
-  /** When it happened; retries count from it. */
+  /** Time of the event. Retries are scheduled from this time. */
   emitted_at: Timestamp;
   /** The same instant as `emitted_at`. */
   created: Timestamp;
-  /** What it concerns. */
+  /** The object of the event. */
   data: {
-    /** The object as it was then. */
+    /** The object at the time of the event. */
     dispute: Dispute;
   };
 };
@@ -4990,15 +4993,15 @@ export type DisputeFundsRescindedEvent = {
    * @constant
    */
   type: "dispute.funds_rescinded";
-  /** The version in which it is rendered. */
+  /** The version in which the event is rendered. */
   version: VersionDate;
-  /** When it happened; retries count from it. */
+  /** Time of the event. Retries are scheduled from this time. */
   emitted_at: Timestamp;
   /** The same instant as `emitted_at`. */
   created: Timestamp;
-  /** What it concerns. */
+  /** The object of the event. */
   data: {
-    /** The object as it was then. */
+    /** The object at the time of the event. */
     dispute: Dispute;
   };
 };
@@ -5015,15 +5018,15 @@ export type DisputeClosedEvent = {
    * @constant
    */
   type: "dispute.closed";
-  /** The version in which it is rendered. */
+  /** The version in which the event is rendered. */
   version: VersionDate;
-  /** When it happened; retries count from it. */
+  /** Time of the event. Retries are scheduled from this time. */
   emitted_at: Timestamp;
   /** The same instant as `emitted_at`. */
   created: Timestamp;
-  /** What it concerns. */
+  /** The object of the event. */
   data: {
-    /** The object as it was then. */
+    /** The object at the time of the event. */
     dispute: Dispute;
   };
 };
@@ -5040,15 +5043,15 @@ export type SettlementCreatedEvent = {
    * @constant
    */
   type: "settlement.created";
-  /** The version in which it is rendered. */
+  /** The version in which the event is rendered. */
   version: VersionDate;
-  /** When it happened; retries count from it. */
+  /** Time of the event. Retries are scheduled from this time. */
   emitted_at: Timestamp;
   /** The same instant as `emitted_at`. */
   created: Timestamp;
-  /** What it concerns. */
+  /** The object of the event. */
   data: {
-    /** The object as it was then. */
+    /** The object at the time of the event. */
     settlement: Settlement;
   };
 };
@@ -5065,15 +5068,15 @@ export type SettlementPendingEvent = {
    * @constant
    */
   type: "settlement.pending";
-  /** The version in which it is rendered. */
+  /** The version in which the event is rendered. */
   version: VersionDate;
-  /** When it happened; retries count from it. */
+  /** Time of the event. Retries are scheduled from this time. */
   emitted_at: Timestamp;
   /** The same instant as `emitted_at`. */
   created: Timestamp;
-  /** What it concerns. */
+  /** The object of the event. */
   data: {
-    /** The object as it was then. */
+    /** The object at the time of the event. */
     settlement: Settlement;
   };
 };
@@ -5090,15 +5093,15 @@ export type SettlementProcessingEvent = {
    * @constant
    */
   type: "settlement.processing";
-  /** The version in which it is rendered. */
+  /** The version in which the event is rendered. */
   version: VersionDate;
-  /** When it happened; retries count from it. */
+  /** Time of the event. Retries are scheduled from this time. */
   emitted_at: Timestamp;
   /** The same instant as `emitted_at`. */
   created: Timestamp;
-  /** What it concerns. */
+  /** The object of the event. */
   data: {
-    /** The object as it was then. */
+    /** The object at the time of the event. */
     settlement: Settlement;
   };
 };
@@ -5115,15 +5118,15 @@ export type SettlementSettledEvent = {
    * @constant
    */
   type: "settlement.settled";
-  /** The version in which it is rendered. */
+  /** The version in which the event is rendered. */
   version: VersionDate;
-  /** When it happened; retries count from it. */
+  /** Time of the event. Retries are scheduled from this time. */
   emitted_at: Timestamp;
   /** The same instant as `emitted_at`. */
   created: Timestamp;
-  /** What it concerns. */
+  /** The object of the event. */
   data: {
-    /** The object as it was then. */
+    /** The object at the time of the event. */
     settlement: Settlement;
   };
 };
@@ -5140,15 +5143,15 @@ export type SettlementFailedEvent = {
    * @constant
    */
   type: "settlement.failed";
-  /** The version in which it is rendered. */
+  /** The version in which the event is rendered. */
   version: VersionDate;
-  /** When it happened; retries count from it. */
+  /** Time of the event. Retries are scheduled from this time. */
   emitted_at: Timestamp;
   /** The same instant as `emitted_at`. */
   created: Timestamp;
-  /** What it concerns. */
+  /** The object of the event. */
   data: {
-    /** The object as it was then. */
+    /** The object at the time of the event. */
     settlement: Settlement;
   };
 };
@@ -5165,15 +5168,15 @@ export type PayoutCreatedEvent = {
    * @constant
    */
   type: "payout.created";
-  /** The version in which it is rendered. */
+  /** The version in which the event is rendered. */
   version: VersionDate;
-  /** When it happened; retries count from it. */
+  /** Time of the event. Retries are scheduled from this time. */
   emitted_at: Timestamp;
   /** The same instant as `emitted_at`. */
   created: Timestamp;
-  /** What it concerns. */
+  /** The object of the event. */
   data: {
-    /** The object as it was then. */
+    /** The object at the time of the event. */
     payout: Payout;
   };
 };
@@ -5190,19 +5193,19 @@ export type PayoutUpdatedEvent = {
    * @constant
    */
   type: "payout.updated";
-  /** The version in which it is rendered. */
+  /** The version in which the event is rendered. */
   version: VersionDate;
-  /** When it happened; retries count from it. */
+  /** Time of the event. Retries are scheduled from this time. */
   emitted_at: Timestamp;
   /** The same instant as `emitted_at`. */
   created: Timestamp;
-  /** What it concerns. */
+  /** The object of the event. */
   data: {
-    /** The object as it was then. */
+    /** The object at the time of the event. */
     payout: Payout;
   };
   /**
-   * What the changed properties were before; properties that did not change are absent.
+   * The previous values of the changed properties. Properties that did not change are absent.
    * @example {
    *       "status": "pending"
    *     }
@@ -5222,15 +5225,15 @@ export type PayoutPaidEvent = {
    * @constant
    */
   type: "payout.paid";
-  /** The version in which it is rendered. */
+  /** The version in which the event is rendered. */
   version: VersionDate;
-  /** When it happened; retries count from it. */
+  /** Time of the event. Retries are scheduled from this time. */
   emitted_at: Timestamp;
   /** The same instant as `emitted_at`. */
   created: Timestamp;
-  /** What it concerns. */
+  /** The object of the event. */
   data: {
-    /** The object as it was then. */
+    /** The object at the time of the event. */
     payout: Payout;
   };
 };
@@ -5247,15 +5250,15 @@ export type PayoutFailedEvent = {
    * @constant
    */
   type: "payout.failed";
-  /** The version in which it is rendered. */
+  /** The version in which the event is rendered. */
   version: VersionDate;
-  /** When it happened; retries count from it. */
+  /** Time of the event. Retries are scheduled from this time. */
   emitted_at: Timestamp;
   /** The same instant as `emitted_at`. */
   created: Timestamp;
-  /** What it concerns. */
+  /** The object of the event. */
   data: {
-    /** The object as it was then. */
+    /** The object at the time of the event. */
     payout: Payout;
   };
 };
@@ -5272,15 +5275,15 @@ export type PayoutCanceledEvent = {
    * @constant
    */
   type: "payout.canceled";
-  /** The version in which it is rendered. */
+  /** The version in which the event is rendered. */
   version: VersionDate;
-  /** When it happened; retries count from it. */
+  /** Time of the event. Retries are scheduled from this time. */
   emitted_at: Timestamp;
   /** The same instant as `emitted_at`. */
   created: Timestamp;
-  /** What it concerns. */
+  /** The object of the event. */
   data: {
-    /** The object as it was then. */
+    /** The object at the time of the event. */
     payout: Payout;
   };
 };
@@ -5297,15 +5300,15 @@ export type PayoutReturnedEvent = {
    * @constant
    */
   type: "payout.returned";
-  /** The version in which it is rendered. */
+  /** The version in which the event is rendered. */
   version: VersionDate;
-  /** When it happened; retries count from it. */
+  /** Time of the event. Retries are scheduled from this time. */
   emitted_at: Timestamp;
   /** The same instant as `emitted_at`. */
   created: Timestamp;
-  /** What it concerns. */
+  /** The object of the event. */
   data: {
-    /** The object as it was then. */
+    /** The object at the time of the event. */
     payout: Payout;
   };
 };
@@ -5322,15 +5325,15 @@ export type PayoutDestinationCreatedEvent = {
    * @constant
    */
   type: "payout_destination.created";
-  /** The version in which it is rendered. */
+  /** The version in which the event is rendered. */
   version: VersionDate;
-  /** When it happened; retries count from it. */
+  /** Time of the event. Retries are scheduled from this time. */
   emitted_at: Timestamp;
   /** The same instant as `emitted_at`. */
   created: Timestamp;
-  /** What it concerns. */
+  /** The object of the event. */
   data: {
-    /** The object as it was then. */
+    /** The object at the time of the event. */
     payout_destination: PayoutDestination;
   };
 };
@@ -5347,15 +5350,15 @@ export type PayoutDestinationActivatedEvent = {
    * @constant
    */
   type: "payout_destination.activated";
-  /** The version in which it is rendered. */
+  /** The version in which the event is rendered. */
   version: VersionDate;
-  /** When it happened; retries count from it. */
+  /** Time of the event. Retries are scheduled from this time. */
   emitted_at: Timestamp;
   /** The same instant as `emitted_at`. */
   created: Timestamp;
-  /** What it concerns. */
+  /** The object of the event. */
   data: {
-    /** The object as it was then. */
+    /** The object at the time of the event. */
     payout_destination: PayoutDestination;
   };
 };
@@ -5372,15 +5375,15 @@ export type PayoutDestinationDeniedEvent = {
    * @constant
    */
   type: "payout_destination.denied";
-  /** The version in which it is rendered. */
+  /** The version in which the event is rendered. */
   version: VersionDate;
-  /** When it happened; retries count from it. */
+  /** Time of the event. Retries are scheduled from this time. */
   emitted_at: Timestamp;
   /** The same instant as `emitted_at`. */
   created: Timestamp;
-  /** What it concerns. */
+  /** The object of the event. */
   data: {
-    /** The object as it was then. */
+    /** The object at the time of the event. */
     payout_destination: PayoutDestination;
   };
 };
@@ -5397,15 +5400,15 @@ export type PayoutDestinationDisabledEvent = {
    * @constant
    */
   type: "payout_destination.disabled";
-  /** The version in which it is rendered. */
+  /** The version in which the event is rendered. */
   version: VersionDate;
-  /** When it happened; retries count from it. */
+  /** Time of the event. Retries are scheduled from this time. */
   emitted_at: Timestamp;
   /** The same instant as `emitted_at`. */
   created: Timestamp;
-  /** What it concerns. */
+  /** The object of the event. */
   data: {
-    /** The object as it was then. */
+    /** The object at the time of the event. */
     payout_destination: PayoutDestination;
   };
 };
@@ -5422,15 +5425,15 @@ export type TreasuryReportSucceededEvent = {
    * @constant
    */
   type: "treasury_report.succeeded";
-  /** The version in which it is rendered. */
+  /** The version in which the event is rendered. */
   version: VersionDate;
-  /** When it happened; retries count from it. */
+  /** Time of the event. Retries are scheduled from this time. */
   emitted_at: Timestamp;
   /** The same instant as `emitted_at`. */
   created: Timestamp;
-  /** What it concerns. */
+  /** The object of the event. */
   data: {
-    /** The object as it was then. */
+    /** The object at the time of the event. */
     treasury_report: TreasuryReport;
   };
 };
@@ -5447,20 +5450,20 @@ export type TreasuryReportFailedEvent = {
    * @constant
    */
   type: "treasury_report.failed";
-  /** The version in which it is rendered. */
+  /** The version in which the event is rendered. */
   version: VersionDate;
-  /** When it happened; retries count from it. */
+  /** Time of the event. Retries are scheduled from this time. */
   emitted_at: Timestamp;
   /** The same instant as `emitted_at`. */
   created: Timestamp;
-  /** What it concerns. */
+  /** The object of the event. */
   data: {
-    /** The object as it was then. */
+    /** The object at the time of the event. */
     treasury_report: TreasuryReport;
   };
 };
 /**
- * What happened: the resource and a verb in the past tense.
+ * The type of the event: the resource and a verb in the past tense.
  * @example pass.installed
  * @enum {string}
  */
@@ -5523,7 +5526,7 @@ export type EventType = Open<"pass_template.created"
   | "treasury_report.succeeded"
   | "treasury_report.failed">;
 /**
- * An event type to be told about, or `*` for all of them.
+ * An event type to receive, or `*` for all of them.
  * @example pass.installed
  * @enum {string}
  */
@@ -5586,839 +5589,864 @@ export type EnabledEvent = Open<"*"
   | "payout_destination.disabled"
   | "treasury_report.succeeded"
   | "treasury_report.failed">;
-/** The version to be answered in. Without it the version applies that the tenant is pinned to in this environment. @example 2026-05-19 */
+/** The version to be answered in. Without this header, the version that the tenant is pinned to in this environment applies. @example 2026-05-19 */
 export type ServiceVersion = VersionDate;
 export type Refusal = { content: { "application/json": Error; }; };
 /**
- * A fresh second factor: the six digits of an authenticator app, or the `fct_` token shown by a completed challenge. Without it the request is refused with 403
- * `factor_required` and a `challenge_url`.
+ * A fresh second factor: the six digits of an authenticator app, or the `fct_` token that a completed challenge shows. Without it, the request is refused with
+ * 403 `factor_required` and a `challenge_url`.
  * @example 492816
  */
 export type ServiceFactor = string;
 /**
- * A UUID that names the logical operation. Within 24 hours the same key with the same request is answered with the stored response; with another request it is
- * refused.
+ * A UUID that identifies the logical operation. For 24 hours, the same key with the same request returns the stored response. The same key with a different
+ * request is refused.
  * @example 0197905f-2f6c-7d3e-8a41-5b6c7d8e9fa0
  */
 export type IdempotencyKey = string;
-/** How many records a page may hold. @example 25 */
+/** Number of records on a page. @example 25 */
 export type Limit = number;
 /**
- * A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was
- * made under.
+ * A `next_cursor` value: returns the records after it, in list order. Cannot be combined with `ending_before`. A cursor is valid only with the filters and the
+ * order that it was created with.
  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
  */
 export type StartingAfter = Cursor;
 /**
- * A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+ * A cursor: returns the records just before it, in list order. `has_more` and `next_cursor` then describe the way back. Cannot be combined with
+ * `starting_after`.
  * @example AZeQp3Y0c2sKc1oXkq9tVwAB
  */
 export type EndingBefore = Cursor;
-/** By time of creation: `desc` is newest first, `asc` oldest first. @example desc */
+/** Order by creation time: `desc` is newest first, `asc` oldest first. @example desc */
 export type Order = "asc" | "desc";
-/** Only records created after this instant, which is itself excluded. @example 2026-05-01 */
+/** Return only records created after this instant. @example 2026-05-01 */
 export type CreatedAfter = Instant;
-/** Only records created at this instant or later. @example 2026-05-01T00:00:00Z */
+/** Return only records created at this instant or later. @example 2026-05-01T00:00:00Z */
 export type CreatedGte = Instant;
-/** Only records created later than this instant. @example 2026-05-01T00:00:00Z */
+/** Return only records created later than this instant. @example 2026-05-01T00:00:00Z */
 export type CreatedGt = Instant;
-/** Only records created at this instant or earlier. @example 2026-06-01T00:00:00Z */
+/** Return only records created at this instant or earlier. @example 2026-06-01T00:00:00Z */
 export type CreatedLte = Instant;
-/** Only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
+/** Return only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
 export type CreatedLt = Instant;
 export type ListAuditEntriesQuery = {
-  /** How many records a page may hold. @example 25 */
+  /** Number of records on a page. @example 25 */
   limit?: Limit;
   /**
-   * A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was
-   * made under.
+   * A `next_cursor` value: returns the records after it, in list order. Cannot be combined with `ending_before`. A cursor is valid only with the filters and
+   * the order that it was created with.
    * @example AZeQp3Y0c2sKc1oXkq9tVwAB
    */
   starting_after?: StartingAfter;
   /**
-   * A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+   * A cursor: returns the records just before it, in list order. `has_more` and `next_cursor` then describe the way back. Cannot be combined with
+   * `starting_after`.
    * @example AZeQp3Y0c2sKc1oXkq9tVwAB
    */
   ending_before?: EndingBefore;
-  /** By time of creation: `desc` is newest first, `asc` oldest first. @example desc */
+  /** Order by creation time: `desc` is newest first, `asc` oldest first. @example desc */
   order?: Order;
-  /** Only records created after this instant, which is itself excluded. @example 2026-05-01 */
+  /** Return only records created after this instant. @example 2026-05-01 */
   created_after?: CreatedAfter;
-  /** Only records created at this instant or later. @example 2026-05-01T00:00:00Z */
+  /** Return only records created at this instant or later. @example 2026-05-01T00:00:00Z */
   "created[gte]"?: CreatedGte;
-  /** Only records created later than this instant. @example 2026-05-01T00:00:00Z */
+  /** Return only records created later than this instant. @example 2026-05-01T00:00:00Z */
   "created[gt]"?: CreatedGt;
-  /** Only records created at this instant or earlier. @example 2026-06-01T00:00:00Z */
+  /** Return only records created at this instant or earlier. @example 2026-06-01T00:00:00Z */
   "created[lte]"?: CreatedLte;
-  /** Only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
+  /** Return only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
   "created[lt]"?: CreatedLt;
-  /** Only what this key, token or member did. @example key_01jx1a2b3c4d5e6f7g8h9j0k1m */
+  /** Return only entries of this key, token or member. @example key_01jx1a2b3c4d5e6f7g8h9j0k1m */
   actor_id?: string;
-  /** Only this action. @example pass.revoked */
+  /** Return only entries with this action. @example pass.revoked */
   action?: string;
-  /** Only what was done to this object. @example pass_01jx3a9b8c7d6e5f4g3h2j1k0m */
+  /** Return only entries about this object. @example pass_01jx3a9b8c7d6e5f4g3h2j1k0m */
   target_id?: string;
 };
 export type ListRequestLogsQuery = {
-  /** How many records a page may hold. @example 25 */
+  /** Number of records on a page. @example 25 */
   limit?: Limit;
   /**
-   * A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was
-   * made under.
+   * A `next_cursor` value: returns the records after it, in list order. Cannot be combined with `ending_before`. A cursor is valid only with the filters and
+   * the order that it was created with.
    * @example AZeQp3Y0c2sKc1oXkq9tVwAB
    */
   starting_after?: StartingAfter;
   /**
-   * A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+   * A cursor: returns the records just before it, in list order. `has_more` and `next_cursor` then describe the way back. Cannot be combined with
+   * `starting_after`.
    * @example AZeQp3Y0c2sKc1oXkq9tVwAB
    */
   ending_before?: EndingBefore;
-  /** By time of creation: `desc` is newest first, `asc` oldest first. @example desc */
+  /** Order by creation time: `desc` is newest first, `asc` oldest first. @example desc */
   order?: Order;
-  /** Only records created after this instant, which is itself excluded. @example 2026-05-01 */
+  /** Return only records created after this instant. @example 2026-05-01 */
   created_after?: CreatedAfter;
-  /** Only records created at this instant or later. @example 2026-05-01T00:00:00Z */
+  /** Return only records created at this instant or later. @example 2026-05-01T00:00:00Z */
   "created[gte]"?: CreatedGte;
-  /** Only records created later than this instant. @example 2026-05-01T00:00:00Z */
+  /** Return only records created later than this instant. @example 2026-05-01T00:00:00Z */
   "created[gt]"?: CreatedGt;
-  /** Only records created at this instant or earlier. @example 2026-06-01T00:00:00Z */
+  /** Return only records created at this instant or earlier. @example 2026-06-01T00:00:00Z */
   "created[lte]"?: CreatedLte;
-  /** Only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
+  /** Return only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
   "created[lt]"?: CreatedLt;
-  /** Only the request with this identifier, as in its `Request-Id` header. @example req_01jx3k7q2m4n6p8r0s2t4v6w8x */
+  /** Return only the request with this identifier, as in its `Request-Id` header. @example req_01jx3k7q2m4n6p8r0s2t4v6w8x */
   request_id?: RequestId;
-  /** Only requests that were answered with this status, or with one of its class. @example 4xx */
+  /** Return only requests that were answered with this status, or with a status of this class. @example 4xx */
   status?: string;
-  /** Only requests with this method. @example POST */
+  /** Return only requests with this method. @example POST */
   method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-  /** Only requests for exactly this path, without a query. @example /v1/passes */
+  /** Return only requests with exactly this path, without a query. @example /v1/passes */
   path?: string;
-  /** Only requests of this operation, whatever object their path names. @example createPass */
+  /** Return only requests of this operation, for any object in the path. @example createPass */
   operation?: string;
-  /** Only requests with this key or access token. @example key_01jx1a2b3c4d5e6f7g8h9j0k1m */
+  /** Return only requests with this key or access token. @example key_01jx1a2b3c4d5e6f7g8h9j0k1m */
   key_id?: string;
 };
-/** The request. @example req_01jx3k7q2m4n6p8r0s2t4v6w8x */
+/** The request log. @example req_01jx3k7q2m4n6p8r0s2t4v6w8x */
 export type RequestId_2 = RequestId;
 /**
- * A sandbox secret key of the same tenant with the scope `admin`, as `Bearer svc_sk_sandbox_…`: what is promoted is read with it.
+ * A sandbox secret key of the same tenant with the scope `admin`, as `Bearer svc_sk_sandbox_…`. The service reads the sandbox objects with this key.
  * @example Bearer svc_sk_sandbox_0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefg1A2b3C
  */
 export type SandboxAuthorization = string;
 export type ListPromotionsQuery = {
-  /** How many records a page may hold. @example 25 */
+  /** Number of records on a page. @example 25 */
   limit?: Limit;
   /**
-   * A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was
-   * made under.
+   * A `next_cursor` value: returns the records after it, in list order. Cannot be combined with `ending_before`. A cursor is valid only with the filters and
+   * the order that it was created with.
    * @example AZeQp3Y0c2sKc1oXkq9tVwAB
    */
   starting_after?: StartingAfter;
   /**
-   * A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+   * A cursor: returns the records just before it, in list order. `has_more` and `next_cursor` then describe the way back. Cannot be combined with
+   * `starting_after`.
    * @example AZeQp3Y0c2sKc1oXkq9tVwAB
    */
   ending_before?: EndingBefore;
-  /** By time of creation: `desc` is newest first, `asc` oldest first. @example desc */
+  /** Order by creation time: `desc` is newest first, `asc` oldest first. @example desc */
   order?: Order;
-  /** Only records created after this instant, which is itself excluded. @example 2026-05-01 */
+  /** Return only records created after this instant. @example 2026-05-01 */
   created_after?: CreatedAfter;
-  /** Only records created at this instant or later. @example 2026-05-01T00:00:00Z */
+  /** Return only records created at this instant or later. @example 2026-05-01T00:00:00Z */
   "created[gte]"?: CreatedGte;
-  /** Only records created later than this instant. @example 2026-05-01T00:00:00Z */
+  /** Return only records created later than this instant. @example 2026-05-01T00:00:00Z */
   "created[gt]"?: CreatedGt;
-  /** Only records created at this instant or earlier. @example 2026-06-01T00:00:00Z */
+  /** Return only records created at this instant or earlier. @example 2026-06-01T00:00:00Z */
   "created[lte]"?: CreatedLte;
-  /** Only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
+  /** Return only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
   "created[lt]"?: CreatedLt;
 };
 /** The promotion. @example prm_01jxa9b8c7d6e5f4g3h2j1k0mn */
 export type PromotionId_2 = PromotionId;
 export type ListPassTemplatesQuery = {
-  /** How many records a page may hold. @example 25 */
+  /** Number of records on a page. @example 25 */
   limit?: Limit;
   /**
-   * A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was
-   * made under.
+   * A `next_cursor` value: returns the records after it, in list order. Cannot be combined with `ending_before`. A cursor is valid only with the filters and
+   * the order that it was created with.
    * @example AZeQp3Y0c2sKc1oXkq9tVwAB
    */
   starting_after?: StartingAfter;
   /**
-   * A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+   * A cursor: returns the records just before it, in list order. `has_more` and `next_cursor` then describe the way back. Cannot be combined with
+   * `starting_after`.
    * @example AZeQp3Y0c2sKc1oXkq9tVwAB
    */
   ending_before?: EndingBefore;
-  /** By time of creation: `desc` is newest first, `asc` oldest first. @example desc */
+  /** Order by creation time: `desc` is newest first, `asc` oldest first. @example desc */
   order?: Order;
-  /** Only records created after this instant, which is itself excluded. @example 2026-05-01 */
+  /** Return only records created after this instant. @example 2026-05-01 */
   created_after?: CreatedAfter;
-  /** Only records created at this instant or later. @example 2026-05-01T00:00:00Z */
+  /** Return only records created at this instant or later. @example 2026-05-01T00:00:00Z */
   "created[gte]"?: CreatedGte;
-  /** Only records created later than this instant. @example 2026-05-01T00:00:00Z */
+  /** Return only records created later than this instant. @example 2026-05-01T00:00:00Z */
   "created[gt]"?: CreatedGt;
-  /** Only records created at this instant or earlier. @example 2026-06-01T00:00:00Z */
+  /** Return only records created at this instant or earlier. @example 2026-06-01T00:00:00Z */
   "created[lte]"?: CreatedLte;
-  /** Only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
+  /** Return only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
   "created[lt]"?: CreatedLt;
-  /** Only templates of this kind. @example loyalty */
+  /** Return only templates of this kind. @example loyalty */
   kind?: PassTemplateKind;
-  /** Only templates in this status. @example active */
+  /** Return only templates in this status. @example active */
   status?: PassTemplateStatus;
 };
 /** The template. @example tpl_01jx2f8m3q5r7s9t1v3w5x7y9z */
 export type TemplateId_2 = TemplateId;
-/** Only passes in this status. @example installed */
+/** Return only passes in this status. @example installed */
 export type PassStatusFilter = PassStatus;
-/** Only passes of this template. @example tpl_01jx2f8m3q5r7s9t1v3w5x7y9z */
+/** Return only passes of this template. @example tpl_01jx2f8m3q5r7s9t1v3w5x7y9z */
 export type PassTemplateFilter = TemplateId;
-/** Whether archived passes are included; otherwise they are left out. @example true */
+/** Whether to include archived passes. @example true */
 export type IncludeArchived = boolean;
 export type ListPassesQuery = {
-  /** How many records a page may hold. @example 25 */
+  /** Number of records on a page. @example 25 */
   limit?: Limit;
   /**
-   * A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was
-   * made under.
+   * A `next_cursor` value: returns the records after it, in list order. Cannot be combined with `ending_before`. A cursor is valid only with the filters and
+   * the order that it was created with.
    * @example AZeQp3Y0c2sKc1oXkq9tVwAB
    */
   starting_after?: StartingAfter;
   /**
-   * A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+   * A cursor: returns the records just before it, in list order. `has_more` and `next_cursor` then describe the way back. Cannot be combined with
+   * `starting_after`.
    * @example AZeQp3Y0c2sKc1oXkq9tVwAB
    */
   ending_before?: EndingBefore;
-  /** By time of creation: `desc` is newest first, `asc` oldest first. @example desc */
+  /** Order by creation time: `desc` is newest first, `asc` oldest first. @example desc */
   order?: Order;
-  /** Only records created after this instant, which is itself excluded. @example 2026-05-01 */
+  /** Return only records created after this instant. @example 2026-05-01 */
   created_after?: CreatedAfter;
-  /** Only records created at this instant or later. @example 2026-05-01T00:00:00Z */
+  /** Return only records created at this instant or later. @example 2026-05-01T00:00:00Z */
   "created[gte]"?: CreatedGte;
-  /** Only records created later than this instant. @example 2026-05-01T00:00:00Z */
+  /** Return only records created later than this instant. @example 2026-05-01T00:00:00Z */
   "created[gt]"?: CreatedGt;
-  /** Only records created at this instant or earlier. @example 2026-06-01T00:00:00Z */
+  /** Return only records created at this instant or earlier. @example 2026-06-01T00:00:00Z */
   "created[lte]"?: CreatedLte;
-  /** Only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
+  /** Return only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
   "created[lt]"?: CreatedLt;
-  /** Only passes in this status. @example installed */
+  /** Return only passes in this status. @example installed */
   status?: PassStatusFilter;
-  /** Only passes of this template. @example tpl_01jx2f8m3q5r7s9t1v3w5x7y9z */
+  /** Return only passes of this template. @example tpl_01jx2f8m3q5r7s9t1v3w5x7y9z */
   template_id?: PassTemplateFilter;
-  /** Whether archived passes are included; otherwise they are left out. @example true */
+  /** Whether to include archived passes. @example true */
   include_archived?: IncludeArchived;
 };
 export type CountPassesQuery = {
-  /** Only records created after this instant, which is itself excluded. @example 2026-05-01 */
+  /** Return only records created after this instant. @example 2026-05-01 */
   created_after?: CreatedAfter;
-  /** Only records created at this instant or later. @example 2026-05-01T00:00:00Z */
+  /** Return only records created at this instant or later. @example 2026-05-01T00:00:00Z */
   "created[gte]"?: CreatedGte;
-  /** Only records created later than this instant. @example 2026-05-01T00:00:00Z */
+  /** Return only records created later than this instant. @example 2026-05-01T00:00:00Z */
   "created[gt]"?: CreatedGt;
-  /** Only records created at this instant or earlier. @example 2026-06-01T00:00:00Z */
+  /** Return only records created at this instant or earlier. @example 2026-06-01T00:00:00Z */
   "created[lte]"?: CreatedLte;
-  /** Only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
+  /** Return only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
   "created[lt]"?: CreatedLt;
-  /** Only passes in this status. @example installed */
+  /** Return only passes in this status. @example installed */
   status?: PassStatusFilter;
-  /** Only passes of this template. @example tpl_01jx2f8m3q5r7s9t1v3w5x7y9z */
+  /** Return only passes of this template. @example tpl_01jx2f8m3q5r7s9t1v3w5x7y9z */
   template_id?: PassTemplateFilter;
-  /** Whether archived passes are included; otherwise they are left out. @example true */
+  /** Whether to include archived passes. @example true */
   include_archived?: IncludeArchived;
 };
 /** The pass. @example pass_01jx3a9b8c7d6e5f4g3h2j1k0m */
 export type PassId_2 = PassId;
 export type ListScansQuery = {
-  /** How many records a page may hold. @example 25 */
+  /** Number of records on a page. @example 25 */
   limit?: Limit;
   /**
-   * A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was
-   * made under.
+   * A `next_cursor` value: returns the records after it, in list order. Cannot be combined with `ending_before`. A cursor is valid only with the filters and
+   * the order that it was created with.
    * @example AZeQp3Y0c2sKc1oXkq9tVwAB
    */
   starting_after?: StartingAfter;
   /**
-   * A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+   * A cursor: returns the records just before it, in list order. `has_more` and `next_cursor` then describe the way back. Cannot be combined with
+   * `starting_after`.
    * @example AZeQp3Y0c2sKc1oXkq9tVwAB
    */
   ending_before?: EndingBefore;
-  /** By time of creation: `desc` is newest first, `asc` oldest first. @example desc */
+  /** Order by creation time: `desc` is newest first, `asc` oldest first. @example desc */
   order?: Order;
-  /** Only records created after this instant, which is itself excluded. @example 2026-05-01 */
+  /** Return only records created after this instant. @example 2026-05-01 */
   created_after?: CreatedAfter;
-  /** Only records created at this instant or later. @example 2026-05-01T00:00:00Z */
+  /** Return only records created at this instant or later. @example 2026-05-01T00:00:00Z */
   "created[gte]"?: CreatedGte;
-  /** Only records created later than this instant. @example 2026-05-01T00:00:00Z */
+  /** Return only records created later than this instant. @example 2026-05-01T00:00:00Z */
   "created[gt]"?: CreatedGt;
-  /** Only records created at this instant or earlier. @example 2026-06-01T00:00:00Z */
+  /** Return only records created at this instant or earlier. @example 2026-06-01T00:00:00Z */
   "created[lte]"?: CreatedLte;
-  /** Only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
+  /** Return only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
   "created[lt]"?: CreatedLt;
-  /** Only scans of this pass. @example pass_01jx3a9b8c7d6e5f4g3h2j1k0m */
+  /** Return only scans of this pass. @example pass_01jx3a9b8c7d6e5f4g3h2j1k0m */
   pass_id?: PassId;
-  /** Only scans with this result. @example accepted */
+  /** Return only scans with this result. @example accepted */
   result?: ScanResult;
 };
 /** The scan. @example scan_01jx4b9c8d7e6f5g4h3j2k1m0n */
 export type ScanId_2 = ScanId;
 export type ListWebhookEndpointsQuery = {
-  /** How many records a page may hold. @example 25 */
+  /** Number of records on a page. @example 25 */
   limit?: Limit;
   /**
-   * A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was
-   * made under.
+   * A `next_cursor` value: returns the records after it, in list order. Cannot be combined with `ending_before`. A cursor is valid only with the filters and
+   * the order that it was created with.
    * @example AZeQp3Y0c2sKc1oXkq9tVwAB
    */
   starting_after?: StartingAfter;
   /**
-   * A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+   * A cursor: returns the records just before it, in list order. `has_more` and `next_cursor` then describe the way back. Cannot be combined with
+   * `starting_after`.
    * @example AZeQp3Y0c2sKc1oXkq9tVwAB
    */
   ending_before?: EndingBefore;
-  /** By time of creation: `desc` is newest first, `asc` oldest first. @example desc */
+  /** Order by creation time: `desc` is newest first, `asc` oldest first. @example desc */
   order?: Order;
-  /** Only records created after this instant, which is itself excluded. @example 2026-05-01 */
+  /** Return only records created after this instant. @example 2026-05-01 */
   created_after?: CreatedAfter;
-  /** Only records created at this instant or later. @example 2026-05-01T00:00:00Z */
+  /** Return only records created at this instant or later. @example 2026-05-01T00:00:00Z */
   "created[gte]"?: CreatedGte;
-  /** Only records created later than this instant. @example 2026-05-01T00:00:00Z */
+  /** Return only records created later than this instant. @example 2026-05-01T00:00:00Z */
   "created[gt]"?: CreatedGt;
-  /** Only records created at this instant or earlier. @example 2026-06-01T00:00:00Z */
+  /** Return only records created at this instant or earlier. @example 2026-06-01T00:00:00Z */
   "created[lte]"?: CreatedLte;
-  /** Only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
+  /** Return only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
   "created[lt]"?: CreatedLt;
-  /** Only endpoints in this status. @example enabled */
+  /** Return only endpoints in this status. @example enabled */
   status?: WebhookEndpointStatus;
 };
 /** The webhook endpoint. @example whe_01jx5c9d8e7f6g5h4j3k2m1n0p */
 export type WebhookEndpointId_2 = WebhookEndpointId;
 export type ListDeliveryAttemptsQuery = {
-  /** How many records a page may hold. @example 25 */
+  /** Number of records on a page. @example 25 */
   limit?: Limit;
   /**
-   * A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was
-   * made under.
+   * A `next_cursor` value: returns the records after it, in list order. Cannot be combined with `ending_before`. A cursor is valid only with the filters and
+   * the order that it was created with.
    * @example AZeQp3Y0c2sKc1oXkq9tVwAB
    */
   starting_after?: StartingAfter;
   /**
-   * A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+   * A cursor: returns the records just before it, in list order. `has_more` and `next_cursor` then describe the way back. Cannot be combined with
+   * `starting_after`.
    * @example AZeQp3Y0c2sKc1oXkq9tVwAB
    */
   ending_before?: EndingBefore;
-  /** By time of creation: `desc` is newest first, `asc` oldest first. @example desc */
+  /** Order by creation time: `desc` is newest first, `asc` oldest first. @example desc */
   order?: Order;
-  /** Only records created after this instant, which is itself excluded. @example 2026-05-01 */
+  /** Return only records created after this instant. @example 2026-05-01 */
   created_after?: CreatedAfter;
-  /** Only records created at this instant or later. @example 2026-05-01T00:00:00Z */
+  /** Return only records created at this instant or later. @example 2026-05-01T00:00:00Z */
   "created[gte]"?: CreatedGte;
-  /** Only records created later than this instant. @example 2026-05-01T00:00:00Z */
+  /** Return only records created later than this instant. @example 2026-05-01T00:00:00Z */
   "created[gt]"?: CreatedGt;
-  /** Only records created at this instant or earlier. @example 2026-06-01T00:00:00Z */
+  /** Return only records created at this instant or earlier. @example 2026-06-01T00:00:00Z */
   "created[lte]"?: CreatedLte;
-  /** Only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
+  /** Return only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
   "created[lt]"?: CreatedLt;
-  /** Only attempts in this status. @example failed */
+  /** Return only attempts in this status. @example failed */
   status?: WebhookDeliveryAttemptStatus;
-  /** Only attempts to deliver this event. @example evt_01jx7e9f8g7h6j5k4m3n2p1q0r */
+  /** Return only attempts to deliver this event. @example evt_01jx7e9f8g7h6j5k4m3n2p1q0r */
   event_id?: EventId;
 };
 /** The delivery attempt. @example wdla_01jx6d9e8f7g6h5j4k3m2n1p0q */
 export type WebhookDeliveryAttemptId_2 = WebhookDeliveryAttemptId;
 export type ListEventsQuery = {
-  /** How many records a page may hold. @example 25 */
+  /** Number of records on a page. @example 25 */
   limit?: Limit;
   /**
-   * A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was
-   * made under.
+   * A `next_cursor` value: returns the records after it, in list order. Cannot be combined with `ending_before`. A cursor is valid only with the filters and
+   * the order that it was created with.
    * @example AZeQp3Y0c2sKc1oXkq9tVwAB
    */
   starting_after?: StartingAfter;
   /**
-   * A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+   * A cursor: returns the records just before it, in list order. `has_more` and `next_cursor` then describe the way back. Cannot be combined with
+   * `starting_after`.
    * @example AZeQp3Y0c2sKc1oXkq9tVwAB
    */
   ending_before?: EndingBefore;
-  /** By time of creation: `desc` is newest first, `asc` oldest first. @example desc */
+  /** Order by creation time: `desc` is newest first, `asc` oldest first. @example desc */
   order?: Order;
-  /** Only records created after this instant, which is itself excluded. @example 2026-05-01 */
+  /** Return only records created after this instant. @example 2026-05-01 */
   created_after?: CreatedAfter;
-  /** Only records created at this instant or later. @example 2026-05-01T00:00:00Z */
+  /** Return only records created at this instant or later. @example 2026-05-01T00:00:00Z */
   "created[gte]"?: CreatedGte;
-  /** Only records created later than this instant. @example 2026-05-01T00:00:00Z */
+  /** Return only records created later than this instant. @example 2026-05-01T00:00:00Z */
   "created[gt]"?: CreatedGt;
-  /** Only records created at this instant or earlier. @example 2026-06-01T00:00:00Z */
+  /** Return only records created at this instant or earlier. @example 2026-06-01T00:00:00Z */
   "created[lte]"?: CreatedLte;
-  /** Only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
+  /** Return only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
   "created[lt]"?: CreatedLt;
-  /** Only events of this type. @example pass.installed */
+  /** Return only events of this type. @example pass.installed */
   type?: EventType;
 };
 /** The event. @example evt_01jx7e9f8g7h6j5k4m3n2p1q0r */
 export type EventId_2 = EventId;
 export type ListCardholdersQuery = {
-  /** How many records a page may hold. @example 25 */
+  /** Number of records on a page. @example 25 */
   limit?: Limit;
   /**
-   * A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was
-   * made under.
+   * A `next_cursor` value: returns the records after it, in list order. Cannot be combined with `ending_before`. A cursor is valid only with the filters and
+   * the order that it was created with.
    * @example AZeQp3Y0c2sKc1oXkq9tVwAB
    */
   starting_after?: StartingAfter;
   /**
-   * A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+   * A cursor: returns the records just before it, in list order. `has_more` and `next_cursor` then describe the way back. Cannot be combined with
+   * `starting_after`.
    * @example AZeQp3Y0c2sKc1oXkq9tVwAB
    */
   ending_before?: EndingBefore;
-  /** By time of creation: `desc` is newest first, `asc` oldest first. @example desc */
+  /** Order by creation time: `desc` is newest first, `asc` oldest first. @example desc */
   order?: Order;
-  /** Only records created after this instant, which is itself excluded. @example 2026-05-01 */
+  /** Return only records created after this instant. @example 2026-05-01 */
   created_after?: CreatedAfter;
-  /** Only records created at this instant or later. @example 2026-05-01T00:00:00Z */
+  /** Return only records created at this instant or later. @example 2026-05-01T00:00:00Z */
   "created[gte]"?: CreatedGte;
-  /** Only records created later than this instant. @example 2026-05-01T00:00:00Z */
+  /** Return only records created later than this instant. @example 2026-05-01T00:00:00Z */
   "created[gt]"?: CreatedGt;
-  /** Only records created at this instant or earlier. @example 2026-06-01T00:00:00Z */
+  /** Return only records created at this instant or earlier. @example 2026-06-01T00:00:00Z */
   "created[lte]"?: CreatedLte;
-  /** Only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
+  /** Return only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
   "created[lt]"?: CreatedLt;
-  /** Only cardholders in this status. @example active */
+  /** Return only cardholders in this status. @example active */
   status?: CardholderStatus;
-  /** Only cardholders of this type. @example individual */
+  /** Return only cardholders of this type. @example individual */
   type?: CardholderType;
 };
 /** The cardholder. @example chd_01jxd19e8f7g6h5j4k3m2n1p0q */
 export type CardholderId_2 = CardholderId;
 export type ListSanctionsAlertsQuery = {
-  /** How many records a page may hold. @example 25 */
+  /** Number of records on a page. @example 25 */
   limit?: Limit;
   /**
-   * A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was
-   * made under.
+   * A `next_cursor` value: returns the records after it, in list order. Cannot be combined with `ending_before`. A cursor is valid only with the filters and
+   * the order that it was created with.
    * @example AZeQp3Y0c2sKc1oXkq9tVwAB
    */
   starting_after?: StartingAfter;
   /**
-   * A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+   * A cursor: returns the records just before it, in list order. `has_more` and `next_cursor` then describe the way back. Cannot be combined with
+   * `starting_after`.
    * @example AZeQp3Y0c2sKc1oXkq9tVwAB
    */
   ending_before?: EndingBefore;
-  /** By time of creation: `desc` is newest first, `asc` oldest first. @example desc */
+  /** Order by creation time: `desc` is newest first, `asc` oldest first. @example desc */
   order?: Order;
-  /** Only records created after this instant, which is itself excluded. @example 2026-05-01 */
+  /** Return only records created after this instant. @example 2026-05-01 */
   created_after?: CreatedAfter;
-  /** Only records created at this instant or later. @example 2026-05-01T00:00:00Z */
+  /** Return only records created at this instant or later. @example 2026-05-01T00:00:00Z */
   "created[gte]"?: CreatedGte;
-  /** Only records created later than this instant. @example 2026-05-01T00:00:00Z */
+  /** Return only records created later than this instant. @example 2026-05-01T00:00:00Z */
   "created[gt]"?: CreatedGt;
-  /** Only records created at this instant or earlier. @example 2026-06-01T00:00:00Z */
+  /** Return only records created at this instant or earlier. @example 2026-06-01T00:00:00Z */
   "created[lte]"?: CreatedLte;
-  /** Only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
+  /** Return only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
   "created[lt]"?: CreatedLt;
-  /** Only alerts in this status. @example open */
+  /** Return only alerts in this status. @example open */
   status?: SanctionsAlertStatus;
-  /** Only alerts on this cardholder. @example chd_01jxd19e8f7g6h5j4k3m2n1p0q */
+  /** Return only alerts about this cardholder. @example chd_01jxd19e8f7g6h5j4k3m2n1p0q */
   cardholder_id?: CardholderId;
 };
 /** The alert. @example sal_01jxe19f8g7h6j5k4m3n2p1q0r */
 export type SanctionsAlertId_2 = SanctionsAlertId;
 export type ListCardProgramsQuery = {
-  /** How many records a page may hold. @example 25 */
+  /** Number of records on a page. @example 25 */
   limit?: Limit;
   /**
-   * A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was
-   * made under.
+   * A `next_cursor` value: returns the records after it, in list order. Cannot be combined with `ending_before`. A cursor is valid only with the filters and
+   * the order that it was created with.
    * @example AZeQp3Y0c2sKc1oXkq9tVwAB
    */
   starting_after?: StartingAfter;
   /**
-   * A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+   * A cursor: returns the records just before it, in list order. `has_more` and `next_cursor` then describe the way back. Cannot be combined with
+   * `starting_after`.
    * @example AZeQp3Y0c2sKc1oXkq9tVwAB
    */
   ending_before?: EndingBefore;
-  /** By time of creation: `desc` is newest first, `asc` oldest first. @example desc */
+  /** Order by creation time: `desc` is newest first, `asc` oldest first. @example desc */
   order?: Order;
-  /** Only records created after this instant, which is itself excluded. @example 2026-05-01 */
+  /** Return only records created after this instant. @example 2026-05-01 */
   created_after?: CreatedAfter;
-  /** Only records created at this instant or later. @example 2026-05-01T00:00:00Z */
+  /** Return only records created at this instant or later. @example 2026-05-01T00:00:00Z */
   "created[gte]"?: CreatedGte;
-  /** Only records created later than this instant. @example 2026-05-01T00:00:00Z */
+  /** Return only records created later than this instant. @example 2026-05-01T00:00:00Z */
   "created[gt]"?: CreatedGt;
-  /** Only records created at this instant or earlier. @example 2026-06-01T00:00:00Z */
+  /** Return only records created at this instant or earlier. @example 2026-06-01T00:00:00Z */
   "created[lte]"?: CreatedLte;
-  /** Only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
+  /** Return only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
   "created[lt]"?: CreatedLt;
 };
 /** The card program. @example cprg_01jxf19g8h7j6k5m4n3p2q1r0s */
 export type CardProgramId_2 = CardProgramId;
 export type ListCardsQuery = {
-  /** How many records a page may hold. @example 25 */
+  /** Number of records on a page. @example 25 */
   limit?: Limit;
   /**
-   * A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was
-   * made under.
+   * A `next_cursor` value: returns the records after it, in list order. Cannot be combined with `ending_before`. A cursor is valid only with the filters and
+   * the order that it was created with.
    * @example AZeQp3Y0c2sKc1oXkq9tVwAB
    */
   starting_after?: StartingAfter;
   /**
-   * A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+   * A cursor: returns the records just before it, in list order. `has_more` and `next_cursor` then describe the way back. Cannot be combined with
+   * `starting_after`.
    * @example AZeQp3Y0c2sKc1oXkq9tVwAB
    */
   ending_before?: EndingBefore;
-  /** By time of creation: `desc` is newest first, `asc` oldest first. @example desc */
+  /** Order by creation time: `desc` is newest first, `asc` oldest first. @example desc */
   order?: Order;
-  /** Only records created after this instant, which is itself excluded. @example 2026-05-01 */
+  /** Return only records created after this instant. @example 2026-05-01 */
   created_after?: CreatedAfter;
-  /** Only records created at this instant or later. @example 2026-05-01T00:00:00Z */
+  /** Return only records created at this instant or later. @example 2026-05-01T00:00:00Z */
   "created[gte]"?: CreatedGte;
-  /** Only records created later than this instant. @example 2026-05-01T00:00:00Z */
+  /** Return only records created later than this instant. @example 2026-05-01T00:00:00Z */
   "created[gt]"?: CreatedGt;
-  /** Only records created at this instant or earlier. @example 2026-06-01T00:00:00Z */
+  /** Return only records created at this instant or earlier. @example 2026-06-01T00:00:00Z */
   "created[lte]"?: CreatedLte;
-  /** Only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
+  /** Return only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
   "created[lt]"?: CreatedLt;
-  /** Only cards in this status. @example active */
+  /** Return only cards in this status. @example active */
   status?: CardStatus;
-  /** Only cards of this type. @example virtual */
+  /** Return only cards of this type. @example virtual */
   type?: CardType;
-  /** Only cards of this cardholder. @example chd_01jxd19e8f7g6h5j4k3m2n1p0q */
+  /** Return only cards of this cardholder. @example chd_01jxd19e8f7g6h5j4k3m2n1p0q */
   cardholder_id?: CardholderId;
 };
 /** The card. @example card_01jxg19h8j7k6m5n4p3q2r1s0t */
 export type CardId_2 = CardId;
 export type ListProvisioningPayloadsQuery = {
-  /** How many records a page may hold. @example 25 */
+  /** Number of records on a page. @example 25 */
   limit?: Limit;
   /**
-   * A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was
-   * made under.
+   * A `next_cursor` value: returns the records after it, in list order. Cannot be combined with `ending_before`. A cursor is valid only with the filters and
+   * the order that it was created with.
    * @example AZeQp3Y0c2sKc1oXkq9tVwAB
    */
   starting_after?: StartingAfter;
   /**
-   * A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+   * A cursor: returns the records just before it, in list order. `has_more` and `next_cursor` then describe the way back. Cannot be combined with
+   * `starting_after`.
    * @example AZeQp3Y0c2sKc1oXkq9tVwAB
    */
   ending_before?: EndingBefore;
-  /** By time of creation: `desc` is newest first, `asc` oldest first. @example desc */
+  /** Order by creation time: `desc` is newest first, `asc` oldest first. @example desc */
   order?: Order;
-  /** Only records created after this instant, which is itself excluded. @example 2026-05-01 */
+  /** Return only records created after this instant. @example 2026-05-01 */
   created_after?: CreatedAfter;
-  /** Only records created at this instant or later. @example 2026-05-01T00:00:00Z */
+  /** Return only records created at this instant or later. @example 2026-05-01T00:00:00Z */
   "created[gte]"?: CreatedGte;
-  /** Only records created later than this instant. @example 2026-05-01T00:00:00Z */
+  /** Return only records created later than this instant. @example 2026-05-01T00:00:00Z */
   "created[gt]"?: CreatedGt;
-  /** Only records created at this instant or earlier. @example 2026-06-01T00:00:00Z */
+  /** Return only records created at this instant or earlier. @example 2026-06-01T00:00:00Z */
   "created[lte]"?: CreatedLte;
-  /** Only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
+  /** Return only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
   "created[lt]"?: CreatedLt;
 };
 /** The provisioning payload. @example ppl_01jxh19j8k7m6n5p4q3r2s1t0v */
 export type ProvisioningPayloadId_2 = ProvisioningPayloadId;
 export type ListWalletTokensQuery = {
-  /** How many records a page may hold. @example 25 */
+  /** Number of records on a page. @example 25 */
   limit?: Limit;
   /**
-   * A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was
-   * made under.
+   * A `next_cursor` value: returns the records after it, in list order. Cannot be combined with `ending_before`. A cursor is valid only with the filters and
+   * the order that it was created with.
    * @example AZeQp3Y0c2sKc1oXkq9tVwAB
    */
   starting_after?: StartingAfter;
   /**
-   * A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+   * A cursor: returns the records just before it, in list order. `has_more` and `next_cursor` then describe the way back. Cannot be combined with
+   * `starting_after`.
    * @example AZeQp3Y0c2sKc1oXkq9tVwAB
    */
   ending_before?: EndingBefore;
-  /** By time of creation: `desc` is newest first, `asc` oldest first. @example desc */
+  /** Order by creation time: `desc` is newest first, `asc` oldest first. @example desc */
   order?: Order;
-  /** Only records created after this instant, which is itself excluded. @example 2026-05-01 */
+  /** Return only records created after this instant. @example 2026-05-01 */
   created_after?: CreatedAfter;
-  /** Only records created at this instant or later. @example 2026-05-01T00:00:00Z */
+  /** Return only records created at this instant or later. @example 2026-05-01T00:00:00Z */
   "created[gte]"?: CreatedGte;
-  /** Only records created later than this instant. @example 2026-05-01T00:00:00Z */
+  /** Return only records created later than this instant. @example 2026-05-01T00:00:00Z */
   "created[gt]"?: CreatedGt;
-  /** Only records created at this instant or earlier. @example 2026-06-01T00:00:00Z */
+  /** Return only records created at this instant or earlier. @example 2026-06-01T00:00:00Z */
   "created[lte]"?: CreatedLte;
-  /** Only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
+  /** Return only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
   "created[lt]"?: CreatedLt;
-  /** Only tokens of this card. @example card_01jxg19h8j7k6m5n4p3q2r1s0t */
+  /** Return only tokens of this card. @example card_01jxg19h8j7k6m5n4p3q2r1s0t */
   card_id?: CardId;
 };
 /** The wallet token. @example wtk_01jxj19k8m7n6p5q4r3s2t1v0w */
 export type WalletTokenId_2 = WalletTokenId;
 export type ListCardTransactionsQuery = {
-  /** How many records a page may hold. @example 25 */
+  /** Number of records on a page. @example 25 */
   limit?: Limit;
   /**
-   * A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was
-   * made under.
+   * A `next_cursor` value: returns the records after it, in list order. Cannot be combined with `ending_before`. A cursor is valid only with the filters and
+   * the order that it was created with.
    * @example AZeQp3Y0c2sKc1oXkq9tVwAB
    */
   starting_after?: StartingAfter;
   /**
-   * A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+   * A cursor: returns the records just before it, in list order. `has_more` and `next_cursor` then describe the way back. Cannot be combined with
+   * `starting_after`.
    * @example AZeQp3Y0c2sKc1oXkq9tVwAB
    */
   ending_before?: EndingBefore;
-  /** By time of creation: `desc` is newest first, `asc` oldest first. @example desc */
+  /** Order by creation time: `desc` is newest first, `asc` oldest first. @example desc */
   order?: Order;
-  /** Only records created after this instant, which is itself excluded. @example 2026-05-01 */
+  /** Return only records created after this instant. @example 2026-05-01 */
   created_after?: CreatedAfter;
-  /** Only records created at this instant or later. @example 2026-05-01T00:00:00Z */
+  /** Return only records created at this instant or later. @example 2026-05-01T00:00:00Z */
   "created[gte]"?: CreatedGte;
-  /** Only records created later than this instant. @example 2026-05-01T00:00:00Z */
+  /** Return only records created later than this instant. @example 2026-05-01T00:00:00Z */
   "created[gt]"?: CreatedGt;
-  /** Only records created at this instant or earlier. @example 2026-06-01T00:00:00Z */
+  /** Return only records created at this instant or earlier. @example 2026-06-01T00:00:00Z */
   "created[lte]"?: CreatedLte;
-  /** Only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
+  /** Return only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
   "created[lt]"?: CreatedLt;
-  /** Only transactions of this card. @example card_01jxg19h8j7k6m5n4p3q2r1s0t */
+  /** Return only transactions of this card. @example card_01jxg19h8j7k6m5n4p3q2r1s0t */
   card_id?: CardId;
-  /** Only transactions of this cardholder. @example chd_01jxd19e8f7g6h5j4k3m2n1p0q */
+  /** Return only transactions of this cardholder. @example chd_01jxd19e8f7g6h5j4k3m2n1p0q */
   cardholder_id?: CardholderId;
-  /** Only transactions in this status. @example authorized */
+  /** Return only transactions in this status. @example authorized */
   status?: CardTransactionStatus;
-  /** Only transactions of this type. @example purchase */
+  /** Return only transactions of this type. @example purchase */
   type?: CardTransactionType;
-  /** Only transactions with merchants of this category. @example 5812 */
+  /** Return only transactions with merchants of this category. @example 5812 */
   category_code?: MerchantCategoryCode;
 };
 /** The transaction. @example ctx_01jxk19m8n7p6q5r4s3t2v1w0x */
 export type CardTransactionId_2 = CardTransactionId;
 export type ListAuthorizationDecisionsQuery = {
-  /** How many records a page may hold. @example 25 */
+  /** Number of records on a page. @example 25 */
   limit?: Limit;
   /**
-   * A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was
-   * made under.
+   * A `next_cursor` value: returns the records after it, in list order. Cannot be combined with `ending_before`. A cursor is valid only with the filters and
+   * the order that it was created with.
    * @example AZeQp3Y0c2sKc1oXkq9tVwAB
    */
   starting_after?: StartingAfter;
   /**
-   * A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+   * A cursor: returns the records just before it, in list order. `has_more` and `next_cursor` then describe the way back. Cannot be combined with
+   * `starting_after`.
    * @example AZeQp3Y0c2sKc1oXkq9tVwAB
    */
   ending_before?: EndingBefore;
-  /** By time of creation: `desc` is newest first, `asc` oldest first. @example desc */
+  /** Order by creation time: `desc` is newest first, `asc` oldest first. @example desc */
   order?: Order;
-  /** Only records created after this instant, which is itself excluded. @example 2026-05-01 */
+  /** Return only records created after this instant. @example 2026-05-01 */
   created_after?: CreatedAfter;
-  /** Only records created at this instant or later. @example 2026-05-01T00:00:00Z */
+  /** Return only records created at this instant or later. @example 2026-05-01T00:00:00Z */
   "created[gte]"?: CreatedGte;
-  /** Only records created later than this instant. @example 2026-05-01T00:00:00Z */
+  /** Return only records created later than this instant. @example 2026-05-01T00:00:00Z */
   "created[gt]"?: CreatedGt;
-  /** Only records created at this instant or earlier. @example 2026-06-01T00:00:00Z */
+  /** Return only records created at this instant or earlier. @example 2026-06-01T00:00:00Z */
   "created[lte]"?: CreatedLte;
-  /** Only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
+  /** Return only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
   "created[lt]"?: CreatedLt;
-  /** Only decisions in this status. @example timed_out */
+  /** Return only decisions in this status. @example timed_out */
   status?: AuthorizationDecisionStatus;
-  /** Only the decision on this transaction. @example ctx_01jxk19m8n7p6q5r4s3t2v1w0x */
+  /** Return only the decision about this transaction. @example ctx_01jxk19m8n7p6q5r4s3t2v1w0x */
   card_transaction_id?: CardTransactionId;
 };
 /** The decision. @example azd_01jxn19p8q7r6s5t4v3w2x1y0z */
 export type AuthorizationDecisionId_2 = AuthorizationDecisionId;
 export type ListDisputesQuery = {
-  /** How many records a page may hold. @example 25 */
+  /** Number of records on a page. @example 25 */
   limit?: Limit;
   /**
-   * A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was
-   * made under.
+   * A `next_cursor` value: returns the records after it, in list order. Cannot be combined with `ending_before`. A cursor is valid only with the filters and
+   * the order that it was created with.
    * @example AZeQp3Y0c2sKc1oXkq9tVwAB
    */
   starting_after?: StartingAfter;
   /**
-   * A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+   * A cursor: returns the records just before it, in list order. `has_more` and `next_cursor` then describe the way back. Cannot be combined with
+   * `starting_after`.
    * @example AZeQp3Y0c2sKc1oXkq9tVwAB
    */
   ending_before?: EndingBefore;
-  /** By time of creation: `desc` is newest first, `asc` oldest first. @example desc */
+  /** Order by creation time: `desc` is newest first, `asc` oldest first. @example desc */
   order?: Order;
-  /** Only records created after this instant, which is itself excluded. @example 2026-05-01 */
+  /** Return only records created after this instant. @example 2026-05-01 */
   created_after?: CreatedAfter;
-  /** Only records created at this instant or later. @example 2026-05-01T00:00:00Z */
+  /** Return only records created at this instant or later. @example 2026-05-01T00:00:00Z */
   "created[gte]"?: CreatedGte;
-  /** Only records created later than this instant. @example 2026-05-01T00:00:00Z */
+  /** Return only records created later than this instant. @example 2026-05-01T00:00:00Z */
   "created[gt]"?: CreatedGt;
-  /** Only records created at this instant or earlier. @example 2026-06-01T00:00:00Z */
+  /** Return only records created at this instant or earlier. @example 2026-06-01T00:00:00Z */
   "created[lte]"?: CreatedLte;
-  /** Only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
+  /** Return only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
   "created[lt]"?: CreatedLt;
-  /** Only disputes in this status. @example submitted */
+  /** Return only disputes in this status. @example submitted */
   status?: DisputeStatus;
-  /** Only disputes for this reason. @example fraudulent */
+  /** Return only disputes with this reason. @example fraudulent */
   reason?: DisputeReason;
-  /** Only disputes of this transaction. @example ctx_01jxk19m8n7p6q5r4s3t2v1w0x */
+  /** Return only disputes of this transaction. @example ctx_01jxk19m8n7p6q5r4s3t2v1w0x */
   card_transaction_id?: CardTransactionId;
 };
 /** The dispute. @example dsp_01jxm19n8p7q6r5s4t3v2w1x0y */
 export type DisputeId_2 = DisputeId;
 export type ListSettlementsQuery = {
-  /** How many records a page may hold. @example 25 */
+  /** Number of records on a page. @example 25 */
   limit?: Limit;
   /**
-   * A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was
-   * made under.
+   * A `next_cursor` value: returns the records after it, in list order. Cannot be combined with `ending_before`. A cursor is valid only with the filters and
+   * the order that it was created with.
    * @example AZeQp3Y0c2sKc1oXkq9tVwAB
    */
   starting_after?: StartingAfter;
   /**
-   * A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+   * A cursor: returns the records just before it, in list order. `has_more` and `next_cursor` then describe the way back. Cannot be combined with
+   * `starting_after`.
    * @example AZeQp3Y0c2sKc1oXkq9tVwAB
    */
   ending_before?: EndingBefore;
-  /** By time of creation: `desc` is newest first, `asc` oldest first. @example desc */
+  /** Order by creation time: `desc` is newest first, `asc` oldest first. @example desc */
   order?: Order;
-  /** Only records created after this instant, which is itself excluded. @example 2026-05-01 */
+  /** Return only records created after this instant. @example 2026-05-01 */
   created_after?: CreatedAfter;
-  /** Only records created at this instant or later. @example 2026-05-01T00:00:00Z */
+  /** Return only records created at this instant or later. @example 2026-05-01T00:00:00Z */
   "created[gte]"?: CreatedGte;
-  /** Only records created later than this instant. @example 2026-05-01T00:00:00Z */
+  /** Return only records created later than this instant. @example 2026-05-01T00:00:00Z */
   "created[gt]"?: CreatedGt;
-  /** Only records created at this instant or earlier. @example 2026-06-01T00:00:00Z */
+  /** Return only records created at this instant or earlier. @example 2026-06-01T00:00:00Z */
   "created[lte]"?: CreatedLte;
-  /** Only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
+  /** Return only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
   "created[lt]"?: CreatedLt;
-  /** Only settlements in this status. @example settled */
+  /** Return only settlements in this status. @example settled */
   status?: SettlementStatus;
 };
 /** The settlement. @example stl_01jxp19q8r7s6t5v4w3x2y1z0a */
 export type SettlementId_2 = SettlementId;
 export type ListSettlementLinesQuery = {
-  /** How many records a page may hold. @example 25 */
+  /** Number of records on a page. @example 25 */
   limit?: Limit;
   /**
-   * A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was
-   * made under.
+   * A `next_cursor` value: returns the records after it, in list order. Cannot be combined with `ending_before`. A cursor is valid only with the filters and
+   * the order that it was created with.
    * @example AZeQp3Y0c2sKc1oXkq9tVwAB
    */
   starting_after?: StartingAfter;
   /**
-   * A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+   * A cursor: returns the records just before it, in list order. `has_more` and `next_cursor` then describe the way back. Cannot be combined with
+   * `starting_after`.
    * @example AZeQp3Y0c2sKc1oXkq9tVwAB
    */
   ending_before?: EndingBefore;
-  /** By time of creation: `desc` is newest first, `asc` oldest first. @example desc */
+  /** Order by creation time: `desc` is newest first, `asc` oldest first. @example desc */
   order?: Order;
-  /** Only records created after this instant, which is itself excluded. @example 2026-05-01 */
+  /** Return only records created after this instant. @example 2026-05-01 */
   created_after?: CreatedAfter;
-  /** Only records created at this instant or later. @example 2026-05-01T00:00:00Z */
+  /** Return only records created at this instant or later. @example 2026-05-01T00:00:00Z */
   "created[gte]"?: CreatedGte;
-  /** Only records created later than this instant. @example 2026-05-01T00:00:00Z */
+  /** Return only records created later than this instant. @example 2026-05-01T00:00:00Z */
   "created[gt]"?: CreatedGt;
-  /** Only records created at this instant or earlier. @example 2026-06-01T00:00:00Z */
+  /** Return only records created at this instant or earlier. @example 2026-06-01T00:00:00Z */
   "created[lte]"?: CreatedLte;
-  /** Only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
+  /** Return only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
   "created[lt]"?: CreatedLt;
-  /** Only lines of this type. @example interchange */
+  /** Return only lines of this type. @example interchange */
   type?: SettlementLineType;
-  /** Only lines of this transaction or dispute. @example ctx_01jxk19m8n7p6q5r4s3t2v1w0x */
+  /** Return only lines of this transaction or dispute. @example ctx_01jxk19m8n7p6q5r4s3t2v1w0x */
   source_id?: string;
 };
 export type ListPayoutsQuery = {
-  /** How many records a page may hold. @example 25 */
+  /** Number of records on a page. @example 25 */
   limit?: Limit;
   /**
-   * A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was
-   * made under.
+   * A `next_cursor` value: returns the records after it, in list order. Cannot be combined with `ending_before`. A cursor is valid only with the filters and
+   * the order that it was created with.
    * @example AZeQp3Y0c2sKc1oXkq9tVwAB
    */
   starting_after?: StartingAfter;
   /**
-   * A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+   * A cursor: returns the records just before it, in list order. `has_more` and `next_cursor` then describe the way back. Cannot be combined with
+   * `starting_after`.
    * @example AZeQp3Y0c2sKc1oXkq9tVwAB
    */
   ending_before?: EndingBefore;
-  /** By time of creation: `desc` is newest first, `asc` oldest first. @example desc */
+  /** Order by creation time: `desc` is newest first, `asc` oldest first. @example desc */
   order?: Order;
-  /** Only records created after this instant, which is itself excluded. @example 2026-05-01 */
+  /** Return only records created after this instant. @example 2026-05-01 */
   created_after?: CreatedAfter;
-  /** Only records created at this instant or later. @example 2026-05-01T00:00:00Z */
+  /** Return only records created at this instant or later. @example 2026-05-01T00:00:00Z */
   "created[gte]"?: CreatedGte;
-  /** Only records created later than this instant. @example 2026-05-01T00:00:00Z */
+  /** Return only records created later than this instant. @example 2026-05-01T00:00:00Z */
   "created[gt]"?: CreatedGt;
-  /** Only records created at this instant or earlier. @example 2026-06-01T00:00:00Z */
+  /** Return only records created at this instant or earlier. @example 2026-06-01T00:00:00Z */
   "created[lte]"?: CreatedLte;
-  /** Only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
+  /** Return only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
   "created[lt]"?: CreatedLt;
-  /** Only payouts in this status. @example paid */
+  /** Return only payouts in this status. @example paid */
   status?: PayoutStatus;
-  /** Only payouts to this destination. @example pod_01jxs19t8v7w6x5y4z3a2b1c0d */
+  /** Return only payouts to this destination. @example pod_01jxs19t8v7w6x5y4z3a2b1c0d */
   destination_id?: PayoutDestinationId;
-  /** Only payouts of this settlement. @example stl_01jxp19q8r7s6t5v4w3x2y1z0a */
+  /** Return only payouts of this settlement. @example stl_01jxp19q8r7s6t5v4w3x2y1z0a */
   settlement_id?: SettlementId;
 };
 /** The payout. @example po_01jxr19s8t7v6w5x4y3z2a1b0c */
 export type PayoutId_2 = PayoutId;
 export type ListPayoutDestinationsQuery = {
-  /** How many records a page may hold. @example 25 */
+  /** Number of records on a page. @example 25 */
   limit?: Limit;
   /**
-   * A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was
-   * made under.
+   * A `next_cursor` value: returns the records after it, in list order. Cannot be combined with `ending_before`. A cursor is valid only with the filters and
+   * the order that it was created with.
    * @example AZeQp3Y0c2sKc1oXkq9tVwAB
    */
   starting_after?: StartingAfter;
   /**
-   * A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+   * A cursor: returns the records just before it, in list order. `has_more` and `next_cursor` then describe the way back. Cannot be combined with
+   * `starting_after`.
    * @example AZeQp3Y0c2sKc1oXkq9tVwAB
    */
   ending_before?: EndingBefore;
-  /** By time of creation: `desc` is newest first, `asc` oldest first. @example desc */
+  /** Order by creation time: `desc` is newest first, `asc` oldest first. @example desc */
   order?: Order;
-  /** Only records created after this instant, which is itself excluded. @example 2026-05-01 */
+  /** Return only records created after this instant. @example 2026-05-01 */
   created_after?: CreatedAfter;
-  /** Only records created at this instant or later. @example 2026-05-01T00:00:00Z */
+  /** Return only records created at this instant or later. @example 2026-05-01T00:00:00Z */
   "created[gte]"?: CreatedGte;
-  /** Only records created later than this instant. @example 2026-05-01T00:00:00Z */
+  /** Return only records created later than this instant. @example 2026-05-01T00:00:00Z */
   "created[gt]"?: CreatedGt;
-  /** Only records created at this instant or earlier. @example 2026-06-01T00:00:00Z */
+  /** Return only records created at this instant or earlier. @example 2026-06-01T00:00:00Z */
   "created[lte]"?: CreatedLte;
-  /** Only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
+  /** Return only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
   "created[lt]"?: CreatedLt;
-  /** Only destinations in this status. @example active */
+  /** Return only destinations in this status. @example active */
   status?: PayoutDestinationStatus;
-  /** Only destinations of this type. @example usdc_address */
+  /** Return only destinations of this type. @example usdc_address */
   type?: PayoutDestinationType;
 };
 /** The destination. @example pod_01jxs19t8v7w6x5y4z3a2b1c0d */
 export type PayoutDestinationId_2 = PayoutDestinationId;
 export type ListTreasuryReportsQuery = {
-  /** How many records a page may hold. @example 25 */
+  /** Number of records on a page. @example 25 */
   limit?: Limit;
   /**
-   * A cursor from `next_cursor`: the records after it, in list order. Not together with `ending_before`. A cursor is bound to the filters and the order it was
-   * made under.
+   * A `next_cursor` value: returns the records after it, in list order. Cannot be combined with `ending_before`. A cursor is valid only with the filters and
+   * the order that it was created with.
    * @example AZeQp3Y0c2sKc1oXkq9tVwAB
    */
   starting_after?: StartingAfter;
   /**
-   * A cursor: the records just before it, in list order; `has_more` and `next_cursor` then speak of the way back. Not together with `starting_after`.
+   * A cursor: returns the records just before it, in list order. `has_more` and `next_cursor` then describe the way back. Cannot be combined with
+   * `starting_after`.
    * @example AZeQp3Y0c2sKc1oXkq9tVwAB
    */
   ending_before?: EndingBefore;
-  /** By time of creation: `desc` is newest first, `asc` oldest first. @example desc */
+  /** Order by creation time: `desc` is newest first, `asc` oldest first. @example desc */
   order?: Order;
-  /** Only records created after this instant, which is itself excluded. @example 2026-05-01 */
+  /** Return only records created after this instant. @example 2026-05-01 */
   created_after?: CreatedAfter;
-  /** Only records created at this instant or later. @example 2026-05-01T00:00:00Z */
+  /** Return only records created at this instant or later. @example 2026-05-01T00:00:00Z */
   "created[gte]"?: CreatedGte;
-  /** Only records created later than this instant. @example 2026-05-01T00:00:00Z */
+  /** Return only records created later than this instant. @example 2026-05-01T00:00:00Z */
   "created[gt]"?: CreatedGt;
-  /** Only records created at this instant or earlier. @example 2026-06-01T00:00:00Z */
+  /** Return only records created at this instant or earlier. @example 2026-06-01T00:00:00Z */
   "created[lte]"?: CreatedLte;
-  /** Only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
+  /** Return only records created earlier than this instant. @example 2026-06-01T00:00:00Z */
   "created[lt]"?: CreatedLt;
 };
 /** The report. @example trp_01jxv19w8x7y6z5a4b3c2d1e0f */
 export type TreasuryReportId_2 = TreasuryReportId;
 /**
- * Signature of the delivery: `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw body under the endpoint’s secret.
- * While a secret is rotated there are several `v1`; one that matches is enough. Refuse a `t` more than 300 seconds away.
+ * Signature of the delivery: `t=<Unix seconds>,v1=<hex>`. `v1` is the HMAC-SHA256 of the timestamp, a period and the raw body, keyed with the endpoint’s
+ * secret. While a secret is being rotated, there are several `v1` values; one match is enough. Refuse a delivery if `t` differs from the current time by more
+ * than 300 seconds.
  * @example t=1780306200,v1=5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e5f2b6f1c0f9d4f1e
  */
 export type Signature = string;
-/** The event’s `id`, the same on every delivery: deduplicate by it. @example evt_01jx7e9f8g7h6j5k4m3n2p1q0r */
+/** The event’s `id`, which is the same in every delivery. Use it to ignore duplicates. @example evt_01jx7e9f8g7h6j5k4m3n2p1q0r */
 export type ServiceEventId = EventId;
-/** Which attempt of the schedule this is. @example 1 */
+/** Number of this attempt in the schedule. @example 1 */
 export type ServiceDeliveryAttempt = number;
 export type Refusal_2 = {};
 export interface components {
