@@ -26,7 +26,7 @@ const index: SearchIndex = runInNewContext([asset('minisearch.js'), script, OPEN
 const find = (words: string) => index.search(words).slice(0, 12)
 
 test.each([
-  ['a header of deliveries', 'Service-Signature', '/docs/webhooks#3-verify-the-signature'],
+  ['a header of deliveries', 'Service-Signature', '/docs/webhooks#verify-the-signature'],
   ['a header of requests', 'Idempotency-Key', '/docs/idempotency'],
   ['a header of answers', 'X-RateLimit-Remaining', '/docs/limits'],
   ['a member of an enumeration', 'customer_complaint', `/docs/${current}/disputes`],

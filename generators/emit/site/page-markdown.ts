@@ -8,10 +8,18 @@ markdown.validateLink = (url) => /^(https?:\/\/|mailto:|#|\/(?!\/))/i.test(url)
 
 const rules = markdown.renderer.rules
 
-/** A heading's words are its anchor. */
+/** Returns the anchor of a heading, without the number of a step: links stay valid if steps move. */
+export const anchorOf = (heading: string): string =>
+  fragment(
+    heading
+      .replace(/[`*]/g, '')
+      .replace(/^\d+\. /, '')
+      .toLowerCase(),
+  )
+
 rules.heading_open = (tokens, at) => {
   const { tag } = tokens[at]!
-  const id = fragment(tokens[at + 1]!.content.toLowerCase().replace(/[`*]/g, ''))
+  const id = anchorOf(tokens[at + 1]!.content)
   return tag === 'h1' ? '<h1>' : `<${tag} id="${escapeHtml(id)}">`
 }
 /** `sh curl`: the first of several that follow each other is open. A fence without a title is plain code. */

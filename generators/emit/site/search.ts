@@ -1,10 +1,10 @@
 /** What the search of the documentation finds: an index made here, that the page's own script reads. */
 import MiniSearch from 'minisearch'
 import { readPackageFile } from '../../assets/assets.ts'
-import { fragment } from '../reference/html.ts'
 import { CONVENTIONS } from '../reference/page.ts'
 import type { FieldView, InsideView, OperationView, SchemaView, ValueView } from '../reference/views.ts'
 import type { SitePage } from './frame.ts'
+import { anchorOf } from './page-markdown.ts'
 import type { VersionIndex } from './version-pages.ts'
 
 interface SearchEntry {
@@ -44,8 +44,7 @@ function guideEntries({ path, title, description, markdown }: SitePage, home: st
     ...sections.map((section) => {
       const [heading = '', ...lines] = section.split('\n')
       const plain = heading.replace(/[`*]/g, '').trim()
-      const anchor = fragment(plain.toLowerCase())
-      return { title: plain, kind: title, href: `${href}#${anchor}`, text: wordsOf(lines.join(' ')) }
+      return { title: plain, kind: title, href: `${href}#${anchorOf(plain)}`, text: wordsOf(lines.join(' ')) }
     }),
   ]
 }
