@@ -34,7 +34,7 @@ const schema = (name: string) => `/components/schemas/${name}`
 describe('an edit of', () => {
   test.each([
     [`${OLD}/openapi.json`, '"title": "Wallet', OLD, '/info/title'],
-    [`${NEW}/openapi.json`, '"What a scanner read: exactly one', NEW, `${schema('ScanCreate')}/description`],
+    [`${NEW}/openapi.json`, '"The pass to scan: exactly one', NEW, `${schema('ScanCreate')}/description`],
     [`${OLD}/types.ts`, 'export type operations', OLD, '/info'],
     [`${NEW}/routes.ts`, "id: 'freezeCard'", NEW, '/paths/~1v1~1cards~1{card_id}~1freeze/post'],
     [`${NEW}/events.ts`, "'dispute.submitted'", NEW, '/webhooks/dispute.submitted/post'],

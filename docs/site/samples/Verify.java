@@ -7,7 +7,7 @@ import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
 public final class Verify {
-    /** Whether a delivery was signed under the endpoint's secret, at most five minutes ago. */
+    /** Returns whether a delivery was signed with the endpoint's secret at most five minutes ago. */
     public static boolean verify(byte[] body, String signature, String secret) throws GeneralSecurityException {
         String[] parts = signature.split(",");
         String seconds = parts[0].substring(2);

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Verify says whether a delivery was signed under the endpoint's secret, at most five minutes ago.
+// Verify reports whether a delivery was signed with the endpoint's secret at most five minutes ago.
 func Verify(body []byte, signature, secret string) bool {
 	parts := strings.Split(signature, ",")
 	stamp := strings.TrimPrefix(parts[0], "t=")

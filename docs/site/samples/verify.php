@@ -1,6 +1,6 @@
 <?php
 
-/** Whether a delivery was signed under the endpoint's secret, at most five minutes ago. */
+/** Returns whether a delivery was signed with the endpoint's secret at most five minutes ago. */
 function verify(string $body, string $signature, string $secret): bool
 {
     $others = explode(',', $signature);

@@ -4,7 +4,7 @@ import time
 
 
 def verify(body: bytes, signature: str, secret: str) -> bool:
-    """Whether a delivery was signed under the endpoint's secret, at most five minutes ago."""
+    """Returns whether a delivery was signed with the endpoint's secret at most five minutes ago."""
     first, *others = signature.split(",")
     seconds = first.removeprefix("t=")
     message = seconds.encode() + b"." + body

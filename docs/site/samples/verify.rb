@@ -1,6 +1,6 @@
 require "openssl"
 
-# Whether a delivery was signed under the endpoint's secret, at most five minutes ago.
+# Returns whether a delivery was signed with the endpoint's secret at most five minutes ago.
 def verify(body, signature, secret)
   first, *others = signature.split(",")
   seconds = first.delete_prefix("t=")

@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
-/** Whether a delivery was signed under the endpoint's secret, at most five minutes ago. */
+/** Returns whether a delivery was signed with the endpoint's secret at most five minutes ago. */
 export function verify(body: string, signature: string, secret: string): boolean {
   const [time = '', ...others] = signature.split(',')
   const seconds = Number(time.replace(/^t=/, ''))
