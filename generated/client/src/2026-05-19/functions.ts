@@ -460,8 +460,8 @@ export type CreatePassBatchInput = Input<operations['createPassBatch'], Managed>
 /**
  * Issue many passes
  *
- * Issues up to 100 passes and counts as one request for the rate limit. Each item succeeds or fails by itself; only a missing, empty or too long list fails the
- * call. An item beyond the trial’s limit fails by itself, and on an expired trial the whole call fails.
+ * Issues up to 100 passes and counts as one request for the rate limit. Each item succeeds or fails independently; only a missing, empty or too long list fails
+ * the call. If an item is beyond the trial’s limit, only that item fails. If the trial has expired, the whole call fails.
  *
  * `POST /v1/passes/batch`
  *
@@ -494,8 +494,8 @@ export type UpdatePassBatchInput = Input<operations['updatePassBatch'], Managed>
 /**
  * Update many passes
  *
- * Changes up to 100 passes and counts as one request for the rate limit. Each item succeeds or fails by itself; only a missing, empty or too long list fails
- * the call.
+ * Changes up to 100 passes and counts as one request for the rate limit. Each item succeeds or fails independently; only a missing, empty or too long list
+ * fails the call.
  *
  * `POST /v1/passes/batch_update`
  *

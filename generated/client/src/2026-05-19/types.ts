@@ -754,7 +754,7 @@ export type PassCount = {
  *     }
  */
 export type PassBatchCreate = {
-  /** The passes. Each one succeeds or fails by itself. */
+  /** The passes. Each one succeeds or fails independently. */
   passes: PassCreate[];
 };
 /**
@@ -771,7 +771,7 @@ export type PassBatchCreate = {
  *     }
  */
 export type PassBatchUpdate = {
-  /** The changes. Each one succeeds or fails by itself. */
+  /** The changes. Each one succeeds or fails independently. */
   updates: PassBatchUpdateItem[];
 };
 /**
@@ -815,7 +815,7 @@ export type PassBatchUpdateItem = {
  *     }
  */
 export type PassBatchRevoke = {
-  /** The passes. Each one succeeds or fails by itself. */
+  /** The passes. Each one succeeds or fails independently. */
   ids: PassId[];
 };
 /** The results of a batch. */
@@ -2484,9 +2484,9 @@ export type Card = {
   card_program_id: CardProgramId | null;
   type: CardType;
   status: CardStatus;
-  /** Whether it is frozen. @example false */
+  /** Whether the card is frozen. @example false */
   frozen: boolean;
-  /** The last four digits of its number. @example 4242 */
+  /** The last four digits of the card number. @example 4242 */
   last4: string;
   /** Month of expiry, 1 to 12. @example 6 */
   exp_month: number;
