@@ -203,7 +203,7 @@ describe('a database that cannot be opened', () => {
     [
       'the password is wrong',
       (url: URL) => Object.assign(url, { password: 'wrong-guess' }),
-      /refuses the user or password/,
+      /rejects the user or password/,
     ],
   ])('a database that cannot be opened is named when %s', async (reason, change, want) => {
     // There is no wrong password where none is asked for.

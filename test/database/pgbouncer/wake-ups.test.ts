@@ -152,7 +152,7 @@ test('migrations run past the pooler, and are refused where there is no way', as
     '-- each environment, concurrently\n-- One.\nCREATE INDEX passes_by_holder ON passes (tenant_id, holder_email);\n',
   )
   await expect(openDatabase(settings({ migrationsDir }))).rejects.toThrow(
-    /migrations are missing, and DATABASE_URL leads through a pooler.*set DATABASE_LISTEN_URL/,
+    /migrations are missing, and DATABASE_URL goes through a pooler.*set DATABASE_LISTEN_URL/,
   )
   const databaseListenUrl = stage.database.url
   await (await openDatabase(settings({ migrationsDir, databaseListenUrl }))).close()
