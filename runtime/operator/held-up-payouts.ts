@@ -25,7 +25,6 @@ export const HELD_UP = `SELECT * FROM (
      FROM control.chain_signers s WHERE s.problem IS NOT NULL)
 ) AS h ORDER BY h.held_up_since`
 
-/** A row of `HELD_UP`. */
 export interface HeldUpRow {
   readonly environment: Environment | null
   /** `signing`: not signed yet; `chain`: signed; `bank`: in a bank transfer; `account`: the signer account. */

@@ -69,7 +69,7 @@ export interface ApiParts extends Omit<Foundation, 'settings' | 'database' | 'go
   readonly usdcChains?: Readonly<Record<Environment, UsdcChain>>
   /** Wraps the listener of each API, to observe its responses. */
   readonly watch?: ((listener: RequestListener) => RequestListener) | undefined
-  /** Counts requests. */
+  /** Absent if requests are not counted. */
   readonly usage?: UsageMeter | undefined
   /** Whether to write the request log that tenants can read. */
   readonly logsRequests?: boolean

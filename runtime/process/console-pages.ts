@@ -28,8 +28,8 @@ interface ConsoleParts extends Foundation {
 }
 
 /**
- * Creates the pages of the console port: metrics for operators, sign-in and the dashboard for members, consent for
- * OAuth clients, and the documentation.
+ * Creates the pages of the console port: metrics for operators; sign-in, confirmations and the dashboard for members;
+ * consent for OAuth clients; and the documentation.
  */
 export function createConsolePages(parts: ConsoleParts, observability: Observability): express.Express {
   const { settings, database, clock, baseUrls, log, limiter } = parts

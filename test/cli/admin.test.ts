@@ -466,9 +466,9 @@ const faults: readonly (readonly [number, readonly string[], RegExp])[] = [
   [
     2,
     ['limit', 'lift', ...TENANT, ...ENV, '--bucket', 'read', '--factor', 'two', '--hours', '1'],
-    /not a number/,
+    /Expected a number/,
   ],
-  [2, ['clock', 'advance', '--seconds', '1.5'], /not a whole number/],
+  [2, ['clock', 'advance', '--seconds', '1.5'], /Expected a whole number/],
   [
     2,
     [

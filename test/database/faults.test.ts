@@ -198,7 +198,7 @@ describe('a database that cannot be opened', () => {
     [
       'the database is missing',
       (url: URL) => Object.assign(url, { pathname: '/missing' }),
-      /database "missing" does not exist on 127\.0\.0\.1:\d+: create it/,
+      /database "missing" does not exist on 127\.0\.0\.1:\d+: create the database/,
     ],
     [
       'the password is wrong',

@@ -121,7 +121,7 @@ DROP INDEX passes_shown;
       'both to wait for their turn',
       () => said.filter((line) => /another process/.test(line)).length === 2,
     )
-    expect(said.at(-1)).toMatch(/migrates this database \(server process \d+\): waiting/)
+    expect(said.at(-1)).toMatch(/is migrating this database \(server process \d+\); waiting/)
     await other.query('COMMIT')
     await Promise.all([first, ...later])
     expect((await indexes('templates_by_its_name|passes_by_own_holder')).map(({ valid }) => valid)).toEqual([

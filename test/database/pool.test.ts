@@ -229,7 +229,7 @@ describe('a transaction', () => {
     await db.control.transaction(async (tx) => {
       leaked = tx
     })
-    await expect(leaked?.query({ text: 'SELECT 1' })).rejects.toThrow(/after the end/)
+    await expect(leaked?.query({ text: 'SELECT 1' })).rejects.toThrow(/after its transaction had ended/)
   })
 
   test('a transaction sees nothing of another that is not committed', async () => {

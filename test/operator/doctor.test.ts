@@ -92,7 +92,7 @@ test('a sanctions list with a record that cannot be read, and one that is missin
   const { of } = await diagnose({ ...env, SVC_SANCTIONS_LIST: folder })
   expect(of('sanctions list')).toMatchObject({
     verdict: 'warn',
-    words: expect.stringMatching(/^OFAC SDN with 2 entries; unreadable records, which are skipped: 1/),
+    words: expect.stringMatching(/^OFAC SDN with 2 entries; skipped unreadable records: 1/),
   })
   const missing = await diagnose({ ...env, SVC_SANCTIONS_LIST: join(folder, 'missing') })
   expect(missing.of('sanctions list')?.verdict).toBe('fail')

@@ -67,7 +67,7 @@ export async function talk(
   const { hostname, port } = new URL(url)
   const began = performance.now()
   const socket = connect(Number(port), hostname)
-  socket.on('error', () => {}) // `close` follows
+  socket.on('error', () => {}) // the `close` event follows and is handled
   let text = ''
   await once(socket, 'connect')
   return new Promise((resolve) => {

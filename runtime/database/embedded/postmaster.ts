@@ -99,7 +99,5 @@ export async function stopPostmaster(pid: number, data: string): Promise<void> {
     process.kill(pid, signal)
     if (await waitFor(timeoutMs, isGone)) return
   }
-  throw new Error(
-    `the embedded PostgreSQL (process ${pid}) does not stop: end the process`,
-  )
+  throw new Error(`the embedded PostgreSQL (process ${pid}) does not stop: end the process`)
 }

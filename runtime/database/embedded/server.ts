@@ -89,7 +89,7 @@ function takeHold(dataDir: string, options: EmbeddedOptions, preferred: number):
     const postmaster =
       running ?? (await startPostmaster(cluster, dataDir, preferred, options.parameters ?? {}))
     const holder = new pg.Client(clientConfig(connectionTo(cluster, postmaster), 'svc holder'))
-    holder.on('error', () => {}) // `end` follows
+    holder.on('error', () => {}) // the `end` event follows and is handled
     try {
       await holder.connect()
       await holder.query(`SELECT pg_advisory_lock_shared(${HOLD})`)

@@ -8,7 +8,7 @@ import { MigrationError } from './migration-files.ts'
 import { type Say, withShortLocks } from './migration-locks.ts'
 
 interface TenantTable {
-  /** Includes the schema. */
+  /** Name with schema, such as `live.passes`. */
   readonly name: string
   readonly distributed: boolean
   /** Tables that its foreign keys reference. */
@@ -30,8 +30,8 @@ const TENANT_TABLES = `
    ORDER BY 1`
 
 /**
- * Makes Citus change the shards of a machine one after the other. In parallel it uses several connections, and indexes
- * with the same generated name then wait for each other until PostgreSQL reports a deadlock.
+ * Makes Citus change the shards of a machine one after the other. In parallel, it uses several connections, and indexes
+ * whose generated names collide then wait for each other until PostgreSQL reports a deadlock.
  */
 export const ONE_BY_ONE = `citus.multi_shard_modify_mode = 'sequential'`
 

@@ -44,9 +44,9 @@ function scramVerifier(password: string): string {
 }
 
 /**
- * Sets options on the role rather than on the database or session: they then survive copies of the database and
- * poolers. A request waits at most 30 s for a statement, and the server ends a transaction that its node leaves idle
- * for 60 s.
+ * Sets options on the role instead of on the database or session: they then also apply to copies of the database and
+ * behind poolers. A request waits at most 30 s for a statement, and the server ends a transaction that its node leaves
+ * idle for 60 s.
  */
 function roleStatements(role: string, environment: Environment, password: string): string {
   const name = pg.escapeIdentifier(role)

@@ -54,7 +54,7 @@ export class PipelinedClient extends pg.Client {
     super({ ...config, stream: () => socket, pipeline: true })
     this.#socket = socket
     // Without this listener, losing the connection while it is in use would end the process.
-    this.on('error', () => {}) // its statements fail, and `end` follows
+    this.on('error', () => {}) // its statements fail, and the `end` event follows
   }
 
   gather(): void {

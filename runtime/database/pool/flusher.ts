@@ -116,7 +116,7 @@ async function openSession(config: pg.ClientConfig, lost: () => void): Promise<O
       begin()
     })
 
-  client.on('error', () => {}) // `end` follows
+  client.on('error', () => {}) // the `end` event follows and is handled
   client.once('end', () =>
     end(new DatabaseUnavailable('the connection that flushes commits to disk was lost')),
   )

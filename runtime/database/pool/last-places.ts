@@ -11,7 +11,7 @@ import type { HeldConnection, TenantConnections } from './connections.ts'
 
 /**
  * When few connections are left, none is spent on a long lock wait, because other tenants would wait as long as the
- * lock is held. 250 ms is far more than a transaction takes that waits only for the one before it.
+ * lock is held. A transaction that waits only for the previous one needs far less than 250 ms.
  */
 const BRIEF: Statement = { text: "SET LOCAL lock_timeout = '250ms'" }
 

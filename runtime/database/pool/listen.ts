@@ -53,7 +53,7 @@ export function createListener(
     const ended = new Promise<void>((resolve) => {
       client.once('end', resolve)
     })
-    client.on('error', () => {}) // `end` follows
+    client.on('error', () => {}) // the `end` event follows and is handled
     client.on('notification', ({ channel, payload }) => notify(channel, payload))
     const session = async () => {
       await client.connect()

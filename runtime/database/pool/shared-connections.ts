@@ -59,7 +59,7 @@ interface QueuedStatement {
   readonly reject: (error: Error) => void
 }
 
-/** Opens connections on demand, at most `max`. One tenant can never occupy all of them. */
+/** Opens connections on demand, at most `max`. Unless `max` is 1, no tenant can occupy all of them. */
 export function createSharedConnections(
   config: () => pg.ClientConfig,
   max: number,

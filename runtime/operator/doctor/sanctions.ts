@@ -15,7 +15,7 @@ export async function checkSanctions({ sanctionsList }: Pick<Settings, 'sanction
     const words = [
       `${name} with ${entries.length} entries`,
       record &&
-        `unreadable records, which are skipped: ${broken.length}, the first is record ${record.record}: ${record.problem}. Download the list again`,
+        `skipped unreadable records: ${broken.length}, the first is record ${record.record}: ${record.problem}. Download the list again`,
       unreadName &&
         `names that match only their exact spelling: ${unread.length}, the first in entry ${unreadName.id}: ${unreadName.problem}. ` +
           'Check cardholders against these entries manually',
