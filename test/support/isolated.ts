@@ -41,7 +41,7 @@ export async function openIsolatedNetwork(): Promise<IsolatedNetwork> {
     stdio: ['pipe', 'pipe', 'inherit'],
   })
   const [said] = await Promise.race([once(holder.stdout, 'data'), once(holder, 'exit')])
-  if (String(said) !== 'up\n') throw new Error('there is no network of its own to be had')
+  if (String(said) !== 'up\n') throw new Error('cannot create an isolated network on this machine')
   return {
     enter: ['nsenter', ...ENTER, '--target', String(holder.pid)],
     close: async () => {

@@ -20,6 +20,6 @@ export function folderInMemory(): string | undefined {
     const room = Math.min(bavail * bsize, process.availableMemory())
     return mount !== undefined && !/\bnoexec\b/.test(mount) && room > ROOM ? PLACE : undefined
   } catch {
-    return undefined // a system without it
+    return undefined // this system has no such folder
   }
 }

@@ -45,7 +45,7 @@ const IDLE_TIMEOUT_MS = 30_000
 /** An idle connection was lost: the pool drops it and opens a new one for the next caller. */
 function ignoreLoss(): void {}
 
-/** Opens connections on demand. pg's pool creates and keeps them; the fair queue decides who gets one. */
+/** Opens connections on demand. pg's pool creates and keeps them; the fair queue decides which caller gets one. */
 export function createConnections({ config, max, share, patienceMs }: ConnectionsOptions): TenantConnections {
   const queue = createFairQueue({ places: max, share })
   const pool = new pg.Pool({
