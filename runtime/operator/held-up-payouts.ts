@@ -13,7 +13,7 @@ const listIn = (environment: Environment) => `
   (SELECT '${environment}', 'bank', b.tenant_id, b.id, b.held_up_since, b.problem
      FROM ${environment}.bank_transfers b WHERE b.held_up_since IS NOT NULL ORDER BY b.held_up_since LIMIT 100)`
 
-/** Lists the oldest of each stage. A row of stage `account` stands for all payouts that the account would sign. */
+/** Lists the oldest of each stage. A row of stage `account` represents all payouts that the account would sign. */
 export const HELD_UP = `SELECT * FROM (
   ${ENVIRONMENTS.map(listIn).join(' UNION ALL ')}
   UNION ALL

@@ -86,7 +86,7 @@ export function watchOver(server: Pick<EmbeddedServer, 'pid'>, directory: string
   return watcher
 }
 
-/** Takes half the time, because the checkpoints that this strategy needs do not wait for a disk here. */
+/** Halves the cost of a copy, because the checkpoints that this strategy needs do not wait for a disk here. */
 const BY_FILES = 'STRATEGY file_copy'
 
 async function startServer(): Promise<{ url: string; strategy: string; stop: () => Promise<void> }> {

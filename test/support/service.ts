@@ -29,7 +29,7 @@ import { expectAgreement, guard } from './guard.ts'
 import { NO_NAMES, UNHURRIED } from './programs.ts'
 
 /**
- * The clocks of a test: service time stands still until the test moves it. Only buckets and caches use machine time.
+ * The clocks of a test: service time stands still until the test moves it. Machine time only refills buckets.
  */
 export interface TestClock extends Clock {
   /** Service time of both environments, in milliseconds since the epoch. */

@@ -61,7 +61,7 @@ function roleStatements(role: string, environment: Environment, password: string
 }
 
 /**
- * Plans must work for large tenants, whatever the statistics say. Sequential scans and bitmap scans are off, so that
+ * Plans must work for large tenants, regardless of statistics. Sequential scans and bitmap scans are off, so that
  * statements read only what an index selects. Parallel workers are off, because starting them takes longer than reading
  * a page of a list and takes workers from other statements.
  */
