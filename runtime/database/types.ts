@@ -76,7 +76,7 @@ export const types: pg.CustomTypesConfig = {
 /** Returns a database bigint as a number. Throws a RangeError if the value is outside the safe integer range. */
 export function requireExact(value: number, what: string): number {
   if (Number.isSafeInteger(value)) return value
-  throw new RangeError(`${what} is ${value}, which is outside the safe integer range`)
+  throw new RangeError(`${what} is ${value}, which is beyond the range of exact numbers`)
 }
 
 /** Formats milliseconds since the epoch for a timestamptz parameter. */
