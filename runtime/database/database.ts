@@ -1,30 +1,32 @@
-/** How statements reach PostgreSQL: the one shape that handlers, stages and the operator's tool share. */
+/**
+ * The interface for sending statements to PostgreSQL. Handlers, pipeline stages and the operator commands all use it.
+ */
 
-/** A statement with its text visible where it is used. The name, unique per text, makes it a prepared statement. */
+/** A SQL statement, written where it is used. A name makes it a prepared statement and must be unique to the text. */
 export interface Statement {
   readonly name?: string
   readonly text: string
   /**
-   * It may take long (a count over many rows): it runs on one of the few connections for such, one at a time for each
-   * tenant, and is given up after ten seconds on behalf of a tenant.
+   * The statement may run long, such as a count over many rows. It uses one of a few connections reserved for long
+   * statements, one at a time for each tenant. Statements of a tenant are canceled after ten seconds.
    */
   readonly long?: true
   /**
-   * It writes null into a column that takes none where what the transaction was decided by has changed meanwhile: that fails
-   * with `Overtaken`.
+   * Optimistic check: if a fact that the transaction relied on has changed, the statement violates NOT NULL on purpose,
+   * which surfaces as `Overtaken`.
    */
   readonly guarded?: true
-  /** The same where tables are distributed by tenant, if it is another statement there (`inSteps`). */
+  /** The steps to send instead if tables are distributed by tenant (`inSteps`). */
   readonly steps?: readonly StatementStep[]
 }
 
 export interface RowResult<Row> {
   readonly rows: Row[]
-  /** Rows affected, for statements that return none. */
+  /** Number of affected rows, for statements that return no rows. */
   readonly count: number
 }
 
-/** A pool, or one client inside a transaction. Queries that are not awaited one by one travel together (pipelined). */
+/** A pool, or one client in a transaction. Queries that the caller does not await one by one are pipelined. */
 export interface Database {
   query<Row = Record<string, unknown>>(
     statement: Statement,
@@ -32,9 +34,9 @@ export interface Database {
   ): Promise<RowResult<Row>>
 }
 
-/** One of them. */
+/** One statement of a sequence that replaces a single statement. */
 export interface StatementStep {
   readonly statement: Statement
-  /** Which values of the whole it is given, counted from 0. None: it goes without any, and may hold several commands. */
+  /** Indexes of the values, from 0, that this step binds. A step without values may hold several commands. */
   readonly takes: readonly number[]
 }

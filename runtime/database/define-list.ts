@@ -15,26 +15,28 @@ import {
   readPage,
 } from './page.ts'
 
-/** What a list is asked for: alternatives for each filter of the document. Absent: any value. */
+/**
+ * Requested filters of a list. Each filter that the document declares takes alternative values; an absent filter
+ * matches any value.
+ */
 export type RecordFilter<Operation, Own = object> = Own & { readonly created: CreatedRange } & {
   readonly [Name in FilterName<Operation>]?: readonly string[]
 }
 
-/** How the filters of a list are found in its table. */
+/** Maps the filters of a list to its table. */
 export interface ListDefinition<Operation, Own = object> extends ListSource {
   readonly operation: Operation
-  /** The column, or another expression, that each filter compares. */
+  /** Column or SQL expression that each filter compares. */
   readonly filters: { readonly [Name in FilterName<Operation> | (keyof Own & string)]: string }
   /**
-   * Columns of each index, between the tenant and (created, id), named as their filters are: first the index with the fewest.
-   * An index by time has none.
+   * Columns of each index between the tenant and (created, id), by filter name. Indexes with the fewest columns come
+   * first; the index by time has none.
    */
   readonly indexes: readonly (readonly (FilterName<Operation> | (keyof Own & string))[])[]
-  /** Conditions of partial indexes, by their first column. */
+  /** Conditions of partial indexes, keyed by the first column of the index. */
   readonly partial?: { readonly [Name in FilterName<Operation>]?: string }
 }
 
-/** Reads one page of a list, in list order. */
 export type ListReader<Row, Filter> = (
   db: Database,
   tenantId: string,
@@ -43,8 +45,8 @@ export type ListReader<Row, Filter> = (
 ) => Promise<Records<Row>>
 
 /**
- * Defines a list by its operation in the newest document: a filter that the document gains does not compile until it is named
- * here. `Own` adds filters that are not parameters of the query, such as the parent in the path.
+ * Defines a list by its operation in the newest document. A filter added to the document fails to compile until it is
+ * listed here. `Own` adds filters that are not query parameters, such as a parent ID from the path.
  */
 export function defineList<Row extends object, Operation extends ListOperation, Own = object>(
   definition: ListDefinition<Operation, Own>,
@@ -56,7 +58,7 @@ export function defineList<Row extends object, Operation extends ListOperation, 
   }
 }
 
-/** A definition and a filter without the names that only types know. */
+/** The same shapes with plain strings as names. */
 interface AnyDefinition extends ListSource {
   readonly operation: string
   readonly filters: Readonly<Record<string, string>>
@@ -68,9 +70,9 @@ type AnyFilter = Readonly<Record<string, readonly string[] | undefined>>
 const KNOWN: Readonly<Record<string, Readonly<Record<string, readonly string[] | null>>>> = documented
 
 /**
- * Chooses the first index that has a column for every filter that is given, otherwise the last one that can be walked: records
- * of that are checked for the filters it has no columns for. An index can be walked if each of its columns has a filter that is
- * given, or one whose values the document lists.
+ * Chooses the first index that has a column for every given filter, otherwise the last usable index; the remaining
+ * filters then become conditions on each row. An index is usable if each of its columns has a given filter or a filter
+ * whose values the document enumerates.
  */
 function walkOf(definition: AnyDefinition, filter: AnyFilter, bindings: BoundValues): IndexWalk {
   const { operation, filters, indexes, partial = {} } = definition

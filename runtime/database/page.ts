@@ -1,26 +1,26 @@
 import type { Database, Statement } from './database.ts'
 import { toTimestamp } from './types.ts'
 
-/** A position between two records of a list ordered by (created, id). */
+/** A position next to a record in a list ordered by (created, id). */
 export interface Boundary {
   /** Milliseconds since the epoch. */
   readonly created: number
   readonly id: string
-  /** Whether the boundary stands before or after that record in list order. */
+  /** Whether the boundary is before or after the record, in list order. */
   readonly side: 'before' | 'after'
 }
 
-/** Which part of a list to read. */
+/** The requested part of a list. */
 export interface RequestedPage {
   readonly limit: number
   readonly order: 'asc' | 'desc'
-  /** Where to start; absent: at the beginning. */
+  /** Start of the page. Absent for the first page. */
   readonly boundary?: Boundary
-  /** Whether the records just before the boundary are wanted, not those after it. */
+  /** Whether the page ends at the boundary instead of starting there. */
   readonly backward: boolean
 }
 
-/** Bounds of `created`, in milliseconds since the epoch; a half lies between two of them. */
+/** Bounds of `created`, in milliseconds since the epoch. They may be fractional. */
 export interface CreatedRange {
   readonly gte?: number
   readonly gt?: number
@@ -28,7 +28,7 @@ export interface CreatedRange {
   readonly lt?: number
 }
 
-/** The values that a statement binds, the tenant first. */
+/** Bound values of a statement. The tenant is the first. */
 export class BoundValues {
   readonly values: unknown[]
 
@@ -36,42 +36,44 @@ export class BoundValues {
     this.values = [tenantId]
   }
 
-  /** Adds a value and gives its place in the statement: `$3`. */
+  /** Adds a value and returns its placeholder, such as `$3`. */
   bind(value: unknown): string {
     return `$${this.values.push(value)}`
   }
 }
 
-/** What one index holds in the order of (created, id): the tenant's rows with the same values in `columns`. */
+/**
+ * Part of an index to read in the order of (created, id): the rows of the tenant that share the values of `columns`.
+ */
 export interface IndexWalk {
-  /** Of the index, between the tenant and (created, id). */
+  /** Columns of the index between the tenant and (created, id). */
   readonly columns: readonly string[]
-  /** The values of the columns, once for each part of the index that is walked; none: nothing is. */
+  /** Values of `columns`, one entry for each part of the index to read. If empty, nothing is read. */
   readonly keys: readonly (readonly (string | null)[])[]
-  /** What else has to be true: the condition of a partial index, and what few rows fail. */
+  /** Additional condition: the predicate of a partial index, or a filter that only few rows fail. */
   readonly where?: string
 }
 
-/** Along the primary order: all of the tenant's rows. */
+/** Reads all rows of the tenant in primary order. */
 export const ALL_ROWS: IndexWalk = { columns: [], keys: [[]] }
 
-/** Which records a list shows and how. */
+/** Table and columns of a list. */
 export interface ListSource {
   readonly table: string
-  /** Of the table, in `columns` and in the walks' conditions. */
+  /** Alias of the table in `columns` and in conditions. */
   readonly alias: string
   readonly columns: string
-  /** What is looked up for each record that is shown: exactly one row. */
+  /** Join that adds exactly one row to each record shown. */
   readonly join?: string
 }
 
-/** Half open, in the order of (created, id): places for the four values in the statement. */
+/** A half-open range of (created, id), as placeholders of four bound values. */
 interface PageSpan {
   readonly from: readonly [created: string, id: string]
   readonly to: readonly [created: string, id: string]
 }
 
-/** Sorts after the identifier and before every other that does. */
+/** Returns a text that sorts directly after the identifier. */
 const justAfter = (id: string) => `${id} `
 
 /** Sorts after every identifier. */
@@ -85,9 +87,9 @@ interface RowPlace {
 const compare = (a: RowPlace, b: RowPlace) =>
   a.created - b.created || (a.id < b.id ? -1 : Number(a.id > b.id))
 
-/** The bounds that the range and the page's boundary set, the narrowest of each side. */
+/** Returns the narrowest span that satisfies the range and the boundary of the page. */
 function spanOf(bindings: BoundValues, range: CreatedRange, page?: RequestedPage): PageSpan {
-  // Stored instants are whole milliseconds, so a bound between two is moved to the one that says the same.
+  // Stored times are whole milliseconds, so a fractional bound is rounded to the equivalent whole one.
   const from: RowPlace[] = []
   const to: RowPlace[] = []
   if (range.gte !== undefined) from.push({ created: Math.ceil(range.gte), id: '' })
@@ -97,7 +99,7 @@ function spanOf(bindings: BoundValues, range: CreatedRange, page?: RequestedPage
   if (page?.boundary) {
     const { created, id, side } = page.boundary
     const ascending = page.order === 'asc'
-    // A boundary stands before or after its record in the list; here it is put into ascending order.
+    // `side` refers to list order; this converts it to ascending order.
     const place = { created, id: (side === 'after') === ascending ? justAfter(id) : id }
     if (ascending !== page.backward) from.push(place)
     else to.push(place)
@@ -114,8 +116,8 @@ function spanOf(bindings: BoundValues, range: CreatedRange, page?: RequestedPage
 }
 
 /**
- * One walk, from one bound to the other. Values of the index's columns are bounds too, not equalities: rows in this order
- * come from this index alone, so that there is one plan, whatever the statistics and the values say.
+ * Builds one index scan between two bounds. The values of the index columns are also bounds instead of equalities: only
+ * this index returns the rows in this order, so the plan does not depend on statistics or values.
  */
 function walkText(table: string, alias: string, walk: IndexWalk, span: PageSpan, bindings: BoundValues) {
   const { columns, keys, where } = walk
@@ -141,9 +143,10 @@ function walkText(table: string, alias: string, walk: IndexWalk, span: PageSpan,
 }
 
 /**
- * A list's statement: from the boundary, ordered by (created, id) the way the page is read, one record more than fits so
- * that `cutPage` knows whether there are others. Each walk gives no more than that, and the page is cut before anything
- * else is looked up: what is read depends on the page and on the number of walks, not on how many records there are.
+ * Builds the statement for a page: it starts at the boundary and is ordered by (created, id) in the reading direction.
+ * It reads one record more than the page holds, so that `cutPage` knows whether there are more. Each walk returns at
+ * most that number of rows, and the page is cut before the join. The cost therefore depends on the page size and the
+ * number of walks, not on the number of records.
  */
 export function pageStatement(
   { table, alias, columns, join = '' }: ListSource,
@@ -167,7 +170,10 @@ export function pageStatement(
   return shapedStatement(`SELECT ${columns} FROM (${merged}) AS ${alias} ${join} ${order}`)
 }
 
-/** How many records there are in the walks. Reads their indexes alone where the walks' conditions allow it. */
+/**
+ * Builds a statement that counts the records of the walks. It needs only their indexes unless a walk has a condition on
+ * a different column.
+ */
 export function countStatement(
   { table, alias }: Pick<ListSource, 'table' | 'alias'>,
   bindings: BoundValues,
@@ -188,7 +194,7 @@ export function countStatement(
 
 const names = new Map<string, string>()
 
-/** Shapes of a list that keep a prepared statement; the rest of the many are planned each time. */
+/** Maximum number of list statements that are prepared. Further statement shapes are planned on each execution. */
 const MAX_NAMES = 320
 
 function nameOf(text: string): string | undefined {
@@ -199,13 +205,12 @@ function nameOf(text: string): string | undefined {
   return name
 }
 
-/** A statement of varying shape, prepared when it is one of the first shapes met. */
 function shapedStatement(text: string): Statement {
   const name = nameOf(text)
   return name === undefined ? { text } : { name, text }
 }
 
-/** Every combination of one value of each list. */
+/** Returns every combination of one value from each list. */
 export function combine(...lists: readonly (readonly string[])[]): string[][] {
   return lists.reduce<string[][]>(
     (combined, list) => combined.flatMap((values) => list.map((value) => [...values, value])),
@@ -216,7 +221,7 @@ export function combine(...lists: readonly (readonly string[])[]): string[][] {
 /** One page in list order. */
 export interface Records<Row> {
   readonly rows: readonly Row[]
-  /** Whether there are more in the direction walked. */
+  /** Whether there are more records in the reading direction. */
   readonly hasMore: boolean
 }
 
@@ -225,7 +230,7 @@ export function cutPage<Row>(rows: readonly Row[], page: RequestedPage): Records
   return { rows: page.backward ? fitting.toReversed() : fitting, hasMore: rows.length > page.limit }
 }
 
-/** One page of the records in the walks, which may bind values before. */
+/** Reads one page of the records in the walks. Conditions of the walks may use values already in `bindings`. */
 export async function readPage<Row extends object>(
   db: Database,
   listed: ListSource,

@@ -1,9 +1,10 @@
 /**
- * Leaves a statement of a transaction to travel with those that follow: nobody waits for it, and the COMMIT fails where it
+ * Marks a statement of a transaction as pipelined: the caller does not await it, and the COMMIT fails if the statement
  * failed.
  *
- * @param _statement the promise of `query` in a transaction, itself: the transaction has given it a handler, and what is
- * made of it (by `async` or `then`) has none. `test/promises.test.ts` holds every call to that.
+ * @param _statement the promise that `query` of a transaction returned. The transaction has already attached a
+ * rejection handler to it. A promise derived from it by `async` or `then` has none, so `test/promises.test.ts` checks
+ * every call.
  *
  * @example pipelined(insertPasses(db, space, rows))
  */

@@ -1,6 +1,6 @@
 import type { Database, Statement } from './database.ts'
 
-/** The channel on which it is notified that the control revision moved. */
+/** Channel of the notifications that the control revision changed. */
 export const CONTROL_CHANNEL = 'control'
 
 const BUMP: Statement = {
@@ -12,38 +12,38 @@ const BUMP: Statement = {
 const READ: Statement = { name: 'revision_read', text: 'SELECT revision FROM control.revision' }
 
 /**
- * Makes every node drop what it has cached of the control schema. Belongs into the transaction of each change there;
- * last in it, because the row stays locked until the end.
+ * Makes every node drop its cached control data. Each transaction that changes the control schema calls it last,
+ * because the row stays locked until the commit.
  */
 export function bumpRevision(db: Database): Promise<unknown> {
   return db.query(BUMP)
 }
 
-/** The revision that caches are compared with. */
+/** Reads the revision that caches are compared with. */
 export async function readRevision(db: Database): Promise<number> {
   const { rows } = await db.query<{ revision: number }>(READ)
   return rows[0]?.revision ?? 0
 }
 
-/** How late a node may learn of a change whose notification got lost. */
+/** Polling interval: the maximum delay if a notification gets lost. */
 const POLL_MS = 500
 
-/** The owner's pool, as far as the watch needs it. */
+/** The subset of the owner's pool that the watch uses. */
 interface Watched extends Database {
   listen(channel: string, heard: () => void): unknown
 }
 
 export interface Watch {
-  /** Resolves when nothing more will be called. */
+  /** Stops the watch. Resolves when no further callback can start. */
   stop(): Promise<void>
 }
 
 /**
- * Calls back whenever the control revision moved: at once after most changes, within half a second after all, and after
- * the database came back. The call is awaited before the revision is looked at again; while the database is away
- * nothing is called.
+ * Calls back whenever the control revision changes: immediately for most changes, and within `pollMs` (default 500 ms)
+ * if a notification gets lost or after the database returns. Callbacks do not overlap. While the database is
+ * unavailable, nothing is called.
  *
- * @param moved drops caches and reads the clock's offsets again; when it fails it is called again.
+ * @param moved drops caches and reloads the clock offsets. If it fails, it is called again at the next poll.
  */
 export async function watchRevision(
   control: Watched,
@@ -65,7 +65,7 @@ export async function watchRevision(
         wake = resolve
         setTimeout(resolve, pollMs).unref()
       })
-      if (!stopped) await look().catch(() => {}) // the database is away; the next look finds what was missed
+      if (!stopped) await look().catch(() => {}) // the database is unavailable; the next poll catches up
     }
   }
   control.listen(CONTROL_CHANNEL, () => wake())

@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /**
- * The text of a statement that is long enough for a file of its own, from which it can be pasted into psql as it stands. Its
- * comments stay behind: each line of them is a whole line.
+ * Reads a statement from its `.sql` file, which can be pasted into psql unchanged. Removes comments, which must be
+ * whole lines.
  *
- * @param folder of the module that sends it (`import.meta.dirname`).
+ * @param folder of the calling module (`import.meta.dirname`).
  */
 export function readSqlFile(folder: string, name: string): string {
   const lines = readFileSync(join(folder, name), 'utf8').split(/\r?\n/)

@@ -1,16 +1,17 @@
 /**
- * Work in several statements of one transaction, none waiting for the answer to another. Citus sends a statement to one shard
- * unless it writes new rows beside something else. So such work goes in steps: always (`sendSteps`), or only on Citus
- * (`Statement.steps`) if a single server needs one statement, because each request sends it or for its plan.
+ * Splits work into several pipelined statements of one transaction. Citus routes a statement to one shard unless the
+ * statement both inserts rows and does something else. Such work runs in steps: always (`sendSteps`), or only on Citus
+ * (`Statement.steps`) if a single server should use one statement, because every request sends it or because its plan
+ * is better.
  */
 import type { Database, RowResult, Statement, StatementStep } from './database.ts'
 import { pipelined } from './pipelined.ts'
 
 /**
- * Steps from texts that number their parameters as the whole statement does. Later ones see what earlier ones have done;
- * the answer is that of the last.
+ * Makes steps from texts that share the parameter numbers of the whole statement. Later steps see the effects of
+ * earlier ones. The result is that of the last step.
  *
- * @param name begins the names of all, which have none without it.
+ * @param name prefix of the statement names. Without it, the statements are not prepared.
  */
 export function inSteps(name: string | undefined, ...texts: readonly string[]): readonly StatementStep[] {
   return texts.map((text, index) => {
@@ -23,7 +24,9 @@ export function inSteps(name: string | undefined, ...texts: readonly string[]): 
   })
 }
 
-/** Sends the steps in a transaction, all at once. Gives the answer to the last; fails with the first error of any. */
+/**
+ * Pipelines the steps in a transaction. Returns the result of the last step; fails with the first error of any step.
+ */
 export function sendSteps<Row>(
   tx: Database,
   steps: readonly StatementStep[],
@@ -31,7 +34,7 @@ export function sendSteps<Row>(
   { guarded }: Pick<Statement, 'guarded'> = {},
 ): Promise<RowResult<Row>> {
   for (const step of steps.slice(0, -1)) pipelined(sendStep(tx, step, values, guarded))
-  // A failure of an earlier one fails the last with the same error.
+  // If an earlier step fails, this one fails with the same error.
   return sendStep<Row>(tx, steps.at(-1)!, values, guarded)
 }
 
@@ -45,7 +48,7 @@ function sendStep<Row>(
   return tx.query<Row>(own, takes.length === 0 ? undefined : takes.map((index) => values[index]))
 }
 
-/** A transaction of a distributed database: statements that have steps go in steps. */
+/** Wraps a transaction on a distributed database: statements that have steps are sent as steps. */
 export function steppingDatabase(db: Database): Database {
   return {
     query<Row>(statement: Statement, values: readonly unknown[] = []): Promise<RowResult<Row>> {

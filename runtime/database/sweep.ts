@@ -2,9 +2,9 @@ import type { Statement } from './database.ts'
 import { inSteps } from './steps.ts'
 
 /**
- * Deletes about $2 of the oldest rows of all tenants, those whose column is at or before $1. One server takes them by their
- * places (ctid) and passes over those that another node is deleting. On Citus a ctid is unique only within a shard, and no
- * lock covers all shards: there it deletes up to the value of the last of them.
+ * Deletes about $2 of the oldest rows of all tenants whose column is at or before $1. A single server selects rows by
+ * ctid and skips rows that another node is deleting. On Citus a ctid is unique only within a shard and SKIP LOCKED does
+ * not span shards, so the statement deletes all rows up to the column value of the $2-th oldest.
  */
 export function sweepOldest(table: string, column: string): Statement {
   const oldest = `FROM ${table} WHERE ${column} <= $1 ORDER BY ${column} LIMIT $2`

@@ -1,11 +1,15 @@
-/** Commits over several servers, for a database that is distributed by tenant. */
+/** Two-phase commit for a database that Citus distributes by tenant. */
 import type { Statement } from './database.ts'
 
-/** Empty for ever; the coordinator's own, as all of `control`, and known to Citus, as nothing else there. */
+/**
+ * A table that is always empty. It is local to the coordinator, like the rest of `control`, but the only table there
+ * that Citus has in its metadata.
+ */
 export const TWO_PHASE_TABLE = 'control.two_phase'
 
 /**
- * Has the transaction commit in two phases. Citus would have a single worker commit before the coordinator does, as it does
- * not see what is written beside it in tables that it does not know: should one of them die between, only one has it.
+ * Makes the transaction commit in two phases. Without it, Citus commits on a single worker before the coordinator,
+ * because it does not track writes to tables outside its metadata. A crash between the two commits would then leave the
+ * change on only one of them.
  */
 export const COMMIT_IN_TWO_PHASES: Statement = { text: `DELETE FROM ${TWO_PHASE_TABLE}` }

@@ -4,12 +4,12 @@ const INT8 = 20
 const DATE = 1082
 const TIMESTAMPTZ = 1184
 
-/** A digit's value at a position of an ISO text. */
+/** Reads two digits of an ISO timestamp as a number. */
 function pair(text: string, at: number): number {
   return (text.charCodeAt(at) - 48) * 10 + text.charCodeAt(at + 1) - 48
 }
 
-/** Milliseconds after the dot: PostgreSQL leaves zeros at the end away. */
+/** Milliseconds after the dot. PostgreSQL omits trailing zeros. */
 function fraction(text: string, end: number): number {
   let value = 0
   for (let at = 20, weight = 100; at < end && weight >= 1; at += 1, weight /= 10) {
@@ -18,7 +18,7 @@ function fraction(text: string, end: number): number {
   return value
 }
 
-/** `2026-05-19 12:34:56.789+00` as milliseconds since the epoch; infinity stays infinite. */
+/** Parses `2026-05-19 12:34:56.789+00` to milliseconds since the epoch. Infinity stays infinite. */
 export function parseTimestamp(text: string): number {
   if (text === 'infinity') return Number.POSITIVE_INFINITY
   if (text === '-infinity') return Number.NEGATIVE_INFINITY
@@ -37,16 +37,17 @@ export function parseTimestamp(text: string): number {
 }
 
 /**
- * Sessions in other zones, for operators' databases that set one. A timestamp outside the years 1 to 9999 is NaN: one such row
- * must not keep the rest of an answer from being read, and `toTimestamp` and the API refuse to write it.
+ * Parses other formats, for databases in which an operator sets a different time zone. A timestamp outside the years 1
+ * to 9999 becomes NaN, so that one such row does not make the other rows unreadable. `toTimestamp` and the API refuse
+ * to write NaN.
  */
 function parseOtherTimestamp(text: string): number {
   return Date.parse(text.replace(' ', 'T').replace(/([+-]\d\d)$/, '$1:00'))
 }
 
 /**
- * A number, or a bigint beyond the range in which numbers are exact. So a row with such a value is read with the others of its
- * answer, and what calculates with it or writes it as JSON throws a TypeError for this row alone; it is never rounded.
+ * Returns a bigint if the value exceeds the safe integer range; values are never rounded. The row can still be read
+ * with the others of its result. Arithmetic on the value or JSON serialization throws a TypeError for this row only.
  */
 function parseInt8(text: string): number | bigint {
   const value = Number(text)
@@ -58,8 +59,8 @@ function asText(text: string): string {
 }
 
 /**
- * How values arrive: timestamptz as milliseconds since the epoch, bigint as number (as bigint beyond ±2^53),
- * numeric and date as text, the rest as pg does it.
+ * Type parsers: timestamptz becomes milliseconds since the epoch, bigint a number (a bigint beyond ±2^53), and numeric
+ * and date stay text. Other types use the parsers of pg.
  */
 export const types: pg.CustomTypesConfig = {
   getTypeParser(oid, format) {
@@ -72,13 +73,13 @@ export const types: pg.CustomTypesConfig = {
   },
 }
 
-/** A bigint of the database as a number. Throws a RangeError if it is beyond the range in which numbers are exact. */
+/** Returns a database bigint as a number. Throws a RangeError if the value is outside the safe integer range. */
 export function requireExact(value: number, what: string): number {
   if (Number.isSafeInteger(value)) return value
   throw new RangeError(`${what} is ${value}, which is beyond the range of exact numbers`)
 }
 
-/** Milliseconds since the epoch as a value for a timestamptz parameter. */
+/** Formats milliseconds since the epoch for a timestamptz parameter. */
 export function toTimestamp(ms: number): string {
   return new Date(ms).toISOString()
 }

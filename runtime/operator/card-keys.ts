@@ -4,22 +4,26 @@ import { type Resealed, reseal } from '../cards/card-keys/rotation.ts'
 import { ControlError, type Operator } from '../tenants/admin/change.ts'
 
 export interface RotatedCardKey extends Resealed {
-  /** Of the new key. */
+  /** Version of the new key. */
   readonly version: number
 }
 
 /**
- * Makes a new key for card numbers and seals every number under it. If this is killed, the service's workers seal the rest.
- * Throws `conflict` if another rotation began at the same moment.
+ * Creates a new key for card numbers and reseals every number with it. If the command is killed, workers reseal the
+ * rest. Throws `conflict` if another rotation started at the same time.
  *
- * @param log is given the numbers that do not open.
+ * @param log receives the numbers that cannot be unsealed.
  */
 export async function rotateCardKey(
   { control, pepper, clock }: Operator,
   log: Logger,
 ): Promise<RotatedCardKey> {
   const version = await addKey(control, pepper)
-  if (version === undefined) throw new ControlError('conflict', 'another rotation began at the same moment')
+  if (version === undefined)
+    throw new ControlError(
+      'conflict',
+      'another rotation started at the same time: try again after it has ended',
+    )
   return {
     version,
     ...(await reseal({ owner: control, keys: createCardKeys(control, pepper, clock), clock, log })),

@@ -14,7 +14,10 @@ const SIGNERS: Statement = {
            LEFT JOIN control.chain_payments p ON p.chain_id = s.chain_id AND p.signer = s.address
           GROUP BY s.chain_id, s.address ORDER BY s.chain_id, s.address`,
 }
-/** Of accounts, which stop every payout, and of payments; numbers that may not be readable as text. */
+/**
+ * Problems of signers, which stop all payouts of the account, and of single payments. Nonces are read as text, because
+ * they may exceed the safe integer range.
+ */
 const PROBLEMS: Statement = {
   text: `SELECT s.chain_id, s.address AS signer, NULL AS nonce, NULL AS environment, NULL AS transfer_id, s.problem, s.held_up_since
            FROM control.chain_signers s WHERE s.problem IS NOT NULL
@@ -41,12 +44,12 @@ interface ProblemRow {
   readonly held_up_since: number | null
 }
 
-/** A chain that answers too late is shown without its head. */
+/** Time limit for the node of a test chain. After it, the chain is shown without its head. */
 const DEADLINE_MS = 2000
 
 /**
- * Chains that payouts were made on, who signs there, how many payments are under way, and why those that do not get on do
- * not. `rpc_url` and `head` are of a test chain of our own that is running.
+ * Returns the chains on which payouts were made, their signers, the number of payments in each state and the problems
+ * of payments that are held up. `rpc_url` and `head` are set only for a running test chain of the service.
  */
 export async function showChains({ control }: Operator): Promise<{ readonly chains: readonly object[] }> {
   const [chains, signers, problems] = await Promise.all([
@@ -76,6 +79,6 @@ async function locate(url: string | null): Promise<{ rpc_url: string | null; hea
     const head = await createRpc(url, DEADLINE_MS).ask<string>('eth_blockNumber')
     return { rpc_url: url, head: Number(head) }
   } catch {
-    return { rpc_url: null, head: null } // it starts with the next payout
+    return { rpc_url: null, head: null } // the next payout starts it
   }
 }

@@ -12,14 +12,14 @@ const ADVANCE: Statement = {
   text: `UPDATE control.clock SET offset_ms = offset_ms + $1 WHERE environment = 'sandbox' RETURNING offset_ms`,
 }
 
-/** A hundred years: beyond, a mistyped number is likelier than a test. */
+/** A hundred years. A larger number is more likely a typing error than a test. */
 const LARGEST_ADVANCE_S = 100 * 366 * 86_400
 
 /**
  * Sets the service time of both environments when the service starts.
  *
- * @param clockStart SVC_CLOCK, milliseconds since the epoch. Undefined takes back what an earlier SVC_CLOCK did and
- *   leaves advances by hand.
+ * @param clockStart SVC_CLOCK, in milliseconds since the epoch. Undefined reverts the effect of an earlier SVC_CLOCK
+ * but keeps manual advances.
  */
 export async function startClock(operator: Operator, clockStart: number | undefined): Promise<void> {
   await change(operator, (tx) =>
@@ -29,15 +29,15 @@ export async function startClock(operator: Operator, clockStart: number | undefi
   )
 }
 
-/** Moves the sandbox's service time forward. Throws `refused` in production. */
+/** Advances the service time of the sandbox. Throws `refused` in production. */
 export async function advanceClock(
   operator: Operator,
   seconds: number,
   production: boolean,
 ): Promise<{ environment: 'sandbox'; advanced_seconds: number; offset_seconds: number; now: string }> {
-  if (production) throw new ControlError('refused', 'the clock cannot be moved with NODE_ENV=production')
+  if (production) throw new ControlError('refused', 'the clock cannot be advanced with NODE_ENV=production')
   if (!Number.isInteger(seconds) || seconds < 1 || seconds > LARGEST_ADVANCE_S) {
-    throw new ControlError('invalid', `seconds are a whole number from 1 to ${LARGEST_ADVANCE_S}`)
+    throw new ControlError('invalid', `seconds must be a whole number from 1 to ${LARGEST_ADVANCE_S}`)
   }
   const offset = await change(operator, async (tx) => {
     const { rows } = await tx.query<{ offset_ms: number }>(ADVANCE, [seconds * 1000])

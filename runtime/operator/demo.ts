@@ -9,7 +9,7 @@ import { insertTenant } from '../tenants/admin/tenants.ts'
 const EMAIL = 'owner@demo.example'
 const CONTEXT = 'deployment.demo_secrets'
 
-/** The demo tenant's secrets as the ready line shows them, once. */
+/** Secrets of the demo tenant. The ready line shows them once. */
 export interface DemoSecrets {
   readonly keys: {
     readonly sandbox_secret: string
@@ -22,7 +22,7 @@ export interface DemoSecrets {
 
 export interface Demo {
   readonly tenantId: string
-  /** Only until a start has shown them. */
+  /** Present only until a start has shown them. */
   readonly secrets?: DemoSecrets
 }
 
@@ -47,16 +47,16 @@ function demoOf(row: DeploymentRow | undefined, pepper: string): Demo | undefine
   return { tenantId, secrets }
 }
 
-/** The demo tenant, if one was made. */
+/** Returns the demo tenant, if it exists. */
 export async function findDemo(operator: Operator): Promise<Demo | undefined> {
   const { rows } = await operator.control.query<DeploymentRow>(READ)
   return demoOf(rows[0], operator.pepper)
 }
 
 /**
- * Makes the demo tenant unless there is one: plan enterprise, verified, keys of scope admin in both environments and an
- * owner who can sign in. That it was made is recorded with it, and its secrets are kept, sealed, until `forgetDemoSecrets`:
- * a start that is killed in between neither loses nor doubles it.
+ * Creates the demo tenant if it does not exist: plan enterprise, verified, with keys of scope admin in both
+ * environments and an owner who can sign in. The same transaction records its existence and stores its sealed secrets
+ * until `forgetDemoSecrets`, so that a start that is killed neither loses nor duplicates it.
  */
 export async function ensureDemo(operator: Operator, currentVersion: string): Promise<Demo> {
   const known = await findDemo(operator)
@@ -67,7 +67,7 @@ export async function ensureDemo(operator: Operator, currentVersion: string): Pr
   return change(operator, async (tx, note) => {
     const locked = await tx.query<DeploymentRow>(LOCK)
     const first = demoOf(locked.rows[0], operator.pepper)
-    if (first) return first // another start was quicker
+    if (first) return first // another start was faster
     const tenant = { name: 'Demo', plan: 'enterprise', verified: true, version: currentVersion } as const
     await insertTenant(tx, tenantId, tenant, owner.member, now)
     note({ tenantId, action: 'tenant.created', targetId: tenantId })
@@ -100,7 +100,7 @@ async function insertKeys(
   }
 }
 
-/** Drops the kept secrets: they have been shown. */
+/** Deletes the stored secrets after they have been shown. */
 export async function forgetDemoSecrets(operator: Operator): Promise<void> {
   await operator.control.query(FORGET)
 }

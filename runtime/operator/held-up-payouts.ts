@@ -1,4 +1,4 @@
-/** Payouts that a worker has set aside, for operators: which, since when and why, and what to do about them. */
+/** Held-up payouts, for operators: list them, retry them and decide their outcome. */
 import type { Database, Statement } from '../database/database.ts'
 import { readSpace } from '../database/space.ts'
 import { ENVIRONMENTS, type Environment } from '../platform/environment.ts'
@@ -13,7 +13,7 @@ const listIn = (environment: Environment) => `
   (SELECT '${environment}', 'bank', b.tenant_id, b.id, b.held_up_since, b.problem
      FROM ${environment}.bank_transfers b WHERE b.held_up_since IS NOT NULL ORDER BY b.held_up_since LIMIT 100)`
 
-/** The oldest of each stage; `account`: all payouts that an account would sign. */
+/** Lists the oldest of each stage. A row of stage `account` represents all payouts that the account would sign. */
 export const HELD_UP = `SELECT * FROM (
   ${ENVIRONMENTS.map(listIn).join(' UNION ALL ')}
   UNION ALL
@@ -25,25 +25,24 @@ export const HELD_UP = `SELECT * FROM (
      FROM control.chain_signers s WHERE s.problem IS NOT NULL)
 ) AS h ORDER BY h.held_up_since`
 
-/** A row of `HELD_UP`. */
 export interface HeldUpRow {
   readonly environment: Environment | null
-  /** `signing`: not signed yet; `chain`: signed; `bank`; `account`: the account that signs. */
+  /** `signing`: not signed yet; `chain`: signed; `bank`: in a bank transfer; `account`: the signer account. */
   readonly stage: 'signing' | 'chain' | 'bank' | 'account'
   readonly space: string | null
-  /** The payout, or the account's address. */
+  /** ID of the payout, or address of the account. */
   readonly id: string
   /** Machine time. */
   readonly held_up_since: number | null
   readonly problem: string | null
 }
 
-/** What is held up, the oldest first; at most 100 of each stage. */
+/** Returns what is held up, oldest first, at most 100 rows of each stage. */
 export async function listHeldUp(control: Database): Promise<readonly HeldUpRow[]> {
   return (await control.query<HeldUpRow>({ text: HELD_UP })).rows
 }
 
-/** The same as shown to operators. */
+/** Returns the same rows in the form for operators. */
 export async function showHeldUp({ control }: Operator): Promise<object> {
   const rows = await listHeldUp(control)
   const held_up = rows.map(({ space, held_up_since, ...row }) => ({
@@ -54,7 +53,7 @@ export async function showHeldUp({ control }: Operator): Promise<object> {
   return { held_up }
 }
 
-/** What an operator can decide about a payout that is held up after it was signed or sent. */
+/** Outcomes that an operator can record for a payout that is held up after it was signed or sent. */
 export const PAYOUT_OUTCOMES = ['paid', 'failed'] as const
 type PayoutOutcome = (typeof PAYOUT_OUTCOMES)[number]
 
@@ -75,16 +74,17 @@ const bankIn = (environment: Environment): Statement => ({
 })
 
 /**
- * Has workers try a payout again that is held up, at once. Throws `not_found` without such a tenant, `conflict` if the payout is
- * not held up.
+ * Makes workers retry a held-up payout immediately. Throws `not_found` if the tenant does not exist, and `conflict` if
+ * the payout is not held up.
  */
 export function retryPayout(operator: Operator, tenantId: string, id: string): Promise<object> {
   return carryOut(operator, tenantId, id, null)
 }
 
 /**
- * Decides what became of a payout that was signed or sent, and whose chain or bank gives answers that contradict each other. A
- * worker books the decision; a payment on a chain fails only after its authorization has run out. Throws as `retryPayout`.
+ * Records the outcome of a payout that was signed or sent and whose chain or bank gives contradictory answers. A worker
+ * posts the decision to the ledger; a chain payment fails only after its authorization has expired. Throws like
+ * `retryPayout`.
  */
 export function decidePayout(
   operator: Operator,
@@ -119,6 +119,9 @@ async function carryOut(
       return { id, environment, ...(outcome === null ? { retried: true } : { decided: outcome }) }
     }
     const what = outcome === null ? 'held up' : 'held up after it was signed or sent'
-    throw new ControlError('conflict', `payout ${id} is not ${what}; payout held-up lists those that are`)
+    throw new ControlError(
+      'conflict',
+      `payout ${id} is not ${what}; list such payouts with admin payout held-up`,
+    )
   })
 }

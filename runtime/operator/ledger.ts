@@ -8,7 +8,7 @@ import { requireTenant } from '../tenants/admin/tenants.ts'
 
 const WIPES: Statement = { text: 'SELECT sandbox_wipes FROM control.tenants WHERE id = $1' }
 
-/** Where the records of a tenant that is there are. */
+/** Returns the spaces of an existing tenant. */
 export async function findSpaces(control: Database, tenantId: string): Promise<Record<Environment, string>> {
   const { rows } = await control.query<{ sandbox_wipes: number }>(WIPES, [tenantId])
   return { sandbox: spaceOf(tenantId, rows[0]!.sandbox_wipes), live: tenantId }
@@ -17,15 +17,15 @@ export async function findSpaces(control: Database, tenantId: string): Promise<R
 export interface CheckedLedger {
   readonly tenant_id: string
   readonly balanced: boolean
-  /** In each environment whose ledger is not balanced, what is wrong first, in words. */
+  /** The first fault in each environment whose ledger is not balanced. */
   readonly faults: readonly string[]
-  /** How many there are in each environment. */
+  /** Number of entries in each environment. */
   readonly entries: Readonly<Record<Environment, number>>
 }
 
 /**
- * Checks a tenant's ledgers: that transactions and balances add up to zero, that the entries of each account follow on each other
- * without a gap, that balances and holds are what their entries make them, and that no checkpoint of reports splits a transaction.
+ * Checks the ledgers of a tenant: transactions and balances sum to zero, the entries of each account are consecutive,
+ * balances and holds match their entries, and no report checkpoint splits a transaction.
  */
 export async function checkLedger({ control }: Operator, tenantId: string): Promise<CheckedLedger> {
   await requireTenant(control, tenantId)
@@ -40,19 +40,19 @@ export async function checkLedger({ control }: Operator, tenantId: string): Prom
   return { tenant_id: tenantId, balanced: faults.length === 0, faults, entries }
 }
 
-/** Throws `broken` with what is wrong, unless a ledger is balanced. */
+/** Throws `broken` with the faults unless the ledgers are balanced. */
 export function requireBalanced({ faults }: CheckedLedger): void {
   if (faults.length > 0) throw new ControlError('broken', faults.join('; '))
 }
 
-/** The same check; throws `broken` naming the first row that is wrong. */
+/** Runs `checkLedger` and throws `broken` with the first faulty row of each environment. */
 export async function verifyLedger(operator: Operator, tenantId: string): Promise<CheckedLedger> {
   const checked = await checkLedger(operator, tenantId)
   requireBalanced(checked)
   return checked
 }
 
-// Accounts that workers book may be beyond exact numbers, which read as the last of them.
+// Balances that workers write may exceed the safe integer range. They are clamped to its bounds.
 const exact = (column: string) =>
   `least(greatest(e.${column}, -9007199254740991), 9007199254740991) AS ${column}`
 
@@ -62,7 +62,7 @@ const entryIn = (environment: Environment): Statement => ({
   text: `${ENTRY} FROM ${environment}.ledger_entries e WHERE e.tenant_id = $1 AND e.id = $2`,
 })
 
-// Entries of a transaction are made in the same millisecond, which their identifiers begin with.
+// The entries of a transaction are created in the same millisecond, with which their identifiers begin.
 const besideIn = (environment: Environment): Statement => ({
   text: `${ENTRY} FROM ${environment}.ledger_entries e
           WHERE e.tenant_id = $1 AND e.id >= $2 AND e.id < $3 AND e.cause = $4 ORDER BY e.id`,
@@ -82,13 +82,13 @@ interface EntryRow {
 export interface ShownTransaction {
   readonly cause: string
   readonly created: string
-  /** Amounts in cents; what is the tenant's is positive. */
+  /** Amounts in cents. Amounts in favor of the tenant are positive. */
   readonly entries: readonly (Omit<EntryRow, 'cause' | 'account_id' | 'created'> & {
     readonly account: string
   })[]
 }
 
-/** The transaction of the ledger that an entry is of; undefined where the tenant has no such entry in the environment. */
+/** Returns the ledger transaction of an entry, or undefined if the tenant has no such entry in the environment. */
 export async function showLedgerEntry(
   { control }: Operator,
   tenantId: string,

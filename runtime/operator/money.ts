@@ -1,11 +1,14 @@
-/** What operators are shown of something that money was moved for. */
+/** Payouts and settlements as operators see them. */
 import type { Statement } from '../database/database.ts'
 import { ENVIRONMENTS, type Environment } from '../platform/environment.ts'
 import { ControlError, isoTime, type Operator } from '../tenants/admin/change.ts'
 import { requireTenant } from '../tenants/admin/tenants.ts'
 import { findSpaces } from './ledger.ts'
 
-/** What the ledger was written for, as the column `postings`: causes begin with the identifier and a slash. */
+/**
+ * Subquery for the column `postings`: the ledger transactions of a record. Their causes begin with its identifier and a
+ * slash.
+ */
 export const postingsIn = (environment: Environment, alias: string) =>
   `(SELECT coalesce(json_agg(json_build_object('cause', t.cause, 'created', t.created) ORDER BY t.created, t.cause), '[]')
       FROM ${environment}.ledger_transactions t
@@ -16,7 +19,7 @@ interface FoundRow {
   readonly updated: number
 }
 
-/** The one that the statement finds in either environment. Throws `not_found`. */
+/** Returns the record that the statement finds in either environment. Throws `not_found`. */
 export async function showMoney(
   { control }: Operator,
   tenantId: string,

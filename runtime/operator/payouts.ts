@@ -3,7 +3,7 @@ import type { Environment } from '../platform/environment.ts'
 import type { Operator } from '../tenants/admin/change.ts'
 import { postingsIn, showMoney } from './money.ts'
 
-/** No bank account but what its tenant is shown of it; no lease. */
+/** Leaves out the lease token, and bank account data that the tenant cannot see. */
 const readIn = (environment: Environment): Statement => ({
   text: `SELECT p.id, p.status, p.amount, p.currency, p.failure_code, p.settlement_id, p.chain_id, p.transaction_hash, p.confirmations,
                 p.created, p.updated,
@@ -18,7 +18,7 @@ const readIn = (environment: Environment): Statement => ({
            FROM ${environment}.payouts p WHERE p.tenant_id = $1 AND p.id = $2`,
 })
 
-/** A payout with where it goes, what chain or bank have of it, and what the ledger was written for it. Throws `not_found`. */
+/** Returns a payout with its destination, its chain or bank transfer and its ledger postings. Throws `not_found`. */
 export function showPayout(operator: Operator, tenantId: string, id: string): Promise<object> {
   return showMoney(operator, tenantId, id, readIn, 'payout')
 }

@@ -1,24 +1,24 @@
-/** What an operator does about rows that workers have set aside. */
+/** Operations on rows that workers have set aside. */
 import type { Statement } from '../database/database.ts'
 import { toTimestamp } from '../database/types.ts'
 import type { Environment } from '../platform/environment.ts'
 import { ControlError, isoTime, type Operator } from '../tenants/admin/change.ts'
 import type { SetAsideRow } from '../work/set-aside-queries.ts'
 
-/** Which rows; all of them where nothing is given. */
+/** Selects rows; an empty filter selects all. */
 export interface SetAsideFilter {
   readonly environment?: Environment | undefined
   readonly work?: string | undefined
-  /** The resource, or the tenant's space. */
+  /** ID of the resource, or the space of the tenant. */
   readonly id?: string | undefined
 }
 
 type Times = 'since' | 'failed_at' | 'retry_at'
 
-/** A row that is set aside, with its times in ISO 8601. */
+/** A row that was set aside, with times in ISO 8601. */
 type ShownRow = Omit<SetAsideRow, Times> & Readonly<Record<Times, string>>
 
-/** Rows listed at most. */
+/** Maximum number of listed rows. */
 const MAX_LISTED = 1000
 
 const SELECTED = `($1::text IS NULL OR environment = $1) AND ($2::text IS NULL OR work = $2)
@@ -35,7 +35,7 @@ const valuesOf = ({ environment, work, id }: SetAsideFilter) => [
   id ?? null,
 ]
 
-/** The rows that are set aside, the last failure first; 1,000 at most. */
+/** Returns the rows that were set aside, latest failure first, at most 1,000. */
 export async function listSetAside(
   operator: Operator,
   filter: SetAsideFilter,
@@ -55,13 +55,14 @@ const RETRY: Statement = {
   text: `UPDATE control.set_aside_work SET retry_at = $4 WHERE ${SELECTED} RETURNING environment, work, tenant_id, subject_id`,
 }
 
-// Updates that have failed wait in a queue of their own.
+// Failed push updates also have a retry time in their own queue.
 const RETRY_PUSH = (environment: Environment): Statement => ({
   text: `UPDATE ${environment}.wallet_updates SET ready_at = '-infinity'
           WHERE tenant_id = $1 AND target = $2 AND platform = 'apple' AND token IS NULL`,
 })
 
-// Google follows events, and this row's are behind it: all passes of its template are sent again.
+// The Google worker follows events and has already passed those of this row, so all passes of its template are sent
+// again.
 const RETRY_GOOGLE = (environment: Environment): Statement => ({
   text: `UPDATE ${environment}.google_cursors c
             SET walks = (c.walks::jsonb || jsonb_build_array(jsonb_build_object('template', t.id, 'class', true)))::json
@@ -75,12 +76,12 @@ const RETRIES: Readonly<Record<string, (environment: Environment) => Statement>>
   google_wallet: RETRY_GOOGLE,
 }
 
-/** Lets workers try rows again at once, instead of after their pauses. Throws `not_found` if no row is selected. */
+/** Lets workers retry rows immediately instead of after their pause. Throws `not_found` if no row matches. */
 export async function retrySetAside(operator: Operator, filter: SetAsideFilter): Promise<object> {
   const now = toTimestamp(operator.clock.machine())
   return operator.control.transaction(async (tx) => {
     const { rows } = await tx.query<SetAsideRow>(RETRY, [...valuesOf(filter), now])
-    if (rows.length === 0) throw new ControlError('not_found', 'no such row is set aside')
+    if (rows.length === 0) throw new ControlError('not_found', 'no row that was set aside matches')
     for (const { environment, work, tenant_id, subject_id } of rows) {
       const retry = RETRIES[work]
       if (retry) await tx.query(retry(environment), [tenant_id, subject_id])

@@ -1,4 +1,4 @@
-/** `npm run docs:settings`: writes `docs/settings.md` from the catalog of settings. */
+/** `npm run docs:settings` writes `docs/settings.md` from the settings catalog. */
 import { writeFileSync } from 'node:fs'
 import { SETTING_GROUPS, type SettingEntry } from '../platform/setting-catalog.ts'
 
@@ -7,7 +7,7 @@ const HEAD = `# Settings
 The service reads its settings from environment variables when it starts. An empty variable counts as not set.
 If a value is invalid, the process does not start and prints every problem. After a change, restart the processes.
 
-This page is made from \`runtime/platform/setting-catalog.ts\` by \`npm run docs:settings\`.
+\`npm run docs:settings\` generates this page from \`runtime/platform/setting-catalog.ts\`.
 `
 
 function row(name: string, { type, fallback, example, meaning, isSecret }: SettingEntry): string {
@@ -16,7 +16,7 @@ function row(name: string, { type, fallback, example, meaning, isSecret }: Setti
   return `| \`${name}\` | ${value} | ${shown} | \`${example}\` | ${meaning} |`
 }
 
-/** The page in Markdown: a table for each group. */
+/** Returns the page in Markdown, with a table for each group. */
 export function renderSettings(): string {
   const groups = Object.entries(SETTING_GROUPS).map(([title, entries]) =>
     [

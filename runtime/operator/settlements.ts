@@ -16,7 +16,7 @@ const readIn = (environment: Environment): Statement => ({
            FROM ${environment}.settlements s WHERE s.tenant_id = $1 AND s.id = $2`,
 })
 
-/** A settlement with what its lines come to, its payout, and what the ledger was written for it. Throws `not_found`. */
+/** Returns a settlement with its line totals, its payout and its ledger postings. Throws `not_found`. */
 export function showSettlement(operator: Operator, tenantId: string, id: string): Promise<object> {
   return showMoney(operator, tenantId, id, readIn, 'settlement')
 }

@@ -1,6 +1,6 @@
-/** Card numbers (PANs): their check digit, and how to find them in a text. */
+/** Card numbers (PANs): check digit and detection in text. */
 
-/** The digit that makes a number pass the check of ISO/IEC 7812-1, annex B (Luhn). */
+/** Returns the check digit of a number (Luhn, ISO/IEC 7812-1, annex B). */
 export function checkDigit(start: string): string {
   const sum = [...start].reverse().reduce((total, character, index) => {
     const digit = Number(character) * (index % 2 === 0 ? 2 : 1)
@@ -9,16 +9,19 @@ export function checkDigit(start: string): string {
   return String((10 - (sum % 10)) % 10)
 }
 
-/** Separators that people and URLs put between groups of digits. */
+/** Separators between groups of digits, as in typed text and URLs. */
 const SEPARATOR = '(?:[ +-]|%20)?'
 
-/** A number that begins with these digits and has this many. */
+/** Pattern of a number with the given first digits and length. */
 function numberOf(first: readonly string[], length: number): string {
   const rest = `(?:${SEPARATOR}\\d){${length - first.length}}`
   return first.join(SEPARATOR) + rest
 }
 
-/** First digits and lengths of the large networks: Visa, Mastercard, Discover, UnionPay, JCB, American Express, Diners Club. */
+/**
+ * First digits and lengths of the large networks: Visa, Mastercard, Discover, UnionPay, JCB, American Express, Diners
+ * Club.
+ */
 const NETWORKS = [
   numberOf(['[456]'], 19),
   numberOf(['[456]'], 16),
@@ -28,13 +31,16 @@ const NETWORKS = [
   numberOf(['3', '[0689]'], 14),
 ]
 
-/** Matches at the first digit alone, so that a number is found although digits before it look like the beginning of one. */
+/** Consumes only the first digit, so that a candidate inside a longer run of digits is also found. */
 const CANDIDATE = new RegExp(`(?<![\\d.])(?=((?:${NETWORKS.join('|')})(?!\\d)))\\d`, 'g')
 
-/** What the log shows in place of a secret value. */
+/** Shown in the log instead of a secret value. */
 export const REDACTED = '[redacted]'
 
-/** Replaces each text of digits that could be a card number: one of a large network whose check digit is right. */
+/**
+ * Replaces every digit sequence that may be a card number: prefix and length of a large network and a valid check
+ * digit.
+ */
 export function redactCardNumbers(text: string): string {
   let safe = ''
   let end = 0

@@ -4,21 +4,20 @@ import { onOff, type SettingProblem, type SettingReader, url, whole } from './se
 
 /** The chain of USDC payouts, and their signer. */
 export interface ChainSettings {
-  /** JSON-RPC endpoint; absent: the sandbox starts a test chain, and live pays out no USDC. */
+  /** JSON-RPC endpoint. If absent, the sandbox starts a test chain and live cannot pay out USDC. */
   readonly rpcUrl?: string
-  /** Address of the USDC contract. */
   readonly usdc?: string
-  /** Chain ID (EIP-155); absent: the one that the node reports at the first call. */
+  /** Chain ID (EIP-155). If absent, the one that the node reports at the first call. */
   readonly chainId?: number
   /** Blocks after which a payout counts as paid. */
   readonly confirmations: number
-  /** Gas price in wei above which no payout is sent. */
+  /** Maximum gas price of a payout, in wei. */
   readonly maxFee: bigint
-  /** Whether test chains and publicly known keys are refused; otherwise they cause a warning. */
+  /** Whether to reject test chains and publicly known keys. Otherwise they only cause a warning. */
   readonly production?: boolean
-  /** Lets live pay out on a test chain and with a publicly known key. */
+  /** Allows live payouts on a test chain and with a publicly known key. */
   readonly allowTestChain?: boolean
-  /** Absent only without `rpcUrl`: the key of the sandbox's test chain is publicly known. */
+  /** Absent only without `rpcUrl`: the sandbox's test chain uses a publicly known key. */
   readonly signer?: SignerSettings
 }
 
@@ -33,7 +32,11 @@ const ADDRESS = /^0x[0-9a-fA-F]{40}$/
 const KEY = /^(0x)?[0-9a-fA-F]{64}$/
 const GWEI = 1_000_000_000n
 
-/** @param production requires TLS to nodes and signers, except on this machine. */
+/**
+ * Reads the chain settings; adds invalid variables to `problems`.
+ *
+ * @param production requires TLS to nodes and signers, except on this machine.
+ */
 export function readChain(
   env: SettingVariables,
   production: boolean,
@@ -90,14 +93,14 @@ function readSigner(
 ): SignerSettings | undefined {
   const set = SIGNERS.filter((variable) => env[variable])
   if (set.length > 1) {
-    problems.push({ variable: set.join(', '), problem: 'are set: only one of them can sign payouts' })
+    problems.push({ variable: set.join(', '), problem: 'are all set: set only one of them to sign payouts' })
     return undefined
   }
   const { SVC_PAYOUT_KEY: key, SVC_PAYOUT_KEY_FILE: path, SVC_PAYOUT_SIGNER_TOKEN: token } = env
   if (token && !env.SVC_PAYOUT_SIGNER_URL)
     problems.push({ variable: 'SVC_PAYOUT_SIGNER_TOKEN', problem: 'needs SVC_PAYOUT_SIGNER_URL' })
   if (key) {
-    // The error does not repeat the value, which may be most of a key.
+    // The error does not repeat the value, which may contain most of a key.
     if (KEY.test(key)) return { kind: 'key', key }
     problems.push({
       variable: 'SVC_PAYOUT_KEY',
@@ -123,6 +126,6 @@ function nearUrl(production: boolean): SettingReader<string | undefined> {
     if (address === undefined || !production) return address
     const { protocol, hostname } = new URL(address)
     if (protocol === 'https:' || OWN_MACHINE.test(hostname)) return address
-    throw new Error('starts with http:// and leads to another machine: production requires https://')
+    throw new Error('starts with http:// and names a different machine: production requires https://')
   }
 }

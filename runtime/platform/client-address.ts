@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import ipaddr from 'ipaddr.js'
 import { contains, type Networks, parseNetworks } from './networks.ts'
 
-/** Whose X-Forwarded-For counts: that of so many hops before us, or of peers in these networks. */
+/** Trusted proxies for X-Forwarded-For: the number of hops in front of this process, or the networks of the proxies. */
 export type ProxyTrust = number | Networks
 
 export function readTrust(setting: number | readonly string[]): ProxyTrust {
@@ -12,8 +12,8 @@ export function readTrust(setting: number | readonly string[]): ProxyTrust {
 const MAPPED = '::ffff:'
 
 /**
- * The address that a request comes from. X-Forwarded-For is read from its end, as far as those who wrote it are trusted:
- * what a client wrote itself never counts.
+ * Returns the client address of a request. Reads X-Forwarded-For from its end and only as far as the proxies that
+ * appended the entries are trusted, so an entry from the client itself never counts.
  */
 export function clientAddress(request: IncomingMessage, trust: ProxyTrust): string {
   const peer = plain(request.socket.remoteAddress ?? '0.0.0.0')
@@ -30,18 +30,23 @@ function isTrusted(chain: readonly string[], at: number, trust: ProxyTrust): boo
   return typeof trust === 'number' ? chain.length - 1 - at < trust : contains(trust, chain[at]!)
 }
 
-/** In the one spelling that the audit log has, without the zone, which means something on this machine only. */
+/**
+ * Returns the address in the form that the audit log uses, without the zone, which is meaningful only on this machine.
+ */
 export function plainAddress(address: string): string {
   const text = address.split('%')[0]!
   return ipaddr.isValid(text) ? ipaddr.process(text).toString() : text
 }
 
-/** IPv4 as IPv4, also where the socket speaks IPv6. */
+/** Unmaps IPv4 addresses that an IPv6 socket reports. */
 function plain(address: string): string {
   return address.startsWith(MAPPED) && address.includes('.') ? address.slice(MAPPED.length) : address
 }
 
-/** Under which name an address without a key is counted: an IPv6 client owns its whole /64. */
+/**
+ * Returns the key under which requests from an address without an API key are counted. An IPv6 client usually owns a
+ * whole /64.
+ */
 export function addressGroup(address: string): string {
   if (!address.includes(':') || !ipaddr.isValid(address)) return address
   return ipaddr.IPv6.networkAddressFromCIDR(`${address.split('%')[0]}/64`).toString()

@@ -1,4 +1,4 @@
-/** Countries, and the states of one. */
+/** Countries, and the states of the United States. */
 
 const COUNTRIES = new Set(
   `AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW
@@ -11,12 +11,15 @@ const COUNTRIES = new Set(
   YT ZA ZM ZW`.split(/\s+/),
 )
 
-/** Whether ISO 3166-1 assigns these two capitals to a country. */
+/** Whether the code is assigned in ISO 3166-1 alpha-2 (upper case). */
 export function isCountry(code: string): boolean {
   return COUNTRIES.has(code)
 }
 
-/** The fifty, the capital, outlying areas, and the three for the armed forces (USPS Publication 28, appendix B). */
+/**
+ * The fifty states, the District of Columbia, outlying areas and the three codes of the armed forces (USPS Publication
+ * 28, appendix B).
+ */
 export const US_STATES: ReadonlySet<string> = new Set(
   `AL AK AZ AR CA CO CT DE FL GA HI ID IL IN IA KS KY LA ME MD MA MI MN MS MO MT NE NV NH NJ NM NY NC ND OH OK
   OR PA RI SC SD TN TX UT VT VA WA WV WI WY DC AS GU MP PR VI UM FM MH PW AA AE AP`.split(/\s+/),

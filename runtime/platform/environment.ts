@@ -1,4 +1,4 @@
-/** Two services in one, with data of their own. */
+/** The two environments of the service. Their data is separate. */
 export type Environment = 'sandbox' | 'live'
 
 export const ENVIRONMENTS = ['sandbox', 'live'] as const satisfies readonly Environment[]

@@ -1,6 +1,6 @@
-/** HTML that is safe by the way it is written: what is put into a template is text unless it is HTML itself. */
+/** HTML templates that are safe by construction: interpolated values are escaped unless they are `Html`. */
 
-/** Made by `html` and `trusted` only. */
+/** Created only by `html` and `trusted`. */
 export class Html {
   readonly text: string
   constructor(text: string) {
@@ -28,12 +28,15 @@ function show(part: HtmlPart): string {
   return part instanceof Html ? part.text : part.map(show).join('')
 }
 
-/** Text goes into elements and quoted attributes; nothing, `undefined` or false, leaves nothing. */
+/** Builds HTML. Interpolate values only into elements and quoted attributes. `undefined` and false produce nothing. */
 export function html(texts: TemplateStringsArray, ...parts: readonly HtmlPart[]): Html {
   return new Html(texts.reduce((before, text, index) => before + show(parts[index - 1]) + text))
 }
 
-/** What holds no text of anybody: our own style, drawings of a library. */
+/**
+ * Marks text as HTML without escaping. Only for text without foreign content, such as styles of the service or drawings
+ * of a library.
+ */
 export function trusted(text: string): Html {
   return new Html(text)
 }

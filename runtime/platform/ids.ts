@@ -1,30 +1,30 @@
 import { randomBytes, randomFillSync } from 'node:crypto'
 import { type RecordPrefix, records } from '../../generated/canonical/records.ts'
 
-/** Of records that the document does not describe; all but `len` never leave the operator's tools. */
+/** Prefixes of records that the API document does not describe. All except `len` appear only in operator tools. */
 const OWN_PREFIXES = ['len', 'mem', 'inv', 'ocl', 'lft'] as const
 
 export type IdPrefix = RecordPrefix | (typeof OWN_PREFIXES)[number]
 
-/** Prefixes of all identifiers: those of the newest document, and own ones. */
+/** Prefixes of all identifiers: those of the newest document, and those above. */
 export const PREFIXES: readonly IdPrefix[] = [...(Object.keys(records) as RecordPrefix[]), ...OWN_PREFIXES]
 
 /** Crockford's base32 in lower case: no i, l, o, u. */
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
 
-/** Two characters for every ten bits. */
+/** Two characters for each value of ten bits. */
 const PAIRS = Array.from(
   { length: 1024 },
   (_, bits) => `${ALPHABET.charAt(bits >> 5)}${ALPHABET.charAt(bits & 31)}`,
 )
 
-/** 128 bits in 26 characters leave two bits over, so the first character is at most 7. */
+/** 26 characters hold 130 bits, two more than needed, so the first character is at most 7. */
 const BODY = /^[0-7][0-9a-hjkmnp-tv-z]{25}$/
 
 const random = new Uint32Array(512)
 let randomLeft = 0
 
-/** A random whole number of 32 bits; the operating system is asked once for many. */
+/** Returns a random 32-bit integer. One call to the operating system fills a buffer of 512. */
 function random32(): number {
   if (randomLeft === 0) {
     randomFillSync(random)
@@ -34,14 +34,15 @@ function random32(): number {
   return random[randomLeft]!
 }
 
-// Bits that a UUIDv7 may fill as its maker likes hold a counter (RFC 9562, 6.2, method 1): identifiers made in
-// one process for the same millisecond sort in the order of their making, whichever clock the millisecond is of.
+// The implementation-defined bits of a UUIDv7 hold a counter (RFC 9562, 6.2, method 1). Identifiers that one process
+// makes for the same millisecond therefore sort in order of creation, regardless of the clock that the millisecond
+// comes from.
 let counter = randomBytes(4).readUInt32BE() >>> 1
 
 let timeOfText = -1
 let timeText = ''
 
-/** The first ten characters: two bits of padding and the 48 bits of time. */
+/** Returns the first ten characters: two bits of padding and 48 bits of time. */
 function writeTime(atMs: number): string {
   if (atMs === timeOfText) return timeText
   let rest = Math.floor(atMs)
@@ -55,16 +56,16 @@ function writeTime(atMs: number): string {
   return text
 }
 
-/** Four characters for the lowest twenty bits. */
+/** Returns four characters for the lowest twenty bits. */
 function write20(bits: number): string {
   return PAIRS[(bits >>> 10) & 1023]! + PAIRS[bits & 1023]!
 }
 
 /**
- * Makes an identifier: the prefix and 26 characters of Crockford base32, lower case, of a UUIDv7 (RFC 9562), so
- * that identifiers sort by the time they were made at.
+ * Creates an identifier: the prefix and a UUIDv7 (RFC 9562) as 26 characters of Crockford base32 in lower case.
+ * Identifiers sort by creation time.
  *
- * @param atMs milliseconds since the epoch; service time for what tenants see. Default: the machine's clock.
+ * @param atMs milliseconds since the epoch; service time for records that tenants see. Defaults to the machine's clock.
  */
 export function newId(prefix: IdPrefix, atMs: number = Date.now()): string {
   counter = (counter + 1) >>> 0
@@ -78,12 +79,15 @@ export function newId(prefix: IdPrefix, atMs: number = Date.now()): string {
   return `${prefix}_${writeTime(atMs)}${write20(first)}${write20(second)}${write20(a)}${write20(b)}`
 }
 
-/** Sorts before every identifier of that kind made at that time or later, and after all others. Milliseconds since the epoch. */
+/**
+ * Returns a text that sorts before every identifier of that prefix created at or after `atMs` (milliseconds since the
+ * epoch), and after all earlier ones.
+ */
 export function firstIdAt(prefix: IdPrefix, atMs: number): string {
   return `${prefix}_${writeTime(Math.max(0, atMs))}`
 }
 
-/** Whether the text has the shape of an identifier of that kind. */
+/** Whether the text has the form of an identifier with that prefix. */
 export function isId(prefix: IdPrefix, text: string): boolean {
   return (
     text.length === prefix.length + 27 &&
@@ -94,10 +98,10 @@ export function isId(prefix: IdPrefix, text: string): boolean {
 
 const VALUES = new Map([...ALPHABET].map((character, value) => [character, BigInt(value)]))
 
-/** The 16 bytes of an identifier's UUID. Throws for a text that is no identifier. */
+/** Returns the 16 bytes of an identifier's UUID. Throws if the text is not an identifier. */
 export function bytesOf(id: string): Buffer {
   const body = id.slice(id.indexOf('_') + 1)
-  if (!BODY.test(body)) throw new Error(`${id} is no identifier`)
+  if (!BODY.test(body)) throw new Error(`"${id}" is not an identifier`)
   let bits = 0n
   for (const character of body) bits = (bits << 5n) | VALUES.get(character)!
   const bytes = Buffer.allocUnsafe(16)
@@ -106,12 +110,14 @@ export function bytesOf(id: string): Buffer {
   return bytes
 }
 
-/** When an identifier was made, in milliseconds since the epoch. Throws for a text that is not an identifier. */
+/**
+ * Returns the creation time of an identifier in milliseconds since the epoch. Throws if the text is not an identifier.
+ */
 export function timeOfId(id: string): number {
   return bytesOf(id).readUIntBE(0, 6)
 }
 
-/** The first 16 of the bytes as the 26 characters of an identifier's body. */
+/** Encodes the first 16 bytes as the 26 characters of an identifier's body. */
 export function bodyOf(bytes: Buffer): string {
   let bits = (bytes.readBigUInt64BE(0) << 64n) | bytes.readBigUInt64BE(8)
   let text = ''
@@ -122,7 +128,7 @@ export function bodyOf(bytes: Buffer): string {
   return text
 }
 
-/** The identifier whose UUID has these 16 bytes. */
+/** Returns the identifier whose UUID has these 16 bytes. */
 export function idOf(prefix: IdPrefix, bytes: Buffer): string {
   return `${prefix}_${bodyOf(bytes)}`
 }

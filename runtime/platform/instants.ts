@@ -1,15 +1,19 @@
-/** RFC 3339, and what else the format `date-time` of the documents' validators lets through: a space, an offset without colon or minutes. */
+/**
+ * RFC 3339, and the variants that the `date-time` format of the generated validators accepts: a space, and an offset
+ * without a colon or minutes.
+ */
 const INSTANT =
   /^(\d{4})-(\d\d)-(\d\d)(?:[Tt\s](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:[Zz]|([+-])(\d\d)(?::?(\d\d))?))?$/
 
-/** The years that the interface can write, in UTC. */
+/** Bounds of the years that the API can write, in UTC. */
 const FIRST_INSTANT = Date.parse('0001-01-01T00:00:00.000Z')
 const LAST_INSTANT = Date.parse('9999-12-31T23:59:59.999Z')
 
 /**
- * Reads a date (its first instant in UTC) or a date and time with offset, ISO 8601: the one reader of every instant that
- * callers send. Gives milliseconds since the epoch; a half stands for whatever lies between two of them. Undefined for
- * what no calendar has, such as 30 February, and for what lies outside the years 0001 to 9999 in UTC.
+ * Parses an ISO 8601 date (as its first instant in UTC) or a date and time with offset. All instants from callers go
+ * through this function. Returns milliseconds since the epoch; half a millisecond is added if the text has finer
+ * digits. Returns undefined for dates that do not exist, such as 30 February, and outside the years 0001 to 9999 in
+ * UTC.
  */
 export function parseInstant(text: string): number | undefined {
   const parts = INSTANT.exec(text)
@@ -17,9 +21,9 @@ export function parseInstant(text: string): number | undefined {
   const [year, month, day, hour, minute, second] = parts.slice(1, 7).map((part) => Number(part ?? 0))
   if (hour! > 23 || minute! > 59 || second! > 59) return undefined
   const date = new Date(0)
-  // Date.UTC reads the years 0 to 99 as those of the last century.
+  // Date.UTC maps the years 0 to 99 to 1900 to 1999.
   date.setUTCFullYear(year!, month! - 1, day!)
-  // A day that its month lacks becomes another day, a month that there is not another year.
+  // A day or month that does not exist rolls over to a different date.
   if (date.getUTCFullYear() !== year || date.getUTCDate() !== day) return undefined
   const [offsetHours, offsetMinutes] = [Number(parts[9] ?? 0), Number(parts[10] ?? 0)]
   if (offsetHours > 23 || offsetMinutes > 59) return undefined
@@ -28,7 +32,7 @@ export function parseInstant(text: string): number | undefined {
   const digits = (parts[7] ?? '').padEnd(3, '0')
   const instant = local - offset + Number(digits.slice(0, 3))
   if (instant < FIRST_INSTANT || instant > LAST_INSTANT) return undefined
-  // No half after the last millisecond: rounded up, it would lie in the year 10000.
+  // Nothing is added to the last millisecond: rounding up would reach the year 10000.
   return instant < LAST_INSTANT && /[1-9]/.test(digits.slice(3)) ? instant + 0.5 : instant
 }
 
@@ -41,8 +45,8 @@ let writtenDay = Number.NaN
 let writtenDate = ''
 
 /**
- * Writes an instant as the interface shows them: UTC with milliseconds. By hand and with the last date kept, because a list
- * shows a hundred of them and `toISOString` takes six times as long.
+ * Formats an instant as the API shows it: UTC with milliseconds. It caches the last date instead of using
+ * `toISOString`, which takes six times as long: a list shows 100 instants.
  *
  * @param ms whole milliseconds since the epoch, in the years 0001 to 9999.
  */
@@ -60,7 +64,7 @@ export function writeInstant(ms: number): string {
   return `${writtenDate}${PAIRS[Math.floor(minutes / 60)]}:${PAIRS[minutes % 60]}:${PAIRS[seconds % 60]}.${PAIRS[tens]}${fraction - tens * 10}Z`
 }
 
-/** The second that an instant lies in; both in milliseconds. */
+/** Rounds an instant down to the second; both in milliseconds. */
 export function floorToSecond(ms: number): number {
   return Math.floor(ms / 1000) * 1000
 }

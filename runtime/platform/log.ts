@@ -3,14 +3,14 @@ import type { Settings } from './settings.ts'
 
 type Replacement = readonly [secret: RegExp, shown: string]
 
-/** API keys, tokens, endpoint secrets and the password of a URL. Each keeps enough to be recognized by. */
+/** API keys, tokens, endpoint secrets and passwords in URLs. The replacement keeps enough to recognize them. */
 const CREDENTIALS: readonly Replacement[] = [
   [/(svc_[ps]k_(?:sandbox|live)_)[0-9A-Za-z]+/g, '$1…'],
   [/((?:fct|whsec|svc_(?:(?:[ar]t|ac)_(?:sandbox|live)|cs))_)[0-9A-Za-z_-]{8,}/g, '$1…'],
   [/(:\/\/[^\s:/@"\\]*:)[^\s/@"\\]+@/g, '$1…@'],
 ]
 
-/** Contents of headers that authenticate, and values that their names show to be secret. */
+/** Values of authentication headers, and of members whose names mark them as secret. */
 const NAMED_SECRETS: readonly Replacement[] = [
   [/\b(bearer|basic)(\s+)[^\s"\\,]+/gi, '$1$2…'],
   [
@@ -23,18 +23,18 @@ const NAMED_SECRETS: readonly Replacement[] = [
 const replaceAll = (text: string, replacements: readonly Replacement[]): string =>
   replacements.reduce((safe, [secret, shown]) => safe.replace(secret, shown), text)
 
-/** Takes credentials out of a text, wherever in it they are and whoever wrote it. */
+/** Redacts credentials anywhere in a text. */
 export const redactCredentials = (text: string): string => replaceAll(text, CREDENTIALS)
 
-/** Takes secrets out of a line of the log. */
+/** Redacts secrets in a log line. */
 export const redact = (line: string): string => replaceAll(redactCredentials(line), NAMED_SECRETS)
 
-/** Writes lines to standard error at once, so that the last one before a crash is there too. */
+/** Writes synchronously to standard error, so that the last line before a crash is not lost. */
 function standardError(): DestinationStream {
   return destination({ dest: 2, sync: true })
 }
 
-/** The log of a process: JSON lines, without secrets. */
+/** Creates the log of a process: JSON lines without secrets. */
 export function createLog(
   { logLevel }: Pick<Settings, 'logLevel'>,
   stream: DestinationStream = standardError(),

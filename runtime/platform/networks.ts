@@ -3,12 +3,15 @@ import ipaddr from 'ipaddr.js'
 type Address = ipaddr.IPv4 | ipaddr.IPv6
 type Network = readonly [Address, number]
 
-/** Addresses and networks, parsed once. */
+/** Parsed addresses and networks. */
 export type Networks = readonly Network[]
 
 const MAPPED_BITS = 96
 
-/** Reads addresses and networks in CIDR notation; IPv4 written as IPv6 (`::ffff:10.0.0.0/104`) is IPv4. Throws on others. */
+/**
+ * Parses addresses and CIDR networks. IPv4-mapped IPv6 networks (`::ffff:10.0.0.0/104`) become IPv4. Throws for other
+ * text.
+ */
 export function parseNetworks(texts: readonly string[]): Networks {
   return texts.map((text) => {
     const [address, bits] = text.includes('/') ? ipaddr.parseCIDR(text) : wholeAddress(text)
@@ -26,7 +29,7 @@ function isMapped(address: Address): address is ipaddr.IPv6 {
   return address.kind() === 'ipv6' && (address as ipaddr.IPv6).isIPv4MappedAddress()
 }
 
-/** Whether the address lies in one of the networks; false for what is no address. */
+/** Whether the address is in one of the networks. Returns false if the text is not an address. */
 export function contains(networks: Networks, text: string): boolean {
   if (!ipaddr.isValid(text)) return false
   const address = ipaddr.process(text)

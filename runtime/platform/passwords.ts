@@ -1,24 +1,33 @@
-/** Hashes of passwords, a few at a time: each takes 19 MiB and a core until it is done. */
+/** Password hashing with limited concurrency: each hash uses 19 MiB and a core. */
 import { argon2, randomBytes, scrypt, timingSafeEqual } from 'node:crypto'
 
-/** Hashes computed at once. Others wait in the order in which they came: libuv has 4 threads, and files and signatures need some. */
+/**
+ * Maximum number of concurrent hashes. libuv has 4 threads, which files and signatures also need. Further hashes wait
+ * in order of arrival.
+ */
 export const MAX_HASHES = 2
 
-/** Hashes that wait. More are refused: at 50 ms per hash, the last one in line waits for 2.5 seconds. */
+/**
+ * Maximum number of waiting hashes; further ones are rejected. At 50 ms per hash and two at a time, the last one waits
+ * 2.5 s.
+ */
 export const MAX_WAITING_HASHES = 100
 
-/** Too many passwords wait to be hashed. The caller can try again shortly. */
+/** Too many password hashes are waiting. The caller can retry shortly. */
 export class PasswordQueueFull extends Error {
   override name = 'PasswordQueueFull'
   constructor() {
-    super(`${MAX_WAITING_HASHES} passwords wait to be hashed already; try again in a second`)
+    super(`${MAX_WAITING_HASHES} passwords are already waiting to be hashed; try again in a second`)
   }
 }
 
 let running = 0
 const waiting: (() => void)[] = []
 
-/** Whether a password can be hashed now or in turn. If not, `hashPassword` and `verifyPassword` throw `PasswordQueueFull`. */
+/**
+ * Whether a password can be hashed now or after waiting. If not, `hashPassword` and `verifyPassword` throw
+ * `PasswordQueueFull`.
+ */
 export function canHash(): boolean {
   return running < MAX_HASHES || waiting.length < MAX_WAITING_HASHES
 }
@@ -30,21 +39,21 @@ async function inTurn<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } finally {
-    // The place passes to the next in line, if there is one.
+    // Hands the slot to the next waiter, if there is one.
     const next = waiting.shift()
     if (next) next()
     else running -= 1
   }
 }
 
-/** OWASP's password storage cheat sheet: 19 MiB, two passes, one lane. */
+/** Parameters of OWASP's password storage cheat sheet: 19 MiB, two passes, one lane. */
 const ARGON2 = { memory: 19_456, passes: 2, parallelism: 1 }
 const HASH_LENGTH = 32
 
 const ARGON2_PHC =
   /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/
 
-/** How passwords were hashed before; they are hashed anew when they are next used. */
+/** The former hash format. A password in this format is rehashed at its next use. */
 const SCRYPT_PHC = /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/
 
 function runArgon2(password: string, nonce: Buffer, cost: typeof ARGON2, tagLength: number): Promise<Buffer> {
@@ -93,20 +102,20 @@ function writePhc(salt: Buffer, hash: Buffer): string {
 }
 
 /**
- * Hashes a password with argon2id (RFC 9106), as a PHC string: `$argon2id$v=19$m=19456,t=2,p=1$salt$hash`.
- * Throws `PasswordQueueFull`.
+ * Hashes a password with argon2id (RFC 9106) to a PHC string: `$argon2id$v=19$m=19456,t=2,p=1$salt$hash`. Throws
+ * `PasswordQueueFull`.
  */
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(16)
   return writePhc(salt, await runArgon2(password, salt, ARGON2, HASH_LENGTH))
 }
 
-/** A hash that no password has, for an unknown member: verifying it takes as long as verifying a member's. */
+/** A hash that matches no password, for unknown members: verifying it takes as long as verifying a real one. */
 export const NO_PASSWORD: string = writePhc(randomBytes(16), randomBytes(HASH_LENGTH))
 
 /**
- * Whether the password is the one that was hashed; false if the text is not a PHC string of argon2id or scrypt.
- * Throws `PasswordQueueFull`.
+ * Whether the password matches the hash. Returns false if the text is not a PHC string of argon2id or scrypt. Throws
+ * `PasswordQueueFull`.
  */
 export async function verifyPassword(password: string, phc: string): Promise<boolean> {
   const bytes = (text = '') => Buffer.from(text, 'base64')
@@ -123,7 +132,7 @@ export async function verifyPassword(password: string, phc: string): Promise<boo
   return timingSafeEqual(await runScrypt(password, bytes(oldSalt), cost, wanted.length), wanted)
 }
 
-/** Whether a hash is made as `hashPassword` makes them today. */
+/** Whether a hash uses the current algorithm and cost. */
 export function isHashedAsToday(phc: string): boolean {
   const [, m, t, p] = ARGON2_PHC.exec(phc) ?? []
   const { memory, passes, parallelism } = ARGON2

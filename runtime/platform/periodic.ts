@@ -1,18 +1,18 @@
-/** Work that is done again and again until it is stopped. */
+/** Work that repeats until it is stopped. */
 export interface PeriodicJob {
-  /** No run begins any more; resolves after the one that is under way. */
+  /** Prevents further runs. Resolves after the current one. */
   stop(): Promise<void>
 }
 
 export interface PeriodicOptions {
   readonly pauseMs: number
-  /** Is given each failure; the next run comes all the same. */
+  /** Receives the error of a failed run. Further runs follow. */
   readonly failed: (error: unknown) => void
-  /** Whether the first run comes without a pause. */
+  /** Whether the first run starts immediately. */
   readonly atOnce?: boolean
 }
 
-/** Runs the work every so often; a run that is due while one is under way is left out. */
+/** Runs the work at an interval. Skips a run if the previous one is still in progress. */
 export function runPeriodically(
   work: () => Promise<void>,
   { pauseMs, failed, atOnce = false }: PeriodicOptions,

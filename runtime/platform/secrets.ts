@@ -8,13 +8,15 @@ import {
   randomBytes,
 } from 'node:crypto'
 
-/** Layout of a sealed value: one byte of format, 12 of nonce, 16 of tag, then the ciphertext. */
+/** Layout of a sealed value: format (1 byte), nonce (12), tag (16), ciphertext. */
 const FORMAT = 1
 const NONCE_LENGTH = 12
 const TAG_LENGTH = 16
 const HEADER_LENGTH = 1 + NONCE_LENGTH + TAG_LENGTH
 
-/** Key objects: bytes would be checked and copied at each use, which takes longer than to decipher a secret. */
+/**
+ * Cached key objects. Node checks and copies raw key bytes at each use, which takes longer than decrypting a secret.
+ */
 const sealingKeys = new Map<string, KeyObject>()
 
 function sealingKey(pepper: string): KeyObject {
@@ -26,22 +28,22 @@ function sealingKey(pepper: string): KeyObject {
   return key
 }
 
-/** A value that could not be opened: another pepper, another context, or bytes that were changed. */
+/** A value that cannot be unsealed: the pepper or context differs, or the bytes were modified. */
 export class UnsealError extends Error {
   override name = 'UnsealError'
 }
 
 /**
- * Encrypts a secret for storage (AES-256-GCM under a key derived from the pepper).
+ * Encrypts a secret for storage, with AES-256-GCM and a key derived from the pepper.
  *
- * @param context where the value stands (`members.totp_secret ten_… mem_…`); it must be the same when unsealing, so
- *   that a value copied into another row does not open there.
+ * @param context location of the value, such as `members.totp_secret ten_… mem_…`. Unsealing requires the same context,
+ * so a value copied to a different row cannot be unsealed there.
  */
 export function seal(pepper: string, plaintext: string, context: string): Buffer {
   return sealWith(sealingKey(pepper), plaintext, context)
 }
 
-/** The same under a key of 32 bytes. */
+/** Encrypts a secret like `seal`, with a 32-byte key. */
 export function sealWith(key: KeyObject, plaintext: string, context: string): Buffer {
   const nonce = randomBytes(NONCE_LENGTH)
   const cipher = createCipheriv('aes-256-gcm', key, nonce)
@@ -50,14 +52,15 @@ export function sealWith(key: KeyObject, plaintext: string, context: string): Bu
   return Buffer.concat([Buffer.of(FORMAT), nonce, cipher.getAuthTag(), body])
 }
 
-/** Opens what `seal` made. Throws `UnsealError`. */
+/** Decrypts a value from `seal`. Throws `UnsealError`. */
 export function unseal(pepper: string, sealed: Buffer, context: string): string {
   return unsealWith(sealingKey(pepper), sealed, context)
 }
 
-/** Opens what `sealWith` made under the same key. Throws `UnsealError`. */
+/** Decrypts a value from `sealWith` with the same key. Throws `UnsealError`. */
 export function unsealWith(key: KeyObject, sealed: Buffer, context: string): string {
-  if (sealed.length < HEADER_LENGTH || sealed[0] !== FORMAT) throw new UnsealError('not a sealed value')
+  if (sealed.length < HEADER_LENGTH || sealed[0] !== FORMAT)
+    throw new UnsealError('the value is not sealed: its length or format byte is wrong')
   const nonce = sealed.subarray(1, 1 + NONCE_LENGTH)
   const decipher = createDecipheriv('aes-256-gcm', key, nonce)
   decipher.setAAD(Buffer.from(context))
@@ -65,11 +68,14 @@ export function unsealWith(key: KeyObject, sealed: Buffer, context: string): str
   try {
     return Buffer.concat([decipher.update(sealed.subarray(HEADER_LENGTH)), decipher.final()]).toString('utf8')
   } catch (cause) {
-    throw new UnsealError(`a sealed value does not open as ${context}`, { cause })
+    throw new UnsealError(
+      `a sealed value cannot be unsealed as ${context}: the pepper or the context differs, or the value was modified`,
+      { cause },
+    )
   }
 }
 
-/** What seals and opens under the pepper of this deployment. */
+/** Sealing and unsealing with the pepper of this deployment. */
 export interface Seals {
   seal(plaintext: string, context: string): Buffer
   unseal(sealed: Buffer, context: string): string
@@ -82,7 +88,7 @@ export function createSeals(pepper: string): Seals {
   }
 }
 
-/** A secret of its own for each purpose, from the one pepper: 64 hex characters. */
+/** Derives a secret for a purpose from the pepper, as 64 hexadecimal digits. */
 export function deriveSecret(pepper: string, purpose: string): string {
   return createHmac('sha256', pepper).update(`derived secret: ${purpose}`).digest('hex')
 }

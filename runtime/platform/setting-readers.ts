@@ -1,13 +1,13 @@
-/** Readers of single variables: each returns the value, or throws an error that says what is wrong with the text. */
+/** Readers of single variables. Each returns the value, or throws an error that says what is wrong with the text. */
 import { resolve } from 'node:path'
 import ipaddr from 'ipaddr.js'
 import { US_STATES } from './countries.ts'
 import { parseInstant } from './instants.ts'
 
-/** Reads one variable; undefined if it is not set or empty. */
+/** Reads one variable. The text is undefined if the variable is not set or empty. */
 export type SettingReader<T> = (text: string | undefined) => T
 
-/** A pepper shorter than this could be guessed from one known key and its digest. */
+/** A shorter pepper could be guessed from one known key and its digest. */
 const PEPPER_MINIMUM = 16
 
 export function whole(fallback: number, least: number, most: number): SettingReader<number> {
@@ -51,7 +51,7 @@ export function origin(text: string | undefined): string | undefined {
   if (address === undefined) return undefined
   const { origin: whole, pathname, search, hash } = new URL(address)
   if (pathname === '/' && search === '' && hash === '') return whole
-  throw new Error(`"${address}" has more than an origin: expected ${whole}`)
+  throw new Error(`"${address}" is not an origin: expected a URL without a path, such as ${whole}`)
 }
 
 export function instant(production: boolean): SettingReader<number | undefined> {
@@ -70,7 +70,7 @@ export function instant(production: boolean): SettingReader<number | undefined> 
 export function listenUrl(databaseUrl: string | undefined): SettingReader<string | undefined> {
   return (text) => {
     if (text !== undefined && databaseUrl === undefined) {
-      throw new Error('needs DATABASE_URL: both lead to the same database, this one without a pooler')
+      throw new Error('requires DATABASE_URL: both must name the same database, this one without a pooler')
     }
     return url(['postgres:', 'postgresql:'])(text)
   }
@@ -79,7 +79,7 @@ export function listenUrl(databaseUrl: string | undefined): SettingReader<string
 export function migrations(production: boolean): SettingReader<string | undefined> {
   return (text) => {
     if (text === undefined) return undefined
-    if (production) throw new Error('is not allowed with NODE_ENV=production: it is for tests of upgrades')
+    if (production) throw new Error('is not allowed with NODE_ENV=production: it is only for upgrade tests')
     return resolve(text)
   }
 }
@@ -119,7 +119,7 @@ export function secureUrl(production: boolean): SettingReader<string | undefined
   return url(production ? ['https:'] : ['https:', 'http:'])
 }
 
-/** Allows only digits, because stored links contain the issuer and are parsed again. */
+/** Allows only digits, because stored links contain the issuer ID and are parsed again. */
 export function issuer(text: string | undefined): void {
   if (text === undefined || /^\d{1,30}$/.test(text)) return
   throw new Error(`"${text}" is not a Google Wallet issuer ID: expected digits only`)
@@ -132,17 +132,17 @@ export function pepper(
   return (text) => {
     if (text === undefined && databaseUrl !== undefined) {
       throw new Error(
-        'is required with DATABASE_URL: the digests of API keys depend on it. Make one with openssl rand -hex 32',
+        'is required with DATABASE_URL, because the digests of API keys depend on it. Create one with openssl rand -hex 32',
       )
     }
     if (production && text !== undefined && text.length < PEPPER_MINIMUM) {
-      throw new Error(`has fewer than ${PEPPER_MINIMUM} characters. Make one with openssl rand -hex 32`)
+      throw new Error(`has fewer than ${PEPPER_MINIMUM} characters. Create one with openssl rand -hex 32`)
     }
     return text
   }
 }
 
-/** States of the United States by their two-letter codes; all if the variable is not set. */
+/** Reads two-letter codes of US states. Returns all states if the variable is not set. */
 export const usStates: SettingReader<ReadonlySet<string>> = (text) => {
   if (text === undefined) return US_STATES
   const states = text.split(',').map((state) => state.trim().toUpperCase())

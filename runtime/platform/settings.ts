@@ -38,85 +38,87 @@ export type ProcessRole = (typeof ROLES)[number]
 
 /** Settings of a process, read once at the start. `setting-catalog.ts` describes the variables. */
 export interface Settings {
-  /** What this process serves. */
+  /** Roles that this process runs. */
   readonly roles: ReadonlySet<ProcessRole>
-  /** Address to listen on. */
   readonly host: string
-  /** 0 takes any free port. */
+  /** 0 selects any free port. */
   readonly sandboxPort: number
   readonly livePort: number
   readonly consolePort: number
-  /** Public origins of the listeners, without a slash at the end. */
+  /** Public origins of the listeners, without a trailing slash. */
   readonly baseUrls: { readonly sandbox?: string; readonly live?: string; readonly console?: string }
-  /** Absent: the embedded PostgreSQL. */
+  /** Absent for the embedded PostgreSQL. */
   readonly databaseUrl?: string
-  /** The same database without a pooler, for LISTEN and migrations. */
+  /** Direct connection to the same database, without a pooler, for LISTEN and migrations. */
   readonly databaseListenUrl?: string
-  /** Whether migrations distribute the tables of tenants; needs the extension Citus. */
+  /** Whether migrations distribute tenant tables, which requires the Citus extension. */
   readonly citus?: boolean
-  /** A folder of migrations other than this program's, for tests of upgrades. */
+  /** Folder of migrations to use instead of those of this program, for upgrade tests. */
   readonly migrationsDir?: string
-  /** Connections of each pool. */
+  /** Maximum number of connections in each pool. */
   readonly poolSize: number
-  /** False behind a pooler that does not keep named statements. */
+  /** False behind a pooler that does not support prepared statements. */
   readonly preparedStatements: boolean
   /** Absolute path. */
   readonly dataDir: string
-  /** Key of all digests and sealed values; absent only with the embedded database, which keeps its own in the data directory. */
+  /**
+   * Key of all digests and encrypted values. Absent only with the embedded database, which keeps one in the data
+   * directory.
+   */
   readonly pepper?: string
-  /** Start of the service clock, in milliseconds since the epoch. */
+  /** Start time of the service clock, in milliseconds since the epoch. */
   readonly clockStart?: number
   readonly production: boolean
-  /** Proxies whose X-Forwarded-For is believed: their number, or addresses and networks. */
+  /** Trusted proxies for X-Forwarded-For: their number, or addresses and networks. */
   readonly trustedProxies: number | readonly string[]
   /** Paths of PEM files. */
   readonly tls?: { readonly cert: string; readonly key: string }
   readonly redisUrl?: string
   /** Private networks that sandbox webhooks may reach, for tests. */
   readonly webhookAllow: readonly string[]
-  /** Days that live events and their delivery attempts are kept. */
+  /** Retention of live events and their delivery attempts, in days. */
   readonly eventDays: number
-  /** Days that live scans are kept. */
+  /** Retention of live scans, in days. */
   readonly scanDays: number
-  /** Absolute path of a sanctions list, a folder or its `sdn.csv`; absent: a list of invented names. */
+  /** Absolute path of a sanctions list: a folder, or its `sdn.csv`. Absent for a list of invented names. */
   readonly sanctionsList?: string
-  /** The bank that pays out dollars: URL without a slash at the end, and bearer token; absent: a fake bank for development. */
+  /** Bank for dollar payouts: URL without a trailing slash, and bearer token. Absent for a fake bank in development. */
   readonly bank?: { readonly url: string; readonly token: string }
-  /** States of the United States where live cardholders may live. */
+  /** US states in which live cardholders may live. */
   readonly licensedStates: ReadonlySet<string>
   /** Interchange and network fee of clearings, in basis points. */
   readonly rates: { readonly interchange: number; readonly networkFee: number }
-  /** DNS servers for the host names of webhook addresses, `address` or `address:port`; empty: the system's. */
+  /** DNS servers for webhook host names, as `address` or `address:port`. Empty for those of the system. */
   readonly dnsServers: readonly string[]
-  /** Issuer ID, and path of the service account's JSON file; absent: a key for development. */
+  /** Issuer ID, and path of the service account's JSON file. Absent for a development key. */
   readonly googleWallet?: { readonly issuerId: string; readonly serviceAccount: string }
-  /** Absent: a certificate chain for development. */
+  /** Absent for a development certificate chain. */
   readonly applePass?: ApplePassSettings
-  /** Addresses to use instead of Google's: origin of the Wallet API, token endpoint, keys that sign callbacks. */
+  /** URLs to use instead of Google's: origin of the Wallet API, token endpoint, keys for callbacks. */
   readonly googleUrls: { readonly wallet?: string; readonly token?: string; readonly keys?: string }
-  /** How push notifications are sent; absent: to APNs with the pass certificate, or to a fake for development. */
+  /** Absent: push notifications go to APNs with the pass certificate, or to a fake in development. */
   readonly applePush?: ApplePushSettings
-  /** Keys that cards are encrypted for in phone wallets; absent members: keys for development. */
+  /** Keys for which cards are encrypted in phone wallets. Development keys replace absent members. */
   readonly pay: PaySettings
   /** The chain of USDC payouts, and their signer. */
   readonly chain: ChainSettings
   readonly logLevel: LogLevel
   readonly timeouts: Timeouts
-  /** Load above which new requests get 503. */
+  /** Limits above which new requests get 503. */
   readonly load: LoadLimits
-  /** Requests that get a line in the process log. */
+  /** Requests to write to the process log. */
   readonly requestLog: RequestLogSetting
-  /** Whether to create the demo tenant in an operator's database too. */
+  /** Whether to create the demo tenant in an external database too. */
   readonly demo: boolean
   /** Whether to print one line of JSON instead of text. */
   readonly json: boolean
 }
 
-/** Milliseconds. */
+/** Time limits in milliseconds. */
 export interface Timeouts {
   readonly headersMs: number
   readonly requestMs: number
-  /** Time to read a body, during which the request holds one of its tenant's slots. */
+  /** Time limit for reading a body, during which the request occupies a slot of its tenant. */
   readonly bodyMs: number
   readonly answerMs: number
   readonly drainMs: number
@@ -127,25 +129,25 @@ export interface Timeouts {
 export interface LoadLimits {
   /** Requests in progress in each environment. */
   readonly requests: number
-  /** Delay of the event loop, in milliseconds. */
+  /** Event loop delay, in milliseconds. */
   readonly delayMs: number
-  /** Transactions that wait for a connection of a pool; beyond it, the tenants with the most of them get 503. */
+  /** Transactions that wait for a connection of a pool. Above it, the tenants with the most of them get 503. */
   readonly queue: number
-  /** Part of the heap that V8 allows, between 0 and 1. */
+  /** Heap usage as a fraction of the V8 limit, between 0 and 1. */
   readonly heap: number
 }
 
 export const REQUEST_LOGS = ['all', 'failed', 'off'] as const
 export type RequestLogSetting = (typeof REQUEST_LOGS)[number]
 
-/** Options of the command line. */
+/** Command-line options. */
 export interface Flags {
   readonly roles?: readonly string[]
   readonly demo?: boolean
   readonly json?: boolean
 }
 
-/** All invalid settings. */
+/** Lists all invalid settings. */
 export class SettingsError extends Error {
   override name = 'SettingsError'
   readonly problems: readonly SettingProblem[]
@@ -162,13 +164,13 @@ function roles(names: readonly string[]): ReadonlySet<ProcessRole> {
   return new Set(names.length === 0 ? ROLES : ROLES.filter((role) => names.includes(role)))
 }
 
-/** Drops undefined members. */
+/** Removes undefined members. */
 function present<T extends object>(members: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   const entries = Object.entries(members).filter(([, value]) => value !== undefined)
   return Object.fromEntries(entries) as { [K in keyof T]?: Exclude<T[K], undefined> }
 }
 
-/** Reads variables and collects the problems. */
+/** Creates functions that read variables and collect problems. */
 function reader(env: SettingVariables) {
   const problems: SettingProblem[] = []
   const attempt = <T>(variable: string, work: () => T): T | undefined => {
@@ -220,8 +222,9 @@ function readLoad(read: Read): LoadLimits {
 }
 
 /**
- * Reads the settings from environment variables and the command line's flags.
- * @throws SettingsError with every variable that is wrong.
+ * Reads the settings from environment variables and command-line options.
+ *
+ * @throws SettingsError that lists every invalid variable.
  */
 export function readSettings(env: SettingVariables, flags: Flags = {}): Settings {
   const { problems, attempt, read, pairOf } = reader(env)
@@ -307,6 +310,6 @@ function checkPorts(
   if (new Set(ports).size === ports.length) return
   problems.push({
     variable: 'SANDBOX_PORT, LIVE_PORT, CONSOLE_PORT',
-    problem: `must be different ports, but are ${ports.join(', ')}`,
+    problem: `must be different ports, but are ${ports.join(', ')}: change one of them`,
   })
 }

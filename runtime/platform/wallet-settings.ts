@@ -6,27 +6,30 @@ export interface ApplePassSettings {
   readonly certificate: string
   readonly key: string
   readonly keyPassword?: string
-  /** Apple's certificate that issued the other one. */
+  /** Apple's intermediate certificate, which issued `certificate`. */
   readonly wwdr: string
   readonly passType?: string
   readonly team?: string
 }
 
 const FILES = ['APPLE_PASS_CERTIFICATE', 'APPLE_PASS_KEY', 'APPLE_PASS_WWDR'] as const
-const BESIDES = ['APPLE_PASS_KEY_PASSWORD', 'APPLE_PASS_TYPE', 'APPLE_PASS_TEAM'] as const
+const OTHERS = ['APPLE_PASS_KEY_PASSWORD', 'APPLE_PASS_TYPE', 'APPLE_PASS_TEAM'] as const
 
-/** Undefined if no variable is set. The three files go together, and the other variables need them. */
+/**
+ * Reads the variables of the pass signer. Returns undefined if none is set. The three files must be set together, and
+ * the other variables require them.
+ */
 export function readApplePass(
   env: SettingVariables,
   problems: SettingProblem[],
 ): ApplePassSettings | undefined {
-  if (![...FILES, ...BESIDES].some((variable) => env[variable])) return undefined
+  if (![...FILES, ...OTHERS].some((variable) => env[variable])) return undefined
   const missing = FILES.filter((variable) => !env[variable])
   for (const variable of missing) {
     problems.push({ variable, problem: `is missing: set all of ${FILES.join(', ')}, or none` })
   }
   if (missing.length > 0) return undefined
-  const [keyPassword, passType, team] = BESIDES.map((variable) => env[variable] || undefined)
+  const [keyPassword, passType, team] = OTHERS.map((variable) => env[variable] || undefined)
   return {
     certificate: env.APPLE_PASS_CERTIFICATE!,
     key: env.APPLE_PASS_KEY!,
@@ -37,11 +40,11 @@ export function readApplePass(
   }
 }
 
-/** Keys that cards are encrypted for in phone wallets: paths of PEM files. */
+/** Keys for which cards are encrypted in phone wallets: paths of PEM files. */
 export interface PaySettings {
-  /** Root certificates of Apple's devices. */
+  /** Root certificates of Apple devices. */
   readonly appleRoots?: string
-  /** The public key of the card network, for Google Pay. */
+  /** Public key of the card network, for Google Pay. */
   readonly googleKey?: string
 }
 
@@ -54,11 +57,11 @@ export function readPay(env: SettingVariables): PaySettings {
 export interface ApplePushSettings {
   /** Origin to use instead of Apple's. */
   readonly url?: string
-  /** Path of a .p8 file, and its key ID; absent: the pass certificate authenticates the service. */
+  /** Path of a .p8 file and its key ID. If absent, the pass certificate authenticates the service. */
   readonly key?: { readonly path: string; readonly id: string }
 }
 
-/** Undefined if no variable is set. @param production requires TLS. */
+/** Reads the variables of the push service. Returns undefined if none is set. @param production requires TLS. */
 export function readApplePush(
   env: SettingVariables,
   production: boolean,

@@ -1,4 +1,3 @@
-/** The APIs of both environments, and what holders ask for beside them. */
 import type { RequestListener } from 'node:http'
 import { versions } from '../../generated/versions.ts'
 import { createAccountChanges } from '../account/account/changes.ts'
@@ -46,7 +45,7 @@ import type { UsageMeter } from '../tenants/usage/meter.ts'
 import type { Foundation } from './foundation.ts'
 import { handlers } from './handlers.ts'
 
-/** What the APIs are made of. The members that may be absent watch over requests, where that is wanted. */
+/** Parts of the APIs. Optional members are absent in tests and tools that do not need them. */
 export interface ApiParts extends Omit<Foundation, 'settings' | 'database' | 'google' | 'bank' | 'chains'> {
   readonly settings: Pick<
     Settings,
@@ -61,39 +60,39 @@ export interface ApiParts extends Omit<Foundation, 'settings' | 'database' | 'go
   >
   readonly google: {
     readonly signer: GoogleSigner
-    /** Absent where passes are not sent to Google. */
+    /** Absent if passes are not sent to Google. */
     readonly rootKeys?: RootKeys | undefined
   }
   readonly database: Pick<OpenDatabase, 'control' | 'sandbox' | 'live' | 'pepper'>
   readonly limiter: RequestLimiter
-  /** Where USDC is paid; absent: where it is without settings. */
+  /** Chains for USDC payouts. Absent for the defaults, which need no settings. */
   readonly usdcChains?: Readonly<Record<Environment, UsdcChain>>
-  /** Wraps the listener of each API, to observe what it answers. */
+  /** Wraps the listener of each API, to observe its responses. */
   readonly watch?: ((listener: RequestListener) => RequestListener) | undefined
-  /** Counts requests. */
+  /** Absent if requests are not counted. */
   readonly usage?: UsageMeter | undefined
-  /** Whether requests are noted for their tenants to look at. */
+  /** Whether to write the request log that tenants can read. */
   readonly logsRequests?: boolean
-  /** Times requests, and sheds them under load. */
+  /** Measures requests and sheds them under load. */
   readonly observability?: Observability | undefined
 }
 
 export interface Apis {
   readonly listeners: Readonly<Record<Environment, RequestListener>>
-  /** What members do on pages of the console. */
+  /** Performs operations for members on dashboard pages. */
   readonly operate: Operate
   readonly replayRead: ReplayRead
-  /** For pages that show events as they happen. */
+  /** For pages that show events live. */
   readonly streams: Readonly<Record<Environment, EventStreams>>
-  /** The control schema has changed: what is cached of it is dropped. */
+  /** Drops everything cached from the control schema. Called after a change there. */
   forget(): void
-  /** Writes the request logs. */
+  /** Writes the buffered request logs. */
   flush(): Promise<void>
-  /** After the last request. */
+  /** Called after the last request. */
   stop(): Promise<void>
 }
 
-/** The APIs of both environments. */
+/** Creates the APIs of both environments. */
 export function createApis(parts: ApiParts): Apis {
   const { settings, database, clock, log, baseUrls, outbound, isLeaving, limiter, usage, observability } =
     parts
@@ -170,7 +169,7 @@ export function createApis(parts: ApiParts): Apis {
   const listenerOf = (environment: Environment): RequestListener => {
     const service = services[environment]
     const pool = database[environment]
-    // Where nothing watches, only the databases are asked.
+    // Without observability, readiness depends only on the databases.
     const isReady = observability?.isReady ?? (() => databasesAnswer([control, pool]))
     const sources = { baseUrl: baseUrls[environment], passTokens: passTokens[environment], tenantNames }
     const files = createPassFiles({ database: pool, sources, builder: apple.builder })

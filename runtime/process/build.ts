@@ -3,5 +3,5 @@ import { ensureBuilt } from 'dateline/build'
 
 const CONFIG = fileURLToPath(new URL('../../dateline.config.json', import.meta.url))
 
-/** Makes what is served and not committed, as the toolkit's configuration says, where it is missing. */
+/** Builds output that is served but not committed, if it is missing. `dateline.config.json` configures it. */
 export const build = (output: 'documents' | 'site'): Promise<void> => ensureBuilt(CONFIG, [output])

@@ -23,22 +23,25 @@ type Databases = Readonly<Record<Environment | 'control', Database>>
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 
-/** Answers stay a little longer than they are believed: clocks of nodes differ, and none may sweep what another replays. */
+/**
+ * Stored responses are kept an hour longer than they are valid. The clocks of nodes differ, and no node may delete a
+ * response that another node still replays.
+ */
 const MARGIN_MS = HOUR_MS
 
-/** Requests stand so long in their log, by machine time. */
+/** Retention of the request log, by machine time. */
 const REQUESTS_KEPT_MS = 7 * DAY_MS
 
-/** Answers deleted by one statement. */
+/** Maximum number of rows that one statement deletes. */
 const BATCH = 1000
 
 const STEP_MS = 30_000
 
 /**
- * Deletes what has expired: stored responses, tokens, challenges, used codes, sessions, invitations, OAuth codes and tokens, batch
- * names, the request log, touched changes, payments on chains, and rows set aside that are gone.
+ * Deletes expired rows: stored responses, tokens, challenges, used codes, sessions, invitations, OAuth codes and
+ * tokens, batch names, the request log, touched changes, payments on chains, and rows set aside that no longer exist.
  *
- * Throws an `AggregateError` of the sweeps that failed, after all the others.
+ * Throws an `AggregateError` of the failed sweeps after all sweeps have run.
  */
 export async function sweep(databases: Databases, clock: Clock): Promise<void> {
   const failures: unknown[] = []
@@ -52,7 +55,7 @@ export async function sweep(databases: Databases, clock: Clock): Promise<void> {
 
 type Sweep = () => Promise<unknown>
 
-/** Repeats a sweep while it deletes whole batches: there may be more. */
+/** Repeats a sweep as long as it deletes full batches. */
 function inBatches(deleteBatch: () => Promise<number>): Sweep {
   return async () => {
     while ((await deleteBatch()) >= BATCH) {
@@ -65,7 +68,8 @@ function sweepsOf(databases: Databases, clock: Clock): readonly Sweep[] {
   const { control } = databases
   const now = clock.machine()
   const before = now - HOUR_MS
-  // Each environment has its own service time. A day longer: until then the error says that a token has expired.
+  // Each environment has its own service time. OAuth tokens are kept a day longer, so that the error can say that a
+  // token has expired.
   const services = ENVIRONMENTS.map((environment) => clock.service(environment))
   return [
     ...ENVIRONMENTS.flatMap((environment) => {
@@ -96,6 +100,6 @@ const PAUSE_MS = 60_000
 export function startCleanupJob(databases: Databases, clock: Clock, log: Logger): PeriodicJob {
   return runPeriodically(() => sweep(databases, clock), {
     pauseMs: PAUSE_MS,
-    failed: (err) => log.warn({ err }, 'a sweep failed; the next one goes on'),
+    failed: (err) => log.warn({ err }, 'Cleanup failed; it runs again in a minute'),
   })
 }

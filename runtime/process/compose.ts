@@ -1,5 +1,5 @@
 /**
- * The composition root: what a process is made of is made here, once, and handed on as parameters. `startService` reads as
+ * The composition root: creates every part of a process once and passes it on as parameters. `startService` reads in
  * the order in which a process starts; it stops in the reverse order.
  */
 import { setTimeout as wait } from 'node:timers/promises'
@@ -38,11 +38,11 @@ export interface RunningService {
   readonly chains: Chains['of']
   readonly warnings: Chains['warnings']
   readonly operator: Operator
-  /** Stops accepting, lets requests under way finish, lets the database go. */
+  /** Stops accepting requests, waits for those in progress and closes the database. */
   stop(): Promise<void>
 }
 
-/** Starts what the roles of this process serve. Throws an error that says what to do, after stopping what had started. */
+/** Starts the roles of this process. On failure, stops what has started and throws an error that says what to do. */
 export async function startService(settings: Settings, log: Logger): Promise<RunningService> {
   const { roles, timeouts } = settings
   const stops: (() => unknown)[] = []
@@ -50,11 +50,12 @@ export async function startService(settings: Settings, log: Logger): Promise<Run
     for (const each of stops.splice(0).reverse()) await each()
   }
   try {
-    // Ports come first: one that is taken shows at once. They answer 503 until the APIs and the console are attached.
+    // Ports open first, so that a port in use is reported immediately. They answer 503 until the APIs and the console
+    // are attached.
     const ports = await openPorts(settings)
     stops.push(() => ports.drain(0))
 
-    // The first start of a clone builds them while the database is made.
+    // The first start of a clone builds the documents while the database is created.
     const served = roles.has('api') || roles.has('console')
     const built = served ? build('documents') : undefined
     built?.catch(() => undefined) // awaited below, unless the database fails first
@@ -65,7 +66,7 @@ export async function startService(settings: Settings, log: Logger): Promise<Run
     const clock = createClock()
     const operator: Operator = { control: database.control, clock, pepper: database.pepper }
     await startClock(operator, settings.clockStart)
-    await clock.refresh(database.control) // the demo tenant is made in service time
+    await clock.refresh(database.control) // the demo tenant is created in service time
     const isDemo = settings.databaseUrl === undefined || settings.demo
     const demo = isDemo ? await ensureDemo(operator, current) : await findDemo(operator)
 
@@ -120,7 +121,7 @@ export async function startService(settings: Settings, log: Logger): Promise<Run
 
     await built
     if (roles.has('api')) checkAppleSigner(settings, log, clock)
-    // Pages of the console perform operations too, whether or not this process answers programs.
+    // Console pages also perform operations, even if this process does not serve the APIs.
     const apis =
       roles.has('api') || roles.has('console')
         ? createApis({
@@ -143,7 +144,7 @@ export async function startService(settings: Settings, log: Logger): Promise<Run
       apis?.forget()
     })
     stops.push(() => revision.stop())
-    await clock.refresh(database.control) // what changed before the watch began
+    await clock.refresh(database.control) // reads changes from before the watch
 
     ports.attach({
       ...(roles.has('api') && apis?.listeners),

@@ -1,4 +1,3 @@
-/** What the console's port answers. */
 import { fileURLToPath } from 'node:url'
 import express from 'express'
 import { versions } from '../../generated/versions.ts'
@@ -28,7 +27,10 @@ interface ConsoleParts extends Foundation {
   readonly limiter: RequestLimiter
 }
 
-/** What the console's port answers: to those who run the service, to members who confirm requests, sign in and work, and to readers. */
+/**
+ * Creates the pages of the console port: metrics for operators; sign-in, confirmations and the dashboard for members;
+ * consent for OAuth clients; and the documentation.
+ */
 export function createConsolePages(parts: ConsoleParts, observability: Observability): express.Express {
   const { settings, database, clock, baseUrls, log, limiter } = parts
   const pages = express()

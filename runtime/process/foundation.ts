@@ -11,24 +11,24 @@ import type { Settings } from '../platform/settings.ts'
 import type { BaseUrls } from '../tenants/addresses/base-urls.ts'
 import type { Clock } from '../tenants/clock/clock.ts'
 
-/** What every part of a process may be given. */
+/** Parts that are created once and shared by all other parts of a process. */
 export interface Foundation {
   readonly settings: Settings
   readonly database: OpenDatabase
   readonly clock: Clock
   readonly log: Logger
   readonly baseUrls: BaseUrls
-  /** The way out to tenants' addresses. */
+  /** HTTP clients for requests to tenants' addresses. */
   readonly outbound: Readonly<Record<Environment, Outbound>>
   readonly google: Google
-  /** Absent where nobody pays dollars out. */
+  /** Absent if this process makes no dollar payouts. */
   readonly bank: Bank | undefined
   readonly sanctions: Sanctions
-  /** Which chain payouts are made on. */
+  /** Chains for USDC payouts. */
   readonly chains: Chains
-  /** Within this process, and to the others. */
+  /** `wakeUps` works within this process, `wakeUpChannel` across processes. */
   readonly wakeUps: WakeUps
   readonly wakeUpChannel: WakeUpChannel
-  /** The process is about to stop: streams end, and nothing more shall be sent to it. */
+  /** Whether the process is about to stop: streams end, and load balancers stop sending requests. */
   readonly isLeaving: () => boolean
 }

@@ -1,4 +1,3 @@
-/** Which handler answers which operation. */
 import type { Handlers as CanonicalHandlers } from '../../generated/canonical/handlers.ts'
 import { accountHandlers } from '../account/account/handlers.ts'
 import { auditLogHandlers } from '../account/audit-log/handlers.ts'
@@ -32,7 +31,7 @@ import { passSimulators } from '../passes/passes/simulators.ts'
 import { scansHandlers } from '../passes/scans/handlers.ts'
 import { passTemplatesHandlers } from '../passes/templates/handlers.ts'
 
-/** Every handler that is written. */
+/** All handlers, by operation. */
 export const handlers = {
   ...accountHandlers,
   ...auditLogHandlers,
@@ -66,10 +65,12 @@ export const handlers = {
   ...webhookEndpointsHandlers,
 }
 
-/** Names each operation of the documents that the handlers lack, and no other: anything else does not compile. */
+/** Requires a member for each documented operation without a handler, and allows no other. */
 export type NotWritten<Written> = Readonly<
   Record<Exclude<keyof CanonicalHandlers<Context>, keyof Written>, true>
 >
 
-/** Operations that answer 501. Whoever writes a handler puts it into the table above and takes its operation out here. */
+/**
+ * Operations without a handler, which answer 501. When you add a handler to the table above, remove its operation here.
+ */
 export const NOT_WRITTEN_YET: NotWritten<typeof handlers> = {}

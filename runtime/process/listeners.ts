@@ -14,38 +14,38 @@ import { codeOf, messageOf } from '../database/errors.ts'
 import { newId } from '../platform/ids.ts'
 import type { Settings } from '../platform/settings.ts'
 
-/** One port that answers. */
+/** An open port. */
 export interface PortListener {
-  /** Origin, without a slash at the end: `http://127.0.0.1:4010`. */
+  /** Origin without a trailing slash, such as `http://127.0.0.1:4010`. */
   readonly url: string
-  /** Takes the place of the answer 503 that is given until then. */
+  /** Sets the handler. Until then, requests get 503. */
   attach(handler: RequestListener): void
-  /** Accepts nothing more and resolves when every request under way has its answer, or the time is over. */
+  /** Stops accepting connections. Resolves when all requests in progress have a response, or after the timeout. */
   drain(timeoutMs: number): Promise<void>
 }
 
 export interface ListenPort {
-  /** Name of the variable that sets the port, for messages. */
+  /** Environment variable of the port, for messages. */
   readonly variable: string
   readonly port: number
 }
 
-/** Longer than balancers keep an idle connection, so that it is theirs to close. */
+/** Longer than load balancers keep an idle connection, so that the balancer closes it and not this process. */
 const KEEP_ALIVE_MS = 65_000
 
-/** How often connections are looked at that have sent no whole request. */
-const LOOKS = 10
-const MAX_LOOK_MS = 1000
+/** Node checks for slow connections this many times within the header timeout, and at least every second. */
+const CHECKS = 10
+const MAX_CHECK_INTERVAL_MS = 1000
 
-/** Limits before the pipeline. */
+/** Limits that apply before the request pipeline. */
 function serverOptions({ timeouts }: Settings): ServerOptions {
   return {
     headersTimeout: timeouts.headersMs,
     requestTimeout: timeouts.requestMs,
-    connectionsCheckingInterval: Math.min(MAX_LOOK_MS, timeouts.headersMs / LOOKS),
+    connectionsCheckingInterval: Math.min(MAX_CHECK_INTERVAL_MS, timeouts.headersMs / CHECKS),
     keepAliveTimeout: KEEP_ALIVE_MS,
     maxHeaderSize: 16 * 1024,
-    // Node's own answer to a request without Host is not ours; see `checkHead`.
+    // `checkHead` handles a missing Host header, because Node's own response does not have the format of the API.
     requireHostHeader: false,
   }
 }
@@ -71,24 +71,27 @@ function createHttp(settings: Settings, handler: RequestListener): Server {
   try {
     return createTlsServer(tls, handler)
   } catch (cause) {
-    throw new Error(`TLS_CERT ${cert} and TLS_KEY ${key} are no pair of PEM files: ${messageOf(cause)}`, {
-      cause,
-    })
+    throw new Error(
+      `TLS_CERT ${cert} and TLS_KEY ${key} are not a matching certificate and key in PEM format: ${messageOf(cause)}`,
+      {
+        cause,
+      },
+    )
   }
 }
 
 function explainListen(error: Error, { variable, port }: ListenPort, host: string): Error {
   const reasons: Record<string, string> = {
-    EADDRINUSE: `another program listens on ${host}:${port}: stop it, or set ${variable} (0 takes any free port)`,
-    EACCES: `port ${port} may not be listened on by this user: set ${variable} to one above 1023`,
-    EADDRNOTAVAIL: `${host} is no address of this machine: correct HOST`,
-    ENOTFOUND: `${host} is no address of this machine: correct HOST`,
+    EADDRINUSE: `another program listens on ${host}:${port}: stop it, or set ${variable} (0 selects any free port)`,
+    EACCES: `this user may not listen on port ${port}: set ${variable} to a port above 1023`,
+    EADDRNOTAVAIL: `${host} is not an address of this machine: correct HOST`,
+    ENOTFOUND: `${host} is not an address of this machine: correct HOST`,
   }
   const reason = reasons[codeOf(error) ?? '']
   return reason === undefined ? error : new Error(`${variable}: ${reason}`, { cause: error })
 }
 
-/** Where a caller on this machine reaches the listener. */
+/** Returns the origin at which a client on this machine reaches the listener. */
 function originOf(server: Server, settings: Settings): string {
   const address = server.address()
   const port = typeof address === 'object' && address ? address.port : 0
@@ -97,7 +100,7 @@ function originOf(server: Server, settings: Settings): string {
   return `${settings.tls ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
-/** An answer before the application, and the last one on its connection. */
+/** Sends an error response before the application is involved, and closes the connection. */
 function sendRefusal(response: ServerResponse, status: number, error: object, ...headers: string[]): void {
   const body = JSON.stringify({ error: { ...error, request_id: newId('req') } })
   response.shouldKeepAlive = false
@@ -107,7 +110,7 @@ function sendRefusal(response: ServerResponse, status: number, error: object, ..
     .end(body)
 }
 
-/** Until the service answers: it lives, and that is all. */
+/** Handler during the start: `/livez` succeeds, everything else gets 503. */
 const starting: RequestListener = (request, response) => {
   if (request.url === '/livez') {
     response.writeHead(200, { 'Content-Type': 'application/json' }).end('{"status":"starting"}')
@@ -117,7 +120,10 @@ const starting: RequestListener = (request, response) => {
   sendRefusal(response, 503, { type: 'unavailable', code: 'unavailable', message }, 'Retry-After', '1')
 }
 
-/** RFC 9112, 3.2: one Host, unless the request speaks HTTP/1.0. Proxies that disagree on it can be led astray. */
+/**
+ * RFC 9112, section 3.2: exactly one Host header, which only HTTP/1.0 may omit. Requests with several could be routed
+ * differently by a proxy and this server.
+ */
 function hasOneHost({ rawHeaders, httpVersionMinor }: IncomingMessage): boolean {
   let count = 0
   for (let index = 0; index < rawHeaders.length; index += 2) {
@@ -127,7 +133,7 @@ function hasOneHost({ rawHeaders, httpVersionMinor }: IncomingMessage): boolean 
   return count === 1 || (count === 0 && httpVersionMinor === 0)
 }
 
-/** No client of ours sends a tenth of them. */
+/** No known client sends a tenth of this number. */
 const MAX_HEADERS = 256
 
 interface HeadRefusal {
@@ -136,17 +142,19 @@ interface HeadRefusal {
   readonly message: string
 }
 
-/** Why a request is not looked at any further: Node lets these through. */
+/** Returns why the request must be rejected, for cases that Node accepts. */
 function checkHead(request: IncomingMessage): HeadRefusal | undefined {
   if (request.rawHeaders.length > 2 * MAX_HEADERS) {
-    return { status: 431, message: `There are more than ${MAX_HEADERS} headers.` }
+    return { status: 431, message: `The request has more than ${MAX_HEADERS} headers.` }
   }
   const encoding = request.headers['transfer-encoding']
   if (encoding !== undefined && encoding.toLowerCase() !== 'chunked') {
-    const message = 'The only transfer encoding that is read here is chunked.'
+    const message = 'The only supported transfer encoding is chunked.'
     return { status: 400, param: 'Transfer-Encoding', message }
   }
-  return hasOneHost(request) ? undefined : { status: 400, param: 'Host', message: 'Send one Host header.' }
+  return hasOneHost(request)
+    ? undefined
+    : { status: 400, param: 'Host', message: 'Send exactly one Host header.' }
 }
 
 function refuseHead(response: ServerResponse, { status, ...error }: HeadRefusal): void {
@@ -154,11 +162,11 @@ function refuseHead(response: ServerResponse, { status, ...error }: HeadRefusal)
 }
 
 function refuseExpectation(_request: IncomingMessage, response: ServerResponse): void {
-  const message = 'Nothing but 100-continue can be expected here.'
+  const message = 'The only supported expectation is 100-continue.'
   sendRefusal(response, 417, { type: 'invalid_parameter', code: 'invalid_format', message, param: 'Expect' })
 }
 
-/** Answers that each connection waits for, oldest first, and the newest of all. */
+/** Tracks the pending responses of each connection, oldest first, and the newest one. */
 function watchAnswers() {
   const pending = new WeakMap<Duplex, Set<ServerResponse>>()
   const newest = new WeakMap<Duplex, ServerResponse>()
@@ -171,25 +179,26 @@ function watchAnswers() {
     },
     remove: (socket: Duplex, response: ServerResponse) => void pending.get(socket)?.delete(response),
     of: (socket: Duplex) => [...(pending.get(socket) ?? [])],
-    /** Whether the connection ends after an answer that was asked for already. */
+    /** Whether the connection closes after a response that is already pending. */
     isLast: (socket: Duplex) => newest.get(socket)?.shouldKeepAlive === false,
   }
 }
 
-/** Listens on the port. Throws an error that names the variable and what to do. */
+/** Listens on the port. Throws an error that names the variable and says what to do. */
 export async function listenOn(settings: Settings, place: ListenPort): Promise<PortListener> {
   let handler = starting
   let draining = false
   const answers = watchAnswers()
   const server = createHttp(settings, (request, response) => {
     const { socket } = request
-    // RFC 9112, 9.6: what stands behind the last request of a connection is not looked at, whoever wrote it there.
+    // RFC 9112, section 9.6: data after the last request of a connection is ignored, because it may come from an
+    // attacker.
     if (answers.isLast(socket)) return
     if (draining) response.shouldKeepAlive = false
     answers.add(socket, response)
     response.once('close', () => {
       answers.remove(socket, response)
-      // A connection that was busy when the drain began is idle now.
+      // A connection that was busy when the drain started is now idle.
       if (draining) setImmediate(() => server.closeIdleConnections())
     })
     const refusal = checkHead(request)
@@ -199,9 +208,10 @@ export async function listenOn(settings: Settings, place: ListenPort): Promise<P
   server.on('clientError', (error, socket) => refuseClient(error, socket, answers.of(socket)))
   server.on('connect', refuseTunnel)
   server.on('checkExpectation', refuseExpectation)
-  // Beyond a limit Node would leave headers out without a word; the size of all is limited instead.
+  // Node silently drops headers above this limit. `maxHeaderSize` and `checkHead` limit them instead.
   server.maxHeadersCount = 0
-  // Neither end has sent anything for longer than a request may take to come and to be answered.
+  // Closes a connection on which neither side has sent anything for longer than a request may take to arrive and be
+  // answered.
   server.setTimeout(settings.timeouts.requestMs + settings.timeouts.answerMs)
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => reject(explainListen(error, place, settings.host)))

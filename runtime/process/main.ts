@@ -6,25 +6,27 @@ import { type Flags, readSettings, SettingsError } from '../platform/settings.ts
 import { type RunningService, startService } from './compose.ts'
 import { readyLine, readyWords } from './ready.ts'
 
-/** Exit codes: 1 when the service could not start or stop well, 2 when it was not told how. */
+/** Exit codes: 1 if the service failed to start or stop, 2 for invalid settings or options. */
 const FAILED = 1
 const MISUSED = 2
 
-/** Of a process that a signal ended at once: 128 and the signal's number. */
+/** Exit codes after a second signal: 128 plus the signal number. */
 const SIGNAL_CODES = { SIGINT: 130, SIGTERM: 143 }
 
-/** A terminal's Ctrl-C reaches us from the terminal and, through npm, once more: that is no second wish. */
+/**
+ * Ctrl-C in a terminal arrives twice, directly and through npm. A repetition within this time is not a second request.
+ */
 const ECHO_MS = 1000
 
-/** What the database's server has to stop, after the requests under way had their time. */
+/** Time limit for stopping the database after requests in progress have ended or timed out. */
 const STOP_TIMEOUT_MS = 35_000
 
 const USAGE = `Usage: npm start -- [--json] [--demo] [--role api|worker|console]…
 
-  --json        print one line of JSON on stdout once everything answers
-  --demo        make the demo tenant with DATABASE_URL too
-  --role ROLE   serve this only; repeatable (default: all)
-  --help        this
+  --json        print one line of JSON on stdout when the service is ready
+  --demo        create the demo tenant even if DATABASE_URL is set
+  --role ROLE   run only this role; repeatable (default: all roles)
+  --help        print this help
 `
 
 function readFlags(words: readonly string[]): Flags & { readonly help: boolean } {
@@ -44,7 +46,10 @@ function readFlags(words: readonly string[]): Flags & { readonly help: boolean }
   }
 }
 
-/** Resolves at the first SIGTERM or SIGINT; a second one, not its echo, ends the process at once. */
+/**
+ * Resolves at the first SIGTERM or SIGINT. A second signal, unless it is the echo of the first, ends the process
+ * immediately.
+ */
 function firstSignal(): Promise<void> {
   return new Promise((resolve) => {
     let first: number | undefined
@@ -82,10 +87,10 @@ async function main(): Promise<void> {
   const service = await startService(settings, log)
   if (!stopping) await announce(service, settings.json)
   await signal
-  log.info('stopping: requests under way are finished first')
+  log.info('Stopping after the requests in progress have finished')
   setTimeout(
     () => {
-      log.error('giving up: something does not stop')
+      log.error('The service did not stop in time; exiting')
       process.exit(FAILED)
     },
     settings.timeouts.leaveMs + settings.timeouts.drainMs + STOP_TIMEOUT_MS,
@@ -99,7 +104,7 @@ try {
 } catch (error) {
   const misused = error instanceof SettingsError
   process.stderr.write(
-    misused ? `error: the settings cannot be used\n${error.message}\n` : `error: ${messageOf(error)}\n`,
+    misused ? `error: the settings are invalid\n${error.message}\n` : `error: ${messageOf(error)}\n`,
   )
   process.exit(misused ? MISUSED : FAILED)
 }

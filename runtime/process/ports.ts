@@ -5,17 +5,20 @@ import { listenOn, type PortListener } from './listeners.ts'
 
 /** The ports that the roles of a process need. */
 export interface Ports {
-  /** Of each that is open. */
+  /** Origins of the open ports. */
   readonly origins: Partial<BaseUrls>
-  /** From now on these answer, each on its port. A port that is not open needs none. */
+  /** Sets the handlers of the open ports. Handlers of other ports are ignored. */
   attach(listeners: Partial<Record<PortName, RequestListener>>): void
-  /** Accepts nothing more and resolves when every request under way has its answer, or the time is over. */
+  /** Stops accepting connections. Resolves when all requests in progress have a response, or after the timeout. */
   drain(timeoutMs: number): Promise<void>
 }
 
 export type PortName = keyof BaseUrls
 
-/** Opens the ports, which answer 503 until something is attached. Throws an error that names the variable of a taken one. */
+/**
+ * Opens the ports, which answer 503 until a handler is attached. If a port is in use, throws an error that names its
+ * variable.
+ */
 export async function openPorts(settings: Settings): Promise<Ports> {
   const { roles, sandboxPort, livePort, consolePort } = settings
   const open = new Map<PortName, PortListener>()

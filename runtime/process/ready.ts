@@ -2,18 +2,18 @@ import { type Chains, describeChain } from '../money/chain/open-chains.ts'
 import type { Demo } from '../operator/demo.ts'
 import type { BaseUrls } from '../tenants/addresses/base-urls.ts'
 
-/** What is told when everything answers. */
+/** Facts to print when the service is ready. */
 export interface Ready {
   readonly baseUrls: BaseUrls
   readonly demo: Demo | undefined
   readonly chains: Chains['of']
-  /** Of `Chains`. */
+  /** Warnings of `Chains`. */
   readonly warnings: readonly string[]
 }
 
 /**
- * One line of JSON. `keys` and `dashboard` are in it only when a start made the demo tenant, `warnings` only if a test chain is
- * allowed in live.
+ * Formats one line of JSON. It has `keys` and `dashboard` only if this start created the demo tenant, and `warnings`
+ * only if live may use a test chain.
  */
 export function readyLine({ baseUrls, demo, warnings }: Omit<Ready, 'chains'>): string {
   const line = {
@@ -30,7 +30,7 @@ export function readyLine({ baseUrls, demo, warnings }: Omit<Ready, 'chains'>): 
   return `${JSON.stringify(line)}\n`
 }
 
-/** The same in words, with a request to try. */
+/** Formats the same facts for people, with an example request. */
 export function readyWords({ baseUrls, demo, chains, warnings }: Ready): string {
   const { keys, dashboard } = demo?.secrets ?? {}
   const rows: readonly (readonly [string, string])[] = [
@@ -46,7 +46,7 @@ export function readyWords({ baseUrls, demo, chains, warnings }: Ready): string 
     ...Object.entries(dashboard ?? {}).map(([name, value]) => [`Dashboard ${name}`, value] as const),
   ]
   const width = Math.max(...rows.map(([name]) => name.length))
-  const once = keys ? ['', 'Keys and password are shown this once.'] : []
+  const once = keys ? ['', 'Save the keys and the password now: they are not shown again.'] : []
   return [
     'Ready.',
     '',

@@ -1,5 +1,3 @@
-/** What a worker does beside answering. */
-
 import { wipeWorker } from '../account/account/wipe-job.ts'
 import { createCardKeys } from '../cards/card-keys/card-keys.ts'
 import { startResealJob } from '../cards/card-keys/rotation.ts'
@@ -33,7 +31,10 @@ export interface Work extends Delivery {
   readonly queue: readonly DeclaredWorker[]
 }
 
-/** What a worker does beside answering: it delivers, ends passes, holds and disputes in time, and deletes what has been kept long enough. */
+/**
+ * Starts the background work of a process with the `worker` role: deliveries, wallet updates, payouts, settlements,
+ * expiry of passes, holds and disputes, and deletion of rows after their retention.
+ */
 export function startWork(parts: Foundation): Work {
   const { settings, database, clock, log, google, bank } = parts
   const delivery = openDelivery(parts)

@@ -1,11 +1,14 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { mayPass } from '../database/errors.ts'
 
-/** Collects what is to be written: while one batch is under way the next one gathers. */
+/** Collects items to write. While one batch is being written, the next one fills. */
 export interface Batches<Item, Written> {
-  /** Resolves with what the write of the item's batch gave; rejects when it can never be written, or after `abandon`. */
+  /**
+   * Resolves with the result of the item's batch. Rejects if the item cannot be written, or after `abandon` if the
+   * database is unavailable.
+   */
   add(item: Item): Promise<Written>
-  /** Stops trying again: what cannot be written now is given up. */
+  /** Stops retrying. Items that cannot be written now are rejected. */
   abandon(): void
 }
 
@@ -17,27 +20,30 @@ interface Waiting<Item, Written> {
 
 export interface BatchesOptions<Item, Written> {
   readonly write: (items: readonly Item[]) => Promise<Written>
-  /** Items of one batch at most. */
+  /** Maximum number of items in a batch. */
   readonly size: number
-  /** Batches under way at once. */
+  /** Maximum number of concurrent batches. */
   readonly atOnce: number
-  /** Fewer items wait for the batch under way: a few large ones cost less than many. Default: 1. */
+  /**
+   * Minimum number of items for a batch while another one is being written. A few large batches cost less than many
+   * small ones. Default: 1.
+   */
   readonly worth?: number
-  /** Items of different groups never go together. */
+  /** Items of different groups are never in the same batch. */
   readonly groupOf?: (item: Item) => string
-  /** Before the same batch is tried again. */
+  /** Pause before a batch is retried, in milliseconds. */
   readonly pauseMs: number
 }
 
 /**
- * Writes in batches. While the database is away a batch is tried again and again. One that fails for another reason is
- * written item by item, so that a single bad one fails alone.
+ * Writes in batches. If the database is unavailable, retries the batch until it succeeds. If a batch fails for a
+ * different reason, writes its items one by one, so that a single bad item fails alone.
  */
 export function createBatches<Item, Written>(options: BatchesOptions<Item, Written>): Batches<Item, Written> {
   const { write, size, atOnce, worth = 1, groupOf = () => '', pauseMs } = options
   const abandoned = new AbortController()
   let waiting: Waiting<Item, Written>[] = []
-  let underWay = 0
+  let inProgress = 0
 
   const tryOn = async (items: readonly Item[]): Promise<Written> => {
     for (;;) {
@@ -45,7 +51,7 @@ export function createBatches<Item, Written>(options: BatchesOptions<Item, Writt
         return await write(items)
       } catch (error) {
         if (!mayPass(error) || abandoned.signal.aborted) throw error
-        // Aborted: once more at once, for the last time.
+        // After `abandon`, retry immediately for the last time.
         await wait(pauseMs, undefined, { signal: abandoned.signal }).catch(() => {})
       }
     }
@@ -62,24 +68,24 @@ export function createBatches<Item, Written>(options: BatchesOptions<Item, Writt
   }
 
   const go = async () => {
-    underWay += 1
-    // What became known in this tick of the event loop goes together.
+    inProgress += 1
+    // Includes all items added in this event loop tick.
     await new Promise((resolve) => setImmediate(resolve))
-    while (waiting.length >= (underWay === 1 ? 1 : worth)) {
+    while (waiting.length >= (inProgress === 1 ? 1 : worth)) {
       const group = groupOf(waiting[0]!.item)
       const batch = waiting.filter(({ item }) => groupOf(item) === group).slice(0, size)
       const taken = new Set(batch)
       waiting = waiting.filter((each) => !taken.has(each))
       await settle(batch)
     }
-    underWay -= 1
+    inProgress -= 1
   }
 
   return {
     add: (item) =>
       new Promise((resolve, reject) => {
         waiting.push({ item, resolve, reject })
-        if (underWay === 0 || (underWay < atOnce && waiting.length >= worth)) go().catch(reject)
+        if (inProgress === 0 || (inProgress < atOnce && waiting.length >= worth)) go().catch(reject)
       }),
     abandon: () => abandoned.abort(),
   }

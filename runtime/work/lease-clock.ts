@@ -1,9 +1,9 @@
 import type { Database, Statement } from '../database/database.ts'
 
-/** The time by which leases and buckets are checked: one for all workers, the database's. Milliseconds since the epoch. */
+/** The clock for leases and buckets: all workers use the time of the database. Milliseconds since the epoch. */
 export interface LeaseClock {
   now(): number
-  /** Compares with the database's clock again. */
+  /** Reads the difference to the database clock again. */
   refresh(): Promise<void>
 }
 
@@ -12,7 +12,9 @@ const READ: Statement = {
   text: 'SELECT extract(epoch FROM clock_timestamp())::float8 * 1000 AS now',
 }
 
-/** Machine time of this process, corrected by what the database's differs. Until the first `refresh` by nothing. */
+/**
+ * Creates a clock from machine time and the offset of the database clock. The offset is 0 until the first `refresh`.
+ */
 export function createLeaseClock(db: Database, machine: () => number): LeaseClock {
   let offset = 0
   return {

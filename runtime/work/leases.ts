@@ -1,44 +1,53 @@
-/** Leases on rows that several workers find: one template for the statements that acquire, renew and release them. */
+/**
+ * Leases on rows for which several workers compete. One template generates the statements that acquire, renew and
+ * release them.
+ */
 import type { Database, Statement } from '../database/database.ts'
 import { toTimestamp } from '../database/types.ts'
 
-/** Which worker has a row, and until when. Times are machine time by the database's clock, in milliseconds since the epoch. */
+/** A lease of a worker on a row. Times are machine time by the database clock, in milliseconds since the epoch. */
 export interface Lease {
-  /** A UUID. Only with it may the worker write what it did. */
+  /** A UUID. The worker may write its result only with this token. */
   readonly token: string
   readonly now: number
-  /** From then on, other workers may acquire the row. */
+  /** Expiry. From then on, other workers may acquire the row. */
   readonly until: number
 }
 
 /** How rows of a table are leased. */
 export interface LeaseTable {
-  /** The names of the statements begin with it. */
+  /** Prefix of the statement names. */
   readonly name: string
   readonly table: string
-  /** Columns that name a row; `tenant_id` first if the table has one. */
+  /** Columns that identify a row; `tenant_id` first if the table has one. */
   readonly key: readonly string[]
-  /** Columns of the lease. A row without a lease has `until` in the past, or null. */
+  /** Columns of the lease. In a row without a lease, `until` is in the past or null. */
   readonly token: string
   readonly until: string
-  /** Which rows can be leased. Default: all. */
+  /** Condition for rows that can be leased. Default: all. */
   readonly where?: string
-  /** What else is written when a worker acquires a row. */
+  /** Further assignments when a worker acquires a row. */
   readonly also?: string
-  /** What the worker is given of the row. */
+  /** Columns that `acquire` returns. */
   readonly returning: string
-  /** Makes the row of a key if it is missing. Default: only rows that exist can be leased. */
+  /** Inserts a missing row. Default: only existing rows can be leased. */
   readonly open?: Statement
 }
 
 type LeaseKey = readonly (string | number)[]
 
 export interface Leases<Leased> {
-  /** Takes the row, or renews the lease of the same token. Undefined: another worker has the row, or it cannot be leased. */
+  /**
+   * Acquires the row, or renews the lease with the same token. Returns undefined if another worker has the row or it
+   * cannot be leased.
+   */
   acquire(db: Database, key: LeaseKey, lease: Lease): Promise<Leased | undefined>
-  /** Whether the worker still has the row. If so, no other worker acquires it before the end of the transaction. */
+  /**
+   * Renews the lease. Returns whether this worker still has the row. If so, no other worker acquires it before the end
+   * of the transaction.
+   */
   renew(db: Database, key: LeaseKey, lease: Lease): Promise<boolean>
-  /** Lets other workers acquire the row at once. Does nothing if another worker has it. */
+  /** Releases the row, so that other workers can acquire it immediately. Does nothing if another worker has it. */
   release(db: Database, key: LeaseKey, token: string): Promise<void>
 }
 

@@ -1,4 +1,6 @@
-/** The loop of every worker: it finds rows that are due, performs them in turns, isolates rows that fail, and drains at shutdown. */
+/**
+ * The loop of every worker. It finds due rows, performs them in turns, isolates failing rows and drains at shutdown.
+ */
 import type { Logger } from 'pino'
 import type { Environment } from '../platform/environment.ts'
 import type { LeaseClock } from './lease-clock.ts'
@@ -6,49 +8,52 @@ import type { SetAside, WorkItem } from './set-aside.ts'
 import { createWakeUp } from './wake-up.ts'
 
 /**
- * How a turn ended. `done`: the rows are found again only if more is due for them. `more`: the rows take another turn, after the
- * rows that wait. `idle`: nothing was done, because another worker has the rows or they must wait: no turn before the next poll.
+ * How a turn ended. `done`: the search finds the rows again only if more work is due. `more`: the rows take another
+ * turn, after the waiting rows. `idle`: nothing was done, because another worker has the rows or they must wait; they
+ * get no turn before the next poll.
  */
 export type TurnOutcome = 'done' | 'more' | 'idle'
 
-/** One page of a search for rows that are due. */
+/** One page of a search for due rows. */
 export interface WorkSearch<Row> {
-  /** If fewer rows are found, there are no others. */
+  /** If the search finds fewer rows, there are no more. */
   readonly limit: number
-  /** The last row of the page before. Undefined: the search starts at the beginning. A search by due time needs no start. */
+  /**
+   * Last row of the previous page. Undefined to search from the beginning. Searches ordered by due time can ignore it.
+   */
   readonly after: Row | undefined
-  /** Machine time by the database's clock. */
+  /** Machine time by the database clock. */
   readonly now: number
 }
 
-/** What a turn may use. */
+/** Context of a turn. */
 export interface WorkTurn {
   readonly environment: Environment
-  /** Machine time by the database's clock. */
+  /** Machine time by the database clock. */
   readonly now: () => number
-  /** Whether the process stops: the turn begins nothing more. */
+  /** Whether the process is stopping. The turn must not start further work. */
   readonly isStopping: () => boolean
   readonly setAside: SetAside
 }
 
-/** What a worker does in each environment. */
+/** The task of a worker, the same in each environment. */
 export interface WorkerTask<Row> {
-  /** The name in logs and metrics, and under which rows that fail are set aside. */
+  /** Name in logs and metrics, and of the rows set aside. */
   readonly name: string
-  /** Finds some of the rows that are due, of all tenants. A row whose work was done is not found again. */
+  /** Finds due rows of all tenants. Must not return rows whose work is done. */
   readonly find: (search: WorkSearch<Row>, environment: Environment) => Promise<readonly Row[]>
-  /** Rows found at a time, and performed in one turn at most. Default: 100. */
+  /** Maximum number of rows in one search and in one turn. Default: 100. */
   readonly batch?: number
   readonly itemOf: (row: Row) => WorkItem
-  /** Rows of one group are performed together and never in two turns at once. Default: each row is a group. */
+  /** Rows of one group are performed together, and never in two concurrent turns. Default: each row is a group. */
   readonly groupOf?: (row: Row) => string
-  /** Does the work for the rows of a group: for all of them or for none. */
+  /** Does the work for all rows of a group or for none. */
   readonly perform: (rows: readonly Row[], turn: WorkTurn) => Promise<TurnOutcome>
-  /** Records the failure of a row that fails alone, by an error that may lie in the row. Default: the row is set aside. */
+  /** Records the failure of a row that fails alone, if the row may be the cause. Default: the row is set aside. */
   readonly isolate?: (row: Row, error: unknown, turn: WorkTurn) => Promise<void>
-  /** Turns at once. Default: 1. */
+  /** Maximum number of concurrent turns. Default: 1. */
   readonly atOnce?: number
-  /** How late a due row is found for which no wake-up arrives, in milliseconds. Default: one second. */
+  /** Polling interval in milliseconds: the maximum delay of a due row without a wake-up. Default: 1000. */
   readonly pollMs?: number
 }
 
@@ -60,33 +65,35 @@ export interface QueueWorkerOptions<Row> extends WorkerTask<Row> {
 }
 
 export interface QueueWorkerStats {
-  /** Turns by how they ended, and rows that failed alone. */
+  /** Number of turns by outcome, and of rows that failed alone. */
   readonly turns: Readonly<Record<TurnOutcome | 'failed', number>>
-  /** Turns that are running. */
+  /** Number of running turns. */
   readonly running: number
-  /** Rows that wait for a turn. */
+  /** Number of rows that wait for a turn. */
   readonly waiting: number
-  /** Whether the last poll, or a turn after it, could not use the database. */
+  /** Whether the last poll, or a turn after it, failed because of the database. */
   readonly failing: boolean
 }
 
-/** A worker of one environment, next to any number of workers in other processes. */
+/** A worker of one environment. Any number of processes can run one. */
 export interface QueueWorker<Row> {
   /** Polls until `stop`. */
   start(): void
-  /** Performs everything that is due, without polling. Throws the first failure that does not lie in a row. */
+  /** Performs all due work without polling. Throws the first failure that no row caused. */
   runOnce(): Promise<void>
-  /** Gives the row a turn soon, even if no search finds it, unless it is set aside. Without a row: searches at once. */
+  /**
+   * Gives the row a turn soon, even if no search finds it, unless it is set aside. Without a row, searches immediately.
+   */
   wake(row?: Row): void
   stats(): QueueWorkerStats
-  /** Begins no turn any more. Resolves after the turns that are running. */
+  /** Starts no further turn. Resolves after the running turns. */
   stop(): Promise<void>
 }
 
 const BATCH = 100
 const POLL_MS = 1000
 
-/** Searches take at most this share of the time, however many rows there are. */
+/** Searches use at most this share of the time, however many rows there are. */
 const FIND_SHARE = 0.2
 
 const CLOCK_EVERY_MS = 60_000
@@ -99,19 +106,19 @@ export function createQueueWorker<Row>(options: QueueWorkerOptions<Row>): QueueW
   const wakeUp = createWakeUp()
   /** Rows that wait for a turn, in order. */
   const agenda = new Map<string, Row>()
-  /** Turns that are running, by group. */
+  /** Running turns by group. */
   const turns = new Map<string, Promise<void>>()
   /** Rows that get no turn before the next poll, unless they are woken. */
   const idle = new Set<string>()
   const counts = { done: 0, more: 0, idle: 0, failed: 0 }
   let [stopping, failing] = [false, false]
-  /** The failure since the last poll. Until the next poll no turn begins. */
+  /** The failure since the last poll. No turn starts until the next poll. */
   let failure: { readonly error: unknown } | undefined
   const turn: WorkTurn = { environment, setAside, now: leaseClock.now, isStopping: () => stopping }
 
   let after: Row | undefined
   let limit = batch
-  /** Whether the last page was full, so that the next page may have rows. */
+  /** Whether the last page was full, so that there may be another one. */
   let isFull = false
   const findPage = async (): Promise<void> => {
     const found = await find({ limit, after, now: leaseClock.now() }, environment)
@@ -124,7 +131,7 @@ export function createQueueWorker<Row>(options: QueueWorkerOptions<Row>): QueueW
     }
     isFull = found.length >= limit
     after = isFull ? found.at(-1) : undefined
-    // Rows that were skipped are found again, and must not hide the others.
+    // The search finds skipped rows again, and they must not displace other rows.
     limit = isFull ? batch + skipped : batch
   }
 
@@ -154,7 +161,10 @@ export function createQueueWorker<Row>(options: QueueWorkerOptions<Row>): QueueW
 
   const fail = (error: unknown) => {
     if (!failing)
-      log.warn({ err: error, work: name, environment }, 'work cannot be done now; it is tried again')
+      log.warn(
+        { err: error, work: name, environment },
+        'Work failed because of the database; the next poll retries it',
+      )
     failing = true
     failure = { error }
     isFull = false
@@ -180,7 +190,7 @@ export function createQueueWorker<Row>(options: QueueWorkerOptions<Row>): QueueW
     }
   }
 
-  /** Lets rows take turns again that were idle, or that waited because of a failure. */
+  /** Allows turns again for rows that were idle or had to wait because of a failure. */
   const renew = () => {
     idle.clear()
     failure = undefined
@@ -190,7 +200,7 @@ export function createQueueWorker<Row>(options: QueueWorkerOptions<Row>): QueueW
   let findAt = Number.NEGATIVE_INFINITY
   const poll = async () => {
     const began = performance.now()
-    if (failing && !failure) log.info({ work: name, environment }, 'work is done again')
+    if (failing && !failure) log.info({ work: name, environment }, 'Work has resumed')
     failing = failure !== undefined
     renew()
     const next = began + pollMs
@@ -200,7 +210,7 @@ export function createQueueWorker<Row>(options: QueueWorkerOptions<Row>): QueueW
       compared = began
     }
     if (agenda.size < batch) await findPage()
-    // Unless `wake` has asked for a search meanwhile.
+    // Unless `wake` has requested a search in the meantime.
     if (findAt === next) findAt = began + Math.max(pollMs, (performance.now() - began) / FIND_SHARE)
   }
 

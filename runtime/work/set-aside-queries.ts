@@ -2,14 +2,14 @@ import type { Database, Statement } from '../database/database.ts'
 import { toTimestamp } from '../database/types.ts'
 import type { Environment } from '../platform/environment.ts'
 
-/** A row that is set aside, as it is stored. Times are machine time, in milliseconds since the epoch. */
+/** A stored row that was set aside. Times are machine time, in milliseconds since the epoch. */
 export interface SetAsideRow {
   readonly environment: Environment
-  /** The worker's name for its work. */
+  /** Name of the work, as the worker declares it. */
   readonly work: string
   readonly tenant_id: string
   readonly subject_id: string
-  /** The message of the last failure. */
+  /** Message of the last failure. */
   readonly reason: string
   readonly tries: number
   readonly since: number
@@ -29,7 +29,7 @@ const READ: Statement = {
   text: `SELECT tenant_id, subject_id, retry_at FROM control.set_aside_work WHERE environment = $1 AND work = $2`,
 }
 
-/** The rows of one worker and environment that are set aside. */
+/** Reads the rows set aside for one worker and environment. */
 export async function readRows(
   control: Database,
   environment: Environment,
@@ -38,7 +38,8 @@ export async function readRows(
   return (await control.query<SetAsideRow>(READ, [environment, work])).rows
 }
 
-// A minute after the first failure, and twice the time after each further one, up to six hours.
+// The next attempt follows a minute after the first failure. The delay doubles with each further failure, up to six
+// hours.
 const NOTE: Statement = {
   name: 'set_aside_note',
   text: `INSERT INTO control.set_aside_work AS s
@@ -50,7 +51,7 @@ const NOTE: Statement = {
          RETURNING tries, retry_at`,
 }
 
-/** Notes that the work for a row failed. @param now machine time. */
+/** Records that the work for a row failed. @param now machine time. */
 export async function noteRow(
   control: Database,
   { environment, work, space, id, reason }: RowName & Pick<SetAsideRow, 'reason'>,
@@ -65,12 +66,14 @@ const FORGET: Statement = {
   text: `DELETE FROM control.set_aside_work WHERE environment = $1 AND work = $2 AND tenant_id = $3 AND subject_id = $4`,
 }
 
-/** The work for a row was done. */
+/** Removes a row after its work has succeeded. */
 export async function forgetRow(control: Database, { environment, work, space, id }: RowName): Promise<void> {
   await control.query(FORGET, [environment, work, space, id])
 }
 
-/** A row whose attempt was due this long ago is not found by its worker any more: it was deleted, or its work was done. */
+/**
+ * If an attempt has been due for this long, the worker no longer finds the row: it was deleted, or its work is done.
+ */
 const FORGOTTEN_AFTER_MS = 3_600_000
 
 const SWEEP: Statement = {
@@ -78,7 +81,7 @@ const SWEEP: Statement = {
   text: 'DELETE FROM control.set_aside_work WHERE retry_at < $1',
 }
 
-/** Deletes the rows that their workers do not find any more. @param now machine time. */
+/** Deletes rows that their workers no longer find. @param now machine time. */
 export async function sweepSetAside(control: Database, now: number): Promise<void> {
   await control.query(SWEEP, [toTimestamp(now - FORGOTTEN_AFTER_MS)])
 }
@@ -92,7 +95,7 @@ export interface SetAsideCount extends Pick<SetAsideRow, 'environment' | 'work'>
   readonly rows: number
 }
 
-/** The number of rows that are set aside, by environment and work. */
+/** Counts the rows set aside, by environment and work. */
 export async function countSetAside(control: Database): Promise<readonly SetAsideCount[]> {
   return (await control.query<SetAsideCount>(COUNT)).rows
 }

@@ -1,4 +1,7 @@
-/** Rows that a worker cannot handle: each waits for its next attempt by itself, and the worker continues with the others. */
+/**
+ * Sets aside rows that a worker cannot handle. Each waits for its next attempt on its own, and the worker continues
+ * with the other rows.
+ */
 import type { Logger } from 'pino'
 import type { Database } from '../database/database.ts'
 import { liesInRows, reasonOf } from '../database/errors.ts'
@@ -7,44 +10,44 @@ import { isSpaceWiped } from '../tenants/audit/queries.ts'
 import type { Clock } from '../tenants/clock/clock.ts'
 import { forgetRow, noteRow, readRows } from './set-aside-queries.ts'
 
-/** A row that some work is done for. `id` is the tenant's space where the work is done for all of it at once. */
+/** The row that some work is for. If the work covers all of a tenant at once, `id` is its space. */
 export interface WorkItem {
   readonly space: string
   readonly id: string
 }
 
 /**
- * Sets rows aside. A row that is set aside is logged, shown by `doctor` and `/metrics`, and tried again, alone, after a pause
- * that doubles from a minute up to six hours, or when an operator asks for it (`admin set-aside retry`).
+ * Sets rows aside. Such a row is logged, shown by `doctor` and `/metrics`, and retried alone after a pause that doubles
+ * from one minute up to six hours, or when an operator requests it (`admin set-aside retry`).
  */
 export interface SetAside {
   /**
-   * Does the work for a group. If the work fails because of a row, halves the group until the row fails alone, and isolates that
+   * Does the work for a group. If a row makes it fail, halves the group until the row fails alone, and isolates that
    * row. The other rows continue.
    *
-   * Throws a failure that lies in the database and not in a row: the next search finds the same rows again.
+   * Throws a failure of the database that no row caused; the next search then finds the same rows again.
    *
-   * @param isolate what happens to an item that fails alone. Default: `take`.
-   * @returns what the work gave for each part that succeeded.
+   * @param isolate handles an item that fails alone. Default: `take`.
+   * @returns the results of the parts that succeeded.
    */
   performGroup<Item extends WorkItem, Given>(
     items: readonly Item[],
     perform: (items: readonly Item[]) => Promise<Given>,
     isolate?: (item: Item, error: unknown) => Promise<void>,
   ): Promise<readonly Given[]>
-  /** Sets an item aside that failed. Throws the error if it does not lie in the row. */
+  /** Sets aside an item that failed. Throws the error if no row caused it. */
   take(item: WorkItem, error: unknown): Promise<void>
-  /** The work for the item succeeded. Costs nothing unless the item is set aside. */
+  /** Records a success. Costs nothing unless the item is set aside. */
   succeeded(item: WorkItem): Promise<void>
-  /** Whether the item failed before and has not succeeded since, as last read or written by this process. */
+  /** Whether the item failed earlier and has not succeeded since, as last read or written by this process. */
   isKnown(item: WorkItem): boolean
-  /** Whether the item waits for its next attempt, as last read or written by this process. */
+  /** Whether the item is waiting for its next attempt, as last read or written by this process. */
   isHeld(item: WorkItem): boolean
-  /** The items of a space that wait for their next attempt, as last read or written by this process. */
+  /** Returns the items of a space that are waiting for their next attempt, as last read or written by this process. */
   heldOf(space: string): readonly string[]
-  /** Reads what is set aside: an operator may have asked for another attempt. */
+  /** Reads the rows again, because an operator may have requested another attempt. */
   refresh(): Promise<void>
-  /** Whether this process knows of nothing that is set aside. */
+  /** Whether this process knows of no row set aside. */
   readonly isEmpty: boolean
 }
 
@@ -54,13 +57,13 @@ export interface SetAsideParts {
   readonly log: Pick<Logger, 'error'>
 }
 
-/** @param work the name under which rows are set aside; one for each worker. */
+/** @param work name of the work, unique to a worker. */
 export function createSetAside(
   { control, clock, log }: SetAsideParts,
   work: string,
   environment: Environment,
 ): SetAside {
-  /** When the next attempt of each row is, as last read or written; machine time. */
+  /** Time of the next attempt of each row, as last read or written; machine time. */
   const retries = new Map<string, number>()
   const keyOf = ({ space, id }: WorkItem) => `${space} ${id}`
   const isHeld = (item: WorkItem) => (retries.get(keyOf(item)) ?? Number.NEGATIVE_INFINITY) > clock.machine()
@@ -82,7 +85,7 @@ export function createSetAside(
     )
     retries.set(keyOf(item), retry_at)
     const about = { err: error, environment, work, tenant_id: item.space, id: item.id, tries }
-    log.error(about, 'a row was set aside because its work fails; the other rows continue')
+    log.error(about, 'A row was set aside because its work failed; the other rows continue')
   }
 
   const succeeded = async (item: WorkItem) => {
@@ -100,7 +103,7 @@ export function createSetAside(
     try {
       given = await perform(items)
     } catch (error) {
-      if (isSpaceWiped(error)) return [] // the next look does not find its rows
+      if (isSpaceWiped(error)) return [] // the next search does not find these rows
       if (!liesInRows(error)) throw error
       if (items.length === 1) {
         await isolate(items[0]!, error)

@@ -1,10 +1,13 @@
-/** Attempts of one process under way, by tenant. */
+/** Slots for concurrent attempts in one process, counted by tenant. */
 export interface Slots {
   take(tenantId: string): void
   give(tenantId: string): void
   readonly free: number
   readonly taken: number
-  /** How many more a tenant may take, at most `most`, when it has none; and those of the tenants that may take fewer. */
+  /**
+   * Returns how many more attempts a tenant without any may start, at most `most`, and the allowances of the tenants
+   * that may start fewer.
+   */
   allowances(
     most: number,
     tenants: readonly string[],
@@ -15,8 +18,9 @@ export interface Slots {
 }
 
 /**
- * Shares a number of slots: a tenant may hold a third of what is left free besides. So one alone gets a quarter, several
- * get less each, and something is always free for whoever comes next (dynamic thresholds: Choudhury and Hahne, 1998).
+ * Shares slots between tenants: a tenant may hold at most a third as many slots as remain free. A single tenant
+ * therefore gets a quarter of the capacity, several get less each, and some slots stay free for the next tenant
+ * (dynamic thresholds: Choudhury and Hahne, 1998).
  */
 export function createSlots(capacity: number): Slots {
   const held = new Map<string, number>()

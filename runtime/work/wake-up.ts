@@ -1,9 +1,12 @@
-/** Wakes whoever waits, or the next who does: a notification is never lost and never counted twice. */
+/**
+ * Wakes the current waiter, or the next one if there is none. Notifications are not lost; several before a wait count
+ * as one.
+ */
 export interface WakeUp {
   notify(): void
-  /** Forgets a notification for which no one has waited yet. */
+  /** Discards a notification that has no waiter yet. */
   clear(): void
-  /** Resolves at the next notification, or after so many milliseconds. */
+  /** Resolves at the next notification, or after `ms` milliseconds. */
   wait(ms: number): Promise<void>
 }
 

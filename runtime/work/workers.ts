@@ -1,4 +1,4 @@
-/** Workers as they are declared: one declaration, one worker in each environment. */
+/** Worker declarations: one declaration creates a worker in each environment. */
 import type { Logger } from 'pino'
 import type { Database } from '../database/database.ts'
 import { ENVIRONMENTS, type Environment } from '../platform/environment.ts'
@@ -18,16 +18,16 @@ export interface WorkerDeclaration<Row> extends WorkerTask<Row> {
   readonly environments?: readonly Environment[]
 }
 
-/** A declared worker, in all of its environments. */
+/** A declared worker in all of its environments. */
 export interface DeclaredWorker {
   readonly name: string
   /** Polls until `stop`. */
   start(): void
-  /** Performs everything that is due, without polling. Throws the first failure that does not lie in a row, after all environments. */
+  /** Performs all due work in every environment, without polling. Then throws the first failure that no row caused. */
   runOnce(): Promise<void>
-  /** What the workers did since they started. */
+  /** Statistics since the start, by environment. */
   stats(): Readonly<Partial<Record<Environment, QueueWorkerStats>>>
-  /** Begins no turn any more. Resolves after the turns that are running. */
+  /** Starts no further turn. Resolves after the running turns. */
   stop(): Promise<void>
 }
 

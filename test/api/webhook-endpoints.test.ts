@@ -197,7 +197,7 @@ describe('the secret', () => {
         row,
         service.clock.now,
       ),
-    ).toThrow(/does not open/)
+    ).toThrow(/cannot be unsealed/)
   })
 
   const rotate = async (id: string) =>

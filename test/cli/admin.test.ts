@@ -466,9 +466,9 @@ const faults: readonly (readonly [number, readonly string[], RegExp])[] = [
   [
     2,
     ['limit', 'lift', ...TENANT, ...ENV, '--bucket', 'read', '--factor', 'two', '--hours', '1'],
-    /not a number/,
+    /Expected a number/,
   ],
-  [2, ['clock', 'advance', '--seconds', '1.5'], /not a whole number/],
+  [2, ['clock', 'advance', '--seconds', '1.5'], /Expected a whole number/],
   [
     2,
     [
@@ -550,6 +550,6 @@ test('rows that workers have set aside are listed, and tried again at once', asy
   expect(await one('SELECT retry_at <= now() AS due FROM control.set_aside_work')).toEqual({ due: true })
   const { code, stderr } = await runAdmin(env, 'set-aside', 'retry', 'pass_2')
   expect(code).not.toBe(0)
-  expect(stderr).toContain('no such row is set aside')
+  expect(stderr).toContain('no row that was set aside matches')
   await one('DELETE FROM control.set_aside_work')
 })

@@ -198,12 +198,12 @@ describe('a database that cannot be opened', () => {
     [
       'the database is missing',
       (url: URL) => Object.assign(url, { pathname: '/missing' }),
-      /database "missing" does not exist on 127\.0\.0\.1:\d+: create it/,
+      /database "missing" does not exist on 127\.0\.0\.1:\d+: create the database/,
     ],
     [
       'the password is wrong',
       (url: URL) => Object.assign(url, { password: 'wrong-guess' }),
-      /refuses the user or password/,
+      /rejects the user or password/,
     ],
   ])('a database that cannot be opened is named when %s', async (reason, change, want) => {
     // There is no wrong password where none is asked for.

@@ -94,7 +94,7 @@ describe('a session', () => {
     expect(next).not.toBe(session)
     await next.flush()
     await flusher.end()
-    await expect(next.flush()).rejects.toThrow(/after the end/)
+    await expect(next.flush()).rejects.toThrow(/after the pool had ended/)
   })
 
   test('a flushing session is not offered to a role that may not write', async () => {

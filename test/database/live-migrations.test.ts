@@ -121,7 +121,7 @@ DROP INDEX passes_shown;
       'both to wait for their turn',
       () => said.filter((line) => /another process/.test(line)).length === 2,
     )
-    expect(said.at(-1)).toMatch(/migrates this database \(server process \d+\): waiting/)
+    expect(said.at(-1)).toMatch(/is migrating this database \(server process \d+\); waiting/)
     await other.query('COMMIT')
     await Promise.all([first, ...later])
     expect((await indexes('templates_by_its_name|passes_by_own_holder')).map(({ valid }) => valid)).toEqual([
@@ -160,7 +160,7 @@ DROP INDEX passes_shown;
     const program = startService(env)
     await program.ready()
     expect(program.stderr()).toMatch(
-      /9001_two in sandbox: passes_by_own_holder was left unfinished; it is built anew/,
+      /9001_two in sandbox: passes_by_own_holder was left invalid by an earlier run; rebuilding it/,
     )
     const built = await indexes('templates_by_its_name|passes_by_own_holder')
     expect(built.map(({ valid }) => valid)).toEqual([true, true, true, true])
@@ -207,9 +207,9 @@ DROP INDEX passes_shown;
 
   test('edited after some of it was built is refused', async () => {
     add('9001_two.sql', `${TWO_INDEXES}CREATE INDEX nothing ON nothing (id);\n`)
-    await expect(run()).rejects.toThrow(/9001_two\.sql:5: there is no table nothing \(in schema sandbox\)/)
+    await expect(run()).rejects.toThrow(/9001_two\.sql:5: table nothing does not exist \(in schema sandbox\)/)
     add('9001_two.sql', TWO_INDEXES)
-    await expect(run()).rejects.toThrow(/9001_two\.sql: was applied to this database and edited since/)
+    await expect(run()).rejects.toThrow(/9001_two\.sql: was edited after it was applied to this database/)
   })
 
   test.each([
@@ -240,7 +240,7 @@ test('a change of a locked table gives way, says who holds it, and comes after',
   }
   expect(done).toBe(false)
   expect(said[0]).toMatch(
-    /^9001_note: a table that it changes is locked \(in a transaction: \d+ 'somebody else' for \d+ s[,)]/,
+    /^9001_note: a table that it changes is locked \(open transactions: \d+ 'somebody else' for \d+ s[,)]/,
   )
   await other.query('COMMIT')
   await running

@@ -104,7 +104,7 @@ describe('migrations', () => {
     add('9001_things.sql', '-- each environment\nCREATE TABLE things (id int);\n')
     await run()
     add('9001_things.sql', '-- each environment\nCREATE TABLE things (id bigint);\n')
-    await expect(run()).rejects.toThrow(/9001_things\.sql: was applied to this database and edited since/)
+    await expect(run()).rejects.toThrow(/9001_things\.sql: was edited after it was applied to this database/)
     add('9001_things.sql', '-- each environment\r\nCREATE TABLE things (id int);\r\n')
     await run() // line ends are no edit
   })
@@ -118,8 +118,8 @@ describe('migrations', () => {
 
   test.each([
     ['0009_no_header.sql', 'SELECT 1;\n', /0009_no_header\.sql:1: the first line must be/],
-    ['9_short.sql', '-- once: control\n', /9_short\.sql: is not named/],
-    ['0001_again.sql', '-- once: control\n', /has the number 0001 too/],
+    ['9_short.sql', '-- once: control\n', /9_short\.sql: the file name must have the form/],
+    ['0001_again.sql', '-- once: control\n', /also has the number 0001/],
   ])('named or headed wrongly are refused: %s', async (name, text, want) => {
     add(name, text)
     await expect(run()).rejects.toThrow(want)
@@ -129,7 +129,7 @@ describe('migrations', () => {
 describe('the pepper', () => {
   test('the pepper of another deployment is refused', async () => {
     await run()
-    await expect(run('another pepper')).rejects.toThrow(/SVC_PEPPER is not the one/)
+    await expect(run('another pepper')).rejects.toThrow(/SVC_PEPPER is not the pepper/)
   })
 
   test('decides the roles’ passwords, so another deployment on the server gets roles of its own', async ({

@@ -92,7 +92,7 @@ test('a sanctions list with a record that cannot be read, and one that is missin
   const { of } = await diagnose({ ...env, SVC_SANCTIONS_LIST: folder })
   expect(of('sanctions list')).toMatchObject({
     verdict: 'warn',
-    words: expect.stringMatching(/^OFAC SDN with 2 entries; 1 records cannot be read/),
+    words: expect.stringMatching(/^OFAC SDN with 2 entries; skipped unreadable records: 1/),
   })
   const missing = await diagnose({ ...env, SVC_SANCTIONS_LIST: join(folder, 'missing') })
   expect(missing.of('sanctions list')?.verdict).toBe('fail')
@@ -113,12 +113,7 @@ describe('Google Wallet', () => {
 
   test.each<[string, Record<string, string>, string, string]>([
     ['a service account', { ...account(privateKey), ...bases }, 'ok', 'issuer 3388, as wallet@shop.example'],
-    [
-      'one for a service that Google cannot reach',
-      account(privateKey),
-      'warn',
-      'without https in SANDBOX_BASE_URL',
-    ],
+    ['one for a service that Google cannot reach', account(privateKey), 'warn', 'set SANDBOX_BASE_URL'],
     ['one without its key', { ...account('none'), ...bases }, 'fail', 'private_key cannot be read'],
     ['none in production', { NODE_ENV: 'production' }, 'warn', 'set GOOGLE_WALLET_ISSUER and'],
   ])('doctor judges the Google Wallet settings: %s', async (_, settings, verdict, words) => {
@@ -137,9 +132,9 @@ describe('the bank', () => {
   const at = (SVC_BANK_URL: string, SVC_BANK_TOKEN = 'bearer') => ({ SVC_BANK_URL, SVC_BANK_TOKEN })
 
   test.each<[string, () => Record<string, string>, string, string]>([
-    ['that knows us', () => at(standIn.url), 'ok', 'takes the token'],
-    ['that does not', () => at(standIn.url, 'another'), 'fail', 'refuses SVC_BANK_TOKEN: 401'],
-    ['that nobody is', () => at('http://127.0.0.1:9'), 'fail', 'cannot be asked'],
+    ['that knows us', () => at(standIn.url), 'ok', 'accepts the token'],
+    ['that does not', () => at(standIn.url, 'another'), 'fail', 'rejects SVC_BANK_TOKEN with status 401'],
+    ['that nobody is', () => at('http://127.0.0.1:9'), 'fail', 'cannot be reached'],
     ['that is none in production', () => ({ NODE_ENV: 'production' }), 'warn', 'set SVC_BANK_URL and'],
   ])('doctor asks the bank %s', async (_, settings, verdict, words) => {
     const { of, stdout } = await diagnose({ ...env, ...settings() })
@@ -264,7 +259,7 @@ describe('what is wrong is named, with what to do', () => {
     expect(found).toMatchObject({
       code: 1,
       verdict: 'fail',
-      words: expect.stringMatching(/0001_control.*edited since/),
+      words: expect.stringMatching(/0001_control.*was edited after/),
     })
   })
 
@@ -295,7 +290,7 @@ describe('what is wrong is named, with what to do', () => {
     expect(found).toMatchObject({
       code: 0,
       verdict: 'warn',
-      words: 'Google refuses 1 templates and passes, last pass_1: 400 Invalid value',
+      words: 'Google rejected 1 templates and passes, most recently pass_1: 400 Invalid value',
     })
   })
 
@@ -322,7 +317,7 @@ describe('what is wrong is named, with what to do', () => {
       'UPDATE control.clock SET offset_ms = 0',
       'service time',
     )
-    expect(found).toMatchObject({ code: 0, verdict: 'warn', words: 'is moved: sandbox by 86400 s' })
+    expect(found).toMatchObject({ code: 0, verdict: 'warn', words: 'is offset: sandbox by 86400 s' })
   })
 
   test('addresses that a process of one role does not know', async () => {
@@ -335,7 +330,9 @@ describe('what is wrong is named, with what to do', () => {
     const { code, of } = await diagnose(settings, '--role', 'worker')
     await empty.drop()
     expect([code, of('addresses')?.verdict]).toEqual([1, 'fail'])
-    expect(of('addresses')?.words).toBe('not known: SANDBOX_BASE_URL, CONSOLE_BASE_URL; set them once')
+    expect(of('addresses')?.words).toBe(
+      'missing: set SANDBOX_BASE_URL, CONSOLE_BASE_URL and start the service once',
+    )
   })
 
   test('a way for notifications that leads elsewhere', async () => {
@@ -343,7 +340,7 @@ describe('what is wrong is named, with what to do', () => {
     const { code, of } = await diagnose({ ...env, DATABASE_LISTEN_URL: elsewhere.url })
     await elsewhere.drop()
     expect([code, of('wake-ups')?.verdict]).toEqual([1, 'fail'])
-    expect(of('wake-ups')?.words).toMatch(/does not arrive through DATABASE_LISTEN_URL/)
+    expect(of('wake-ups')?.words).toMatch(/did not arrive through DATABASE_LISTEN_URL/)
     const { of: right } = await diagnose({ ...env, DATABASE_LISTEN_URL: env.DATABASE_URL ?? '' })
     expect(right('wake-ups')).toMatchObject({
       verdict: 'ok',
@@ -382,10 +379,7 @@ describe('what is wrong is named, with what to do', () => {
     const service = startService(env, ['--json', '--role', 'api'])
     const { port } = new URL(String((await service.ready()).sandbox_base_url))
     const { code, of } = await diagnose({ ...env, SANDBOX_PORT: port })
-    expect([code, of('SANDBOX_PORT')?.words]).toEqual([
-      0,
-      `127.0.0.1:${port} is in use by a service that lives`,
-    ])
+    expect([code, of('SANDBOX_PORT')?.words]).toEqual([0, `127.0.0.1:${port} is in use by a running service`])
   })
 
   test('doctor names every one of the wrong settings', async () => {
@@ -460,7 +454,7 @@ describe('an embedded database', () => {
     const none = await diagnose({ DATA_DIR: join(folder, 'none') })
     expect([none.code, none.of('database')?.words]).toEqual([
       0,
-      expect.stringMatching(/the first start makes one/),
+      expect.stringMatching(/the first start creates it/),
     ])
     writeFileSync(join(folder, 'x'), '')
     rmSync(folder, { recursive: true })

@@ -64,7 +64,10 @@ test('a full disk is 503 and not ready while it lasts; reads go on', async () =>
   expect(answer.text).not.toMatch(/space|file|53100/)
   expect(await readiness()).toBe(503)
   expect((await send('/v1/pass_templates?limit=1')).status).toBe(200)
-  const asked = async () => [await readiness(), lines.some((line) => line.includes('still has no room'))]
+  const asked = async () => [
+    await readiness(),
+    lines.some((line) => line.includes('still has no disk space')),
+  ]
   await expect.poll(asked, { interval: 100, timeout: 10_000 }).toEqual([503, true])
   await full.end()
   await expect.poll(readiness, { interval: 100, timeout: 10_000 }).toBe(200)

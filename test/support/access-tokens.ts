@@ -3,17 +3,17 @@ import { newId } from '../../runtime/platform/ids.ts'
 import { digestKey } from '../../runtime/tenants/keys/keys.ts'
 import { makeToken } from '../../runtime/tenants/keys/tokens.ts'
 
-/** Where it is stored, and under which pepper. */
+/** Database and pepper with which the token is stored. */
 interface Deployment {
   readonly control: { query(statement: { readonly text: string }, values: unknown[]): Promise<unknown> }
   readonly pepper: string
 }
 
 /**
- * An access token, as if the member had let the command line act.
+ * Issues an access token, as if the member had authorized the command line.
  *
  * @param expiresAt machine time.
- * @returns the authorization's id, and the token.
+ * @returns the ID of the grant, and the token.
  */
 export async function issueToken(
   { control, pepper }: Deployment,

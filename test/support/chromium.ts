@@ -1,9 +1,12 @@
 import type { Browser } from 'playwright-core'
 
-/** Debian's name for it. */
+/** Name of the Debian package and program. */
 export const CHROMIUM = 'chromium'
 
-/** The machine's own browser, without a window. Without its sandbox too: it shows pages of ours only, and root has none. */
+/**
+ * Starts the Chromium of the machine, headless. Without its sandbox, which root cannot use; the tests show only pages
+ * of the service.
+ */
 export async function startChromium(): Promise<Browser> {
   const { chromium } = await import('playwright-core')
   const executablePath = `/usr/bin/${CHROMIUM}`

@@ -12,32 +12,32 @@ import {
   type Violation,
 } from './contract-validator.ts'
 
-/** A request on which the service and express-openapi-validator disagree, or an answer that fits no description. */
+/** A request on which the service and express-openapi-validator disagree, or a response that matches no description. */
 export interface Disagreement {
   readonly what: 'accepted against the document' | 'refused against the document' | 'answer'
   readonly version: string
   readonly method: string
   readonly target: string
-  /** Of the answer; with the error's code where it is an error. */
+  /** Status of the response, and its error code if it is an error. */
   readonly status: number
   readonly code: string | undefined
-  /** The validator's words; empty where it has nothing against the request. */
+  /** Message of the validator; empty if it accepts the request. */
   readonly violation: string
 }
 
-/** The second opinion on everything under /v1. It changes no answer. */
+/** Validates all traffic under /v1 a second time. Does not change responses. */
 export interface ContractGuard {
-  /** Wraps a listener: requests and answers are validated after the answer has gone. */
+  /** Wraps a listener: validates each request and response after the response was sent. */
   watch(listener: RequestListener): RequestListener
-  /** Resolves when all that was answered so far has been validated. */
+  /** Resolves when everything answered so far has been validated. */
   settled(): Promise<void>
 }
 
 /**
- * Creates a guard that reports disagreements. Validators are opened when the first request needs them, one for each
- * version and family of paths.
+ * Creates a guard that reports disagreements. It opens validators on demand, one for each version and first path
+ * segment.
  *
- * @param failed is called where validation was not possible.
+ * @param failed receives errors of the validation itself.
  */
 export function createContractGuard(
   report: (disagreement: Disagreement) => void,
@@ -67,7 +67,7 @@ export function createContractGuard(
   }
 }
 
-/** A request that did not arrive whole is nothing that a document describes, and its answer neither. */
+/** The document describes neither a request that did not arrive completely nor its response. */
 const REQUEST_TIMEOUT = 408
 
 type ValidatorSource = (version: string, path: string) => Promise<ContractValidator>
@@ -90,17 +90,17 @@ function createValidators(): ValidatorSource {
   }
 }
 
-/** What went over the wire for one request. */
+/** One request and its response, as sent over the wire. */
 interface Observed {
   readonly request: SentRequest
   readonly status: number
   readonly version: string
   readonly answer: unknown
-  /** The answer is a stream, which is no value to be validated. */
+  /** Whether the response is a stream, which cannot be validated as a value. */
   readonly streamed: boolean
 }
 
-/** Observes both streams without taking anything from them. The function gives what has gone over them. */
+/** Observes both streams without consuming them. The returned function gives the data seen so far. */
 function observe(request: IncomingMessage, response: ServerResponse): () => Observed {
   const sent: Buffer[] = []
   const emit = request.emit
@@ -139,7 +139,7 @@ function findHeader(headers: unknown, name: string): string | undefined {
   return Array.isArray(headers) ? headers[headers.indexOf(name) + 1] : undefined
 }
 
-/** What is no JSON counts as not there: the service has refused it, or the validator misses it. */
+/** Returns undefined for invalid JSON: the service has rejected it, or the validator reports it as missing. */
 function readJson(text: string): unknown {
   try {
     return text === '' ? undefined : JSON.parse(text)
@@ -158,7 +158,7 @@ async function validate(
   const { checkRequest, checkAnswer } = await validators(version, path)
   const { method, target } = request
   const base = { version, method, target, status, code }
-  // What was refused for its depth would be too deep for the validator too.
+  // A body that the service rejects for its depth is also too deep for the validator.
   const sent = code === 'malformed_json' ? { ...request, body: undefined } : request
   const disagreement = compare(status, code, await checkRequest(sent))
   const violation = streamed ? undefined : await checkAnswer(sent, status, answer)
@@ -171,13 +171,16 @@ function codeOf(answer: unknown): string | undefined {
   return (answer as { error?: { code?: string } } | undefined)?.error?.code
 }
 
-/** Refusals that follow from the document alone, whatever the handler thinks. */
+/** Error codes that follow from the document alone, independent of the handler. */
 const BY_DOCUMENT = new Set(['missing_field', 'unknown_parameter', 'repeated_parameter'])
 
-/** The validator's status for an answer that does not fit; others are about requests to which no operation belongs. */
+/**
+ * Status that the validator uses for a response that does not match. Its other statuses are about requests that match
+ * no operation.
+ */
 const MISMATCH = 500
 
-/** What is answered once a request has been found to fit. */
+/** Statuses that the service sends only after a request has passed validation. */
 const AFTER_VALIDATION = new Set([402, 409, 501])
 
 function compare(

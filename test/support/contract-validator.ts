@@ -4,44 +4,44 @@ import express from 'express'
 
 type Json = Readonly<Record<string, unknown>>
 
-/** A request as it was sent; `body` is undefined when there was none. */
+/** A request as sent. `body` is undefined if there was none. */
 export interface SentRequest {
   readonly method: string
-  /** Path and query, undecoded. */
+  /** Path and query, not decoded. */
   readonly target: string
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
   readonly body: unknown
 }
 
-/** What express-openapi-validator has against something. */
+/** A violation that express-openapi-validator reports. */
 export interface Violation {
-  /** 400 for what does not fit, 404 and 405 where the document has no such operation, 415 for the type of a body. */
+  /** 400 for a mismatch, 404 and 405 if the document has no such operation, 415 for the content type of a body. */
   readonly status: number
   readonly message: string
 }
 
-/** Holds requests and answers against one OpenAPI document. Neither is changed. */
+/** Validates requests and responses against one OpenAPI document. Changes neither. */
 export interface ContractValidator {
   checkRequest(request: SentRequest): Promise<Violation | undefined>
   checkAnswer(request: SentRequest, status: number, body: unknown): Promise<Violation | undefined>
 }
 
-/** What is passed through an app instead of a request that came over a socket. */
+/** Data attached to a request that is passed to an app without a socket. */
 interface Passed {
-  /** Undefined: only the request is validated. */
+  /** Undefined to validate only the request. */
   readonly answer: { readonly status: number; readonly body: unknown } | undefined
   settle(violation: Violation | undefined): void
-  /** Set by the validator, where the document has such an operation. */
+  /** Set by the validator if the document has such an operation. */
   readonly openapi?: { readonly openApiRoute: string }
 }
 
 /**
- * Opens express-openapi-validator on a document, in an app without a port. It does not look at the answer to a request that
- * it refuses, so what is answered to those is validated apart. Takes about a quarter of a second, most of it for the
+ * Opens express-openapi-validator for a document, in an app without a port. The validator does not check responses to
+ * requests that it rejects, so error responses are validated separately. Opening takes about 250 ms, most of it for the
  * validator itself, and much more memory than the document.
  *
- * @param failures of documents with the same components.
+ * @param failures shared by documents with the same components.
  */
 export async function openContractValidator(
   document: Json,
@@ -57,13 +57,15 @@ export async function openContractValidator(
       const responses = operationsOf(document, operation)[request.method.toLowerCase()]?.responses ?? {}
       const response = responses[status]
       if (response) return failures(document, resolve(document, response), body)
-      // What fails may fail in ways that no operation describes.
+      // The service may fail with 5xx in ways that no operation describes.
       return status >= 500 ? undefined : { status: 500, message: `no answer ${status} is described` }
     },
   }
 }
 
-/** Validates what is answered to requests that failed. Operations describe most of it in the same words: those are compiled once. */
+/**
+ * Validates error responses. Most operations describe them identically, so identical descriptions are compiled once.
+ */
 export type Failures = (document: Json, response: Json, body: unknown) => Promise<Violation | undefined>
 
 export function createFailures(): Failures {
@@ -87,7 +89,7 @@ async function createApp(document: Json, validateRequests: boolean): Promise<exp
   app.enable('case sensitive routing')
   app.use(
     middleware({
-      // It marks what it reads, so it has a copy of its own.
+      // The validator modifies its document, so it gets a copy.
       apiSpec: structuredClone(document) as unknown as ApiSpec,
       validateRequests,
       validateResponses: true,
@@ -109,7 +111,9 @@ async function createApp(document: Json, validateRequests: boolean): Promise<exp
   return app
 }
 
-/** The document without what is answered to requests that failed: the validator compiles all answers of an operation at once. */
+/**
+ * Returns the document without error responses, because the validator compiles all responses of an operation together.
+ */
 function withSuccesses(document: Json): Json {
   const copy = structuredClone(document)
   for (const item of Object.values(copy.paths as Paths))
@@ -128,7 +132,7 @@ function operationsOf(document: Json, path: string): Readonly<Record<string, Par
   return ((document.paths as Paths)[path] ?? {}) as Readonly<Record<string, Partial<Operation>>>
 }
 
-/** A response, or the one that it refers to. */
+/** Returns the response, resolving a reference. */
 function resolve(document: Json, response: Json): Json {
   const name = typeof response.$ref === 'string' ? response.$ref.split('/').at(-1)! : undefined
   if (name === undefined) return response
@@ -152,11 +156,11 @@ function toViolation(error: unknown): Violation {
 
 interface Found {
   readonly violation: Violation | undefined
-  /** The path of the document that the request is for. */
+  /** Path template of the document that matches the request. */
   readonly operation: string | undefined
 }
 
-/** Passes the app a request without a socket, and an answer to it where one is given; resolves with what it finds first. */
+/** Passes a request, and optionally a response, to the app without a socket. Resolves with the first result. */
 function put(
   app: express.Express,
   { method, target, headers, body }: SentRequest,
@@ -181,17 +185,20 @@ function put(
   })
 }
 
-/** `created[gte]`: the validator takes every bracket for an object's, also where the name has it (5.6.2). */
+/**
+ * Matches `created[gte]`. The validator (5.6.2) parses every bracket as an object, even if it is part of a parameter
+ * name.
+ */
 const BRACKETED = /^(\w+)\[(\w+)\]$/
 
 function withoutBrackets(name: string): string {
   return name.replace(BRACKETED, '$1.$2')
 }
 
-/** The same target in the one spelling that the validator reads: it decodes no words of a path, and forbids `:` in a query. */
+/** Normalizes a target for the validator, which does not decode path segments and rejects `:` in a query. */
 export function normalizeTarget(target: string): string {
   const [path = '', ...search] = target.split('?')
-  // A slash at the end is none of the validator's business, two are.
+  // The validator ignores one trailing slash but not two.
   const segments = `${path}${path.endsWith('/') ? '/' : ''}`
     .split('/')
     .map((segment) => spell(segment, (text) => text))
@@ -206,7 +213,7 @@ export function normalizeTarget(target: string): string {
   return pairs.length === 0 ? segments.join('/') : `${segments.join('/')}?${pairs.join('&')}`
 }
 
-/** What is no percent-encoded text stays as it is. */
+/** Leaves text unchanged that is not valid percent-encoding. */
 function spell(raw: string, change: (text: string) => string): string {
   try {
     return encodeURIComponent(change(decodeURIComponent(raw)))
@@ -218,10 +225,11 @@ function spell(raw: string, change: (text: string) => string): string {
 type Paths = Readonly<Record<string, Readonly<Record<string, unknown>>>>
 
 /**
- * The part of a document that is about the paths which begin with `/v1/<segment>`, with the components that those need:
- * the validator reads the whole document anew for every operation.
+ * Returns the part of a document whose paths begin with `/v1/<segment>`, with the components that they need. The
+ * validator traverses the whole document for every operation, so a small one is faster.
  *
- * @param eachItem whether batch items (`x-judged: each`) have to fit too; they are answered one by one, not refused.
+ * @param eachItem whether to validate batch items (`x-judged: each`) too. The service answers them one by one instead
+ * of rejecting the request.
  */
 export function cutDocument(document: Json, path: string, eachItem = false): Json {
   const first = path.split('/', 3).join('/')
@@ -233,7 +241,7 @@ export function cutDocument(document: Json, path: string, eachItem = false): Jso
   return { openapi: document.openapi, info: document.info, ...withComponents(document, paths, eachItem) }
 }
 
-/** The paths and whatever they refer to, all the way. */
+/** Returns the paths and all components that they refer to, directly or indirectly. */
 function withComponents(
   document: Json,
   paths: Paths,
@@ -246,7 +254,8 @@ function withComponents(
     if ('$ref' in value && typeof value.$ref === 'string') take(value.$ref)
     const copied = Object.fromEntries(
       Object.entries(value)
-        // Unions are decided by their members' constants: the validator mixes up what members require (5.6.2).
+        // Without discriminators, constants of the members distinguish the types of a union. With them, the validator
+        // (5.6.2) confuses the required members.
         .filter(
           ([name, part]) => name !== 'discriminator' || typeof part !== 'object' || !('propertyName' in part),
         )
@@ -261,7 +270,7 @@ function withComponents(
     const taken = components[kind] ?? {}
     components[kind] = taken
     if (Object.hasOwn(taken, name)) return
-    taken[name] = {} // before what it refers to: that may be itself
+    taken[name] = {} // set before copying, because the component may refer to itself
     taken[name] = copy((document.components as Record<string, Record<string, unknown>>)[kind]?.[name])
   }
   return { paths: copy(paths), components }

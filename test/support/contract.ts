@@ -30,12 +30,12 @@ function contractOf(version: string): Contract {
 const escapeToken = (token: string) =>
   token.replaceAll('~', '~0').replaceAll('/', '~1').replaceAll('{', '%7B').replaceAll('}', '%7D')
 
-/** What is no percent-encoding names no path either. */
+/** Returns the segment unchanged if it is not valid percent-encoding, because it then matches no path. */
 function decode(segment: string): string {
   return /^(?:[^%]|%[0-7][0-9a-f])*$/i.test(segment) ? decodeURIComponent(segment) : segment
 }
 
-/** The path of the document that a request's path is an instance of; words win over parameters. */
+/** Returns the path template that matches a request path. Literal segments take precedence over parameters. */
 function pathOf(document: Document, path: string): string | undefined {
   const fits = Object.keys(document.paths).filter((template) => {
     const [a, b] = [template.split('/'), path.split('/').map(decode)]
@@ -46,7 +46,7 @@ function pathOf(document: Document, path: string): string | undefined {
   return fits.sort((a, b) => a.split('{').length - b.split('{').length)[0]
 }
 
-/** Where the answer's schema stands: that of the operation's response, or of every error. */
+/** Returns the JSON pointer of the response schema: that of the operation, or that of errors. */
 function pointerOf(document: Document, method: string, path: string, status: number): string {
   const template = pathOf(document, path)
   const responses = template && document.paths[template]?.[method.toLowerCase()]?.responses
@@ -60,8 +60,8 @@ function pointerOf(document: Document, method: string, path: string, status: num
 }
 
 /**
- * What is wrong with an answer according to the version's document; empty when nothing is. A success with a status that the
- * document does not have is wrong.
+ * Validates a response against the document of its version. Returns the violations; empty if there are none. A success
+ * status that the document does not describe is a violation.
  */
 export function checkAnswer(
   version: string,
@@ -74,7 +74,7 @@ export function checkAnswer(
   return checkAgainst(version, pointer, body)
 }
 
-/** What is wrong with an event according to the document of its own version. */
+/** Validates an event against the document of its version. Returns the violations. */
 export function checkEvent(event: { readonly version: string; readonly type: string }): string[] {
   const pointer = `/webhooks/${escapeToken(event.type)}/post/requestBody/content/application~1json/schema`
   return checkAgainst(event.version, pointer, event)

@@ -1,6 +1,6 @@
 import type { Reporter, TestModule } from 'vitest/node'
 
-/** Closes a run with its counts on one plain line, for logs that are read by programs. */
+/** Prints the test counts in one plain line at the end of a run, for programs that read the log. */
 export default class Counts implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], errors: readonly unknown[]): void {
     const counts = { passed: 0, failed: errors.length, skipped: 0, pending: 0 }

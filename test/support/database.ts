@@ -12,22 +12,22 @@ import { openRelay, type Relay } from './relay.ts'
 import { administer, databaseUrl } from './server.ts'
 import { STAND_IN } from './stand-in.ts'
 
-/** A database of a test file's own: migrated, empty, gone after `close`. */
+/** A migrated, empty database for one test file. `close` drops it. */
 export interface TestDatabase extends OpenDatabase {
-  /** As the owner. */
+  /** URL with the owner's credentials. */
   readonly url: string
   readonly clock: OffsetClock
   /** For the functions of runtime/operator: `createTenant(db.operator, …)`, `createKey(db.operator, …)`. */
   readonly operator: Operator
 }
 
-/** With the demo tenant: plan enterprise, verified, keys of scope admin in both environments. */
+/** A test database with the demo tenant: plan enterprise, verified, keys of scope admin in both environments. */
 export interface DemoDatabase extends TestDatabase {
   readonly tenantId: string
   readonly keys: DemoSecrets['keys']
 }
 
-/** A database and what it takes to remove it. */
+/** A database without connections. */
 export interface BareDatabase {
   readonly url: string
   readonly pepper: string
@@ -48,25 +48,27 @@ async function createDatabase(options: string): Promise<BareDatabase> {
   }
 }
 
-/** A copy of the template, without pools: for tests that start processes on it. */
+/** Copies the template database without opening pools, for tests that start processes. */
 export function createTestDatabase(): Promise<BareDatabase> {
   const { template, strategy } = inject('testServer')
   return createDatabase(`TEMPLATE ${template} ${strategy}`)
 }
 
-/** A database in which nothing is: for tests of the migrations. */
+/** Creates a database without migrations, for tests of the migrations. */
 export function createEmptyDatabase(): Promise<BareDatabase> {
   return createDatabase('')
 }
 
 type TestSettings = Partial<Pick<DatabaseSettings, 'poolSize' | 'preparedStatements' | 'citus'>>
 
-/** Opens a new copy of the template database, as the service opens its own. `citus`: as if its tables were distributed. */
+/**
+ * Copies the template database and opens it as the service does. `citus` opens it as if its tables were distributed.
+ */
 export async function openTestDatabase(settings: TestSettings = {}): Promise<TestDatabase> {
   return openOn(await createTestDatabase(), settings)
 }
 
-/** The same at the end of a way that can be cut. */
+/** Opens a test database through a relay that tests can cut. */
 export async function openRelayedDatabase(
   settings: TestSettings = {},
 ): Promise<{ readonly database: TestDatabase; readonly relay: Relay }> {
@@ -107,7 +109,10 @@ async function openOn(
   }
 }
 
-/** The same, with the demo tenant, pinned to the version. Takes a tenth of a second more: its password is hashed. */
+/**
+ * Opens a test database with the demo tenant, pinned to the version. Takes 100 ms longer, because the tenant's password
+ * is hashed.
+ */
 export async function openDemoDatabase(version: string, settings: TestSettings = {}): Promise<DemoDatabase> {
   const database = await openTestDatabase(settings)
   const { tenantId, secrets } = await ensureDemo(database.operator, version)

@@ -2,32 +2,32 @@ import { createSocket, type RemoteInfo } from 'node:dgram'
 import { once } from 'node:events'
 import ipaddr from 'ipaddr.js'
 
-/** What a name server says of one name. */
+/** Responses of a name server for one name. */
 export interface Records {
   readonly a?: readonly string[]
   readonly aaaa?: readonly string[]
-  /** The name is another's alias: that one's records come along. */
+  /** Makes the name an alias. The response includes the records of the target. */
   readonly cname?: string
-  /** Questions of this family, or all, are left without an answer. */
+  /** Queries of this family, or all queries, get no response. */
   readonly hang?: 'A' | 'AAAA' | 'all'
-  /** Questions of this family are answered by a failure of the server. */
+  /** Queries of this family get a server failure. */
   readonly fail?: 'A' | 'AAAA'
 }
 
 type Family = 'A' | 'AAAA'
 
-/** A name server on a loopback port, which knows what it was told. */
+/** A name server on a loopback port with configurable records. */
 export interface NameServer {
-  /** As resolvers take it: `address:port`. */
+  /** Address in the form that resolvers use: `address:port`. */
   readonly address: string
-  /** From now on. */
+  /** Sets the records of a name from now on. */
   tell(name: string, records: Records): void
-  /** How often the name's addresses of the family were asked for. */
+  /** Number of queries for the name's addresses of the family. */
   questions(name: string, family?: Family): number
   close(): Promise<void>
 }
 
-/** RFC 1035 §3.2.2 and §4.1.1, RFC 3596. */
+/** RFC 1035, sections 3.2.2 and 4.1.1, and RFC 3596. */
 const TYPES = { A: 1, CNAME: 5, AAAA: 28 } as const
 const IN = 1
 const HEADER_BYTES = 12
@@ -84,7 +84,7 @@ export async function openNameServer(): Promise<NameServer> {
     const failed = records?.fail === family
     const answers = failed ? [] : answersOf(known, name, family)
     const header = Buffer.alloc(HEADER_BYTES)
-    message.copy(header, 0, 0, 2) // the question's id
+    message.copy(header, 0, 0, 2) // ID of the query
     header.writeUInt16BE(RESPONSE | (failed ? SERVER_FAILURE : records ? 0 : NO_SUCH_NAME), 2)
     header.writeUInt16BE(1, 4)
     header.writeUInt16BE(answers.length, 6)

@@ -1,22 +1,22 @@
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 
-/** A way to the database on which the server's answers can be held back. */
+/** A proxy in front of a database that can hold back the server's responses. */
 export interface Gate {
-  /** Of the database, through the gate. */
+  /** URL of the database through the gate. */
   readonly url: string
-  /** Answers wait from now on. */
+  /** Holds back all further responses. */
   close(): void
-  /** Answers flow again. */
+  /** Releases the responses. */
   open(): void
-  /** Resolves when the text has been sent to the server, so many times. */
+  /** Resolves when the text has been sent to the server this many times. */
   seen(text: string, times?: number): Promise<void>
-  /** Cuts all connections, now. */
+  /** Closes all connections immediately. */
   cut(): void
   end(): void
 }
 
-/** Opens a local port that leads to the database of the URL. */
+/** Opens a local port that forwards to the database of the URL. */
 export async function openGate(databaseUrl: string): Promise<Gate> {
   const target = new URL(databaseUrl)
   const { hostname, port } = target
@@ -33,7 +33,7 @@ export async function openGate(databaseUrl: string): Promise<Gate> {
     answers.add(far)
     for (const socket of [near, far]) {
       sockets.add(socket)
-      socket.on('error', () => {}) // the other end learns of it by `close`
+      socket.on('error', () => {}) // `close` informs the other end
     }
     near.on('data', (chunk) => {
       sent += chunk.toString('latin1')

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 
-/** Whether this machine has a program; without it the tests that need it are left out of the run. */
+/** Whether the machine has a program. Tests that need a missing one are left out of the run. */
 export function isInstalled(program: string): boolean {
   try {
     execFileSync(program, ['--version'], { stdio: 'ignore' })

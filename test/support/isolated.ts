@@ -1,39 +1,47 @@
-/** A network of its own for programs that listen on fixed ports: nobody else's are in the way, and nothing outside answers. */
+/**
+ * A separate network namespace for programs that listen on fixed ports. Ports of other programs do not conflict, and no
+ * outside address is reachable.
+ */
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 
 const UP = ['ip', 'link', 'set', 'lo', 'up']
 
-/** Root may make one; others do so as root of a user namespace, in which they stay who they are. */
+/**
+ * Root can create a network namespace directly. Other users create it inside a user namespace and keep their user ID.
+ */
 const isRoot = process.getuid?.() === 0
 const MAKE = isRoot ? ['--net'] : ['--map-current-user', '--keep-caps', '--net']
 const ENTER = isRoot ? ['--net'] : ['--user', '--preserve-credentials', '--net']
 
-/** Whether this machine lets its user have one. */
+/** Whether the user may create such a network on this machine. */
 export function canIsolate(): boolean {
   try {
     execFileSync('unshare', [...MAKE, ...UP], { stdio: 'ignore' })
     execFileSync('nsenter', ['--version'], { stdio: 'ignore' })
     return true
   } catch {
-    return false // no such programs, or no such right
+    return false // the programs or the permission are missing
   }
 }
 
 export interface IsolatedNetwork {
-  /** Words to put before a command that is to run in it. */
+  /** Command prefix that runs a command inside the network. */
   readonly enter: readonly string[]
-  /** To be called when all that runs in it has ended. */
+  /** Closes the network. Call it after everything inside has ended. */
   close(): Promise<void>
 }
 
-/** Exists for as long as its holder does, which ends with its input: also when this process dies. */
+/**
+ * Opens a network that exists until its holder process ends. The holder ends when its input closes, which also happens
+ * when this process dies.
+ */
 export async function openIsolatedNetwork(): Promise<IsolatedNetwork> {
   const holder = spawn('unshare', [...MAKE, 'sh', '-c', `${UP.join(' ')} && echo up && cat >/dev/null`], {
     stdio: ['pipe', 'pipe', 'inherit'],
   })
   const [said] = await Promise.race([once(holder.stdout, 'data'), once(holder, 'exit')])
-  if (String(said) !== 'up\n') throw new Error('there is no network of its own to be had')
+  if (String(said) !== 'up\n') throw new Error('cannot create an isolated network on this machine')
   return {
     enter: ['nsenter', ...ENTER, '--target', String(holder.pid)],
     close: async () => {

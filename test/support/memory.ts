@@ -2,13 +2,13 @@ import { accessSync, constants, readFileSync, statfsSync } from 'node:fs'
 
 const PLACE = '/dev/shm'
 
-/** What a run of all tests needs at most, with room to spare, in bytes. */
+/** Maximum space that a full test run needs, with a margin, in bytes. */
 const ROOM = 4 * 2 ** 30
 
 /**
- * Databases are made and dropped by the hundred, which costs a disk's file system more than PostgreSQL.
+ * Tests create and drop hundreds of databases, and on a disk the file system takes more time for this than PostgreSQL.
  *
- * @returns a folder in memory, where the system has one that may run programs and has room; undefined elsewhere.
+ * @returns a folder in memory, if the system has one that allows executables and has enough space; otherwise undefined.
  */
 export function folderInMemory(): string | undefined {
   try {
@@ -20,6 +20,6 @@ export function folderInMemory(): string | undefined {
     const room = Math.min(bavail * bsize, process.availableMemory())
     return mount !== undefined && !/\bnoexec\b/.test(mount) && room > ROOM ? PLACE : undefined
   } catch {
-    return undefined // another system
+    return undefined // this system has no such folder
   }
 }

@@ -1,10 +1,12 @@
-/** What payouts are made from: money that is payable, and a destination past its hold. */
+/** Preconditions of payouts: a payable balance, and a destination whose hold has ended. */
 import { post } from '../../runtime/money/ledger/post.ts'
 import type { Environment } from '../../runtime/platform/environment.ts'
 import { newId } from '../../runtime/platform/ids.ts'
 import type { TestDatabase } from './database.ts'
 
-/** Makes cents payable, as a settlement would. @param space where the tenant's data is. @param now service time. */
+/**
+ * Makes an amount in cents payable, as a settlement does. @param space space of the tenant. @param now service time.
+ */
 export async function settleInto(
   database: TestDatabase,
   environment: Environment,
@@ -16,7 +18,7 @@ export async function settleInto(
   await database[environment].transaction((db) => post(db, space, newId('stl'), { transfer }, now))
 }
 
-/** Ends the hold of a destination, and makes cents payable to its tenant. */
+/** Ends the hold of a destination, and makes an amount in cents payable to its tenant. */
 export async function makePayable(
   database: TestDatabase,
   environment: Environment,

@@ -7,17 +7,17 @@ import pg from 'pg'
 import { freePort } from './ports.ts'
 import { until } from './programs.ts'
 
-/** A real PgBouncer in transaction mode, before one database. */
+/** A real PgBouncer in transaction mode in front of one database. */
 export interface TestPooler {
-  /** Of the database, through the pooler, as the owner. */
+  /** URL of the database through the pooler, with the owner's credentials. */
   readonly url: string
   stop(): Promise<void>
 }
 
 /**
- * Starts a pooler whose sessions change their server connection with every transaction.
+ * Starts a pooler that uses a different server connection for each transaction of a session.
  *
- * @param databaseUrl as the owner. @param roles further users and their passwords.
+ * @param databaseUrl URL with the owner's credentials. @param roles further users with their passwords.
  */
 export async function startPooler(
   databaseUrl: string,
@@ -27,7 +27,7 @@ export async function startPooler(
   const [owner, password] = [decodeURIComponent(target.username), decodeURIComponent(target.password)]
   const port = await freePort()
   const directory = mkdtempSync(join(tmpdir(), 'svc-pooler-'))
-  chmodSync(directory, 0o755) // for the pooler's user: as root it does not run
+  chmodSync(directory, 0o755) // readable for the pooler's user, because PgBouncer does not run as root
   const users = Object.entries({ [owner]: password, ...roles })
   writeFileSync(join(directory, 'users.txt'), users.map(([name, word]) => `"${name}" "${word}"\n`).join(''))
   writeFileSync(

@@ -3,7 +3,7 @@ import type { Pool } from '../../runtime/database/pool/pool.ts'
 import { findDue } from '../../runtime/events/delivery/queries/due.ts'
 import { planAttempts } from '../../runtime/events/delivery/queries/visits.ts'
 
-/** Plans the attempts of everything that was emitted, as a worker does, but makes none of them. */
+/** Plans the attempts for all emitted events, as a worker does, but sends none. */
 export async function planAll(pool: Pool): Promise<void> {
   for (;;) {
     const now = Date.now()

@@ -1,6 +1,6 @@
 /**
- * Milliseconds of processor that this process has used. For what may not cost too much: the time of day also counts
- * whatever else the machine does.
+ * Returns the CPU time of this process in milliseconds. Use it to test costs: elapsed time also depends on the other
+ * work of the machine.
  */
 export function processorMs(): number {
   const { user, system } = process.cpuUsage()

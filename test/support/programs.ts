@@ -6,10 +6,10 @@ import { setTimeout as wait } from 'node:timers/promises'
 
 export const ROOT = join(import.meta.dirname, '../..')
 
-/** One look at a condition in this many milliseconds. */
+/** Polling interval of `until`, in milliseconds. */
 const LOOK_MS = 10
 
-/** Waits until the condition gives a value. Throws after the deadline, saying what was waited for. */
+/** Polls until the condition returns a value. After the timeout, throws an error that names what it waited for. */
 export async function until<T>(
   what: string,
   condition: () => T | undefined | false | Promise<T | undefined | false>,
@@ -33,7 +33,7 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** What a program left behind when it ended. */
+/** Exit status and output of a program. */
 export interface Ending {
   readonly code: number | null
   readonly signal: NodeJS.Signals | null
@@ -47,7 +47,7 @@ export interface Program {
   readonly child: ChildProcess
   stdout(): string
   stderr(): string
-  /** The first line on stdout as JSON. Throws what stood on stderr when the program ended without one. */
+  /** Parses the first line of stdout as JSON. If the program ends without one, throws its stderr. */
   ready(): Promise<Record<string, unknown>>
   ended: Promise<Ending>
   /** Sends the signal and resolves when the program has ended. */
@@ -56,7 +56,7 @@ export interface Program {
 
 const running = new Set<ChildProcess>()
 
-/** Ends, by their process ids, all programs that a test left. For `afterEach`. */
+/** Kills, by process ID, all programs that a test left running. For `afterEach`. */
 export async function endPrograms(): Promise<void> {
   const left = [...running]
   for (const child of left) child.kill('SIGKILL')
@@ -65,16 +65,16 @@ export async function endPrograms(): Promise<void> {
   )
 }
 
-/** Name servers that refuse at once: tests ask nobody outside. */
+/** DNS server that refuses connections immediately, so that tests never query outside servers. */
 export const NO_NAMES = '127.0.0.1:9'
 
-/** A machine that is busy with other tests makes the event loop late, which is no load of the service's own. */
+/** Turns off load shedding by event loop delay, because other tests on the machine also delay the event loop. */
 export const UNHURRIED = { SVC_MAX_LOOP_DELAY_MS: '60000' }
 
-/** Compiled once for all programs of all tests: most of a start is compiling. */
+/** Compile cache shared by all programs of all tests, because most of the start time is compilation. */
 export const COMPILED = join(ROOT, 'node_modules/.cache/compiled')
 
-/** An environment in which nothing of the tester's own settings is left. */
+/** Returns an environment without the developer's own settings. */
 function cleanEnvironment(env: Readonly<Record<string, string>>): Record<string, string> {
   const { PATH = '', HOME = '/' } = process.env
   const ports = { SANDBOX_PORT: '0', LIVE_PORT: '0', CONSOLE_PORT: '0' }
@@ -130,12 +130,12 @@ export function startProgram(
   }
 }
 
-/** What `npm start` gives Node: the program, and options of Node before it where there are any. */
+/** Arguments that `npm start` passes to Node: the program, after any options of Node. */
 export const START: readonly string[] = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
   .scripts.start.replace(/^exec (env \S+ )?node /, '')
   .split(' ')
 
-/** The service itself, on ports of its own. */
+/** Starts the service on free ports. */
 export function startService(
   env: Readonly<Record<string, string>>,
   words: readonly string[] = ['--json', '--role', 'worker'],
@@ -144,7 +144,7 @@ export function startService(
   return startProgram(process.execPath, [...START, ...words], env, options)
 }
 
-/** Runs the operator's tool to its end. */
+/** Runs the `admin` command and waits for its end. */
 export function runAdmin(
   env: Readonly<Record<string, string>>,
   ...words: readonly string[]

@@ -4,18 +4,18 @@ import { createClient } from '@redis/client'
 import { freePort } from './ports.ts'
 import { until } from './programs.ts'
 
-/** A real Redis of a test's own, that can be taken away and given back at one address. */
+/** A real Redis for one test, which can be stopped and restarted at the same address. */
 export interface TestRedis {
   readonly url: string
   readonly pid: () => number
-  /** Ends it at once, with all that it knows. */
+  /** Kills the server and loses its data. */
   kill(): Promise<void>
-  /** Starts it again, empty. */
+  /** Starts the server again, empty. */
   start(): Promise<void>
-  /** It holds still, with its connections open. */
+  /** Suspends the server but keeps its connections open. */
   pause(): void
   resume(): void
-  /** Sends one command, on a connection of its own. */
+  /** Sends one command on a separate connection. */
   command(...words: readonly string[]): Promise<unknown>
 }
 

@@ -1,14 +1,14 @@
 import { once } from 'node:events'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 
-/** A way to a database that can be taken away and given back, at one address. */
+/** A relay in front of a database that can be cut and restored at the same address. */
 export interface Relay {
-  /** Of the database, through the relay. */
+  /** URL of the database through the relay. */
   readonly url: string
-  /** Cuts all connections and refuses new ones. */
+  /** Closes all connections and refuses new ones. */
   down(): Promise<void>
   up(): Promise<void>
-  /** Bytes that came from the database so far. */
+  /** Number of bytes received from the database so far. */
   received(): number
 }
 
@@ -21,7 +21,7 @@ export async function openRelay(databaseUrl: string): Promise<Relay> {
     const far = connect(Number(port), hostname)
     for (const socket of [near, far]) {
       sockets.add(socket)
-      socket.on('error', () => {}) // the other end learns of it by `close`
+      socket.on('error', () => {}) // `close` informs the other end
     }
     far.on('data', (chunk: Buffer) => {
       received += chunk.length

@@ -9,13 +9,16 @@ import type { TestProject } from 'vitest/node'
 import { acquireServer, type EmbeddedServer } from '../../runtime/database/embedded/server.ts'
 import { migrate } from '../../runtime/database/migrate/migrate.ts'
 
-/** What the test files are told of the server: where it is and which database to copy. */
+/** Data about the database server that test files receive. */
 export interface TestServer {
   readonly url: string
-  /** All that hold a part of each database, the one at `url` first: several where tables are distributed. */
+  /**
+   * Servers that hold a part of each database, starting with the one at `url`. There are several if tables are
+   * distributed.
+   */
   readonly servers: readonly string[]
   readonly template: string
-  /** How the template is copied: words of CREATE DATABASE. */
+  /** Options of CREATE DATABASE for copying the template. */
   readonly strategy: string
   readonly pepper: string
 }
@@ -28,14 +31,14 @@ declare module 'vitest' {
 
 export const PEPPER = 'pepper of the tests, the same for every run'
 
-/** As a process that served everything left them: tests start processes of single roles. */
+/** Inserts the addresses that a process with all roles would store, because tests start processes with single roles. */
 export const ADDRESSES = `INSERT INTO control.addresses (listener, base_url, declared)
   SELECT listener, 'http://' || listener || '.invalid', false FROM unnest(ARRAY['sandbox', 'live', 'console']) AS listener`
 
-/** Nothing here has to survive a power failure. */
+/** Nothing in the tests must survive a power failure. */
 const FAST = { fsync: 'off', full_page_writes: 'off', synchronous_commit: 'off', autovacuum: 'off' }
 
-/** The same server, another database. */
+/** Returns the URL of a different database on the same server. */
 export function databaseUrl(server: string, name: string): string {
   const url = new URL(server)
   url.pathname = `/${name}`
@@ -53,7 +56,7 @@ export async function administer(url: string, ...statements: readonly string[]):
   }
 }
 
-/** Whether the server lets anybody in whatever the password (`trust`), so that nothing about passwords can be tested. */
+/** Whether the server accepts any password (`trust`), so that password checks cannot be tested. */
 export async function trustsEverybody(url: string): Promise<boolean> {
   const wrong = new URL(url)
   wrong.password = 'wrong-guess'
@@ -69,8 +72,8 @@ export async function trustsEverybody(url: string): Promise<boolean> {
 }
 
 /**
- * Stops the server should this process die without a word: the watcher's input ends then. One line tells it that all
- * went well. The server's process is named by its id.
+ * Starts a watcher that stops the server if this process dies, which closes the watcher's input. A line of input tells
+ * the watcher to exit. It stops the server by its process ID.
  */
 export function watchOver(server: Pick<EmbeddedServer, 'pid'>, directory: string): ChildProcess {
   const script = `read -r line && exit 0
@@ -83,14 +86,14 @@ export function watchOver(server: Pick<EmbeddedServer, 'pid'>, directory: string
   return watcher
 }
 
-/** Half the work, where the checkpoints that it takes wait for no disk. */
+/** Halves the cost of a copy, because the checkpoints that this strategy needs do not wait for a disk here. */
 const BY_FILES = 'STRATEGY file_copy'
 
 async function startServer(): Promise<{ url: string; strategy: string; stop: () => Promise<void> }> {
   const given = process.env.TEST_DATABASE_URL ?? process.env.DATABASE_URL
   if (given) return { url: given, strategy: '', stop: async () => {} }
   const directory = mkdtempSync(join(tmpdir(), 'svc-test-'))
-  chmodSync(directory, 0o711) // for the server's user, when root runs the tests
+  chmodSync(directory, 0o711) // lets the server's user enter if root runs the tests
   const server = await acquireServer({ dataDir: directory, say: console.error, parameters: FAST })
   const watcher = watchOver(server, directory)
   const { user, password, host, port, database } = server.connection()
@@ -105,7 +108,10 @@ async function startServer(): Promise<{ url: string; strategy: string; stop: () 
   }
 }
 
-/** Once per run: the output that is not committed, a server, and on it the database that every test file copies. */
+/**
+ * Runs once for each test run: builds uncommitted output, starts a server and creates the template database that test
+ * files copy.
+ */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   await ensureBuilt(join(import.meta.dirname, '../../dateline.config.json'))
   const { url, strategy, stop } = await startServer()

@@ -28,15 +28,17 @@ import { openTestDatabase, type TestDatabase } from './database.ts'
 import { expectAgreement, guard } from './guard.ts'
 import { NO_NAMES, UNHURRIED } from './programs.ts'
 
-/** Both clocks of a test: service time stands still until it is moved, machine time only refills buckets. */
+/**
+ * The clocks of a test: service time stands still until the test moves it. Machine time only refills buckets.
+ */
 export interface TestClock extends Clock {
-  /** Service time of both environments, milliseconds since the epoch. */
+  /** Service time of both environments, in milliseconds since the epoch. */
   now: number
-  /** Milliseconds that never run backwards, for buckets and caches. */
+  /** Milliseconds that never decrease, for buckets and caches. */
   monotonic: number
 }
 
-/** The real app on ports of its own, over a database of its own. */
+/** The real app on its own ports and database. */
 export interface TestService {
   readonly database: TestDatabase
   readonly operator: Operator
@@ -45,37 +47,37 @@ export interface TestService {
   readonly operate: Operate
   readonly replayRead: ReplayRead
   readonly streams: Apis['streams']
-  /** What a node does when the control revision moved. */
+  /** Drops caches, as a node does when the control revision changes. */
   forget(): void
-  /** Writes the request logs and what is counted. */
+  /** Writes the request logs and usage counts. */
   flush(): Promise<void>
-  /** Undefined unless watched. */
+  /** Undefined unless `watched` is set. */
   readonly observability: Observability | undefined
   readonly outbound: Readonly<Record<Environment, Outbound>>
   readonly sanctions: Sanctions
-  /** Notified of deliveries that are due, and of nothing else. */
+  /** Receives wake-ups for due deliveries only. */
   readonly wakeUps: WakeUps
   stop(): Promise<void>
 }
 
-/** 1 June 2026: both deprecated versions are still answered. */
+/** 1 June 2026: both deprecated versions still work. */
 export const START = Date.parse('2026-06-01T12:00:00.000Z')
 
 export interface ServiceOptions {
   readonly poolSize?: number
   readonly trustedProxies?: ApiParts['settings']['trustedProxies']
   readonly database?: TestDatabase
-  /** Settings, as variables. */
+  /** Settings as environment variables. */
   readonly env?: Readonly<Record<string, string>>
   readonly log?: Logger
   readonly limiter?: ApiParts['limiter']
-  /** Requests are counted, timed and shed, as in a process of its own. */
+  /** Whether to count, measure and shed requests, as a real process does. */
   readonly watched?: boolean
-  /** Requests are noted, as in a process of its own. */
+  /** Whether to write request logs, as a real process does. */
   readonly logsRequests?: boolean
-  /** Requests are counted, and what changes between versions has made a difference to. */
+  /** Whether to count requests and the version changes that affect them. */
   readonly countsUse?: boolean
-  /** False: nobody gives a second opinion, for tests that ask for everything. */
+  /** False to skip the contract guard, for tests that call every operation. */
   readonly guarded?: boolean
 }
 
@@ -162,12 +164,15 @@ export async function startTestService(options: ServiceOptions = {}): Promise<Te
 }
 
 export interface FixtureOptions extends ServiceOptions {
-  /** True: each test finds the clock as the test before it left it. False: at `START`, with every rate limit unused. */
+  /**
+   * True if each test continues with the clock of the previous one. False to start each test at `START`, with all rate
+   * limits unused.
+   */
   readonly keepsTime?: boolean
 }
 
 /**
- * Starts the service before the first test of the file, or of the `describe` that calls this, and stops it after the last.
+ * Starts the service before the first test of the file or `describe` that calls this, and stops it after the last one.
  * The returned object is empty until the service has started.
  */
 export function useService(options: FixtureOptions | (() => Promise<FixtureOptions>) = {}): TestService {
@@ -187,7 +192,7 @@ export function useService(options: FixtureOptions | (() => Promise<FixtureOptio
   return service
 }
 
-/** A tenant of the test's own, pinned to the current version. */
+/** Creates a tenant for the test, pinned to the current version. */
 export async function makeTenant(
   service: TestService,
   plan: Plan = 'enterprise',
@@ -214,9 +219,9 @@ export interface Call {
   readonly method?: string
   /** Sent as JSON. */
   readonly body?: unknown
-  /** Sent as it is, instead of `body`. */
+  /** Sent unchanged, instead of `body`. */
   readonly raw?: string | Uint8Array
-  /** Null takes a header away that would be sent. */
+  /** Null removes a header that would be sent by default. */
   readonly headers?: Readonly<Record<string, string | null>>
   readonly signal?: AbortSignal
 }
@@ -232,8 +237,8 @@ export interface Answer {
 export type Send = (path: string, call?: Call) => Promise<Answer>
 
 /**
- * Speaks to the API in one version: a POST carries a new Idempotency-Key unless told otherwise. Every answer under /v1 is
- * held against the document of its version and must carry the headers that all answers carry.
+ * Creates a client for one version of the API. A POST has a new Idempotency-Key by default. Every response under /v1 is
+ * validated against the document of its version and must have the headers common to all responses.
  */
 export function speak(
   url: string,

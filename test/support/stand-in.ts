@@ -1,6 +1,6 @@
 /**
- * What the service asks of Citus, for a PostgreSQL that has none: a function and a catalogue of its names take note of what
- * they are called with, and refuse what Citus refuses.
+ * Replaces Citus in a PostgreSQL without it: a function and a catalog with the names of Citus record the calls, and
+ * reject what Citus rejects.
  */
 export const STAND_IN = `
   CREATE TABLE pg_dist_partition (logicalrelid regclass PRIMARY KEY, partkey text, colocation serial, rows bigint);

@@ -2,7 +2,7 @@ import { pino } from 'pino'
 
 const ERROR = 50
 
-/** For workers in tests: an error that a worker logs and continues after fails the test instead. */
+/** A log for workers in tests: an error that a worker would log and continue after fails the test instead. */
 export const strictLog = pino({
   level: 'error',
   hooks: {

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 
-/** One answer as it came over the wire. */
+/** One response as received. */
 export interface WireAnswer {
   readonly status: number
   readonly headers: ReadonlyMap<string, string>
@@ -10,27 +10,27 @@ export interface WireAnswer {
   readonly body: any
 }
 
-/** What came back on one connection. */
+/** Everything received on one connection. */
 export interface WireTalk {
   readonly answers: readonly WireAnswer[]
-  /** Whether the other side closed the connection, and after how many milliseconds. */
+  /** Whether the server closed the connection. `ms` is the duration of the exchange. */
   readonly closed: boolean
   readonly ms: number
-  /** What was no answer. */
+  /** Received text that is not a complete response. */
   readonly rest: string
 }
 
 export interface WireOptions {
-  /** Ends the talk when so many answers are there. */
+  /** Number of responses after which the exchange ends. Default: 1. */
   readonly answers?: number
   /** Called with the open socket after the first bytes were sent. */
   readonly afterwards?: (socket: Socket) => void | Promise<void>
 }
 
-/** A talk that nobody ends is a failure of the test, on a slow machine too. */
+/** Time limit of an exchange. Reaching it means that the test fails, even on a slow machine. */
 const GIVE_UP_MS = 20_000
 
-/** Cuts what came into answers; each has a Content-Length, or no body. */
+/** Splits received text into responses. Each has a Content-Length or no body. */
 function readAnswers(text: string): { answers: WireAnswer[]; rest: string } {
   const answers: WireAnswer[] = []
   let rest = text
@@ -54,7 +54,10 @@ function readAnswers(text: string): { answers: WireAnswer[]; rest: string } {
   }
 }
 
-/** Sends bytes as they are and gives what came back until the other side closed, enough was answered, or time is up. */
+/**
+ * Sends bytes unchanged. Returns what was received until the server closed the connection, enough responses arrived or
+ * the time limit was reached.
+ */
 export async function talk(
   url: string,
   bytes: string | Uint8Array,
@@ -64,7 +67,7 @@ export async function talk(
   const { hostname, port } = new URL(url)
   const began = performance.now()
   const socket = connect(Number(port), hostname)
-  socket.on('error', () => {}) // `close` follows
+  socket.on('error', () => {}) // the `close` event follows and is handled
   let text = ''
   await once(socket, 'connect')
   return new Promise((resolve) => {
@@ -80,6 +83,6 @@ export async function talk(
     })
     socket.once('close', () => finish(true))
     socket.write(bytes)
-    Promise.resolve(options.afterwards?.(socket)).catch(() => {}) // the socket is gone, which the talk tells
+    Promise.resolve(options.afterwards?.(socket)).catch(() => {}) // the socket is closed, which the result shows
   })
 }

@@ -2,18 +2,21 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync, statSync } from 'node:fs'
 import { codeOf } from '../errors.ts'
 
-/** The user whose rights the server runs with: PostgreSQL refuses to run as root. */
+/** The OS user that runs the server. PostgreSQL refuses to run as root. */
 export interface OsAccount {
   readonly uid: number
   readonly gid: number
 }
 
-/** Unprivileged users that systems have, best first. initdb needs one that has a name. */
+/** Unprivileged users that most systems have, in order of preference. initdb requires a user with a name. */
 const CANDIDATES = ['nobody', 'postgres', 'daemon', 'www-data']
 
 const isRoot = () => process.getuid?.() === 0
 
-/** The account for the server; undefined means the user of this process, which is right unless that is root. */
+/**
+ * Returns the account for the server: undefined unless this process runs as root, because its own user then works.
+ * Throws if no candidate exists.
+ */
 export function serverAccount(): OsAccount | undefined {
   if (!isRoot()) return undefined
   const users = readFileSync('/etc/passwd', 'utf8')
@@ -25,18 +28,21 @@ export function serverAccount(): OsAccount | undefined {
   }
   throw new Error(
     `PostgreSQL does not run as root, and none of the users ${CANDIDATES.join(', ')} exists: ` +
-      'start as another user, or set DATABASE_URL',
+      'start the service as a non-root user, or set DATABASE_URL',
   )
 }
 
-/** The account that owns existing data, so that root can go on with data that another user made. */
+/** Returns the account that owns existing data, so that root can use a cluster that a different user created. */
 export function ownerOf(data: string): OsAccount | undefined {
   const found = statSync(data, { throwIfNoEntry: false })
-  if (!found) throw new Error(`${data} is gone: bring it back, or remove the data directory to start afresh`)
+  if (!found)
+    throw new Error(
+      `${data} does not exist: restore it, or remove the data directory to start with an empty database`,
+    )
   if (!isRoot()) return undefined
   if (found.uid !== 0) return { uid: found.uid, gid: found.gid }
   throw new Error(
-    `${data} belongs to root, as whom PostgreSQL does not run: give it to another user (chown -R)`,
+    `${data} belongs to root, but PostgreSQL does not run as root: give it to a different user (chown -R)`,
   )
 }
 
@@ -45,15 +51,15 @@ export function asAccount(account: OsAccount | undefined): { cwd: string; uid?: 
   return { cwd: '/', ...account }
 }
 
-/** Whether the account can use a directory. Asked as that account: modes, access lists and mounts all count. */
+/** Whether the account can enter a directory. Runs `test` as that account, so that modes, ACLs and mounts all count. */
 export function canEnter(account: OsAccount | undefined, directory: string): boolean {
   if (account === undefined) return true
   const { status, error } = spawnSync('test', ['-x', directory], asAccount(account))
-  // Without a `test` program nothing is known; the start itself fails if the directory is closed.
+  // If `test` is missing, assume that the directory is accessible. The start fails if it is not.
   return codeOf(error) === 'ENOENT' || status === 0
 }
 
-/** Whether the account can run a program, libraries included. */
+/** Whether the account can run a program, including its libraries. */
 export function canRun(account: OsAccount | undefined, program: string): boolean {
   return account === undefined || spawnSync(program, ['--version'], asAccount(account)).status === 0
 }

@@ -20,16 +20,19 @@ import { asAccount, canEnter, type OsAccount, ownerOf, serverAccount } from './a
 import { findPrograms, type ServerPrograms } from './programs.ts'
 import { shelterForData } from './shelter.ts'
 
-/** What `DATA_DIR/postgres/connection.json` (mode 0600) holds; the port is in `postmaster.pid`. */
+/** Content of `DATA_DIR/postgres/connection.json` (mode 0600). The port is in `postmaster.pid`. */
 export interface StoredCluster {
   readonly user: string
   readonly password: string
   readonly database: string
-  /** PGDATA. In the file relative to it, so that a data directory can be moved; absolute if the data is elsewhere. */
+  /**
+   * PGDATA. The file stores it relative to its own folder, so that a data directory can be moved, or as an absolute
+   * path if the data is outside.
+   */
   readonly data: string
 }
 
-/** A database cluster on disk, with the account and the programs that run it. */
+/** A database cluster on disk, with the account and programs that run it. */
 export interface Cluster extends StoredCluster {
   readonly account: OsAccount | undefined
   readonly programs: ServerPrograms
@@ -39,7 +42,10 @@ const UNFINISHED = 'postgres-unfinished-'
 
 const connectionFileOf = (home: string) => join(home, 'connection.json')
 
-/** Opens the cluster of the data directory, and makes it if there is none. The caller holds the start lock. */
+/**
+ * Opens the cluster of the data directory, or creates one. The caller holds the start lock. Throws if the server cannot
+ * use the data.
+ */
 export async function openCluster(dataDir: string, say: (line: string) => void): Promise<Cluster> {
   await removeUnfinished(dataDir)
   const stored = findCluster(dataDir) ?? (await createCluster(dataDir, say))
@@ -49,20 +55,20 @@ export async function openCluster(dataDir: string, say: (line: string) => void):
   const madeBy = readFileSync(join(data, 'PG_VERSION'), 'utf8').trim()
   if (madeBy !== programs.major) {
     throw new Error(
-      `${data} was made by PostgreSQL ${madeBy}, the installed one is ${programs.major}: ` +
-        'dump it with the old version and restore it, or use another DATA_DIR',
+      `${data} was created by PostgreSQL ${madeBy}, but version ${programs.major} is installed: ` +
+        'dump it with the old version and restore it, or use a different DATA_DIR',
     )
   }
   if (!canEnter(account, data)) {
     throw new Error(
-      `PostgreSQL's user (uid ${account?.uid}) can no longer enter ${data}: ` +
+      `the PostgreSQL user (uid ${account?.uid}) can no longer enter ${data}: ` +
         'open the directories above it to others (chmod o+x), or move DATA_DIR',
     )
   }
   return { ...stored, account, programs }
 }
 
-/** How to sign in to the cluster of a data directory, and where its data is; undefined if it has none yet. */
+/** Returns the credentials and data directory of the cluster, or undefined if there is no cluster yet. */
 export function findCluster(dataDir: string): StoredCluster | undefined {
   const home = join(dataDir, 'postgres')
   return existsSync(connectionFileOf(home)) ? readConnection(home) : undefined
@@ -74,12 +80,15 @@ function readConnection(home: string): StoredCluster {
     const file: StoredCluster = JSON.parse(readFileSync(path, 'utf8'))
     return { ...file, data: resolve(home, file.data) }
   } catch (cause) {
-    const words = `${path} cannot be read: only the user who made it may use this data directory`
+    const words = `${path} cannot be read: start the service as the user who created this data directory`
     throw new Error(words, { cause })
   }
 }
 
-/** Removes what killed starts left. An initdb that outlived its parent may still write for a moment, hence the retries. */
+/**
+ * Removes the remains of killed starts. The retries cover an initdb that outlived its parent and still writes for a
+ * moment.
+ */
 async function removeUnfinished(dataDir: string): Promise<void> {
   const remove = (path: string) => rm(path, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 })
   for (const name of readdirSync(dataDir).filter((entry) => entry.startsWith(UNFINISHED))) {
@@ -89,13 +98,16 @@ async function removeUnfinished(dataDir: string): Promise<void> {
   }
 }
 
-/** Makes the cluster in a directory of another name, then renames it: after a kill at any moment there is all or nothing. */
+/**
+ * Creates the cluster in a temporary directory and renames it at the end, so that a kill never leaves a partial
+ * cluster.
+ */
 async function createCluster(dataDir: string, say: (line: string) => void): Promise<StoredCluster> {
   const account = serverAccount()
   const unfinished = mkdtempSync(join(dataDir, UNFINISHED))
   const isReachable = canEnter(account, dataDir)
   const place = isReachable ? unfinished : shelterForData(dataDir)
-  if (!isReachable) say(`PostgreSQL's user cannot enter ${dataDir}; keeping the database in ${place}`)
+  if (!isReachable) say(`the PostgreSQL user cannot enter ${dataDir}; keeping the database in ${place}`)
   const password = randomBytes(24).toString('base64url')
   const data = isReachable ? 'data' : join(place, 'data')
   const file: StoredCluster = { user: 'postgres', password, database: 'postgres', data }
@@ -112,14 +124,14 @@ const INITDB_OPTIONS = [
   '--username=postgres',
   '--auth=scram-sha-256',
   '--encoding=UTF8',
-  // The same order of texts on every machine, whatever its locale and C library.
+  // A fixed collation, independent of the machine's locale and C library.
   '--locale-provider=builtin',
   '--builtin-locale=C.UTF-8',
   '--locale=C',
   '--no-instructions',
 ]
 
-/** Makes PGDATA in `<place>/data`, owned by the account, which must be able to pass through the place. */
+/** Creates PGDATA in `<place>/data`, owned by the account, which needs access to `place`. */
 async function initdb(
   program: string,
   account: OsAccount | undefined,
@@ -138,7 +150,9 @@ async function initdb(
   try {
     await promisify(execFile)(program, words, { ...asAccount(account), env: {}, timeout: INITDB_TIMEOUT_MS })
   } catch (cause) {
-    throw new Error(`the embedded PostgreSQL could not be made in ${data}: ${messageOf(cause)}`, { cause })
+    throw new Error(`initdb could not create the embedded PostgreSQL in ${data}: ${messageOf(cause)}`, {
+      cause,
+    })
   }
   rmSync(passwordFile)
 }

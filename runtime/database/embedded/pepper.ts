@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { codeOf } from '../errors.ts'
 
 /**
- * The pepper of an embedded deployment, `DATA_DIR/pepper` (mode 0600), made at the first start. It appears whole or
- * not at all, and of two starts that come together one makes it for both.
+ * Returns the pepper of an embedded deployment, `DATA_DIR/pepper` (mode 0600), which the first start creates. A hard
+ * link publishes the file atomically: if two starts race, one creates the pepper for both.
  */
 export function pepperOf(dataDir: string): string {
   const path = join(dataDir, 'pepper')

@@ -1,6 +1,7 @@
 /**
- * The embedded server: one for each data directory, shared by the processes that use it. Each of them holds a shared lock in
- * the database; the one that can take it exclusively is the last, and stops the server.
+ * The embedded server: one for each data directory, shared by all processes that use it. Each process holds a shared
+ * advisory lock. A process that releases the server and then gets the lock exclusively is the last one, and stops the
+ * server.
  */
 import { mkdirSync, realpathSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -12,25 +13,25 @@ import { findPostmaster, type Postmaster, stopPostmaster, waitFor } from './post
 import { type ServerParameters, startPostmaster } from './start.ts'
 import { withStartLock } from './start-lock.ts'
 
-/** A running server that this process holds on to. */
+/** A running server that this process keeps from stopping. */
 export interface EmbeddedServer {
-  /** As the owner of the database. Changes if the server had to be started again on another port. */
+  /** Connection options of the database owner. The port may change if the server was restarted. */
   connection(): pg.ClientConfig
   readonly pid: () => number
-  /** Releases it; the last process that does stops the server. */
+  /** Releases the server. The last process to do so stops it. */
   release(): Promise<void>
 }
 
 export interface EmbeddedOptions {
   readonly dataDir: string
-  /** For people, about what is unusual. */
+  /** Receives unusual events as text for people. */
   readonly say: (line: string) => void
   readonly parameters?: ServerParameters
 }
 
 const HOLD = '5031846216450273'
 
-/** Long enough for the first start by another process on a slow machine. */
+/** Leaves time for a first start by a different process on a slow machine. */
 const LOCK_TIMEOUT_MS = 180_000
 const RELEASE_LOCK_TIMEOUT_MS = 15_000
 const STOPPING_TIMEOUT_MS = 60_000
@@ -42,7 +43,7 @@ interface HeldServer {
   readonly holder: pg.Client
 }
 
-/** As the owner of the database. */
+/** Returns the connection options of the database owner. */
 export function connectionTo(
   { user, password, database }: StoredCluster,
   { port }: Postmaster,
@@ -50,7 +51,9 @@ export function connectionTo(
   return { host: '127.0.0.1', port, user, password, database }
 }
 
-/** Makes the data directory. If root does, the server's user has to pass through what is made, whatever the umask. */
+/**
+ * Creates the data directory. If root creates it, the server's user must be able to enter it regardless of the umask.
+ */
 function makeDataDir(dataDir: string): string {
   const isRoot = process.getuid?.() === 0
   const umask = process.umask(0)
@@ -62,17 +65,23 @@ function makeDataDir(dataDir: string): string {
   return realpathSync(dataDir)
 }
 
-/** The server that runs already, once it is ready; undefined if none does. */
+/** Returns the running server once it is ready, or undefined if none runs. */
 async function adopt(data: string): Promise<Postmaster | undefined> {
   const settled = await waitFor(STOPPING_TIMEOUT_MS, () => {
     const postmaster = findPostmaster(data)
     return postmaster && !postmaster.isReady ? undefined : { postmaster }
   })
   if (settled) return settled.postmaster
-  throw new Error(`the PostgreSQL on ${data} has been starting or stopping for ${STOPPING_TIMEOUT_MS} ms`)
+  throw new Error(
+    `the PostgreSQL server on ${data} has been starting or stopping for ${STOPPING_TIMEOUT_MS / 1000} s: read postgres.log in the data directory`,
+  )
 }
 
-/** Finds or starts the server and takes hold of it. @param preferred the port, 0 for any. */
+/**
+ * Finds or starts the server and takes the shared lock.
+ *
+ * @param preferred port; 0 for any.
+ */
 function takeHold(dataDir: string, options: EmbeddedOptions, preferred: number): Promise<HeldServer> {
   return withStartLock(dataDir, LOCK_TIMEOUT_MS, async () => {
     const cluster = await openCluster(dataDir, options.say)
@@ -80,7 +89,7 @@ function takeHold(dataDir: string, options: EmbeddedOptions, preferred: number):
     const postmaster =
       running ?? (await startPostmaster(cluster, dataDir, preferred, options.parameters ?? {}))
     const holder = new pg.Client(clientConfig(connectionTo(cluster, postmaster), 'svc holder'))
-    holder.on('error', () => {}) // `end` follows
+    holder.on('error', () => {}) // the `end` event follows and is handled
     try {
       await holder.connect()
       await holder.query(`SELECT pg_advisory_lock_shared(${HOLD})`)
@@ -102,9 +111,8 @@ function letGo(dataDir: string, { cluster, postmaster, holder }: HeldServer): Pr
 }
 
 /**
- * Holds on to the server of the data directory: adopts one that another process started or that a killed one left, otherwise
- * starts one, and makes the database if there is none. If the server dies, it is started again. Throws if that
- * cannot be done, with what PostgreSQL said.
+ * Acquires the server of the data directory: adopts a running one, which a killed process may have left, or creates and
+ * starts one. If the server dies, starts it again. Throws with the output of PostgreSQL if the server does not start.
  */
 export async function acquireServer(options: EmbeddedOptions): Promise<EmbeddedServer> {
   const { say } = options
@@ -119,14 +127,14 @@ export async function acquireServer(options: EmbeddedOptions): Promise<EmbeddedS
     return held
   }
   const recover = async () => {
-    say('the connection to the embedded PostgreSQL was lost; looking after it')
+    say('the connection to the embedded PostgreSQL was lost; reconnecting or restarting it')
     for (let pause = 100; !releasing.signal.aborted; pause = Math.min(pause * 2, MAX_PAUSE_MS)) {
       try {
         held = await hold(held.postmaster.port)
         return
       } catch (error) {
-        say(`the embedded PostgreSQL does not come back: ${messageOf(error)}`)
-        await wait(pause, undefined, { signal: releasing.signal }).catch(() => {}) // released meanwhile
+        say(`the embedded PostgreSQL is still unavailable: ${messageOf(error)}`)
+        await wait(pause, undefined, { signal: releasing.signal }).catch(() => {}) // released during the pause
       }
     }
   }
@@ -140,7 +148,7 @@ export async function acquireServer(options: EmbeddedOptions): Promise<EmbeddedS
       try {
         await letGo(dataDir, held)
       } catch (error) {
-        say(`the embedded PostgreSQL was left running: ${messageOf(error)}`)
+        say(`the embedded PostgreSQL could not be released and may still run: ${messageOf(error)}`)
       } finally {
         await held.holder.end()
       }

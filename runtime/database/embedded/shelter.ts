@@ -12,19 +12,19 @@ import {
 import { join } from 'node:path'
 
 /**
- * Where root keeps files for the unprivileged server if the project is below a closed directory, such as root's home. Only
- * root can write to its parent, so no other user can put anything there first.
+ * Directory in which root keeps files for the unprivileged server if the project is below an inaccessible directory,
+ * such as root's home. Only root can write to its parent, so no other user can create it first.
  */
 const SHELTER = '/var/lib/dateline'
 
 function shelter(): string {
   try {
     mkdirSync(SHELTER, { recursive: true })
-    chmodSync(SHELTER, 0o755) // whatever the umask
+    chmodSync(SHELTER, 0o755) // regardless of the umask
     return SHELTER
   } catch (cause) {
     const words = `the embedded PostgreSQL cannot reach the data directory or its programs, and ${SHELTER} cannot be used instead`
-    throw new Error(`${words}: set DATA_DIR to a place that other users can enter, or set DATABASE_URL`, {
+    throw new Error(`${words}: set DATA_DIR to a directory that other users can enter, or set DATABASE_URL`, {
       cause,
     })
   }
@@ -34,15 +34,15 @@ function shortHash(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 12)
 }
 
-/** A new place for the data of a data directory; its name begins with a hash of that directory. */
+/** Returns a new path for the data of a data directory. The name begins with a hash of that directory. */
 export function shelterForData(dataDir: string): string {
   return join(shelter(), `${shortHash(realpathSync(dataDir))}-${randomBytes(4).toString('hex')}`)
 }
 
-/** Parts of the package that the server does not need. */
+/** Files of the package that the server does not need. */
 const LEFT_OUT = /\.a$|\/pgxs$|\/pg_ctl$/
 
-/** Lets other users read and enter what the owner can, in case the package was installed under a strict umask. */
+/** Gives other users the owner's read and enter rights, in case the package was installed under a strict umask. */
 function openToAll(directory: string): void {
   chmodSync(directory, 0o755)
   for (const entry of readdirSync(directory, { withFileTypes: true })) {
@@ -52,7 +52,7 @@ function openToAll(directory: string): void {
   }
 }
 
-/** Copies the server's programs, once for each version. The copy appears by a rename, so a partial one is never used. */
+/** Copies the server programs, once for each version. A rename publishes the copy, so a partial copy is never used. */
 export function shelterPrograms(native: string, version: string): { copy: string; made: boolean } {
   const copy = join(shelter(), `postgres-${version}-${shortHash(native)}`)
   if (existsSync(copy)) return { copy, made: false }

@@ -6,8 +6,9 @@ import { waitFor } from './postmaster.ts'
 const SQLITE_BUSY = 5
 
 /**
- * Runs the work while no other process starts, adopts or stops the server of this data directory. The kernel releases the
- * lock when its holder dies, on every platform; Node offers such locks only through SQLite.
+ * Runs the work while no other process starts, adopts or stops the server of this data directory. Throws if the lock is
+ * not free within `timeoutMs`. The kernel releases the lock if its holder dies, on every platform; Node offers such
+ * locks only through SQLite.
  */
 export async function withStartLock<T>(
   dataDir: string,
@@ -20,7 +21,7 @@ export async function withStartLock<T>(
   try {
     if (await waitFor(timeoutMs, () => tryLock(lock))) return await work()
     throw new Error(
-      `another process has been starting or stopping the database in ${dataDir} for ${timeoutMs} ms`,
+      `another process has been starting or stopping the database in ${dataDir} for ${timeoutMs / 1000} s: wait for it or end it`,
     )
   } finally {
     lock.close()

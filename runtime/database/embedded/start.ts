@@ -7,18 +7,18 @@ import { asAccount } from './account.ts'
 import type { Cluster } from './cluster.ts'
 import { findPostmaster, isAlive, lockFileOf, type Postmaster, readLockFile, waitFor } from './postmaster.ts'
 
-/** Settings of the server beside those that initdb wrote. */
+/** Server settings, in addition to those that initdb wrote. */
 export type ServerParameters = Readonly<Record<string, string>>
 
 const START_TIMEOUT_MS = 60_000
 
 const MAX_LOG_BYTES = 10 * 1024 * 1024
 
-/** What PostgreSQL says while the rest of a killed server still runs, or if the port was taken meanwhile. */
+/** PostgreSQL's messages if parts of a killed server still run, or if a different process took the port. */
 const WORTH_REPEATING =
   /lock file ".*" already exists|pre-existing shared memory block|Address already in use|could not bind/
 
-/** A port that is free at this moment, the preferred one if possible. */
+/** Returns a port that is free now, the preferred one if possible. */
 async function freePort(preferred: number): Promise<number> {
   const probe = createServer().listen(preferred, '127.0.0.1')
   try {
@@ -34,15 +34,16 @@ async function freePort(preferred: number): Promise<number> {
 }
 
 /**
- * A lock file of a dead server whose process id belongs to another process now keeps PostgreSQL from starting. Without
- * such a process PostgreSQL removes the file itself, and only it knows whether children of the dead server still run.
+ * Removes the lock file of a dead server if its process ID now belongs to a different process, because PostgreSQL then
+ * refuses to start. In all other cases PostgreSQL removes the file itself; only PostgreSQL can tell whether children of
+ * the dead server still run.
  */
 function removeStaleLock(data: string): void {
   const named = readLockFile(data)
   if (named && isAlive(named.pid) && !findPostmaster(data)) rmSync(lockFileOf(data), { force: true })
 }
 
-/** Starts once. Gives the server when it is ready, or what it said before it gave up. */
+/** Starts the server once. Returns it when it is ready, or its log output if it failed. */
 async function attempt(
   cluster: Cluster,
   dataDir: string,
@@ -55,7 +56,7 @@ async function attempt(
   const settings = Object.entries(parameters).flatMap(([name, value]) => ['-c', `${name}=${value}`])
   const child = spawn(cluster.programs.postgres, ['-D', cluster.data, ...settings], {
     ...asAccount(cluster.account),
-    // A session of its own, so that a signal of the terminal reaches this process only, which stops the server in the end.
+    // Runs in a separate session, so that terminal signals reach only this process, which stops the server at the end.
     detached: true,
     env: {},
     stdio: ['ignore', output, output],
@@ -76,9 +77,10 @@ async function attempt(
 }
 
 /**
- * Starts the server and waits until it accepts connections. The caller holds the start lock.
+ * Starts the server and waits until it accepts connections. The caller holds the start lock. Throws with the log output
+ * if the server does not start within 60 s.
  *
- * @param preferred the port that it had before: pools of processes that outlived it find it again there. 0 for any.
+ * @param preferred the previous port, where the pools of surviving processes reconnect; 0 for any.
  */
 export async function startPostmaster(
   cluster: Cluster,
@@ -100,7 +102,7 @@ export async function startPostmaster(
     if (typeof outcome !== 'string') return outcome
     if (!WORTH_REPEATING.test(outcome) || performance.now() > deadline) {
       throw new Error(
-        `the embedded PostgreSQL does not start:\n${outcome.trim() || 'it said nothing within 60 s'}`,
+        `the embedded PostgreSQL does not start:\n${outcome.trim() || 'it wrote nothing to its log within 60 s'}`,
       )
     }
   }

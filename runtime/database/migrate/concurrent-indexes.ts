@@ -1,12 +1,12 @@
-/** Indexes of tables that have rows and are in use: reads and writes go on while they are built or dropped. */
+/** Builds and drops indexes of tables in use, without blocking reads and writes. */
 import type pg from 'pg'
 import { type IndexStatement, MigrationError } from './migration-files.ts'
 import { type Say, withShortLocks } from './migration-locks.ts'
 
-/** A connection that is in no transaction, whose search_path is the schema of the tables. */
+/** A connection outside any transaction whose search_path is the schema of the tables. */
 export interface IndexSession {
   readonly client: pg.Client
-  /** For people: which file and schema. */
+  /** File and schema, for progress messages. */
   readonly what: string
   readonly say: Say
 }
@@ -15,19 +15,22 @@ type Definition = NonNullable<IndexStatement['on']>
 
 const SAY_EVERY_MS = 10_000
 
-/** PostgreSQL cuts longer names. */
+/** PostgreSQL truncates longer names. */
 const MAX_NAME = 63
 
-/** Does what the statement says, unless a run that was killed has done it: what that left unfinished is built anew. */
+/**
+ * Runs the statement unless an earlier run has completed it. Rebuilds an index that a killed run left invalid. Throws
+ * `MigrationError` if the table does not exist.
+ */
 export async function changeIndex(session: IndexSession, { name, on }: IndexStatement): Promise<void> {
   if (on === undefined) return dropIndex(session, name)
   const kind = await kindOf(session, on.table)
   if (kind === 'r') return buildIndex(session, name, on)
   if (kind === 'p') return buildPartitioned(session, name, on)
-  throw new MigrationError(`there is no table ${on.table}`)
+  throw new MigrationError(`table ${on.table} does not exist`)
 }
 
-/** `pg_class.relkind`: r table, p partitioned table, i index, I partitioned index. */
+/** Returns `pg_class.relkind`: r table, p partitioned table, i index, I partitioned index. */
 async function kindOf({ client }: IndexSession, name: string): Promise<string | undefined> {
   const { rows } = await client.query<{ kind: string }>(
     'SELECT relkind AS kind FROM pg_class WHERE oid = to_regclass($1)',
@@ -46,7 +49,7 @@ async function isValid({ client }: IndexSession, name: string, table: string): P
 }
 
 async function dropIndex(session: IndexSession, name: string): Promise<void> {
-  // PostgreSQL has no concurrent way for partitioned indexes; dropping one takes no time once it has its lock.
+  // PostgreSQL cannot drop a partitioned index concurrently. The drop itself is quick once it has its lock.
   if ((await kindOf(session, name)) === 'I') {
     await withShortLocks(session.client, session, async () => {
       await session.client.query(`DROP INDEX ${name}`)
@@ -56,32 +59,32 @@ async function dropIndex(session: IndexSession, name: string): Promise<void> {
   }
 }
 
-/** An index that is not valid costs every write all the same, and refuses what is not unique. */
+/** An invalid index still slows down every write, and a unique one still rejects duplicates. */
 async function dropUnfinished(session: IndexSession, name: string, table: string): Promise<boolean> {
   if ((await isValid(session, name, table)) !== false) return false
   await session.client.query(`DROP INDEX CONCURRENTLY ${name}`)
   return true
 }
 
-/** Without a lock timeout: what it waits for are old transactions, and nobody waits behind it. */
+/** Sets no lock timeout: the build waits only for older transactions, and no statement queues behind it. */
 async function buildIndex(session: IndexSession, name: string, on: Definition): Promise<void> {
   const { client, what, say } = session
   const { unique, table, definition } = on
   if (await isValid(session, name, table)) return
   if (await dropUnfinished(session, name, table)) {
-    say(`${what}: ${name} was left unfinished; it is built anew`)
+    say(`${what}: ${name} was left invalid by an earlier run; rebuilding it`)
   }
   const began = performance.now()
   const timer = setInterval(() => {
     const seconds = Math.round((performance.now() - began) / 1000)
-    say(`${what}: has been building ${name} on ${table} for ${seconds} s; requests go on`)
+    say(`${what}: building ${name} on ${table} for ${seconds} s; requests are not blocked`)
   }, SAY_EVERY_MS)
   try {
     await client.query(
       `CREATE ${unique ? 'UNIQUE ' : ''}INDEX CONCURRENTLY ${name} ON ${table} ${definition}`,
     )
   } catch (error) {
-    await dropUnfinished(session, name, table).catch(() => {}) // the next run does it
+    await dropUnfinished(session, name, table).catch(() => {}) // the next run drops it
     throw error
   } finally {
     clearInterval(timer)
@@ -89,9 +92,9 @@ async function buildIndex(session: IndexSession, name: string, on: Definition): 
 }
 
 /**
- * PostgreSQL builds no index of a partitioned table concurrently. So the table itself gets it first, without its
- * partitions; then each partition, concurrently; with the last one attached the whole becomes valid. A partition that is
- * added meanwhile brings its index along.
+ * PostgreSQL cannot build an index of a partitioned table concurrently. Therefore the index is first created on the
+ * parent only, then concurrently on each partition, and attached. When the last partition is attached, the parent index
+ * becomes valid. PostgreSQL indexes a partition that is added during the build.
  */
 async function buildPartitioned(session: IndexSession, name: string, on: Definition): Promise<void> {
   const { client } = session
@@ -109,16 +112,19 @@ async function buildPartitioned(session: IndexSession, name: string, on: Definit
     })
   }
   if (await isValid(session, name, table)) return
-  throw new MigrationError(`${name} is not valid although every partition of ${table} has it`)
+  throw new MigrationError(`${name} is not valid although it exists on every partition of ${table}`)
 }
 
-/** `events_by_type` of `events_20260528` is `events_20260528_by_type`. */
+/** For example, `events_by_type` on `events_20260528` becomes `events_20260528_by_type`. */
 function partitionIndex(name: string, table: string, partition: string): string {
   const suffix = name.startsWith(`${table}_`) ? name.slice(table.length) : `_${name}`
   return `${partition}${suffix}`.slice(0, MAX_NAME)
 }
 
-/** Partitions that have no part of the index. The default one, which is never dropped, is last: with it the index becomes valid. */
+/**
+ * Lists the partitions that lack the index. The default partition comes last because it is never dropped: attaching it
+ * makes the parent index valid.
+ */
 async function listBare({ client }: IndexSession, name: string, table: string): Promise<string[]> {
   const { rows } = await client.query<{ name: string }>(
     `SELECT c.relname AS name FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid

@@ -1,4 +1,4 @@
-/** Citus: the tables of tenants are spread over machines by tenant, rows of one tenant on one machine. */
+/** Distributes tenant tables with Citus. All rows of one tenant are on one machine. */
 
 import type pg from 'pg'
 import { ENVIRONMENTS } from '../../platform/environment.ts'
@@ -8,14 +8,17 @@ import { MigrationError } from './migration-files.ts'
 import { type Say, withShortLocks } from './migration-locks.ts'
 
 interface TenantTable {
-  /** With its schema. */
+  /** Name with schema, such as `live.passes`. */
   readonly name: string
   readonly distributed: boolean
-  /** Tables that its foreign keys point at. */
+  /** Tables that its foreign keys reference. */
   readonly references: readonly string[]
 }
 
-/** Every table of an environment that has a tenant; its partitions go with it. Those of `control` stay where they are. */
+/**
+ * Every table of an environment that has a `tenant_id`. Partitions follow their parent. Tables of `control` stay on the
+ * coordinator.
+ */
 const TENANT_TABLES = `
   SELECT c.oid::regclass::text AS name,
          EXISTS (SELECT FROM pg_dist_partition d WHERE d.logicalrelid = c.oid) AS distributed,
@@ -27,8 +30,8 @@ const TENANT_TABLES = `
    ORDER BY 1`
 
 /**
- * Shards of a machine are changed one after the other. Side by side Citus does it on several connections, where indexes
- * whose names come out the same wait for each other until one is told of a deadlock.
+ * Makes Citus change the shards of a machine one after the other. In parallel, it uses several connections, and indexes
+ * whose generated names collide then wait for each other until PostgreSQL reports a deadlock.
  */
 export const ONE_BY_ONE = `citus.multi_shard_modify_mode = 'sequential'`
 
@@ -44,14 +47,17 @@ async function listTables(client: pg.Client): Promise<readonly TenantTable[]> {
 }
 
 /**
- * How many of the tables are distributed. What was begun with `SVC_CITUS` goes on without it.
+ * Returns whether all, some or none of the tenant tables are distributed. A database that was distributed stays so
+ * without `SVC_CITUS`.
  *
- * @param wanted throws `MigrationError` where there is no Citus.
+ * @param wanted whether `SVC_CITUS` is set. If it is and Citus is not installed, throws `MigrationError`.
  */
 export async function readDistribution(client: pg.Client, wanted: boolean): Promise<'none' | 'some' | 'all'> {
   if (!(await hasCitus(client))) {
     if (!wanted) return 'none'
-    throw new MigrationError('SVC_CITUS: this database has no Citus: as superuser, CREATE EXTENSION citus')
+    throw new MigrationError(
+      'SVC_CITUS: the Citus extension is not installed in this database: run CREATE EXTENSION citus as superuser',
+    )
   }
   const tables = await listTables(client)
   const count = tables.filter(({ distributed }) => distributed).length
@@ -74,7 +80,7 @@ async function makeTwoPhase(client: pg.Client, say: Say): Promise<void> {
       .query('SELECT citus_add_local_table_to_metadata($1::regclass)', [TWO_PHASE_TABLE])
       .catch((cause) => {
         throw new MigrationError(
-          `SVC_CITUS: ${messageOf(cause)}: the coordinator has to be one of its nodes, as superuser: SELECT citus_set_coordinator_host('its name, for the workers')`,
+          `SVC_CITUS: ${messageOf(cause)}: the coordinator must be a node of the cluster: as superuser, run SELECT citus_set_coordinator_host('host name that the workers use')`,
           { cause },
         )
       })
@@ -82,8 +88,8 @@ async function makeTwoPhase(client: pg.Client, say: Say): Promise<void> {
 }
 
 /**
- * Distributes the tables that are not yet, all in one group of colocated ones. A table comes after those that it
- * references: Citus makes no foreign key from a distributed table to a local one.
+ * Distributes the tables that are not distributed yet, all in one colocation group. A table follows the tables that it
+ * references, because Citus creates no foreign key from a distributed table to a local one.
  */
 export async function distribute(client: pg.Client, say: Say): Promise<void> {
   const tables = await listTables(client)
@@ -94,7 +100,7 @@ export async function distribute(client: pg.Client, say: Say): Promise<void> {
     const next = waiting.find(({ references }) => references.every((name) => done.has(name)))
     if (!next) {
       const names = waiting.map(({ name }) => name).join(', ')
-      throw new MigrationError(`foreign keys of ${names} go round in circles or to a table without a tenant`)
+      throw new MigrationError(`foreign keys of ${names} form a cycle or reference a table without tenant_id`)
     }
     await withShortLocks(client, { what: `distributing ${next.name}`, say }, async () => {
       await client.query(`SELECT create_distributed_table($1::regclass, 'tenant_id', colocate_with => $2)`, [

@@ -1,7 +1,8 @@
 /**
- * Runs migrations. No library does: one file runs in two schemas within one transaction, an index is built concurrently
- * and resumed after a kill, a lock that is not to be had is given up and tried again while nodes serve, each file has a
- * checksum, and tables may be distributed afterwards. What node-pg-migrate would add to that is a list of files.
+ * Runs migrations. No library covers these needs: one file runs in two schemas within one transaction; an index is
+ * built concurrently and resumed after a kill; a lock that is not available is given up and retried while nodes serve
+ * requests; each file has a checksum; and tables may be distributed afterwards. node-pg-migrate would only add a list
+ * of files.
  */
 import pg from 'pg'
 import { ENVIRONMENTS, type Environment } from '../../platform/environment.ts'
@@ -22,30 +23,30 @@ import { completeRole, ensureRoles, grants, type Roles } from './roles.ts'
 
 const OLDEST_POSTGRES = 15
 
-/** What a database says of itself. */
+/** The migrations and roles recorded in a database. */
 export interface State extends MigrationProgress {
   readonly roles: Roles | undefined
 }
 
 export interface MigrateOptions {
-  /** Default: the folder of this program. */
+  /** Defaults to the migrations folder of this program. */
   readonly directory?: string | undefined
-  /** Distribute the tables of tenants. */
+  /** Whether to distribute tenant tables. */
   readonly citus?: boolean
-  /** The operator says that no pooler is in between, or one that keeps sessions. */
+  /** Whether the operator asserts that the connection bypasses any pooler, or that the pooler keeps sessions. */
   readonly direct?: boolean
-  /** For people, about whatever makes this wait. */
+  /** Receives messages for people about every wait. */
   readonly say?: Say
 }
 
-/** A database that is as this program wants it. */
+/** The result of a migration. */
 export interface Migrated {
   readonly roles: Roles
-  /** Whether the tables of tenants are distributed. */
+  /** Whether tenant tables are distributed. */
   readonly distributed: boolean
 }
 
-/** One run on one connection. */
+/** State of one run, which uses one connection. */
 interface MigrationRun extends Required<Pick<MigrateOptions, 'citus' | 'direct' | 'say'>> {
   readonly client: pg.Client
   readonly connection: pg.ClientConfig
@@ -54,11 +55,11 @@ interface MigrationRun extends Required<Pick<MigrateOptions, 'citus' | 'direct' 
 }
 
 /**
- * Brings the database up to the migrations of this program and makes its roles, while other processes use it. Starts
- * that come together wait for each other. Throws `MigrationError`.
+ * Applies the missing migrations of this program and creates its roles while other processes use the database.
+ * Concurrent runs wait for each other. Throws `MigrationError`.
  *
- * @param connection as the owner of the database; needs CREATE on it and CREATEROLE. Not through a pooler of
- * transactions, which has no sessions that could hold the lock.
+ * @param connection of the database owner, with CREATE on the database and CREATEROLE. It must not go through a pooler
+ * in transaction mode, because the migration lock needs a session.
  */
 export async function migrate(
   connection: pg.ClientConfig,
@@ -68,7 +69,7 @@ export async function migrate(
   const { directory, citus = false, direct = false, say = () => {} } = options
   const files = readMigrations(directory)
   const client = new pg.Client(clientConfig(connection, 'svc migrate'))
-  client.on('error', () => {}) // the statement that is under way fails
+  client.on('error', () => {}) // the running statement fails
   try {
     await client.connect()
     await checkServer(client)
@@ -81,7 +82,7 @@ export async function migrate(
   }
 }
 
-/** The roles of a database to which nothing has to be done. */
+/** Returns the roles if the database is up to date. */
 async function findRoles({ client, files, citus }: MigrationRun): Promise<Roles | undefined> {
   const state = await readState(client)
   checkApplied(files, state)
@@ -94,21 +95,23 @@ async function checkServer(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ server_version: string }>('SHOW server_version')
   const version = rows[0]?.server_version ?? ''
   if (Number.parseInt(version, 10) >= OLDEST_POSTGRES) return
-  throw new MigrationError(`PostgreSQL ${version} is too old: ${OLDEST_POSTGRES} or newer is needed`)
+  throw new MigrationError(
+    `PostgreSQL ${version} is too old: version ${OLDEST_POSTGRES} or newer is required`,
+  )
 }
 
-/** What has been applied to a database, and which roles it knows; changes nothing. */
+/** Reads which migrations were applied and which roles are recorded. Changes nothing. */
 export async function readState(client: pg.Client): Promise<State> {
   const { rows: found } = await client.query<{ made: boolean }>(
     `SELECT to_regclass('control.roles') IS NOT NULL AS made`,
   )
   if (!found[0]?.made) return { applied: new Map(), begun: new Map(), roles: undefined }
-  // By way of JSON, because databases from before indexes were built concurrently have no such column.
+  // Reads the column through JSON, because databases from before concurrent index builds lack it.
   const { rows: files } = await client.query<{ name: string; checksum: string; pending: boolean }>(
     `SELECT name, checksum, coalesce((to_jsonb(m) ->> 'pending')::boolean, false) AS pending
        FROM control.migration_checksums m`,
   )
-  // A dump restored on another server has the rows but not the roles.
+  // A dump restored on a different server has these rows but not the roles.
   const { rows: roles } = await client.query<{ environment: Environment; name: string }>(
     'SELECT environment, name FROM control.roles WHERE EXISTS (SELECT FROM pg_roles WHERE rolname = name)',
   )
@@ -124,7 +127,7 @@ export async function readState(client: pg.Client): Promise<State> {
   }
 }
 
-/** What has to be there before the first file runs. */
+/** Schemas and tables that must exist before the first file runs. */
 const FOUNDATION = `
   CREATE SCHEMA IF NOT EXISTS control;
   CREATE SCHEMA IF NOT EXISTS sandbox;
@@ -146,13 +149,13 @@ async function bringUp(run: MigrationRun): Promise<Roles> {
   const { client, connection, pepper, files, citus, direct, say } = run
   if (!direct && (await isPooled(client))) {
     throw new MigrationError(
-      'migrations are missing, and DATABASE_URL leads through a pooler, where no session can hold the lock that lets one process migrate: set DATABASE_LISTEN_URL, a direct connection to the same database as the same user',
+      'migrations are missing, and DATABASE_URL goes through a pooler, where no session can hold the migration lock: set DATABASE_LISTEN_URL to a direct connection to the same database, with the same user',
     )
   }
-  // Whatever the owner's settings are: indexes take their time, and what locks tables sets a timeout of its own.
+  // Overrides the settings of the owner: index builds take long, and statements that lock tables set their own timeout.
   await client.query('SET statement_timeout = 0; SET lock_timeout = 0')
   if (await hasCitus(client)) await client.query(`SET ${ONE_BY_ONE}`)
-  await acquireMigrationLock(client, say) // until the connection ends
+  await acquireMigrationLock(client, say) // held until the connection ends
   const what = 'preparing the schemas'
   await withShortLocks(client, { what, say }, async () => {
     await client.query(FOUNDATION)
@@ -176,7 +179,7 @@ async function bringUp(run: MigrationRun): Promise<Roles> {
 
 const schemasOf = (file: MigrationFile) => (file.each ? ENVIRONMENTS : (['control'] as const))
 
-/** All of the file in one transaction, for both environments. */
+/** Runs the whole file in one transaction, for both environments. */
 async function runFile({ client, say }: MigrationRun, file: MigrationFile, roles: Roles): Promise<void> {
   await withShortLocks(client, { what: file.name, say }, async () => {
     for (const schema of schemasOf(file)) {
@@ -190,7 +193,7 @@ async function runFile({ client, say }: MigrationRun, file: MigrationFile, roles
   })
 }
 
-/** One by one and outside transactions: after a kill the next run goes on with what is not finished. */
+/** Builds the indexes one by one, outside transactions. After a kill, the next run builds the unfinished ones. */
 async function runIndexes(
   { client, say }: MigrationRun,
   file: MigrationFile,
@@ -213,14 +216,14 @@ function failureAt(file: MigrationFile, line: number, schema: string, cause: unk
   return new MigrationError(`${file.path}:${line}: ${messageOf(cause)} (in schema ${schema})`, { cause })
 }
 
-/** The line of the file that PostgreSQL points at. */
+/** Returns the line of the file at the position that PostgreSQL reports. */
 function lineOf(text: string, error: unknown): number {
   const position =
     typeof error === 'object' && error !== null && 'position' in error ? Number(error.position) : 1
   return text.slice(0, Math.max(0, position - 1)).split('\n').length
 }
 
-/** Refuses a pepper under which none of the stored digests would be found again. */
+/** Rejects a pepper other than the one that the stored digests were made with. */
 async function checkPepper(client: pg.Client, pepper: string): Promise<void> {
   const check = Buffer.from(deriveSecret(pepper, 'check of the pepper'), 'hex')
   const { rows } = await client.query<{ same: boolean }>(
@@ -229,7 +232,7 @@ async function checkPepper(client: pg.Client, pepper: string): Promise<void> {
   )
   if (rows[0]?.same === false) {
     throw new MigrationError(
-      'SVC_PEPPER is not the one that this database was made with: no key would be found under it',
+      'SVC_PEPPER is not the pepper that this database was created with, so no stored key would match: set the original one',
     )
   }
   if (rows.length === 0) {

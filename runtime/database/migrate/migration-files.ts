@@ -4,40 +4,42 @@ import { join } from 'node:path'
 
 /** One SQL file of the migrations folder. */
 export interface MigrationFile {
-  /** `0002_passes` */
+  /** For example, `0002_passes`. */
   readonly name: string
   readonly path: string
   readonly text: string
-  /** Hex SHA-256 of the text, line ends counted as one character. */
+  /** Hex SHA-256 of the text, with CRLF normalized to LF. */
   readonly checksum: string
-  /** Whether it runs once per environment, under that environment's search_path, or once as it is. */
+  /** Whether the file runs once in each environment, with its search_path, or only once. */
   readonly each: boolean
-  /** Of a file headed `concurrently`, which holds nothing else and runs outside a transaction. */
+  /**
+   * Statements of a file with a `concurrently` header. Such a file holds nothing else and runs outside transactions.
+   */
   readonly indexes?: readonly IndexStatement[]
 }
 
-/** CREATE INDEX or DROP INDEX, taken apart so that it can be done concurrently, partition by partition. */
+/** A parsed CREATE INDEX or DROP INDEX, which can run concurrently and partition by partition. */
 export interface IndexStatement {
   readonly line: number
   readonly name: string
-  /** Absent: the index is dropped. */
+  /** Absent for DROP INDEX. */
   readonly on?: {
     readonly unique: boolean
     readonly table: string
-    /** What follows the table: columns and options. */
+    /** Text after the table name: columns and options. */
     readonly definition: string
   }
 }
 
-/** A migration that cannot be run or does not agree with what was run before; the message says what to do. */
+/** A migration that cannot run or contradicts applied migrations. The message says what to do. */
 export class MigrationError extends Error {
   override name = 'MigrationError'
 }
 
-/** What has been done on a database: files by name, with the checksum that they had. */
+/** Files applied to a database: name to checksum. */
 export interface MigrationProgress {
   readonly applied: ReadonlyMap<string, string>
-  /** Files of indexes of which some are built. */
+  /** Index files that are only partly built. */
   readonly begun: ReadonlyMap<string, string>
 }
 
@@ -50,7 +52,10 @@ const HEADER = /^-- (once: control|each environment)(, concurrently)?$/
 const INDEX_STATEMENT =
   /^(?:CREATE\s+(?<unique>UNIQUE\s+)?INDEX\s+(?<name>\w+)\s+ON\s+(?<table>\w+)\s*(?<definition>USING\b.+|\(.+)|DROP\s+INDEX\s+(?<dropped>\w+))$/is
 
-/** Split at each semicolon: one inside a literal leaves pieces that are refused. */
+/**
+ * Splits at every semicolon. A semicolon inside a literal leaves pieces that no pattern matches, and the file is
+ * rejected.
+ */
 function readIndexes(path: string, text: string): readonly IndexStatement[] {
   const statements: IndexStatement[] = []
   let line = 1
@@ -74,13 +79,13 @@ function readIndexes(path: string, text: string): readonly IndexStatement[] {
 function readFile(directory: string, fileName: string): MigrationFile {
   const path = join(directory, fileName)
   if (!FILE_NAME.test(fileName)) {
-    throw new MigrationError(`${path}: is not named NNNN_words_like_this.sql`)
+    throw new MigrationError(`${path}: the file name must have the form NNNN_words_like_this.sql`)
   }
   const text = readFileSync(path, 'utf8').replaceAll('\r\n', '\n')
   const [, where, concurrently] = HEADER.exec(text.slice(0, text.indexOf('\n')).trim()) ?? []
   if (where === undefined) {
     throw new MigrationError(
-      `${path}:1: the first line must be "-- once: control" or "-- each environment", with ", concurrently" where it builds indexes of tables that have rows`,
+      `${path}:1: the first line must be "-- once: control" or "-- each environment", followed by ", concurrently" if the file builds indexes of tables that have rows`,
     )
   }
   const file = {
@@ -93,7 +98,7 @@ function readFile(directory: string, fileName: string): MigrationFile {
   return concurrently === undefined ? file : { ...file, indexes: readIndexes(path, text) }
 }
 
-/** All migrations of the folder in the order of their numbers. Throws `MigrationError`. */
+/** Returns all migrations of the folder, ordered by number. Throws `MigrationError`. */
 export function readMigrations(directory: string = MIGRATIONS): readonly MigrationFile[] {
   const files = readdirSync(directory)
     .filter((fileName) => fileName.endsWith('.sql') && !fileName.startsWith('.'))
@@ -101,13 +106,15 @@ export function readMigrations(directory: string = MIGRATIONS): readonly Migrati
     .map((fileName) => readFile(directory, fileName))
   const twice = files.find((file, index) => file.name.slice(0, 4) === files[index + 1]?.name.slice(0, 4))
   if (twice)
-    throw new MigrationError(`${twice.path}: another file has the number ${twice.name.slice(0, 4)} too`)
+    throw new MigrationError(
+      `${twice.path}: a different file also has the number ${twice.name.slice(0, 4)}: give one of them a new number`,
+    )
   return files
 }
 
 /**
- * Refuses files that changed after they were applied, and new ones from before them: databases made before and after
- * would differ for ever.
+ * Rejects files that changed after they were applied, and new files numbered before an applied one. Otherwise,
+ * databases created before and after the change would differ permanently.
  */
 export function checkApplied(files: readonly MigrationFile[], { applied, begun }: MigrationProgress): void {
   const last = files.findLast(({ name }) => applied.has(name))?.name ?? ''
@@ -115,13 +122,13 @@ export function checkApplied(files: readonly MigrationFile[], { applied, begun }
     const checksum = applied.get(file.name) ?? begun.get(file.name)
     if (checksum === undefined && file.name < last) {
       throw new MigrationError(
-        `${file.path}: would have come before ${last}, which was applied: give it a later number`,
+        `${file.path}: its number is lower than that of ${last}, which is already applied: give it a higher number`,
       )
     }
     if (checksum === undefined || checksum === file.checksum) continue
     throw new MigrationError(
-      `${file.path}: was applied to this database and edited since (${checksum.slice(0, 12)} then, ${file.checksum.slice(0, 12)} now). ` +
-        'Restore it and put the change into a new file.',
+      `${file.path}: was edited after it was applied to this database (checksum ${checksum.slice(0, 12)} then, ${file.checksum.slice(0, 12)} now). ` +
+        'Restore the file and put the change in a new one.',
     )
   }
 }

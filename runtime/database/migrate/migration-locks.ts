@@ -1,20 +1,21 @@
-/** How migrations wait for locks without making anybody else wait long. */
+/** Lock waits of migrations, bounded so that requests do not queue behind them for long. */
 import { setTimeout as wait } from 'node:timers/promises'
 import type pg from 'pg'
 import { codeOf, DEADLOCK_DETECTED, LOCK_NOT_AVAILABLE } from '../errors.ts'
 import { MigrationError } from './migration-files.ts'
 
-/** Any number, the same in every version of this program. */
+/** Key of the advisory lock. The number is arbitrary but must stay the same in every version of this program. */
 const LOCK = '7316054213871904'
 
 const TURN_PAUSE_MS = 250
 
-/** How often people are told that the wait goes on. */
+/** Interval of the messages about a wait. */
 const SAY_EVERY_MS = 10_000
 
 /**
- * While a change of a table waits for its lock, every later statement on that table waits behind it: for no longer than
- * this. Below PostgreSQL's `deadlock_timeout` of 1 s, so that of a migration and a request it is the migration that yields.
+ * While a schema change waits for its table lock, every later statement on the table queues behind it. This timeout
+ * bounds that wait. It is below PostgreSQL's `deadlock_timeout` of 1 s, so that in a deadlock with a request the
+ * migration yields.
  */
 const LOCK_TIMEOUT_MS = 900
 
@@ -25,9 +26,9 @@ const MAX_LOCK_WAIT_MS = 15 * 60_000
 export type Say = (line: string) => void
 
 /**
- * Waits until no other process migrates this database, for as long as its connection lives. The lock belongs to the
- * session, not to a transaction: CREATE INDEX CONCURRENTLY waits for every transaction that is older than it, and
- * one that waits in `pg_advisory_lock` is a transaction too. So it is only ever tried for.
+ * Waits for the migration lock, which the connection then holds until it closes. The lock belongs to the session. The
+ * function polls `pg_try_advisory_lock` because a session that blocks in `pg_advisory_lock` has an open transaction,
+ * and CREATE INDEX CONCURRENTLY of the lock holder would wait for it.
  */
 export async function acquireMigrationLock(client: pg.Client, say: Say): Promise<void> {
   let said = Number.NEGATIVE_INFINITY
@@ -36,7 +37,7 @@ export async function acquireMigrationLock(client: pg.Client, say: Say): Promise
     if (rows[0]?.mine) return
     if (performance.now() - said > SAY_EVERY_MS) {
       said = performance.now()
-      say(`another process migrates this database${await nameHolder(client)}: waiting until it has done so`)
+      say(`another process is migrating this database${await nameHolder(client)}; waiting for it to finish`)
     }
     await wait(TURN_PAUSE_MS)
   }
@@ -52,10 +53,10 @@ async function nameHolder(client: pg.Client): Promise<string> {
 }
 
 /**
- * Runs the work in a transaction in which no lock is waited for long. Where one cannot be had in time, everything is
- * taken back, requests that queued behind go on, and after a pause that grows it is tried again.
+ * Runs the work in a transaction with short lock waits. If a lock is not available in time, rolls back, so that queued
+ * requests proceed, and retries after a pause that doubles each time. Throws `MigrationError` after 15 minutes.
  *
- * @param what for people: what waits. Throws `MigrationError` after a quarter of an hour.
+ * @param what names the work in messages.
  */
 export async function withShortLocks(
   client: pg.Client,
@@ -70,20 +71,23 @@ export async function withShortLocks(
       await client.query('COMMIT')
       return
     } catch (error) {
-      await client.query('ROLLBACK').catch(() => {}) // the connection is gone: the server rolls back
+      await client.query('ROLLBACK').catch(() => {}) // the connection is lost, so the server rolls back
       const code = codeOf(error instanceof MigrationError ? error.cause : error)
       if (code !== LOCK_NOT_AVAILABLE && code !== DEADLOCK_DETECTED) throw error
       const others = await listTransactions(client)
       if (performance.now() - began > MAX_LOCK_WAIT_MS) {
-        throw new MigrationError(`${what}: got no lock for a quarter of an hour${others}`, { cause: error })
+        throw new MigrationError(
+          `${what}: could not lock its tables for 15 minutes${others}: end the transaction that holds the lock and start again`,
+          { cause: error },
+        )
       }
-      say(`${what}: a table that it changes is locked${others}; trying again in ${pause / 1000} s`)
+      say(`${what}: a table that it changes is locked${others}; retrying in ${pause / 1000} s`)
       await wait(pause)
     }
   }
 }
 
-/** The oldest transactions of others: who keeps a lock for long is among them. */
+/** Names the oldest transactions of other sessions, which probably include the lock holder. */
 async function listTransactions(client: pg.Client): Promise<string> {
   const { rows } = await client.query<{ words: string }>(
     `SELECT format('%s %L for %s s', pid, application_name, round(extract(epoch FROM now() - xact_start))) AS words
@@ -91,5 +95,5 @@ async function listTransactions(client: pg.Client): Promise<string> {
       WHERE datname = current_database() AND pid <> pg_backend_pid() AND xact_start < now() - interval '500 ms'
       ORDER BY xact_start LIMIT 3`,
   )
-  return rows.length === 0 ? '' : ` (in a transaction: ${rows.map(({ words }) => words).join(', ')})`
+  return rows.length === 0 ? '' : ` (open transactions: ${rows.map(({ words }) => words).join(', ')})`
 }

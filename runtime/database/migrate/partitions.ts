@@ -1,4 +1,7 @@
-/** Partitions of tables whose rows are kept for a time: by identifier, that is, by time. As the owner. */
+/**
+ * Partitions of tables with limited retention. They are ranges of identifiers, which begin with a time. All functions
+ * run as the database owner.
+ */
 import type { Environment } from '../../platform/environment.ts'
 import { type IdPrefix, newId } from '../../platform/ids.ts'
 import type { Database } from '../database.ts'
@@ -12,17 +15,20 @@ export interface Partitioned {
   readonly prefix: IdPrefix
 }
 
-/** The least that an identifier of that millisecond can be: its prefix and its time. */
+/** Returns the lower bound of identifiers from that millisecond: the prefix and the encoded time. */
 export function idBound(prefix: IdPrefix, ms: number): string {
   return newId(prefix, ms).slice(0, prefix.length + 11)
 }
 
-/** `events_20260528`: by the day with which it begins, UTC. */
+/** For example, `events_20260528`, after the UTC day on which the partition begins. */
 export function partitionName({ table }: Partitioned, from: number): string {
   return `${table}_${new Date(from).toISOString().slice(0, 10).replaceAll('-', '')}`
 }
 
-/** One node at a time, and no statement waits long behind a change that waits for a lock itself. */
+/**
+ * The lock lets only one node change partitions. The timeouts bound how long other statements queue behind a change
+ * that waits for its lock.
+ */
 const BEGIN_CHANGE = inSteps(
   undefined,
   `SET LOCAL ${ONE_BY_ONE}`,
@@ -31,13 +37,15 @@ const BEGIN_CHANGE = inSteps(
   `SELECT pg_try_advisory_xact_lock(hashtextextended('partitions', 0)) AS mine`,
 )
 
-/** Whether this transaction is the one that may change partitions now. */
+/** Whether this transaction may change partitions: false if a different node is changing them. */
 export async function beginChange(tx: Database): Promise<boolean> {
   const { rows } = await sendSteps<{ mine: boolean }>(tx, BEGIN_CHANGE, [])
   return rows[0]?.mine ?? false
 }
 
-/** When the partitions that there are begin, milliseconds since the epoch, ascending; without the default one. */
+/**
+ * Returns the start times of the partitions, in milliseconds since the epoch, ascending, without the default partition.
+ */
 export async function listPartitions(db: Database, of: Partitioned): Promise<number[]> {
   const text = `SELECT c.relname AS name FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
                  WHERE i.inhparent = $1::regclass AND c.relname ~ '_[0-9]{8}$' ORDER BY 1`
@@ -46,8 +54,8 @@ export async function listPartitions(db: Database, of: Partitioned): Promise<num
 }
 
 /**
- * Adds the partition for identifiers of [from, to). Made apart and then attached, so that the table is hardly locked. Fails
- * with a check violation when the default partition has such rows already.
+ * Adds the partition for identifiers in [from, to). It is created as a table and then attached, which locks the parent
+ * only briefly. Fails with a check violation if the default partition holds rows of that range.
  */
 export async function addPartition(tx: Database, of: Partitioned, from: number, to: number): Promise<void> {
   const { environment, table, prefix } = of
@@ -55,7 +63,8 @@ export async function addPartition(tx: Database, of: Partitioned, from: number, 
   await tx.query({
     text: `CREATE TABLE ${name} (LIKE ${environment}.${table} INCLUDING DEFAULTS INCLUDING CONSTRAINTS)`,
   })
-  // As every tenant table: statements are planned for a large tenant. Citus allows it as long as the table stands alone.
+  // As in every tenant table, statements are planned for a large tenant. Citus allows this only before the table is
+  // attached.
   await tx.query({ text: `ALTER TABLE ${name} ALTER COLUMN tenant_id SET (n_distinct = 20)` })
   await tx.query({
     text: `ALTER TABLE ${environment}.${table} ATTACH PARTITION ${name}
@@ -67,7 +76,10 @@ export async function dropPartition(tx: Database, of: Partitioned, from: number)
   await tx.query({ text: `DROP TABLE ${of.environment}.${partitionName(of, from)}` })
 }
 
-/** Deletes rows of the default partition with identifiers from before `until`, about `limit` of them; says how many. */
+/**
+ * Deletes about `limit` rows of the default partition whose identifiers are older than `until`. Returns the number of
+ * deleted rows.
+ */
 export async function sweepDefault(
   db: Database,
   { environment, table, prefix }: Partitioned,

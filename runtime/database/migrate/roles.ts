@@ -15,21 +15,24 @@ import { clientConfig } from '../pool/connection.ts'
 /** Name of the login role of each environment. */
 export type Roles = Readonly<Record<Environment, string>>
 
-/** Tables that only ever grow: the environments' roles may read and insert there, nothing else. */
+/** Tables to which roles of the environments may only append: they can SELECT and INSERT. */
 const APPEND_ONLY = ['audit_log']
 
-/** The same, but that a wipe of the sandbox empties them: only in live is nothing deleted. */
+/** Append-only tables that a wipe of the sandbox empties, so the sandbox role may also DELETE. */
 const WIPED_APPEND_ONLY = ['ledger_transactions', 'ledger_entries', 'ledger_holds', 'ledger_resolutions']
 
-/** Tables whose rows change but stay. */
+/** Tables whose rows change but are never deleted. */
 const LASTING = ['audit_heads']
 
-/** The role's password: nothing has to be stored or handed on but the pepper. */
+/** Derives the password of a role from the pepper, so that no password is stored or distributed. */
 export function rolePassword(pepper: string, role: string): string {
   return deriveSecret(pepper, `password of role ${role}`)
 }
 
-/** A password as PostgreSQL stores it (RFC 5803), so that the plaintext never stands in a statement or a log. */
+/**
+ * Returns the password in the form that PostgreSQL stores (RFC 5803), so that the plaintext never appears in a
+ * statement or log.
+ */
 function scramVerifier(password: string): string {
   const salt = randomBytes(16)
   const iterations = 4096
@@ -41,8 +44,9 @@ function scramVerifier(password: string): string {
 }
 
 /**
- * Settings of the role rather than of a database or session: they survive copies of the database and poolers.
- * A request never waits longer than 30 s for a statement, and nothing holds locks while a node has gone away.
+ * Sets options on the role instead of on the database or session: they then also apply to copies of the database and
+ * behind poolers. A request waits at most 30 s for a statement, and the server ends a transaction that its node leaves
+ * idle for 60 s.
  */
 function roleStatements(role: string, environment: Environment, password: string): string {
   const name = pg.escapeIdentifier(role)
@@ -57,8 +61,9 @@ function roleStatements(role: string, environment: Environment, password: string
 }
 
 /**
- * Whatever the statistics say of a tenant, it may be the large one: nothing is read but what an index leads to, and no
- * statement starts processes of its own, which takes longer than a page of a list and takes them from others.
+ * Plans must work for large tenants, regardless of statistics. Sequential scans and bitmap scans are off, so that
+ * statements read only what an index selects. Parallel workers are off, because starting them takes longer than reading
+ * a page of a list and takes workers from other statements.
  */
 const PLANNING = { enable_seqscan: 'off', enable_bitmapscan: 'off', max_parallel_workers_per_gather: '0' }
 
@@ -68,7 +73,10 @@ function planning(name: string): string {
     .join('; ')
 }
 
-/** Gives a role that an earlier version made what it lacks. Looks first: who alters a role gets in the way of others. */
+/**
+ * Adds settings that a role created by an earlier version lacks. Reads first, because ALTER ROLE blocks concurrent
+ * changes of the role.
+ */
 export async function completeRole(admin: pg.Client, role: string): Promise<void> {
   const { rowCount } = await admin.query('SELECT 1 FROM pg_roles WHERE rolname = $1 AND rolconfig @> $2', [
     role,
@@ -76,12 +84,15 @@ export async function completeRole(admin: pg.Client, role: string): Promise<void
   ])
   if (rowCount) return
   await admin.query(planning(pg.escapeIdentifier(role))).catch((error: unknown) => {
-    // Another user of the server has made it. Counts alone need this: what else is read is shaped to have one plan.
+    // A different user of the server created the role. Only counts need these settings: other reads are written so that
+    // they have a single plan.
     if (codeOf(error) !== INSUFFICIENT_PRIVILEGE) throw error
   })
 }
 
-/** Makes the role; false when another process made it first. Roles belong to the whole server, not to a database. */
+/**
+ * Creates the role. Returns false if another process created it first. Roles belong to the server, not to a database.
+ */
 async function createRole(
   admin: pg.Client,
   role: string,
@@ -96,13 +107,13 @@ async function createRole(
     if (code === DUPLICATE_OBJECT || code === UNIQUE_VIOLATION) return false
     if (code !== INSUFFICIENT_PRIVILEGE) throw error
     throw new Error(
-      `the database's user may not create the role ${role}: give it CREATEROLE (ALTER ROLE … CREATEROLE)`,
+      `the database user may not create the role ${role}: grant it CREATEROLE (ALTER ROLE … CREATEROLE)`,
       { cause: error },
     )
   }
 }
 
-/** Whether the password that follows from the pepper is the role's. */
+/** Whether the role has the password derived from the pepper. */
 async function canSignIn(connection: pg.ClientConfig, role: string, pepper: string): Promise<boolean> {
   const client = new pg.Client(clientConfig(asRole(connection, role, pepper), 'svc migrate'))
   try {
@@ -117,19 +128,19 @@ async function canSignIn(connection: pg.ClientConfig, role: string, pepper: stri
   }
 }
 
-/** The same server and database, as another role. */
+/** Returns the connection options for the same server and database with a different role. */
 export function asRole(connection: pg.ClientConfig, role: string, pepper: string): pg.ClientConfig {
   const password = rolePassword(pepper, role)
   if (connection.connectionString === undefined) return { ...connection, user: role, password }
   const separator = connection.connectionString.includes('?') ? '&' : '?'
   const credentials = new URLSearchParams({ user: role, password })
-  // Parameters of the query win over those before the host.
+  // Query parameters override credentials before the host.
   return { ...connection, connectionString: `${connection.connectionString}${separator}${credentials}` }
 }
 
 /**
- * Finds or makes the login role of each environment: `svc_sandbox` and `svc_live`. Where another deployment on the same
- * server, with another pepper, has those, this one takes names of its own.
+ * Finds or creates the login role of each environment, `svc_sandbox` and `svc_live`. If a deployment with a different
+ * pepper already uses these names on the server, adds a suffix derived from the pepper.
  */
 export async function ensureRoles(
   admin: pg.Client,
@@ -144,13 +155,13 @@ export async function ensureRoles(
       if (await canSignIn(connection, role, pepper)) return role
     }
     throw new Error(
-      `no login role for ${environment}: svc_${environment} and svc_${environment}_${own} exist with other passwords`,
+      `no login role for ${environment}: svc_${environment} and svc_${environment}_${own} exist with passwords that SVC_PEPPER does not derive: drop one of them or set the pepper that created them`,
     )
   }
   return { sandbox: await choose('sandbox'), live: await choose('live') }
 }
 
-/** All that a role may do: rows of its own environment. */
+/** Returns the SQL that grants a role access to the rows of its environment only. */
 export function grants(environment: Environment, role: string): string {
   const name = pg.escapeIdentifier(role)
   const revoke = (table: string, rights: string) =>

@@ -10,23 +10,25 @@ import { isPooled } from '../pool/connection.ts'
 import { createListener, type Notified } from '../pool/listen.ts'
 import { createPool, type MeasuredPool } from '../pool/pool.ts'
 
-/** The owner's pool, which also receives notifications. */
+/** The pool of the database owner, which also receives notifications. */
 export interface ControlPool extends MeasuredPool {
-  /** Calls back for every NOTIFY on the channel; some are lost. */
+  /** Calls back for each NOTIFY on the channel. Notifications can get lost. */
   listen(channel: string, notified: Notified): void
 }
 
-/** The database of a process: one pool for the control schema, one for each environment under its own role. */
+/**
+ * The database connections of a process: a pool for the control schema, and a pool for each environment with its own
+ * role.
+ */
 export interface OpenDatabase {
   readonly control: ControlPool
   readonly sandbox: MeasuredPool
   readonly live: MeasuredPool
   readonly pepper: string
-  /** Ends all connections after what they are doing, and releases the embedded server. */
+  /** Waits for running statements, ends all connections and releases the embedded server. */
   close(): Promise<void>
 }
 
-/** Those settings that the database needs. */
 export type DatabaseSettings = Pick<
   Settings,
   | 'databaseUrl'
@@ -39,16 +41,16 @@ export type DatabaseSettings = Pick<
   | 'citus'
 >
 
-/** A server to connect to, whoever runs it. */
+/** A PostgreSQL server, embedded or external. */
 interface Server {
   connection(): pg.ClientConfig
-  /** Past any pooler, for what needs a session: notifications and migrations. */
+  /** Bypasses any pooler, for notifications and migrations, which need a session. */
   direct(): pg.ClientConfig
   release(): Promise<void>
   readonly pepper: string
 }
 
-/** `db.example.com:5432`, without user or password. */
+/** Returns the host and port of a URL, such as `db.example.com:5432`, without credentials. */
 export function placeOf(databaseUrl: string): string {
   const url = new URL(databaseUrl)
   const host = url.searchParams.get('host') ?? (url.hostname || 'localhost')
@@ -70,7 +72,7 @@ async function openServer(settings: DatabaseSettings, say: (line: string) => voi
   return { ...server, direct: server.connection, pepper: settings.pepper ?? pepperOf(dataDir) }
 }
 
-/** Says where the database is that does not answer, and what to do about it. */
+/** Returns an error that says where the unreachable database is and what to do. */
 export function explainFailure(
   error: unknown,
   { databaseUrl, databaseListenUrl }: Pick<Settings, 'databaseUrl' | 'databaseListenUrl'>,
@@ -82,10 +84,12 @@ export function explainFailure(
   if (url === undefined) return error
   const place = placeOf(url)
   if (codeOf(error) === UNDEFINED_DATABASE) {
-    return new Error(`${variable}: ${messageOf(error)} on ${place}: create it (createdb)`, { cause: error })
+    return new Error(`${variable}: ${messageOf(error)} on ${place}: create the database (createdb)`, {
+      cause: error,
+    })
   }
   if (codeOf(error)?.startsWith('28')) {
-    return new Error(`${variable}: ${place} refuses the user or password: ${messageOf(error)}`, {
+    return new Error(`${variable}: ${place} rejects the user or password: ${messageOf(error)}`, {
       cause: error,
     })
   }
@@ -96,15 +100,15 @@ export function explainFailure(
   )
 }
 
-/** What a pooler without a way past it means. */
+/** Warning if the pooler cannot be bypassed. */
 export const POLLING =
-  'DATABASE_URL leads through a pooler: notifications may not arrive, deliveries and revocations are then found by polling (0.5 s). Set DATABASE_LISTEN_URL, a direct connection to the same database'
+  'DATABASE_URL goes through a pooler: notifications may get lost, and polling then finds deliveries and revocations within 0.5 s. Set DATABASE_LISTEN_URL to a direct connection to the same database'
 
 /**
- * Opens the database that the settings name: starts or adopts the embedded server when they name none, applies missing
- * migrations, makes the pools. Throws an error whose message says where and what to do.
+ * Opens the database that the settings name: starts or adopts the embedded server if they name none, applies missing
+ * migrations and creates the pools. Throws an error whose message says where the problem is and what to do.
  *
- * @param say for people, about what is unusual; not for data.
+ * @param say receives unusual events as text for people.
  */
 export async function openDatabase(
   settings: DatabaseSettings,

@@ -1,6 +1,6 @@
 /**
- * Plans of the queue's statements. With a plan that PostgreSQL made while the queue was empty, a claim among 200,000 attempts takes
- * 559 ms; with indexes only it takes 31 ms (median of 9, on a busy machine).
+ * Plans for the statements of the queue. With a plan that PostgreSQL made while the queue was empty, a claim among
+ * 200,000 attempts takes 559 ms; with indexes only, it takes 31 ms (median of 9, on a busy machine).
  */
 import type { Database, RowResult, Statement } from '../database.ts'
 import { pipelined } from '../pipelined.ts'
@@ -21,19 +21,19 @@ const OTHER_WAYS = [
 const turnOff = (way: string) => `set_config('enable_${way}', 'off', true)`
 
 /**
- * The queue is empty one minute and holds a million rows the next, and a plan made for the empty one reads all of them: so
- * only indexes are offered, for this transaction. A setting of the session would reach other users of a pooler.
+ * Allows only index scans, for this transaction. The queue may be empty one minute and hold a million rows the next,
+ * and a plan made for an empty queue reads all of them. A session setting would affect other clients of a pooler.
  */
 const BY_INDEX: Statement = {
   name: 'plan_by_index',
   text: `SELECT ${OTHER_WAYS.map(turnOff).join(', ')}`,
-  // Functions do not reach the servers of the shards, commands do.
+  // Citus does not propagate `set_config` calls to the worker nodes, but it propagates SET commands.
   steps: inSteps(undefined, ...OTHER_WAYS.map((way) => `SET LOCAL enable_${way} = off`)),
 }
 
 /**
- * The same for a statement with a name, which has one plan whatever its values are: it is made once on each connection.
- * Left to itself PostgreSQL plans the long ones anew each time, because it expects fewer rows if it knows the values.
+ * The same for a named statement, with a generic plan that is made once for each connection. By default, PostgreSQL
+ * plans the long statements on each execution, because it estimates fewer rows when it knows the values.
  */
 export const BY_INDEX_ONCE: Statement = {
   ...BY_INDEX,
@@ -42,14 +42,14 @@ export const BY_INDEX_ONCE: Statement = {
 }
 
 /**
- * Each statement with plans that use indexes only. It leaves in one packet with the COMMIT behind it: a process that is
- * stopped at whatever moment leaves no transaction open, whose locks would keep other workers from its tenants.
+ * Runs each statement with index scans only. The statement is sent in one packet with its COMMIT: a process that stops
+ * at any moment leaves no open transaction, whose locks would block other workers from its tenants.
  */
 export function byIndex(pool: Pool): Database {
   return {
     query: async <Row>(statement: Statement, values?: readonly unknown[]): Promise<RowResult<Row>> => {
       const { flushed, ...result } = await byIndexCommitEarly<Row>(pool, statement, values)
-      // Most looks find nothing, and have written nothing then.
+      // Most polls find nothing and therefore write nothing.
       if (result.count > 0) await flushed()
       return result
     },
@@ -57,8 +57,8 @@ export function byIndex(pool: Pool): Database {
 }
 
 /**
- * The same, not waited for until it is on disk; `flushed` waits for that. What is committed later and waited for is never
- * on disk without it; a server that crashes before that loses it as a whole.
+ * Like `byIndex`, but resolves before the commit is on disk; `flushed` waits for the disk. If the server crashes before
+ * then, the statement is lost as a whole. A later commit cannot be on disk without this one.
  */
 export async function byIndexCommitEarly<Row>(
   pool: Pool,
@@ -72,10 +72,10 @@ export async function byIndexCommitEarly<Row>(
 async function sendByIndex<Row>(db: Database, statement: Statement, values?: readonly unknown[]) {
   pipelined(db.query(statement.name === undefined ? BY_INDEX : BY_INDEX_ONCE))
   const sent = db.query<Row>(statement, values)
-  return () => sent // in a function, so that it is not awaited before the COMMIT
+  return () => sent // a function, so that the result is not awaited before the COMMIT
 }
 
-/** The same for what follows in a transaction. */
+/** Allows only index scans for the following statements of a transaction. */
 export function useIndexes(db: Database): void {
   pipelined(db.query(BY_INDEX))
 }

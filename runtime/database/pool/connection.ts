@@ -4,10 +4,10 @@ import type { RowResult, Statement } from '../database.ts'
 import { types } from '../types.ts'
 import { PreparedQuery } from './prepared-query.ts'
 
-/** Also how long a tenant's turn is waited for. */
+/** Connect timeout, and the time limit for a tenant that waits for a connection. */
 export const CONNECT_TIMEOUT_MS = 5000
 
-/** What every connection of ours has in common. */
+/** Options common to all connections of the service. */
 export function clientConfig(connection: pg.ClientConfig, applicationName: string): pg.ClientConfig {
   return {
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
@@ -19,8 +19,8 @@ export function clientConfig(connection: pg.ClientConfig, applicationName: strin
 }
 
 /**
- * Whether something like PgBouncer is in between: it gives its clients made-up numbers of server processes, since none
- * of these is theirs for long.
+ * Whether a pooler such as PgBouncer is between this process and the server. A pooler reports a made-up process ID,
+ * because no server process belongs to a client for long.
  */
 export async function isPooled(client: pg.Client): Promise<boolean> {
   const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')
@@ -28,8 +28,8 @@ export async function isPooled(client: pg.Client): Promise<boolean> {
 }
 
 /**
- * A socket that sends what is written to it at the end of the event loop's tick: statements of many requests that
- * arrived together leave in one packet and one system call, which halves what a statement costs this process.
+ * A socket that sends written data at the end of the event loop tick. Statements of many concurrent requests then leave
+ * in one packet and one system call, which halves the CPU time of a statement in this process.
  */
 export class GatheringSocket extends Socket {
   #gathering = false
@@ -45,7 +45,7 @@ export class GatheringSocket extends Socket {
   }
 }
 
-/** A connection on which statements travel without waiting for each other. */
+/** A connection that pipelines statements. */
 export class PipelinedClient extends pg.Client {
   readonly #socket: GatheringSocket
 
@@ -53,8 +53,8 @@ export class PipelinedClient extends pg.Client {
     const socket = new GatheringSocket()
     super({ ...config, stream: () => socket, pipeline: true })
     this.#socket = socket
-    // Without a listener of its own a connection that is lost while in use would end the process.
-    this.on('error', () => {}) // its statements fail, and `end` follows
+    // Without this listener, losing the connection while it is in use would end the process.
+    this.on('error', () => {}) // its statements fail, and the `end` event follows
   }
 
   gather(): void {
@@ -62,10 +62,13 @@ export class PipelinedClient extends pg.Client {
   }
 }
 
-/** Called once, with the result or what prevented it. */
+/** Called once, with the result or the error. */
 export type Settle = (outcome: RowResult<never> | Error) => void
 
-/** Objects as JSON before pg sees them: what has no JSON fails here, not in the middle of a message to the server. */
+/**
+ * Serializes objects before pg sees them: a value that JSON cannot represent then fails here instead of in the middle
+ * of a protocol message.
+ */
 function encode(values: readonly unknown[]): unknown[] {
   return values.map((value) => {
     const isPlain = typeof value === 'object' && value !== null
@@ -75,9 +78,10 @@ function encode(values: readonly unknown[]): unknown[] {
 }
 
 /**
- * Sends one statement. With a callback pg makes no promise and no stack trace of its own.
+ * Sends one statement. With a callback, pg creates neither a promise nor a stack trace.
  *
- * @param prepared whether the statement keeps its name, that is, is parsed and planned once per connection.
+ * @param prepared whether to keep the statement name, so that the server parses and plans the statement once for each
+ * connection.
  */
 export function send(
   client: pg.ClientBase,
@@ -94,7 +98,8 @@ export function send(
     return
   }
   if (client instanceof PipelinedClient) client.gather()
-  // Several commands in one text have an answer each: none of ours has rows then.
+  // A text with several commands returns one result for each. None of the service's statements of this kind returns
+  // rows.
   const settled = (error: Error | null, result: pg.QueryResult<never>) =>
     settle(error ?? { rows: result.rows ?? [], count: result.rowCount ?? 0 })
   if (prepared && statement.name !== undefined) {

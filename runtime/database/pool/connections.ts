@@ -1,28 +1,28 @@
 /**
- * Connections for one piece of work each, given to tenants in turn. Beside 200 transactions of a neighbor, 20 ms each, a tenant waits
- * 46 ms; in the queue of `pg.Pool`, first come, first served, it waits 1.4 s.
+ * Connections for exclusive use, granted to tenants in turn. If another tenant runs 200 transactions of 20 ms each, a
+ * tenant waits 46 ms. In the first-come, first-served queue of `pg.Pool`, it waits 1.4 s.
  */
 import pg from 'pg'
 import { createFairQueue, type Tenant } from '../../platform/fairness/fair-queue.ts'
 import { DatabaseUnavailable, translateError } from '../errors.ts'
 import { CONNECT_TIMEOUT_MS, PipelinedClient } from './connection.ts'
 
-/** A connection that one piece of work has to itself. */
+/** A connection in exclusive use. */
 export interface HeldConnection {
   readonly client: pg.PoolClient
-  /** Whether few were left when it was given out. */
+  /** Whether less than a third of the connections were free when this one was acquired. */
   readonly isScarce: boolean
-  /** @param broken whether it cannot be used any more. */
+  /** @param broken whether the connection is unusable and must be closed. */
   release(broken: boolean): void
 }
 
-/** Connections that are given out one by one, to tenants in turn. */
+/** Connections for exclusive use, granted to tenants in turn. */
 export interface TenantConnections {
-  /** Throws `DatabaseUnavailable` when none can be made, or the tenant's turn does not come in time. */
+  /** Throws `DatabaseUnavailable` if the connection fails or the tenant waits too long. */
   acquire(tenant: Tenant): Promise<HeldConnection>
-  /** How many wait for the tenant. */
+  /** Number of waiting acquisitions of the tenant. */
   waiting(tenant: Tenant): number
-  /** Whether at least as many wait for the tenant as wait on average for those for whom any do. */
+  /** Whether the tenant has at least as many waiting acquisitions as the average tenant that has any. */
   isCrowdedBy(tenant: Tenant): boolean
   load(): { readonly connections: number; readonly busy: number; readonly waiting: number }
   end(): Promise<void>
@@ -31,21 +31,21 @@ export interface TenantConnections {
 export interface ConnectionsOptions {
   readonly config: () => pg.ClientConfig
   readonly max: number
-  /** Connections that one tenant has at most. */
+  /** Maximum number of connections for one tenant. */
   readonly share: number
-  /** How long the tenant's turn is waited for, in milliseconds. */
+  /** Maximum wait for a connection, in milliseconds. */
   readonly patienceMs: number
 }
 
-/** Of all connections, so many are scarce. */
+/** If less than this share of the connections is free, connections are scarce. */
 const SCARCE = 1 / 3
 
 const IDLE_TIMEOUT_MS = 30_000
 
-/** The loss of an idle connection: the pool drops it, and the next caller gets another. */
+/** An idle connection was lost: the pool drops it and opens a new one for the next caller. */
 function ignoreLoss(): void {}
 
-/** Opens connections as they are needed. They are made and kept by pg's pool; who gets one is decided here. */
+/** Opens connections on demand. pg's pool creates and keeps them; the fair queue decides which caller gets one. */
 export function createConnections({ config, max, share, patienceMs }: ConnectionsOptions): TenantConnections {
   const queue = createFairQueue({ places: max, share })
   const pool = new pg.Pool({
@@ -85,7 +85,11 @@ export function createConnections({ config, max, share, patienceMs }: Connection
         if (started) return
         timeout = setTimeout(() => {
           if (!queue.cancel(tenant, start)) return
-          reject(new DatabaseUnavailable(`no connection became free for the tenant in ${patienceMs} ms`))
+          reject(
+            new DatabaseUnavailable(
+              `no database connection became free for the tenant within ${patienceMs} ms`,
+            ),
+          )
         }, patienceMs)
       }),
     waiting: queue.waiting,

@@ -1,6 +1,7 @@
 /**
- * Waits for locks on the last connections. If four tenants wait for locks on all connections, a fifth is served after 0.55 s; without
- * this it gives up after 5 s, and its request is answered with 503 (`test/platform/fairness/locks.test.ts`).
+ * Bounds lock waits on the last free connections. If four tenants wait for locks on all other connections, a fifth is
+ * served after 0.55 s. Without this bound, the fifth gives up after 5 s and its request is answered with 503
+ * (`test/platform/fairness/locks.test.ts`).
  */
 import type { Tenant } from '../../platform/fairness/fair-queue.ts'
 import type { Database, Statement } from '../database.ts'
@@ -9,20 +10,20 @@ import { pipelined } from '../pipelined.ts'
 import type { HeldConnection, TenantConnections } from './connections.ts'
 
 /**
- * While nearly all connections are in use none is spent on a wait for a lock: others that could use it would wait as long
- * as that lock is held. Far more than a transaction takes that only waits for the one before it.
+ * When few connections are left, none is spent on a long lock wait, because other tenants would wait as long as the
+ * lock is held. A transaction that waits only for the previous one needs far less than 250 ms.
  */
 const BRIEF: Statement = { text: "SET LOCAL lock_timeout = '250ms'" }
 
-/** As long as a lock is waited for on any other connection. */
+/** Maximum total lock wait, the same as the lock timeout on other connections. */
 const PATIENCE_MS = 5000
 
 /**
- * Runs a tenant's transaction. On one of the last connections it waits for a lock only briefly, then is undone and queues
- * up for a connection again: so tenants that wait for locks, however many there are, hold up others for a moment at most.
+ * Runs a transaction of a tenant. If connections are scarce, it waits for a lock only briefly, then rolls back and
+ * queues for a connection again. Tenants that wait for locks therefore delay others only briefly.
  *
- * @param steps may be run more than once.
- * @param run runs steps in a transaction on the connection and gives that back.
+ * @param steps may run more than once.
+ * @param run runs the steps in a transaction on the connection and releases the connection.
  */
 export async function runInPlaces<T>(
   connections: Pick<TenantConnections, 'acquire'>,

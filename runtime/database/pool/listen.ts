@@ -3,14 +3,16 @@ import { setTimeout as wait } from 'node:timers/promises'
 import pg from 'pg'
 import { clientConfig } from './connection.ts'
 
-/** Receives the payload of a notification, or nothing when the connection is new and some may have been missed. */
+/**
+ * Receives the payload of a notification, or nothing after a new connection, when notifications may have been missed.
+ */
 export type Notified = (payload?: string) => void
 
 /** One connection that listens on all channels of a process. */
 export interface ChannelListener {
   /**
-   * Calls back for every NOTIFY on the channel, and after every (re)connection. It comes late, or never
-   * behind a pooler in transaction mode, so whoever must not miss a change polls as well.
+   * Calls back for every NOTIFY on the channel and after every (re)connection. Behind a pooler in transaction mode,
+   * notifications may come late or never, so a caller that must not miss a change also polls.
    */
   listen(channel: string, notified: Notified): void
   stop(): Promise<void>
@@ -20,9 +22,9 @@ const FIRST_PAUSE_MS = 250
 const MAX_PAUSE_MS = 5000
 
 /**
- * Connects when the first channel is asked for, and again whenever the connection is lost.
+ * Connects when the first channel is added, and reconnects whenever the connection is lost.
  *
- * @param connected called with each new connection.
+ * @param connected called for each new connection.
  */
 export function createListener(
   connection: () => pg.ClientConfig,
@@ -40,10 +42,10 @@ export function createListener(
 
   const subscribe = async (client: pg.Client, channel: string) => {
     await client.query(`LISTEN ${client.escapeIdentifier(channel)}`)
-    notify(channel) // what was sent while nobody listened is lost, so look once
+    notify(channel) // notifications sent before LISTEN are lost, so check once
   }
 
-  /** One session: resolves when its connection has ended or was not made, for whatever reason. */
+  /** One session. Resolves when the connection ends or cannot be established. */
   const listenOnce = async () => {
     socket = new Socket()
     const config = clientConfig(connection(), 'svc listen')
@@ -51,7 +53,7 @@ export function createListener(
     const ended = new Promise<void>((resolve) => {
       client.once('end', resolve)
     })
-    client.on('error', () => {}) // `end` follows
+    client.on('error', () => {}) // the `end` event follows and is handled
     client.on('notification', ({ channel, payload }) => notify(channel, payload))
     const session = async () => {
       await client.connect()
@@ -60,8 +62,8 @@ export function createListener(
       await connected(client)
       await ended
     }
-    // pg never settles `connect` when the connection ends meanwhile: `ended` has to be waited for from the start.
-    await Promise.race([ended, session()]).catch(() => {}) // once more
+    // If the connection ends during `connect`, pg never settles that promise, so this waits for `ended` from the start.
+    await Promise.race([ended, session()]).catch(() => {}) // `run` reconnects
     current = undefined
     socket.destroy()
   }
@@ -78,12 +80,12 @@ export function createListener(
   return {
     listen: (channel, notified) => {
       channels.set(channel, [...(channels.get(channel) ?? []), notified])
-      if (current) subscribe(current, channel).catch(() => socket.destroy()) // connected anew, with all channels
+      if (current) subscribe(current, channel).catch(() => socket.destroy()) // the next session subscribes to all channels
       running ??= run()
     },
     stop: async () => {
       stopping.abort()
-      // Nothing is under way that could be lost, and a server that does not answer must not hold us up.
+      // A lost notification does no harm here, and a server that does not respond must not delay the shutdown.
       socket.destroy()
       await running
     },

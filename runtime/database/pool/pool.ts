@@ -14,107 +14,111 @@ import { runTransaction } from './transaction.ts'
 /** Statements and transactions. */
 export interface Transactions extends Database {
   /**
-   * Runs the work in one transaction: commits what it returns, rolls back when it throws. BEGIN travels with the first
-   * statement, COMMIT with those that the work did not wait for. After a failed statement the error of that statement
-   * is thrown, not those that follow from it, also when the work ignored it. A tenant's work may be run more than once.
+   * Runs the work in one transaction: commits when it returns, rolls back when it throws. BEGIN is pipelined with the
+   * first statement, COMMIT with the statements that the work did not await. If a statement fails, throws its error
+   * rather than a consequential one, even if the work ignored it. The work of a tenant may run more than once.
    *
-   * When it resolves, what it has written survives a crash of the server, and with that what it has seen; one that only
-   * reads has to say so (`waitForFlush`). Others may see what it has written a little earlier.
+   * When the promise resolves, everything that the transaction wrote survives a server crash, and so does everything
+   * that it read. A read-only transaction must request this (`waitForFlush`). Other sessions may see the writes
+   * slightly earlier.
    */
   transaction<T>(work: (db: Database) => Promise<T>): Promise<T>
-  /** The same, resolved when it is committed: `flushed` waits for the rest, where something depends on it. */
+  /** Like `transaction`, but resolves at the commit. `flushed` waits for durability, if something depends on it. */
   commitEarly<T>(work: (db: Database) => Promise<T>): Promise<EarlyCommit<T>>
   /**
-   * Reads rows that survive a crash of the server: resolves when everything that they show is on disk. For callers who
-   * act on them as on a commit.
+   * Reads rows that survive a server crash: resolves when everything that they show is on disk. For callers that act on
+   * the rows as committed facts.
    */
   readonly flushed: Database
 }
 
-/** Of a transaction that is committed. */
+/** A committed transaction. */
 export interface EarlyCommit<T> {
   readonly value: T
-  /** Resolves when what it has written survives a crash of the server; throws when that cannot be known. */
+  /** Resolves when its writes survive a server crash; throws if that cannot be known. */
   flushed(): Promise<void>
 }
 
 /**
- * Connections as one role: single statements share some of them, a transaction has one of its own. What is done through the
- * pool itself is the service's own work; a tenant's goes through `forTenant`.
+ * Connections with one role. Single statements share some of them; a transaction has exclusive use of one. Direct use
+ * of the pool is work of the service itself; work of a tenant goes through `forTenant`.
  */
 export interface Pool extends Transactions {
   /**
-   * The same connections on behalf of a tenant. Whatever tenants do at once, and however long their transactions wait for
-   * each other's locks: none gets more than its share, and free connections are given to tenants in turn.
+   * The same connections on behalf of a tenant. No tenant gets more than its share, however many requests it sends and
+   * however long its transactions wait for locks. Free connections are granted to tenants in turn.
    */
   forTenant(tenantId: string): Transactions
-  /** Whether tables are distributed by tenant, so that a transaction has to keep to one tenant's. */
+  /** Whether tables are distributed by tenant. A transaction must then access the rows of one tenant only. */
   readonly distributed: boolean
-  /** Ends the connections after what they are doing. */
+  /** Waits for running statements, then ends the connections. */
   end(): Promise<void>
 }
 
-/** What a pool has to do at the moment. */
+/** Current load of a pool. */
 export interface PoolLoad {
   readonly connections: number
   /** Connections that a transaction uses. */
   readonly busy: number
   /** Transactions that wait for a connection. */
   readonly waiting: number
-  /** Single statements under way on shared connections. */
+  /** Single statements in progress on shared connections. */
   readonly statements: number
-  /** Statements that may take long: under way, and waiting for their turn. */
+  /** Long statements: in progress, and waiting. */
   readonly long: number
   readonly long_waiting: number
 }
 
 export interface MeasuredPool extends Pool {
   load(): PoolLoad
-  /** Whether a tenant has at least as many transactions waiting as others that wait have on average. */
+  /** Whether the tenant has at least as many waiting transactions as the average tenant that has any. */
   isCrowdedBy(tenantId: string): boolean
 }
 
 export interface PoolOptions {
-  /** Where to connect to; asked for each new connection, because an embedded server may come back elsewhere. */
+  /** Called for each new connection, because an embedded server may restart on a different port. */
   readonly connection: () => pg.ClientConfig
-  /** Connections in all; at least one for single statements, one for transactions, one for statements that take long. */
+  /** Maximum number of connections: at least one each for single statements, transactions and long statements. */
   readonly max: number
-  /** Whether statements keep their names. */
+  /** Whether to use prepared statements. */
   readonly prepared: boolean
   readonly applicationName: string
   /**
-   * Whether its transactions wait for the disk together, on one more connection; on Citus each has to by itself, since a
-   * flush does not reach the nodes that hold the rows.
+   * Whether transactions share disk flushes, on one additional connection. On Citus each transaction waits by itself,
+   * because a flush does not reach the worker nodes that hold the rows.
    */
   readonly flushTogether?: boolean
   /** Whether tables are distributed by tenant. */
   readonly distributed?: boolean
-  /** Whether its transactions write in tables of `control` too, which are not. */
+  /** Whether its transactions also write to tables of `control`, which are not distributed. */
   readonly writesControl?: boolean
 }
 
-/** Of the connections, so many are shared by single statements: they carry many at once. */
+/** Share of the connections for single statements, which are pipelined. */
 const SHARED = 1 / 3
 
-/** And so many are for statements that may take long. */
+/** Share of the connections for long statements. */
 const LONG = 0.15
 
-/** Of the connections for transactions, so many are out of one tenant's reach. */
+/** Number of transaction connections that a single tenant cannot use. */
 const RESERVED = 3
 
-/** So many quick statements of a tenant may wait for a connection of their own, past slow ones; the rest waits behind those. */
+/**
+ * Maximum number of quick statements of a tenant that may wait for a separate connection to bypass slow statements.
+ * Further statements queue behind the slow ones.
+ */
 const MAX_WAITING = 32
 
-/** How long a statement that may take long waits for those of its tenant before it. */
+/** Maximum wait of a long statement for earlier ones of its tenant. */
 const LONG_PATIENCE_MS = 20_000
 
-/** Holds to the end of the transaction, behind a pooler too. */
+/** SET LOCAL applies until the end of the transaction, also behind a pooler. */
 const SOON = '; SET LOCAL synchronous_commit = off'
 const LOCKS = "; SET LOCAL lock_timeout = '5s'"
 
 /**
- * A wait for a lock is one for another transaction of the same tenant, and occupies a connection meanwhile. A count is
- * given up after ten seconds.
+ * A tenant waits only for locks of its own transactions, and occupies a connection while it waits. Long statements,
+ * such as counts, are canceled after ten seconds.
  */
 const BEGIN: Begin = {
   service: { durable: begin('BEGIN'), soon: begin(`BEGIN${SOON}`) },
@@ -130,14 +134,18 @@ function begin(...texts: readonly string[]): readonly Statement[] {
   return texts.map((text) => ({ text }))
 }
 
-/** It is the servers of the shards that wait and read: Citus passes the limits on, one by one. */
+/**
+ * On Citus the worker nodes wait and read, so Citus must propagate the limits. It propagates each SET LOCAL only as a
+ * separate statement.
+ */
 function beginDistributed(limit: string): readonly Statement[] {
   return begin('BEGIN', "SET LOCAL citus.propagate_set_commands = 'local'", `SET LOCAL ${limit}`)
 }
 
-/** @param then follows in each transaction that writes. */
+/** @param then follows BEGIN in each transaction that writes. */
 function beginsDistributed(...then: readonly Statement[]): Begin {
-  // Elsewhere a visit leaves with its COMMIT in one packet; here a worker that falls silent within it gives its tenant back so.
+  // On a single server, a worker's visit is sent in one packet with its COMMIT. On Citus it takes several round trips.
+  // The timeout releases the locks on the tenant if the worker stops responding in between.
   const visit = [...beginDistributed("idle_in_transaction_session_timeout = '10s'"), ...then]
   const request = [...beginDistributed("lock_timeout = '5s'"), ...then]
   return {
@@ -150,7 +158,7 @@ function beginsDistributed(...then: readonly Statement[]): Begin {
 const BEGIN_DISTRIBUTED = beginsDistributed()
 const BEGIN_BESIDE_CONTROL = beginsDistributed(COMMIT_IN_TWO_PHASES)
 
-/** Opens a pool; nothing is connected before the first statement. */
+/** Creates a pool. It connects with the first statement. */
 export function createPool(options: PoolOptions): MeasuredPool {
   const { prepared, max, distributed = false, writesControl = false } = options
   const begins = !distributed ? BEGIN : writesControl ? BEGIN_BESIDE_CONTROL : BEGIN_DISTRIBUTED
@@ -181,7 +189,8 @@ export function createPool(options: PoolOptions): MeasuredPool {
         : connections.query(tenant, statement, values)
     }
     const commitEarly: Transactions['commitEarly'] = async (steps) => {
-      // Asked for before anything is sent: should the server start anew meanwhile, this session is lost.
+      // Requested before anything is sent: if the server restarts in the meantime, this session is lost and the flush
+      // fails.
       const session = flusher?.session()
       const begin = begins[tenant === undefined ? 'service' : 'tenant'][session ? 'soon' : 'durable']
       const value = await runInPlaces(own, tenant, steps, (held, all) =>
@@ -234,14 +243,14 @@ export function createPool(options: PoolOptions): MeasuredPool {
   }
 }
 
-/** Makes the COMMIT wait for what was read, on the connection that has read it. */
+/** Makes the COMMIT wait until the rows read are durable, on the connection that read them. */
 async function readAndFlush<Row>(db: Database, statement: Statement, values?: readonly unknown[]) {
   const result = await db.query<Row>(statement, values)
   if (result.rows.length > 0) waitForFlush(db)
   return result
 }
 
-/** A single statement on a connection of its own, past slow ones. */
+/** Runs a single statement on a separate connection, bypassing slow ones. */
 async function runPast<Row>(
   connections: TenantConnections,
   tenant: Tenant,

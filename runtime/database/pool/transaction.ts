@@ -17,11 +17,11 @@ import { send } from './connection.ts'
 import type { HeldConnection } from './connections.ts'
 
 export interface TransactionOptions {
-  /** Whether statements keep their names. */
+  /** Whether to use prepared statements. */
   readonly prepared: boolean
-  /** Begin it, with what holds for it alone: after it nothing of that is left on the connection. */
+  /** Statements that begin the transaction, with settings that end with it. */
   readonly begin: readonly Statement[]
-  /** Whether tables are distributed by tenant: statements go in steps where they have any. */
+  /** Whether tables are distributed by tenant, so that statements with steps are sent as steps. */
   readonly distributed: boolean
   readonly tenant: Tenant
   readonly ticks: EventLoopTicks
@@ -29,13 +29,13 @@ export interface TransactionOptions {
 
 const ROLLBACK: Statement = { text: 'ROLLBACK' }
 
-/** Everything that one transaction has seen, so that its first failure is the one that is told. */
+/** State of one transaction. It keeps the first failure, which is the one to report. */
 interface TransactionState {
   failure: Error | undefined
   over: boolean
 }
 
-/** Runs the work in a transaction on the connection, and gives the connection back: `Transactions.transaction`. */
+/** Runs the work in a transaction on the connection and releases the connection. See `Transactions.transaction`. */
 export async function runTransaction<T>(
   { client, release }: HeldConnection,
   options: TransactionOptions,
@@ -60,8 +60,9 @@ export async function runTransaction<T>(
 }
 
 /**
- * Statements of one transaction. A failure makes PostgreSQL refuse all that follows (25P02): those report the first
- * failure instead. A statement that nobody waits for must not end the process; its failure shows at COMMIT.
+ * Sends statements of one transaction. After a failure, PostgreSQL rejects all following statements (25P02); these
+ * report the first failure instead. A failed statement that the caller does not await must not end the process; its
+ * failure surfaces at COMMIT.
  */
 function transactionDatabase(
   client: pg.PoolClient,
@@ -71,7 +72,7 @@ function transactionDatabase(
   return {
     query<Row>(statement: Statement, values?: readonly unknown[]) {
       const answer = new Promise<RowResult<Row>>((resolve, reject) => {
-        if (state.over) throw new Error('a statement came after the end of its transaction')
+        if (state.over) throw new Error('a statement was sent after its transaction had ended')
         send(client, prepared, statement, values, (outcome) => {
           if (!(outcome instanceof Error)) {
             ticks.hand(tenant, outcome.rows.length, () => resolve(outcome))
@@ -91,7 +92,7 @@ function transactionDatabase(
   }
 }
 
-/** COMMIT of a transaction in which something failed is answered with ROLLBACK, not with an error. */
+/** PostgreSQL answers the COMMIT of a failed transaction with ROLLBACK instead of an error. */
 function commit(client: pg.PoolClient, state: TransactionState): Promise<void> {
   return new Promise((resolve, reject) => {
     client.query('COMMIT', (error: Error | null, result: pg.QueryResult) => {
@@ -107,7 +108,7 @@ function commit(client: pg.PoolClient, state: TransactionState): Promise<void> {
   })
 }
 
-/** Never fails: a connection that cannot roll back is closed, and the server rolls back for it. */
+/** Never fails: a connection that cannot roll back is closed, and the server then rolls back. */
 function rollback(client: pg.PoolClient, state: TransactionState): Promise<void> {
   return new Promise((resolve) => {
     send(client, false, ROLLBACK, undefined, (outcome) => {

@@ -1,4 +1,4 @@
-/** What operators look up, and how they let a member in again or keep one out. */
+/** Commands that list and show records, and that disable or reset members. */
 import { Argument, type Command, Option } from 'commander'
 import { disableUser, listMembers, resetUser, showMember } from '../../account/members/members.ts'
 import { ENVIRONMENTS, type Environment } from '../../platform/environment.ts'
@@ -23,13 +23,13 @@ interface OfTenant {
 type InEnvironment = OfTenant & { readonly env: Environment }
 
 const anyEnvironment = () =>
-  new Option('--env <environment>', 'only of this environment (default: both)').choices(ENVIRONMENTS)
+  new Option('--env <environment>', 'limit to this environment (default: both)').choices(ENVIRONMENTS)
 
-/** Adds `list` and `show` to the nouns that have something to look up. */
+/** Adds `list` and `show` to the nouns. */
 export function addLookups(noun: AddNoun, verb: AddVerb, run: OperatorRunner): void {
-  verb(noun('tenant', 'merchants'), 'list', 'list tenants, the oldest first')
-    .addOption(new Option('--limit <count>', 'how many').argParser(readWhole).default(100))
-    .option('--after <tenant>', 'those behind this one: the last of the list before')
+  verb(noun('tenant', 'merchants'), 'list', 'list tenants, oldest first')
+    .addOption(new Option('--limit <count>', 'maximum number of tenants').argParser(readWhole).default(100))
+    .option('--after <tenant>', 'start after this tenant, the last one of the previous page')
     .action((options: { limit: number; after?: string }, command: Command) =>
       run(command, (operator) => listTenants(operator, options)),
     )
@@ -40,13 +40,13 @@ export function addLookups(noun: AddNoun, verb: AddVerb, run: OperatorRunner): v
 }
 
 function addKeyLookups(key: Command, verb: AddVerb, run: OperatorRunner): void {
-  verb(key, 'list', 'list the keys of a tenant, the oldest first; revoked ones too')
+  verb(key, 'list', 'list the keys of a tenant, oldest first, including revoked keys')
     .addOption(tenantOption())
     .addOption(anyEnvironment())
     .action(({ tenant, env }: OfTenant, command: Command) =>
       run(command, (operator) => listKeys(operator, tenant, env)),
     )
-  verb(key, 'show', 'show a key: what it may do, from where, and when it was last used')
+  verb(key, 'show', 'show a key: its scope, allowed networks and last use')
     .addArgument(keyArgument())
     .action((id: string, _: unknown, command: Command) => run(command, (operator) => showKey(operator, id)))
 }
@@ -57,7 +57,7 @@ function addPinLookups(pin: Command, verb: AddVerb, run: OperatorRunner): void {
     .action(({ tenant }: OfTenant, command: Command) =>
       run(command, (operator) => listPins(operator, tenant)),
     )
-  verb(pin, 'show', 'show the version that an environment of a tenant is pinned to, and since when')
+  verb(pin, 'show', 'show the pinned version of a tenant’s environment, and since when')
     .addOption(tenantOption())
     .addOption(environmentOption())
     .action(({ tenant, env }: InEnvironment, command: Command) =>
@@ -66,13 +66,13 @@ function addPinLookups(pin: Command, verb: AddVerb, run: OperatorRunner): void {
 }
 
 function addLimitLookups(limit: Command, verb: AddVerb, run: OperatorRunner): void {
-  verb(limit, 'list', 'list the lifts of a tenant’s limits that are in force')
+  verb(limit, 'list', 'list the current lifts of a tenant’s limits')
     .addOption(tenantOption())
     .addOption(anyEnvironment())
     .action(({ tenant, env }: OfTenant, command: Command) =>
       run(command, (operator) => listLifts(operator, tenant, env)),
     )
-  verb(limit, 'show', 'show a limit of a tenant, with the lifts of it that are in force')
+  verb(limit, 'show', 'show a limit of a tenant with its current lifts')
     .addOption(tenantOption())
     .addOption(environmentOption())
     .addOption(new Option('--bucket <bucket>', 'the limit').choices(BUCKETS).makeOptionMandatory())
@@ -83,8 +83,8 @@ function addLimitLookups(limit: Command, verb: AddVerb, run: OperatorRunner): vo
 }
 
 function addUserVerbs(user: Command, verb: AddVerb, run: OperatorRunner): void {
-  const userArgument = () => new Argument('<user>', 'the member’s identifier (mem_…)')
-  verb(user, 'list', 'list the members of a tenant, the oldest first')
+  const userArgument = () => new Argument('<user>', 'member ID (mem_…)')
+  verb(user, 'list', 'list the members of a tenant, oldest first')
     .addOption(tenantOption())
     .action(({ tenant }: OfTenant, command: Command) =>
       run(command, async (operator) => {
@@ -93,9 +93,9 @@ function addUserVerbs(user: Command, verb: AddVerb, run: OperatorRunner): void {
       }),
     )
   const verbs = [
-    ['show', 'show a member: the role, whether they can sign in, and when they were last there', showMember],
-    ['disable', 'end a member’s sessions at once, and refuse to sign the member in', disableUser],
-    ['reset', 'give a member a new password and a new secret for codes, and end their sessions', resetUser],
+    ['show', 'show a member: role, sign-in status and last activity', showMember],
+    ['disable', 'end a member’s sessions immediately and block sign-in', disableUser],
+    ['reset', 'give a member a new password and a new TOTP secret, and end their sessions', resetUser],
   ] as const
   for (const [name, about, act] of verbs) {
     verb(user, name, about)

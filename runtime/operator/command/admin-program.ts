@@ -36,22 +36,24 @@ import {
 } from './admin-options.ts'
 import { operate } from './operate.ts'
 
-/** Generated tables are large: only the verbs that need them wait for them. */
+/** Loads the generated tables only for verbs that need them, because they are large. */
 async function loadVersions() {
   return import('../../../generated/versions.ts')
 }
 
 /**
- * The operator's tool. Results go to stdout.
+ * Creates the `admin` program. Results are printed to stdout.
  *
- * @param say gets what is unusual. @param complain gets what was misused.
+ * @param say receives unusual events. @param complain receives usage errors.
  */
 export function createProgram(say: (line: string) => void, complain = say): Command {
   const program = new Command('admin')
-    .description('Operates tenants, keys, pins, limits and the clock of this deployment’s database.')
+    .description(
+      'Manages tenants, keys, pins, limits, payouts and the clock in the database of this deployment.',
+    )
     .exitOverride()
     .configureOutput({ writeErr: (text) => complain(text.trimEnd()) })
-    .showHelpAfterError('(--help tells what it takes)')
+    .showHelpAfterError('(run with --help for usage)')
   const noun = (name: string, about: string) =>
     program.commands.find((each) => each.name() === name) ?? program.command(name).description(about)
   const run: OperatorRunner = async (command, action) => {
@@ -71,9 +73,9 @@ export function createProgram(say: (line: string) => void, complain = say): Comm
 }
 
 function addTenant(tenant: Command, verb: AddVerb, run: OperatorRunner): void {
-  verb(tenant, 'create', 'make a tenant, pinned to the current version')
-    .requiredOption('--name <name>', 'what it is called')
-    .addOption(new Option('--plan <plan>', 'what it pays for').choices(PLANS).default('trial'))
+  verb(tenant, 'create', 'create a tenant, pinned to the current version')
+    .requiredOption('--name <name>', 'name of the tenant')
+    .addOption(new Option('--plan <plan>', 'plan of the tenant').choices(PLANS).default('trial'))
     .action((options: { name: string; plan: Plan }, command: Command) =>
       run(command, async (operator) => createTenant(operator, options, (await loadVersions()).current)),
     )
@@ -98,16 +100,14 @@ interface KeyOptions {
 }
 
 function addKey(key: Command, verb: AddVerb, run: OperatorRunner): void {
-  verb(key, 'create', 'make a key that belongs to the tenant’s first owner')
+  verb(key, 'create', 'create a key that belongs to the tenant’s first owner')
     .addOption(tenantOption())
     .addOption(environmentOption())
     .addOption(
-      new Option('--kind <kind>', 'where it is used').choices(['secret', 'publishable']).default('secret'),
+      new Option('--kind <kind>', 'kind of key').choices(['secret', 'publishable']).default('secret'),
     )
-    .addOption(
-      new Option('--scope <scope>', 'what it may do (default of secret keys: write)').choices(SCOPES),
-    )
-    .option('--allow-ip <cidr...>', 'from where it may be used (default: anywhere)')
+    .addOption(new Option('--scope <scope>', 'permissions (default for secret keys: write)').choices(SCOPES))
+    .option('--allow-ip <cidr...>', 'networks from which it may be used (default: any)')
     .action((options: KeyOptions, command: Command) =>
       run(command, (operator) =>
         createKey(operator, {
@@ -120,9 +120,9 @@ function addKey(key: Command, verb: AddVerb, run: OperatorRunner): void {
       ),
     )
   const verbs = [
-    ['rotate', 'make a successor; the key works for 24 hours more', rotateKey],
-    ['retire', 'mark the key pending revocation: it works for 24 hours more', retireKey],
-    ['revoke', 'end the key at once', revokeKey],
+    ['rotate', 'create a successor; the old key works for another 24 hours', rotateKey],
+    ['retire', 'mark the key pending revocation: it works for another 24 hours', retireKey],
+    ['revoke', 'revoke the key immediately', revokeKey],
   ] as const
   for (const [name, about, act] of verbs) {
     verb(key, name, about)
@@ -143,7 +143,7 @@ function addSwitches(noun: AddNoun, verb: AddVerb, run: OperatorRunner): void {
   verb(noun('pin', 'versions that tenants are pinned to'), 'set', 'pin a tenant’s environment to a version')
     .addOption(tenantOption())
     .addOption(environmentOption())
-    .requiredOption('--version <date>', 'the version')
+    .requiredOption('--version <date>', 'version to pin')
     .action((options: { tenant: string; env: Environment; version: string }, command: Command) =>
       run(command, async (operator) => {
         const { versions } = await loadVersions()
@@ -151,19 +151,25 @@ function addSwitches(noun: AddNoun, verb: AddVerb, run: OperatorRunner): void {
         return setPin(operator, { tenantId, environment, version }, versions)
       }),
     )
-  verb(noun('limit', 'rate limits'), 'lift', 'multiply one limit of a tenant for some hours')
+  verb(noun('limit', 'rate limits'), 'lift', 'multiply a limit of a tenant for a number of hours')
     .addOption(tenantOption())
     .addOption(environmentOption())
-    .addOption(new Option('--bucket <bucket>', 'the limit').choices(BUCKETS).makeOptionMandatory())
+    .addOption(new Option('--bucket <bucket>', 'bucket of the limit').choices(BUCKETS).makeOptionMandatory())
     .addOption(
-      new Option('--factor <factor>', 'of the ordinary limit').argParser(readNumber).makeOptionMandatory(),
+      new Option('--factor <factor>', 'multiple of the ordinary limit')
+        .argParser(readNumber)
+        .makeOptionMandatory(),
     )
-    .addOption(new Option('--hours <hours>', 'of real time').argParser(readNumber).makeOptionMandatory())
+    .addOption(
+      new Option('--hours <hours>', 'duration in real time').argParser(readNumber).makeOptionMandatory(),
+    )
     .action(({ tenant: tenantId, env: environment, ...lift }: LiftOptions, command: Command) =>
       run(command, (operator) => liftLimit(operator, { tenantId, environment, ...lift })),
     )
-  verb(noun('clock', 'the service’s clock'), 'advance', 'move the sandbox’s time forward')
-    .addOption(new Option('--seconds <seconds>', 'how far').argParser(readWhole).makeOptionMandatory())
+  verb(noun('clock', 'service clock'), 'advance', 'advance the sandbox’s service time')
+    .addOption(
+      new Option('--seconds <seconds>', 'seconds to advance').argParser(readWhole).makeOptionMandatory(),
+    )
     .action((options: { seconds: number }, command: Command) =>
       run(command, (operator, production) => advanceClock(operator, options.seconds, production)),
     )
@@ -182,16 +188,20 @@ interface UsageOptions {
 }
 
 function addLedgers(noun: AddNoun, verb: AddVerb, run: OperatorRunner): void {
-  verb(noun('audit', 'what was done'), 'verify', 'check that no entry was changed, taken away or slipped in')
+  verb(noun('audit', 'audit logs'), 'verify', 'check that no entry was changed, removed or inserted')
     .addOption(tenantOption())
     .addOption(environmentOption())
-    .option('--contains <hash>', 'a head that was told before and must still be there')
+    .option('--contains <hash>', 'a hash that was reported earlier and must still exist')
     .action((options: VerifyOptions, command: Command) =>
       run(command, (operator) =>
         verifyAudit(operator, options.tenant, options.env, { contains: options.contains }),
       ),
     )
-  verb(noun('ledger', 'money'), 'verify', 'check that a ledger is balanced; the exit code is 1 if it is not')
+  verb(
+    noun('ledger', 'ledgers of tenants'),
+    'verify',
+    'check that a ledger is balanced; the exit code is 1 if it is not',
+  )
     .addOption(tenantOption())
     .action(async (options: { tenant: string }, command: Command) => {
       let checked: CheckedLedger | undefined
@@ -201,78 +211,80 @@ function addLedgers(noun: AddNoun, verb: AddVerb, run: OperatorRunner): void {
       })
       if (checked) requireBalanced(checked)
     })
-  addPayouts(noun('payout', 'money on its way'), verb, run)
+  addPayouts(noun('payout', 'payouts of tenants'), verb, run)
   verb(
-    noun('settlement', 'what card use of a day comes to'),
+    noun('settlement', 'daily card settlements'),
     'show',
-    'show a settlement, its lines by type, its payout, and what the ledger has of it',
+    'show a settlement, its lines by type, its payout and its ledger postings',
   )
-    .addArgument(new Argument('<settlement>', 'the settlement (stl_…)'))
+    .addArgument(new Argument('<settlement>', 'settlement ID (stl_…)'))
     .addOption(tenantOption())
     .action((id: string, options: { tenant: string }, command: Command) =>
       run(command, (operator) => showSettlement(operator, options.tenant, id)),
     )
   verb(
-    noun('card-keys', 'keys that numbers of cards are sealed under'),
+    noun('card-keys', 'encryption keys of card numbers'),
     'rotate',
-    'make a new one, and seal every number under it',
+    'create a new key and reseal every number with it',
   ).action((_: unknown, command: Command) =>
     run(command, (operator) => rotateCardKey(operator, createLog({ logLevel: 'warn' }))),
   )
   verb(
-    noun('chain', 'where payouts in USDC are made'),
+    noun('chain', 'chains for USDC payouts'),
     'status',
-    'show chains, signers, and payments under way',
+    'show chains, signers and payments in progress',
   ).action((_: unknown, command: Command) => run(command, showChains))
-  const setAside = noun('set-aside', 'rows whose work fails, so that workers leave them out')
+  const setAside = noun('set-aside', 'rows that workers skip because their work failed')
   const selecting = (command: Command) =>
     command
-      .argument('[id]', 'the resource (default: all)')
-      .addOption(new Option('--env <environment>', 'the environment (default: both)').choices(ENVIRONMENTS))
-      .option('--work <name>', 'the worker’s name for its work (default: all)')
+      .argument('[id]', 'resource ID (default: all)')
+      .addOption(new Option('--env <environment>', 'environment (default: both)').choices(ENVIRONMENTS))
+      .option('--work <name>', 'name of the work (default: all)')
   interface Selected {
     readonly env?: Environment
     readonly work?: string
   }
-  selecting(verb(setAside, 'list', 'list the rows, with why they fail')).action(
+  selecting(verb(setAside, 'list', 'list the rows with the reason of the failure')).action(
     (id: string | undefined, { env: environment, work }: Selected, command: Command) =>
       run(command, (operator) => listSetAside(operator, { environment, work, id })),
   )
-  selecting(verb(setAside, 'retry', 'let workers try the rows again at once')).action(
+  selecting(verb(setAside, 'retry', 'let workers retry the rows immediately')).action(
     (id: string | undefined, { env: environment, work }: Selected, command: Command) =>
       run(command, (operator) => retrySetAside(operator, { environment, work, id })),
   )
-  verb(noun('usage', 'how much was asked for'), 'show', 'requests by day and bucket')
+  verb(noun('usage', 'API usage'), 'show', 'show requests by day and bucket')
     .addOption(tenantOption())
     .addOption(environmentOption())
-    .addOption(new Option('--days <days>', 'how many, with today').argParser(readWhole).default(30))
+    .addOption(
+      new Option('--days <days>', 'number of days, including today').argParser(readWhole).default(30),
+    )
     .action(({ tenant: tenantId, env: environment, days }: UsageOptions, command: Command) =>
       run(command, (operator) => showUsage(operator, { tenantId, environment, days })),
     )
 }
 
 function addPayouts(payout: Command, verb: AddVerb, run: OperatorRunner): void {
-  const payoutArgument = () => new Argument('<payout>', 'the payout (po_…)')
-  verb(payout, 'show', 'show a payout, and what chain, bank and ledger have of it')
+  const payoutArgument = () => new Argument('<payout>', 'payout ID (po_…)')
+  verb(payout, 'show', 'show a payout with its chain or bank transfer and its ledger postings')
     .addArgument(payoutArgument())
     .addOption(tenantOption())
     .action((id: string, options: { tenant: string }, command: Command) =>
       run(command, (operator) => showPayout(operator, options.tenant, id)),
     )
-  verb(payout, 'held-up', 'list the payouts that wait, since when and why').action(
+  verb(payout, 'held-up', 'list the payouts that are held up, since when and why').action(
     (_: unknown, command: Command) => run(command, showHeldUp),
   )
-  verb(payout, 'retry', 'try a payout that is held up again, at once')
+  verb(payout, 'retry', 'retry a held-up payout immediately')
     .addArgument(payoutArgument())
     .addOption(tenantOption())
     .action((id: string, options: { tenant: string }, command: Command) =>
       run(command, (operator) => retryPayout(operator, options.tenant, id)),
     )
-  verb(payout, 'decide', 'say what became of a payout whose chain or bank contradicts itself')
+  verb(payout, 'decide', 'record the outcome of a payout if its chain or bank contradicts itself')
     .addArgument(payoutArgument())
     .addOption(tenantOption())
     .addOption(
-      new Option('--outcome <outcome>', 'as you have found out elsewhere')
+      new Option('--outcome <outcome>', 'outcome that you have verified elsewhere')
         .choices(PAYOUT_OUTCOMES)
         .makeOptionMandatory(),
     )
@@ -296,14 +308,16 @@ interface UserOptions {
 }
 
 function addPeople(noun: AddNoun, verb: AddVerb, run: OperatorRunner): void {
-  verb(noun('oauth-client', 'platforms that act for merchants'), 'create', 'register a platform')
-    .requiredOption('--name <name>', 'what it is called')
+  verb(noun('oauth-client', 'platforms that act on behalf of merchants'), 'create', 'register a platform')
+    .requiredOption('--name <name>', 'name of the platform')
     .addOption(environmentOption())
-    .requiredOption('--redirect-uri <uri...>', 'where it may be redirected to, exactly')
+    .requiredOption('--redirect-uri <uri...>', 'exact URIs to which members may be redirected')
     .addOption(
-      new Option('--scope <scope...>', 'what it may ask for').choices(OAUTH_SCOPES).makeOptionMandatory(),
+      new Option('--scope <scope...>', 'scopes that it may request')
+        .choices(OAUTH_SCOPES)
+        .makeOptionMandatory(),
     )
-    .option('--confidential', 'it can keep a secret')
+    .option('--confidential', 'the platform can keep a client secret')
     .action(({ env: environment, redirectUri, scope, ...options }: OauthClientOptions, command: Command) =>
       run(command, (operator) =>
         createOauthClient(operator, {
@@ -315,21 +329,21 @@ function addPeople(noun: AddNoun, verb: AddVerb, run: OperatorRunner): void {
         }),
       ),
     )
-  const apps = noun('connected-app', 'what applications may do for a tenant')
-  verb(apps, 'list', 'list the applications that members let act for a tenant')
+  const apps = noun('connected-app', 'applications with access to a tenant')
+  verb(apps, 'list', 'list the applications that members have authorized for a tenant')
     .addOption(tenantOption())
     .action(({ tenant }: { tenant: string }, command: Command) =>
       run(command, (operator) => listConnectedApps(operator, tenant)),
     )
-  verb(apps, 'revoke', 'end what an application may do, at once')
-    .argument('<id>', 'its id, as listed')
+  verb(apps, 'revoke', 'revoke the access of an application immediately')
+    .argument('<id>', 'ID of the connected app, from the list')
     .action((id: string, _: unknown, command: Command) =>
       run(command, (operator) => revokeConnectedApp(operator, id)),
     )
   verb(noun('user', 'members of tenants'), 'create', 'add a member who can sign in to the dashboard')
     .addOption(tenantOption())
-    .requiredOption('--email <address>', 'their address')
-    .addOption(new Option('--role <role>', 'what they may do').choices(MEMBER_ROLES).default('developer'))
+    .requiredOption('--email <address>', 'email address of the member')
+    .addOption(new Option('--role <role>', 'role of the member').choices(MEMBER_ROLES).default('developer'))
     .action(({ tenant: tenantId, email, role }: UserOptions, command: Command) =>
       run(command, (operator) => createUser(operator, { tenantId, email, role })),
     )

@@ -5,13 +5,13 @@ import { SettingsError } from '../../platform/settings.ts'
 import { ControlError } from '../../tenants/admin/change.ts'
 import { createProgram } from './admin-program.ts'
 
-/** Exit codes: 1 when the action failed or was refused, 2 when it was not understood. */
+/** Exit codes: 1 if the action failed or was refused, 2 if the command or settings are invalid. */
 const FAILED = 1
 const MISUSED = 2
 
 function explain(error: unknown): string {
   if (error instanceof SettingsError)
-    return `the settings cannot be used:\n${error.message.replace(/^/gm, '  ')}`
+    return `the settings are invalid:\n${error.message.replace(/^/gm, '  ')}`
   return messageOf(error)
 }
 
@@ -23,7 +23,7 @@ async function main(words: readonly string[]): Promise<number> {
     await createProgram(say, misuse.say).parseAsync(words, { from: 'user' })
     return 0
   } catch (error) {
-    // Asking for help is no fault.
+    // Requesting help is not an error.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : misuse.report(error, MISUSED)
     const isMisused =
       error instanceof SettingsError || (error instanceof ControlError && error.kind === 'invalid')
@@ -33,7 +33,7 @@ async function main(words: readonly string[]): Promise<number> {
   }
 }
 
-// The first signal lets the action finish and the database be let go; the second ends the process.
+// The first signal lets the action finish and the database close; the second ends the process.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => {})
 
 process.exitCode = await main(process.argv.slice(2))

@@ -4,13 +4,13 @@ import { readSettings, SettingsError } from '../../platform/settings.ts'
 import { examine } from '../doctor/examine.ts'
 import { type Finding, fail, renderFindings } from '../doctor/finding.ts'
 
-/** Exit codes: 1 when something fails, 2 when the settings or the words cannot be used. */
+/** Exit codes: 1 if a check fails, 2 if the settings or options are invalid. */
 const FAILED = 1
 const MISUSED = 2
 
 const USAGE = `Usage: npm run --silent doctor -- [--role api|worker|console]… [--json]
 
-Looks at everything that the service stands on, with the same settings, and changes nothing.
+Checks everything that the service depends on, with the same settings. Changes nothing.
 `
 
 function readWords(words: readonly string[]) {

@@ -3,13 +3,13 @@ import { readSettings } from '../../platform/settings.ts'
 import type { Operator } from '../../tenants/admin/change.ts'
 import { createClock } from '../../tenants/clock/clock.ts'
 
-/** One action needs one connection, and another for its transaction. */
+/** An action needs one connection, and another one for its transaction. */
 const POOL_SIZE = 2
 
 /**
- * Opens the database that the service uses, whether or not the service is running, runs one action and lets it go.
+ * Opens the database of the service, whether or not the service is running, runs one action and closes the database.
  *
- * @param say for people, about what is unusual.
+ * @param say receives unusual events as text for people.
  */
 export async function operate<T>(
   say: (line: string) => void,

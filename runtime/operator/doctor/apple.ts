@@ -2,16 +2,18 @@ import { DEVELOPMENT_ONLY, readSigner, signerDays } from '../../passes/wallets/r
 import type { Settings } from '../../platform/settings.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
 
-/** A certificate takes people at Apple's portal, and passes have to be signed the day it ends. */
+/** Renewing a certificate takes manual work in Apple's portal, and passes cannot be signed after it expires. */
 const RENEW_WITHIN_DAYS = 30
 
-/** Who signs passes for Apple Wallet, and for how long. @param now machine time. */
+/** Checks the signer of Apple Wallet passes and its expiry. @param now machine time. */
 export function checkAppleWallet(
   { applePass, production }: Pick<Settings, 'applePass' | 'production'>,
   now: number,
 ): Finding {
   if (!applePass) {
-    return production ? warn('Apple Wallet', DEVELOPMENT_ONLY) : ok('Apple Wallet', 'a chain for development')
+    return production
+      ? warn('Apple Wallet', DEVELOPMENT_ONLY)
+      : ok('Apple Wallet', 'uses a development certificate chain')
   }
   try {
     const signer = readSigner(applePass, now)

@@ -1,4 +1,4 @@
-/** Whether payouts can be made on a chain. */
+/** Checks whether chain payouts are possible. */
 import type { Address } from 'viem'
 import { findAnvil } from '../../money/chain/anvil.ts'
 import type { Chain } from '../../money/chain/connect.ts'
@@ -16,10 +16,10 @@ import { type Finding, fail, ok, warn } from './finding.ts'
 
 type ExaminedNode = Awaited<ReturnType<typeof examineNode>>
 
-/** Gas of a payment, about. */
+/** Approximate gas of a payment. */
 const GAS = 200_000n
 
-/** The node, the contract, what the signer has to pay with, and whether live must not pay so. */
+/** Checks the node, the contract, the balance of the signer, and whether live must refuse this chain or key. */
 export async function checkChain({ chain: settings }: Pick<Settings, 'chain'>): Promise<Finding[]> {
   const { rpcUrl, chainId, allowTestChain } = settings
   const findings = rpcUrl === undefined ? [checkOwnChain()] : await checkNode(settings, chainId)
@@ -31,7 +31,7 @@ const SIGNER = 'payouts’ signer'
 const LIVE_CHAIN = 'chain, live'
 const LIVE_SIGNER = `${SIGNER}, live`
 
-/** @param expected the chain that the settings name: what is known of a node that does not answer. */
+/** @param expected chain ID from the settings, used if the node does not respond. */
 async function checkNode(settings: ChainSettings, expected: number | undefined): Promise<Finding[]> {
   let node: ExaminedNode | undefined
   let found: Finding
@@ -55,26 +55,26 @@ function findingsOf(check: string, danger: Danger | undefined): Finding[] {
 function checkOwnChain(): Finding {
   try {
     findAnvil()
-    return ok('chain', 'the sandbox has a test chain of its own; live makes no payouts in USDC')
+    return ok('chain', 'the sandbox uses its own test chain; live cannot pay out USDC')
   } catch (error) {
     return warn('chain', error instanceof Error ? error.message : String(error))
   }
 }
 
-/** Base units as dollars, exactly. */
+/** Formats base units as dollars, without rounding. */
 function writeUsdc(units: bigint): string {
   const cents = `${units % 1_000_000n}`.padStart(6, '0').replace(/0+$/, '')
   return `${units / 1_000_000n}${cents && `.${cents}`}`
 }
 
-/** @param chain undefined if the node does not answer: only the key is looked at. */
+/** @param chain undefined if the node does not respond; then only the key is checked. */
 async function checkSigner(
   settings: ChainSettings,
   chainId: number | undefined,
   chain: Chain | undefined,
 ): Promise<Finding[]> {
   try {
-    const { openSigner } = await import('../../money/chain/open-signer.ts') // with all of viem
+    const { openSigner } = await import('../../money/chain/open-signer.ts') // loads viem
     const { address } = await openSigner(settings.signer)()
     const danger = chainId === undefined ? undefined : dangerOfKey(settings, chainId, address)
     return [...(chain ? [await checkBalance(chain, address)] : []), ...findingsOf(LIVE_SIGNER, danger)]
@@ -90,6 +90,7 @@ async function checkBalance(chain: Chain, address: Address): Promise<Finding> {
     chain.block('latest'),
   ])
   const words = `${address} has ${wei} wei for gas and ${writeUsdc(units)} USDC`
-  if (wei < GAS * (head?.baseFee ?? 0n) * 2n || wei === 0n) return warn(SIGNER, `${words}: send it gas`)
-  return units === 0n ? warn(SIGNER, `${words}: send it USDC`) : ok(SIGNER, words)
+  if (wei < GAS * (head?.baseFee ?? 0n) * 2n || wei === 0n)
+    return warn(SIGNER, `${words}: transfer native currency for gas to it`)
+  return units === 0n ? warn(SIGNER, `${words}: transfer USDC to it`) : ok(SIGNER, words)
 }

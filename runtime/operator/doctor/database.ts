@@ -19,15 +19,18 @@ import { checkRefusals } from './google.ts'
 import { checkPayouts } from './payouts.ts'
 import { checkSetAside } from './set-aside.ts'
 
-/** A clock that is further off makes lists disagree about what is new; much further, and codes of authenticators fail. */
+/**
+ * Clock skew limits. Above the first, lists may disagree about which records are new. Above the second, TOTP codes
+ * fail.
+ */
 const SKEW_WARNED_MS = 1000
 const SKEW_REFUSED_MS = 15_000
 
-/** The service's pools: control and one for each environment. */
+/** The pools of a process: control, sandbox and live. */
 const POOLS = 3
 
-/** One connection that listens, and one of each environment that waits for the disk. */
-const BESIDE = 3
+/** One listening connection, and one in each environment that flushes commits. */
+const EXTRA = 3
 
 const OLDEST_POSTGRES = 15
 
@@ -44,13 +47,13 @@ type ExaminedSettings = Pick<
   | 'production'
 >
 
-/** Looks at the database without changing or starting anything. */
+/** Checks the database. Changes and starts nothing. */
 export async function checkDatabase(settings: ExaminedSettings): Promise<Finding[]> {
   const found = findDatabase(settings)
   if ('verdict' in found) return [found]
   const { connection, place } = found
   const client = new pg.Client(clientConfig(connection, 'svc doctor'))
-  client.on('error', () => {}) // the statement that is under way fails
+  client.on('error', () => {}) // the running statement fails
   const began = performance.now()
   try {
     await client.connect()
@@ -89,9 +92,10 @@ function findDatabase({ databaseUrl, dataDir }: ExaminedSettings): ConnectionPla
   }
   try {
     const cluster = findCluster(dataDir)
-    if (!cluster) return ok('database', `none in ${dataDir} yet: the first start makes one`)
+    if (!cluster) return ok('database', `there is no database in ${dataDir} yet: the first start creates it`)
     const postmaster = findPostmaster(cluster.data)
-    if (!postmaster) return ok('database', `the one in ${dataDir} is not running: the next start starts it`)
+    if (!postmaster)
+      return ok('database', `the embedded PostgreSQL in ${dataDir} is not running: the next start starts it`)
     return {
       connection: connectionTo(cluster, postmaster),
       place: `127.0.0.1:${postmaster.port}, ${dataDir}`,
@@ -115,7 +119,7 @@ async function checkServer(client: pg.Client, place: string, ms: number): Promis
   const { server_version: version } = await one<{ server_version: string }>(client, 'SHOW server_version')
   const words = `PostgreSQL ${version} at ${place}, connected in ${Math.round(ms)} ms`
   if (Number.parseInt(version, 10) >= OLDEST_POSTGRES) return ok('database', words)
-  return fail('database', `${words}: ${OLDEST_POSTGRES} or newer is needed`)
+  return fail('database', `${words}: version ${OLDEST_POSTGRES} or newer is required`)
 }
 
 async function checkConnections(client: pg.Client, poolSize: number): Promise<Finding> {
@@ -123,11 +127,14 @@ async function checkConnections(client: pg.Client, poolSize: number): Promise<Fi
     client,
     `SELECT current_setting('max_connections')::int AS most, (SELECT count(*) FROM pg_stat_activity)::int AS used`,
   )
-  const needed = POOLS * poolSize + BESIDE
-  const words = `each process takes up to ${needed} of ${most}, ${used} are in use`
+  const needed = POOLS * poolSize + EXTRA
+  const words = `each process uses up to ${needed} of ${most} connections; ${used} are in use`
   if (needed > most) return fail('connections', `${words}: lower DATABASE_POOL_SIZE`)
   return needed + used > most
-    ? warn('connections', `${words}: these may not suffice`)
+    ? warn(
+        'connections',
+        `${words}: these may be too few, so raise max_connections or lower DATABASE_POOL_SIZE`,
+      )
     : ok('connections', words)
 }
 
@@ -142,10 +149,12 @@ function checkMigrations(state: State, { migrationsDir }: Pick<Settings, 'migrat
   const missing = files.filter(({ name }) => !applied.has(name))
   const unknown = [...applied.keys()].filter((name) => !files.some((file) => file.name === name))
   if (unknown.length > 0) {
-    return warn('migrations', `a newer program was here: ${unknown.join(', ')} are not known to this one`)
+    return warn(
+      'migrations',
+      `a newer version of the service applied migrations that this one does not know: ${unknown.join(', ')}`,
+    )
   }
-  if (missing.length === 0)
-    return ok('migrations', `all ${files.length} are applied, as they are in the files`)
+  if (missing.length === 0) return ok('migrations', `all ${files.length} are applied and unchanged`)
   return warn('migrations', `${missing.length} of ${files.length} are missing: the next start applies them`)
 }
 
@@ -154,16 +163,21 @@ async function checkPepper(
   { roles }: State,
   pepper: string | undefined,
 ): Promise<Finding> {
-  if (pepper === undefined) return fail('pepper', 'there is none: no key can be found without it')
-  if (!roles) return ok('pepper', 'is set; nothing has been made with it yet')
+  if (pepper === undefined)
+    return fail('pepper', 'is missing: set SVC_PEPPER, because API keys cannot be verified without it')
+  if (!roles) return ok('pepper', 'is set; the database does not use it yet')
   const check = Buffer.from(deriveSecret(pepper, 'check of the pepper'), 'hex')
   const row = await one<{ same: boolean | null } | undefined>(
     client,
     'SELECT pepper_check = $1 AS same FROM control.deployment',
     [check],
   )
-  if (row?.same === false) return fail('pepper', 'is not the one that this database was made with')
-  return ok('pepper', row?.same ? 'is the one that this database was made with' : 'is set; not used yet')
+  if (row?.same === false)
+    return fail(
+      'pepper',
+      'is not the pepper that this database was created with: set the original SVC_PEPPER',
+    )
+  return ok('pepper', row?.same ? 'matches this database' : 'is set; the database does not use it yet')
 }
 
 const LOOK_AT_ROLE = `
@@ -194,7 +208,7 @@ async function checkRoles(
     const other = environment === 'sandbox' ? 'live' : 'sandbox'
     const row = await one<RoleRow>(client, LOOK_AT_ROLE, [name, environment, other])
     const problems = [
-      row.mighty && 'has rights over the whole server',
+      row.mighty && 'has server-wide privileges',
       !row.here && `cannot use the schema ${environment}`,
       row.there && `can use the schema ${other}`,
       row.rewrites && 'can change the audit log',
@@ -203,7 +217,10 @@ async function checkRoles(
     findings.push(
       problems.length > 0
         ? fail(check, `${name} ${problems.join(', ')}`)
-        : ok(check, `${name} signs in, sees ${environment} and not ${other}, and only adds to the audit log`),
+        : ok(
+            check,
+            `${name} can sign in, can access ${environment} but not ${other}, and can only append to the audit log`,
+          ),
     )
   }
   return findings
@@ -211,12 +228,12 @@ async function checkRoles(
 
 async function refusedSignIn(connection: pg.ClientConfig): Promise<string | false> {
   const client = new pg.Client(clientConfig(connection, 'svc doctor'))
-  client.on('error', () => {}) // told by `connect`
+  client.on('error', () => {}) // `connect` reports it
   try {
     await client.connect()
     return false
   } catch (error) {
-    return `cannot sign in with the password that follows from the pepper (${messageOf(error)})`
+    return `cannot sign in with the password derived from the pepper (${messageOf(error)})`
   } finally {
     await client.end()
   }
@@ -229,11 +246,11 @@ async function checkClock(client: pg.Client): Promise<Finding> {
     'SELECT extract(epoch FROM clock_timestamp())::float8 * 1000 AS now',
   )
   const after = Date.now()
-  // The database read its clock somewhere in between.
+  // The database read its clock between these two times.
   const skew = Math.max(0, before - now, now - after)
   const words = `this machine and the database agree within ${Math.round(skew + after - before)} ms`
   if (skew < SKEW_WARNED_MS) return ok('clock', words)
-  const off = `this machine and the database are ${Math.round(skew)} ms apart: synchronise them (NTP)`
+  const off = `this machine and the database are ${Math.round(skew)} ms apart: synchronize them (NTP)`
   return skew < SKEW_REFUSED_MS ? warn('clock', off) : fail('clock', off)
 }
 
@@ -241,11 +258,11 @@ async function checkServiceClock(client: pg.Client, production: boolean): Promis
   const { rows } = await client.query<{ environment: string; offset_ms: number }>(
     'SELECT environment, offset_ms::float8 AS offset_ms FROM control.clock WHERE offset_ms <> 0 ORDER BY environment',
   )
-  if (rows.length === 0) return ok('service time', 'is machine time')
+  if (rows.length === 0) return ok('service time', 'equals machine time')
   const words = rows
     .map(({ environment, offset_ms }) => `${environment} by ${Math.round(offset_ms / 1000)} s`)
     .join(', ')
   return production
-    ? fail('service time', `is moved: ${words}; that is not for production`)
-    : warn('service time', `is moved: ${words}`)
+    ? fail('service time', `is offset: ${words}; production requires machine time`)
+    : warn('service time', `is offset: ${words}`)
 }

@@ -1,4 +1,4 @@
-/** What the processes of a deployment have to know of each other. */
+/** Checks what the processes of a deployment share: notifications and addresses. */
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import pg from 'pg'
@@ -9,10 +9,10 @@ import { LISTENERS, missingAddresses, VARIABLES } from '../../tenants/addresses/
 import { addressesOf, SELECT_ADDRESSES } from '../../tenants/addresses/queries.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
 
-/** How long a notification may take from one connection to another. */
+/** Time limit for a notification between two connections. */
 const NOTIFY_TIMEOUT_MS = 3000
 
-/** Whether a notification sent where the service sends it arrives where the service listens. */
+/** Checks whether a notification from the service's connection reaches the listening connection. */
 export async function checkWakeUps(
   client: pg.Client,
   { databaseUrl, databaseListenUrl }: Pick<Settings, 'databaseUrl' | 'databaseListenUrl'>,
@@ -20,10 +20,10 @@ export async function checkWakeUps(
   if (databaseListenUrl === undefined) {
     return (await isPooled(client))
       ? warn('wake-ups', POLLING)
-      : ok('wake-ups', 'notifications arrive: no pooler is in between')
+      : ok('wake-ups', 'notifications arrive: the connection has no pooler')
   }
   const listener = new pg.Client(clientConfig({ connectionString: databaseListenUrl }, 'svc doctor'))
-  listener.on('error', () => {}) // the statement that is under way fails
+  listener.on('error', () => {}) // the running statement fails
   try {
     await listener.connect()
     const channel = `doctor_${randomUUID()}`
@@ -35,7 +35,7 @@ export async function checkWakeUps(
     if (error instanceof Error && error.name === 'AbortError') {
       return fail(
         'wake-ups',
-        'what is sent through DATABASE_URL does not arrive through DATABASE_LISTEN_URL: is it the same database, past the pooler?',
+        'a notification sent through DATABASE_URL did not arrive through DATABASE_LISTEN_URL: check that both name the same database and that DATABASE_LISTEN_URL bypasses the pooler',
       )
     }
     const urls = { databaseListenUrl, ...(databaseUrl !== undefined && { databaseUrl }) }
@@ -45,7 +45,7 @@ export async function checkWakeUps(
   }
 }
 
-/** Whether this process would know under which addresses callers reach the others. */
+/** Checks whether this process knows the public addresses of all listeners. */
 export async function checkAddresses(
   client: pg.Client,
   { roles, baseUrls }: Pick<Settings, 'roles' | 'baseUrls'>,
@@ -57,10 +57,13 @@ export async function checkAddresses(
   const kept = addressesOf(rows)
   const missing = missingAddresses(roles, baseUrls, kept)
   if (missing.length > 0) {
-    return fail('addresses', `not known: ${missing.map((name) => VARIABLES[name]).join(', ')}; set them once`)
+    return fail(
+      'addresses',
+      `missing: set ${missing.map((name) => VARIABLES[name]).join(', ')} and start the service once`,
+    )
   }
   const words = LISTENERS.map(
-    (name) => `${name} ${baseUrls[name] ?? kept[name]?.base_url ?? 'as it listens'}`,
+    (name) => `${name} ${baseUrls[name] ?? kept[name]?.base_url ?? 'at the address it listens on'}`,
   )
   return ok('addresses', words.join(', '))
 }

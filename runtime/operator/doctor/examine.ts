@@ -14,10 +14,10 @@ const OLDEST_NODE = 20
 function checkNode(): Finding {
   const words = `${process.version} on ${process.platform} ${process.arch}`
   if (Number.parseInt(process.versions.node, 10) >= OLDEST_NODE) return ok('Node', words)
-  return warn('Node', `${words}: ${OLDEST_NODE} or newer is needed`)
+  return warn('Node', `${words}: version ${OLDEST_NODE} or newer is required`)
 }
 
-/** Everything that a service with these settings stands on. Changes nothing, starts nothing. */
+/** Checks everything that a service with these settings depends on. Changes and starts nothing. */
 export async function examine(settings: Settings): Promise<Finding[]> {
   const [database, redis, ports, chain, bank] = await Promise.all([
     checkDatabase(settings),

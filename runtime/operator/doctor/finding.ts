@@ -1,10 +1,10 @@
 import { messageOf } from '../../database/errors.ts'
 
-/** What one check found. Only `fail` keeps the service from working; `warn` will cost somebody an evening. */
+/** Result of one check. Only `fail` keeps the service from working; `warn` names a likely problem. */
 export interface Finding {
   readonly check: string
   readonly verdict: 'ok' | 'warn' | 'fail'
-  /** For people, on one line; what to do stands in it. */
+  /** Text for people, in one line, that says what to do. */
   readonly words: string
 }
 
@@ -21,7 +21,7 @@ export function fail(check: string, problem: unknown): Finding {
   return { check, verdict: 'fail', words: words.replaceAll(/\s*\n\s*/g, '; ') }
 }
 
-/** One line for each finding, in columns. */
+/** Formats the findings in columns, one line each. */
 export function renderFindings(findings: readonly Finding[]): string {
   const width = Math.max(...findings.map(({ check }) => check.length))
   return findings

@@ -1,4 +1,4 @@
-/** Whether passes can be sent to Google Wallet. */
+/** Checks whether passes can be sent to Google Wallet. */
 import type pg from 'pg'
 import { openGoogleSigner } from '../../passes/wallets/render/google/signer.ts'
 import { ENVIRONMENTS } from '../../platform/environment.ts'
@@ -7,14 +7,15 @@ import { type Finding, fail, ok, warn } from './finding.ts'
 
 type GoogleSettings = Pick<Settings, 'dataDir' | 'googleWallet' | 'production' | 'baseUrls'>
 
-/** The service account, and whether Google would reach the service. */
+/** Checks the service account, and whether Google can reach the service. */
 export function checkGoogle(settings: GoogleSettings): Finding {
   const { googleWallet, production, baseUrls } = settings
   if (!googleWallet) {
-    if (!production) return ok('Google Wallet', 'a stand-in takes its place')
+    if (!production)
+      return ok('Google Wallet', 'GOOGLE_WALLET_ISSUER is not set: a fake Google Wallet receives passes')
     return warn(
       'Google Wallet',
-      'passes are not sent there: set GOOGLE_WALLET_ISSUER and GOOGLE_WALLET_SERVICE_ACCOUNT',
+      'no passes are sent: set GOOGLE_WALLET_ISSUER and GOOGLE_WALLET_SERVICE_ACCOUNT',
     )
   }
   try {
@@ -25,7 +26,7 @@ export function checkGoogle(settings: GoogleSettings): Finding {
     const variables = closed.map((each) => `${each.toUpperCase()}_BASE_URL`).join(' and ')
     return warn(
       'Google Wallet',
-      `${words}; without https in ${variables} Google cannot fetch pictures and does not call back`,
+      `${words}; set ${variables} to https URLs: otherwise Google cannot fetch images or send callbacks`,
     )
   } catch (error) {
     return fail('Google Wallet', error)
@@ -38,7 +39,7 @@ interface RefusedUpdate {
   readonly message: string
 }
 
-/** What Google has refused of everybody's passes, where the tables are there. */
+/** Reports the templates and passes of all tenants that Google rejected, if the tables exist. */
 export async function checkRefusals(client: pg.Client): Promise<Finding[]> {
   const findings: Finding[] = []
   for (const environment of ENVIRONMENTS) {
@@ -54,7 +55,7 @@ export async function checkRefusals(client: pg.Client): Promise<Finding[]> {
     )
     const [last] = rows
     if (!last) continue
-    const words = `Google refuses ${last.count} templates and passes, last ${last.target_id}: ${last.message}`
+    const words = `Google rejected ${last.count} templates and passes, most recently ${last.target_id}: ${last.message}`
     findings.push(warn(`Google Wallet, ${environment}`, words))
   }
   return findings

@@ -15,7 +15,7 @@ type ListenSettings = Pick<
   'roles' | 'host' | 'sandboxPort' | 'livePort' | 'consolePort' | 'tls' | 'production' | 'trustedProxies'
 >
 
-/** Whether the ports can be listened on, or are listened on by a service already. */
+/** Checks whether each port is free or in use by a running service. */
 export async function checkPorts(settings: ListenSettings): Promise<Finding[]> {
   const { roles, sandboxPort, livePort, consolePort } = settings
   const places = [
@@ -42,7 +42,7 @@ async function checkPort(settings: ListenSettings, variable: string, port: numbe
     const local = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host
     if (tls) return warn(variable, `${host}:${port} is in use, by this service or another program`)
     return (await lives(`http://${local.includes(':') ? `[${local}]` : local}:${port}/livez`))
-      ? ok(variable, `${host}:${port} is in use by a service that lives`)
+      ? ok(variable, `${host}:${port} is in use by a running service`)
       : fail(variable, `another program listens on ${host}:${port}: stop it, or set ${variable}`)
   } finally {
     server.close()
@@ -54,29 +54,29 @@ async function lives(address: string): Promise<boolean> {
     const response = await fetch(address, { signal: AbortSignal.timeout(ASK_TIMEOUT_MS) })
     return response.ok
   } catch {
-    return false // somebody else, or nobody who speaks HTTP
+    return false // a different program, or one that does not speak HTTP
   }
 }
 
-/** The certificate and its key, where TLS is served here. */
+/** Checks the certificate and its key, if this process serves TLS. */
 export function checkTls({ tls, production, trustedProxies }: ListenSettings, now: number): Finding {
   if (!tls) {
     if (production && trustedProxies === 0) {
       return warn(
         'TLS',
-        'neither TLS_CERT nor TRUSTED_PROXIES is set: who encrypts, and whose addresses count?',
+        'neither TLS_CERT nor TRUSTED_PROXIES is set: set TLS_CERT and TLS_KEY, or set TRUSTED_PROXIES if a proxy serves TLS',
       )
     }
-    return ok('TLS', 'not served here: a proxy does')
+    return ok('TLS', 'TLS_CERT is not set: this process serves HTTP')
   }
   try {
     const certificate = new X509Certificate(readFileSync(tls.cert))
     if (!certificate.checkPrivateKey(createPrivateKey(readFileSync(tls.key)))) {
-      return fail('TLS', `${tls.key} is not the key of ${tls.cert}`)
+      return fail('TLS', `${tls.key} is not the key of ${tls.cert}: correct TLS_KEY or TLS_CERT`)
     }
     const days = Math.floor((Date.parse(certificate.validTo) - now) / DAY_MS)
     const words = `the certificate is valid until ${certificate.validTo}`
-    if (days < 0) return fail('TLS', `the certificate ended on ${certificate.validTo}: renew it`)
+    if (days < 0) return fail('TLS', `the certificate expired on ${certificate.validTo}: renew it`)
     return days < RENEW_WITHIN_DAYS ? warn('TLS', `${words}: renew it`) : ok('TLS', words)
   } catch (error) {
     return fail('TLS', error)

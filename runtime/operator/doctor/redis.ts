@@ -6,22 +6,23 @@ import { type Finding, fail, ok, warn } from './finding.ts'
 
 const CONNECT_TIMEOUT_MS = 3000
 
-/** `redis.example.com:6379`, without user or password. */
+/** Returns the host and port, such as `redis.example.com:6379`, without credentials. */
 function placeOf(url: string): string {
   const { hostname, port } = new URL(url)
   return `${hostname}:${port || 6379}`
 }
 
-/** Whether Redis answers, takes what the limiter writes, and does not throw it away. */
+/** Checks whether Redis responds, accepts the writes of the limiter and does not evict them. */
 export async function checkRedis({ redisUrl: url }: Pick<Settings, 'redisUrl'>): Promise<Finding> {
-  if (url === undefined) return ok('Redis', 'REDIS_URL is not set: limits hold exactly on one node')
-  const { createClient } = await import('@redis/client') // 500 modules, of a program that mostly needs none of them
+  if (url === undefined)
+    return ok('Redis', 'REDIS_URL is not set: limits are exact only with a single process')
+  const { createClient } = await import('@redis/client') // imported here because it loads 500 modules
   const place = placeOf(url)
   const client = createClient({
     url,
     socket: { reconnectStrategy: false, connectTimeout: CONNECT_TIMEOUT_MS },
   })
-  client.on('error', () => {}) // told by the command
+  client.on('error', () => {}) // the command reports it
   try {
     await client.connect()
     const key = `${redisPrefix('doctor')}:nodes`
@@ -32,11 +33,14 @@ export async function checkRedis({ redisUrl: url }: Pick<Settings, 'redisUrl'>):
     )
     const words = `${version} at ${place}`
     if (memory !== '0' && policy !== 'noeviction') {
-      return warn('Redis', `${words} may forget limits when it is full: set maxmemory-policy noeviction`)
+      return warn(
+        'Redis',
+        `${words} may evict limits when its memory is full: set maxmemory-policy noeviction`,
+      )
     }
     return ok('Redis', words)
   } catch (error) {
-    return fail('Redis', `REDIS_URL: ${place} does not serve: ${messageOf(error)}`)
+    return fail('Redis', `REDIS_URL: Redis at ${place} cannot be used: ${messageOf(error)}`)
   } finally {
     if (client.isOpen) client.destroy()
   }

@@ -1,11 +1,11 @@
-/** The list that cardholders and payout destinations are screened against. */
+/** Checks the list against which cardholders and payout destinations are screened. */
 
 import { readList } from '../../cards/sanctions/list.ts'
 import { createMatcher } from '../../cards/sanctions/matcher.ts'
 import type { Settings } from '../../platform/settings.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
 
-/** Whether the list can be read, how many of its records cannot, and how many of its names cannot be compared. */
+/** Checks whether the list is readable, and counts unreadable records and names that cannot be compared. */
 export async function checkSanctions({ sanctionsList }: Pick<Settings, 'sanctionsList'>): Promise<Finding> {
   try {
     const { name, entries, broken } = await readList(sanctionsList)
@@ -15,10 +15,10 @@ export async function checkSanctions({ sanctionsList }: Pick<Settings, 'sanction
     const words = [
       `${name} with ${entries.length} entries`,
       record &&
-        `${broken.length} records cannot be read and are left out, first record ${record.record}: ${record.problem}. Download the list again`,
+        `skipped unreadable records: ${broken.length}, the first is record ${record.record}: ${record.problem}. Download the list again`,
       unreadName &&
-        `${unread.length} names can be matched only by the same spelling, the first in entry ${unreadName.id}: ${unreadName.problem}. ` +
-          'Check cardholders against these entries by hand',
+        `names that match only their exact spelling: ${unread.length}, the first in entry ${unreadName.id}: ${unreadName.problem}. ` +
+          'Check cardholders against these entries manually',
     ].filter((part) => part !== undefined)
     return words.length === 1
       ? ok('sanctions list', words[0]!)

@@ -1,4 +1,4 @@
-/** Rows that workers have set aside, because their work fails. */
+/** Checks for rows that workers have set aside because their work failed. */
 import type pg from 'pg'
 import { type Finding, ok, warn } from './finding.ts'
 
@@ -10,7 +10,7 @@ interface SetAsideRows {
   readonly reason: string
 }
 
-/** One finding for each worker with such rows, with the row that failed last. Nothing before the table is there. */
+/** Reports each worker with such rows, and the row that failed last. Reports nothing before the table exists. */
 export async function checkSetAside(client: pg.Client): Promise<Finding[]> {
   const { rows: found } = await client.query<{ made: boolean }>(
     `SELECT to_regclass('control.set_aside_work') IS NOT NULL AS made`,

@@ -2,17 +2,17 @@ import type { Registry } from 'prom-client'
 import type { WorkerStats } from '../../events/delivery/worker.ts'
 import { addCounter, addGauge, type Labels } from './series.ts'
 
-/** The delivery workers of this process, by environment; none in a process without the role. */
+/** The delivery workers of this process by environment; empty without the worker role. */
 export type DeliverySources = () => Readonly<Record<string, { stats(): WorkerStats }>>
 
-/** What became of deliveries, and how far behind they are. */
+/** Adds the outcomes and the lag of deliveries. */
 export function addDeliveries(registry: Registry, workers: DeliverySources): void {
   const read = (value: (stats: WorkerStats) => number) => (): (readonly [Labels, number])[] =>
     Object.entries(workers()).map(([environment, worker]) => [{ environment }, value(worker.stats())])
   addCounter(
     registry,
     'svc_webhook_attempts_total',
-    'Attempts to deliver an event, by how they were recorded.',
+    'Webhook delivery attempts by outcome.',
     ['environment', 'outcome'],
     () =>
       Object.entries(workers()).flatMap(([environment, worker]) =>
@@ -23,21 +23,34 @@ export function addDeliveries(registry: Registry, workers: DeliverySources): voi
   )
   const add = (kind: typeof addGauge, name: string, help: string, value: (stats: WorkerStats) => number) =>
     kind(registry, name, help, ['environment'], read(value))
-  add(addGauge, 'svc_webhook_attempts_under_way', 'Attempts under way.', (stats) => stats.underWay)
-  add(addGauge, 'svc_webhook_capacity', 'Attempts that may be under way at once.', (stats) => stats.capacity)
+  add(
+    addGauge,
+    'svc_webhook_attempts_under_way',
+    'Webhook delivery attempts in progress.',
+    (stats) => stats.underWay,
+  )
+  add(
+    addGauge,
+    'svc_webhook_capacity',
+    'Maximum number of concurrent webhook delivery attempts.',
+    (stats) => stats.capacity,
+  )
   add(
     addCounter,
     'svc_webhook_claims_total',
-    'Looks at the queue that claimed attempts.',
+    'Queue polls that claimed at least one attempt.',
     (stats) => stats.claims,
   )
   add(
     addGauge,
     'svc_webhook_lateness_seconds',
-    'How long after it was due the attempt claimed last was claimed.',
+    'Delay between the due time and the claim of the last claimed attempt.',
     (stats) => stats.latenessMs / 1000,
   )
-  add(addGauge, 'svc_webhook_queue_failing', '1 while the queue cannot be read.', (stats) =>
-    stats.failing ? 1 : 0,
+  add(
+    addGauge,
+    'svc_webhook_queue_failing',
+    '1 while the delivery queue cannot be read, otherwise 0.',
+    (stats) => (stats.failing ? 1 : 0),
   )
 }

@@ -1,13 +1,13 @@
 import { getHeapStatistics } from 'node:v8'
 import type { LoadLimits } from '../../platform/settings.ts'
 
-/** How a process is doing, looked at ten times a second. */
+/** Load of a process, sampled ten times a second. */
 export interface Load {
-  /** Why new requests are turned away; undefined while there is room. */
+  /** Returns why new requests are shed, or undefined if they are accepted. */
   overloaded(): string | undefined
-  /** How late the event loop was when last looked at, in milliseconds. */
+  /** Returns the event loop delay of the last sample, in milliseconds. */
   delayMs(): number
-  /** How much of the heap is in use, between 0 and 1. */
+  /** Returns the heap usage, between 0 and 1. */
   heap(): number
   stop(): void
 }
@@ -18,9 +18,9 @@ export interface LoadOptions {
   readonly monotonic?: () => number
 }
 
-const LOOK_MS = 100
+const SAMPLE_MS = 100
 
-/** A look that comes late once may be a collection of garbage; twice in a row is load. */
+/** A single late sample may be a garbage collection; two in a row mean overload. */
 const LATE_IN_A_ROW = 2
 
 function heapInUse(): number {
@@ -37,15 +37,15 @@ export function watchLoad(options: LoadOptions): Load {
     if (late >= LATE_IN_A_ROW) return 'event_loop'
     return heap > limits.heap ? 'memory' : undefined
   }
-  const look = () => {
+  const sample = () => {
     const now = monotonic()
-    delay = Math.max(0, now - last - LOOK_MS)
+    delay = Math.max(0, now - last - SAMPLE_MS)
     last = now
     heap = readHeap()
     late = delay > limits.delayMs ? late + 1 : 0
     reason = check()
   }
-  const timer = setInterval(look, LOOK_MS).unref()
+  const timer = setInterval(sample, SAMPLE_MS).unref()
   return {
     overloaded: () => reason,
     delayMs: () => delay,

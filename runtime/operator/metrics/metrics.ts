@@ -13,31 +13,34 @@ import { addWork, type WorkSource } from './work-metrics.ts'
 
 export type NotedRequests = Pick<RequestLog, 'dropped' | 'waitingBytes'>
 
-/** Where the numbers come from: each is asked when somebody reads the metrics, and not before. */
+/** Sources of the metrics. They are read only when the metrics are requested. */
 export interface MetricSources {
   readonly traffic: Readonly<Record<string, Traffic>>
   readonly load: Load
-  /** Undefined where this node has the limits to itself. */
+  /** Undefined if the node does not share its limits. */
   readonly limiter: (() => LimiterState) | undefined
   readonly pools: Readonly<Record<string, () => PoolLoad>>
   readonly unreadable: () => ReadonlyMap<string, number>
   readonly deliveries: DeliverySources
   readonly wallets: () => WalletSources
   readonly work: WorkSource
-  /** Pauses that this process began after too many wrong codes. */
+  /** Returns the number of pauses that this process started after too many wrong codes. */
   readonly pausedMembers: () => number
-  /** What notes requests for their tenants to look at. */
+  /** Request logs by environment. */
   readonly requestLogs: Readonly<Record<string, NotedRequests>>
-  /** How often a change that a request met found no room to be counted. */
+  /** Returns how many touched changes were dropped because the buffer was full. */
   readonly droppedTouches: () => number
-  /** Rows that workers have set aside, in the whole deployment; undefined if the database does not answer. */
+  /**
+   * Returns the rows that workers have set aside in the whole deployment, or undefined if the database does not
+   * respond.
+   */
   readonly setAside: () => Promise<readonly SetAsideCount[] | undefined>
   /** Whether the disk of the database is full, as far as this process knows. */
   readonly storageFull: () => boolean
   readonly heldUpPayouts: HeldUpSource
 }
 
-/** No label ever names a tenant, a key or a path as it was sent. */
+/** Creates the metrics. Labels never contain tenants, keys or raw request paths. */
 export function createMetrics(sources: MetricSources): Registry {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
@@ -52,7 +55,7 @@ export function createMetrics(sources: MetricSources): Registry {
   addQueriedGauge(
     registry,
     'svc_set_aside_rows',
-    'Rows that workers have set aside because their work fails, in the whole deployment.',
+    'Rows that workers have set aside because their work failed, in the whole deployment.',
     ['environment', 'work'],
     async () => (await sources.setAside())?.map(({ rows, ...labels }) => [labels, rows] as const),
   )
@@ -60,13 +63,13 @@ export function createMetrics(sources: MetricSources): Registry {
 }
 
 function addRequests(registry: Registry, { traffic, unreadable, droppedTouches }: MetricSources): void {
-  /** Asked each time: an environment is watched from when its listener is made. */
+  /** Read on each request, because an environment is added when its listener is created. */
   const environments = () => Object.entries(traffic)
   const tallies = () => environments().flatMap(([, each]) => [...each.tallies()])
   addCounter(
     registry,
     'svc_requests_total',
-    'Requests answered under /v1.',
+    'Completed requests under /v1.',
     ['environment', 'operation', 'version', 'status'],
     () =>
       tallies().flatMap(({ environment, operation, version, statuses }) =>
@@ -74,34 +77,34 @@ function addRequests(registry: Registry, { traffic, unreadable, droppedTouches }
       ),
   )
   new TalliedDurations(registry, tallies)
-  addGauge(registry, 'svc_requests_under_way', 'Requests that have no answer yet.', ['environment'], () =>
+  addGauge(registry, 'svc_requests_under_way', 'Requests in progress.', ['environment'], () =>
     environments().map(([environment, each]) => [{ environment }, each.underWay.size]),
   )
   addCounter(
     registry,
     'svc_requests_aborted_total',
-    'Requests whose client went away before the answer.',
+    'Requests whose client disconnected before the response.',
     ['environment'],
     () => environments().map(([environment, each]) => [{ environment }, each.aborted()]),
   )
   addCounter(
     registry,
     'svc_requests_expired_total',
-    'Requests that were answered 503 because they took too long.',
+    'Requests that got 503 because they exceeded their time limit.',
     ['environment'],
     () => environments().map(([environment, each]) => [{ environment }, each.expired()]),
   )
   addCounter(
     registry,
     'svc_unreadable_total',
-    'Connections given up because what they sent is no HTTP, came too slowly or was too large.',
+    'Connections closed because their data was not valid HTTP, too slow or too large.',
     ['reason'],
     () => tally(unreadable(), 'reason'),
   )
   addCounter(
     registry,
     'svc_touched_changes_dropped_total',
-    'Changes between versions that requests met, and that are not counted: too many waited to be written.',
+    'Version changes that affected requests but were not counted because the buffer was full.',
     [],
     () => [[{}, droppedTouches()]],
   )
@@ -113,12 +116,15 @@ type DurationLabel = 'environment' | 'operation'
 
 const DESCRIPTION: HistogramConfiguration<DurationLabel> = {
   name: DURATION,
-  help: 'From the end of a request’s headers to the beginning of its answer.',
+  help: 'Time from the end of the request headers to the start of the response.',
   labelNames: ['environment', 'operation'],
   buckets: DURATIONS_MS.map((ms) => ms / 1000),
 }
 
-/** A histogram over numbers that are kept elsewhere: observing through prom-client would cost more than the limiter. */
+/**
+ * A histogram over externally kept counts. Observing each request through prom-client would cost more CPU time than the
+ * rate limiter.
+ */
 class TalliedDurations extends Histogram<DurationLabel> {
   readonly #blank = new Histogram<DurationLabel>({ ...DESCRIPTION, registers: [] })
   readonly #tallies: () => readonly OperationTally[]
@@ -128,7 +134,7 @@ class TalliedDurations extends Histogram<DurationLabel> {
     this.#tallies = tallies
   }
 
-  /** What the registry asks for first, although its types do not tell (prom-client 15.1.3, registry.js). */
+  /** The registry calls this method first, although its types do not declare it (prom-client 15.1.3, registry.js). */
   getForPromString() {
     return this.get()
   }
@@ -140,7 +146,7 @@ class TalliedDurations extends Histogram<DurationLabel> {
   }
 }
 
-/** The series of one operation, over all versions. */
+/** Returns the series of one operation, summed over all versions. */
 function durationsOf(tallies: readonly OperationTally[]) {
   const { environment = '', operation = '' } = tallies[0] ?? {}
   const labels = { environment, operation }
@@ -163,7 +169,7 @@ function addRequestLogs(registry: Registry, { requestLogs }: MetricSources): voi
   addCounter(
     registry,
     'svc_request_log_dropped_total',
-    'Requests left out of the request log: of a tenant with too many, while too much waits, or refused by the database.',
+    'Requests that were not written to the request log because the tenant sent too many, the buffer was full or the database rejected them.',
     ['environment', 'reason'],
     () =>
       Object.entries(requestLogs).flatMap(([environment, { dropped }]) =>
@@ -173,7 +179,7 @@ function addRequestLogs(registry: Registry, { requestLogs }: MetricSources): voi
   addGauge(
     registry,
     'svc_request_log_waiting_bytes',
-    'Memory, about, of requests that wait to be written to the request log.',
+    'Approximate memory of requests that wait to be written to the request log.',
     ['environment'],
     () =>
       Object.entries(requestLogs).map(
@@ -186,14 +192,14 @@ function addLimits(registry: Registry, { traffic, limiter, pausedMembers }: Metr
   addCounter(
     registry,
     'svc_factor_pauses_total',
-    'Pauses of members’ second factors after too many wrong codes.',
+    'Pauses of second factors after too many wrong codes.',
     [],
     () => [[{}, pausedMembers()]],
   )
   addCounter(
     registry,
     'svc_rate_limited_total',
-    'Requests refused for want of a token or a slot, by bucket.',
+    'Requests rejected because a rate or concurrency limit was exceeded, by bucket.',
     ['environment', 'bucket'],
     () =>
       Object.entries(traffic).flatMap(([environment, { limited }]) =>
@@ -207,39 +213,53 @@ function addLimits(registry: Registry, { traffic, limiter, pausedMembers }: Metr
   add(
     addGauge,
     'svc_limits_exact',
-    '1 while nodes share limits through Redis, 0 while each gives its share.',
+    '1 while nodes share limits through Redis, 0 while each node enforces its part.',
     (s) => (s.exact ? 1 : 0),
   )
-  add(addGauge, 'svc_limits_nodes', 'Nodes that lived when Redis was last asked.', (s) => s.nodes)
-  add(addCounter, 'svc_limits_fallbacks_total', 'How often Redis went away.', (s) => s.fallbacks)
-  add(addCounter, 'svc_limits_alone_total', 'Requests checked by the own share.', (s) => s.alone)
+  add(addGauge, 'svc_limits_nodes', 'Live nodes according to the last read from Redis.', (s) => s.nodes)
+  add(
+    addCounter,
+    'svc_limits_fallbacks_total',
+    'Number of times that Redis became unavailable.',
+    (s) => s.fallbacks,
+  )
+  add(
+    addCounter,
+    'svc_limits_alone_total',
+    'Requests checked against the part of this node instead of the shared limit.',
+    (s) => s.alone,
+  )
 }
 
 function addLoad(registry: Registry, { traffic, load, pools, storageFull }: MetricSources): void {
   addCounter(
     registry,
     'svc_requests_shed_total',
-    'Requests turned away because there was too much to do.',
+    'Requests rejected because of overload.',
     ['environment', 'reason'],
     () =>
       Object.entries(traffic).flatMap(([environment, { shed }]) => tally(shed, 'reason', { environment })),
   )
-  addGauge(registry, 'svc_overloaded', '1 while new requests are turned away.', [], () => [
-    [{}, load.overloaded() === undefined ? 0 : 1],
-  ])
-  addGauge(registry, 'svc_storage_full', '1 while the disk of the database is full.', [], () => [
+  addGauge(
+    registry,
+    'svc_overloaded',
+    '1 while new requests are rejected because of overload, otherwise 0.',
+    [],
+    () => [[{}, load.overloaded() === undefined ? 0 : 1]],
+  )
+  addGauge(registry, 'svc_storage_full', '1 while the disk of the database is full, otherwise 0.', [], () => [
     [{}, storageFull() ? 1 : 0],
   ])
-  addGauge(registry, 'svc_event_loop_late_seconds', 'How late the event loop was just now.', [], () => [
+  addGauge(registry, 'svc_event_loop_late_seconds', 'Event loop delay of the last sample.', [], () => [
     [{}, load.delayMs() / 1000],
   ])
-  addGauge(registry, 'svc_heap_used_ratio', 'Part of the heap in use that V8 allows.', [], () => [
+  addGauge(registry, 'svc_heap_used_ratio', 'Heap usage as a fraction of the V8 limit.', [], () => [
     [{}, load.heap()],
   ])
   addGauge(
     registry,
     'svc_database_pool',
-    'Connections, those that a transaction uses, transactions that wait, single statements under way, long ones under way and waiting.',
+    'Load of a database pool: open connections, connections in transactions (busy), waiting transactions, single statements in progress, long statements in progress and waiting.',
     ['pool', 'of'],
     () =>
       Object.entries(pools).flatMap(([pool, read]) =>

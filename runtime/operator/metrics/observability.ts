@@ -24,27 +24,27 @@ export interface ObservabilityParts {
   readonly settings: Pick<Settings, 'load' | 'timeouts' | 'requestLog'>
   readonly database: Pick<OpenDatabase, 'control' | 'sandbox' | 'live'>
   readonly log: Logger
-  /** Undefined where this node has the limits to itself. */
+  /** Undefined if the node does not share its limits. */
   readonly limiter: (() => LimiterState) | undefined
   readonly deliveries: DeliverySources
   readonly wallets: () => WalletSources
   readonly work: WorkSource
-  /** Absent: nothing of it is counted. */
+  /** Absent if changes are not counted. */
   readonly usage?: Pick<UsageMeter, 'droppedTouches'> | undefined
-  /** The process is about to stop. */
+  /** Whether the process is about to stop. */
   readonly isLeaving: () => boolean
 }
 
-/** What watches over a process while it serves. */
+/** Monitoring of a running process. */
 export interface Observability {
-  /** The requests of one environment. */
+  /** Starts monitoring the requests of an environment. */
   watch(environment: Environment, refuse: TrafficOptions['refuse']): Traffic
-  /** `/metrics` and `/readyz` of the console's listener. */
+  /** `/metrics` and `/readyz` of the console listener. */
   readonly pages: Router
   isReady(): Promise<boolean>
-  /** What is left out of the request log of one environment is counted. */
+  /** Counts the requests that an environment's request log drops. */
   watchRequestLog(environment: Environment, requestLog: NotedRequests): void
-  /** A member's codes are not looked at for a while, after too many wrong ones. */
+  /** Counts and logs that the codes of a sender are rejected for a while after too many wrong ones. */
   senderPaused(sender: PausedSender): void
   stop(): void
 }
@@ -60,7 +60,7 @@ export function createObservability(parts: ObservabilityParts): Observability {
     !isLeaving() && (await databasesAnswer([control, sandbox, live])) && (await storage.hasRoom())
   const requestLogs: Partial<Record<Environment, NotedRequests>> = {}
   const notCounted = (what: string) => (err: unknown) => {
-    log.warn({ err }, `${what} cannot be counted`)
+    log.warn({ err }, `Counting ${what} failed`)
     return undefined
   }
   let pausedSenders = 0
@@ -77,7 +77,7 @@ export function createObservability(parts: ObservabilityParts): Observability {
     deliveries,
     wallets,
     work,
-    setAside: () => countSetAside(control).catch(notCounted('rows that are set aside')),
+    setAside: () => countSetAside(control).catch(notCounted('rows that were set aside')),
     heldUpPayouts: () => listHeldUp(control).catch(notCounted('payouts that are held up')),
   })
   return {
@@ -105,7 +105,7 @@ export function createObservability(parts: ObservabilityParts): Observability {
     senderPaused({ until, ...sender }) {
       pausedSenders += 1
       const pause = { ...sender, until: new Date(until).toISOString() }
-      log.warn(pause, 'too many wrong codes: the codes of the sender are not looked at for a while')
+      log.warn(pause, 'Too many wrong codes; further codes of the sender are rejected until the given time')
     },
     stop() {
       load.stop()

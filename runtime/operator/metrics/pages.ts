@@ -6,7 +6,7 @@ export interface PagesParts {
   readonly isReady: () => Promise<boolean>
 }
 
-/** What those who run the service ask the console's listener. */
+/** Creates the console pages for operators: metrics and readiness. */
 export function createObservabilityPages({ registry, isReady }: PagesParts): Router {
   const router = express.Router({ caseSensitive: true, strict: true })
   router.get('/metrics', async (_request, response) => {

@@ -2,15 +2,15 @@ import type { Registry } from 'prom-client'
 import type { HeldUpRow } from '../held-up-payouts.ts'
 import { addQueriedGauge } from './series.ts'
 
-/** Asks the database what is held up; undefined if it does not answer. */
+/** Reads what is held up. Returns undefined if the database does not respond. */
 export type HeldUpSource = () => Promise<readonly HeldUpRow[] | undefined>
 
-/** Payouts that only an operator or a different answer gets on, and the accounts that sign nothing. */
+/** Adds the payouts that wait for an operator or a different response, and the accounts that cannot sign. */
 export function addPayouts(registry: Registry, read: HeldUpSource): void {
   addQueriedGauge(
     registry,
     'svc_payouts_held_up',
-    'Payouts that wait (up to 100 of each stage): to be signed, on a chain, at a bank; and accounts that sign nothing.',
+    'Held-up payouts by stage (up to 100 of each): signing, chain, bank; and accounts that cannot sign.',
     ['environment', 'stage'],
     async () => {
       const rows = await read()

@@ -2,12 +2,12 @@ import type { Database, Statement } from '../../database/database.ts'
 
 const PING: Statement = { text: 'SELECT 1' }
 
-/** Who asks whether we are ready wants to know soon. */
+/** Keeps the readiness probe fast. */
 const DEADLINE_MS = 2000
 
 /**
- * Whether every database answers, within two seconds. Redis is not asked after: without it limits are less exact, and
- * nothing else.
+ * Whether every database answers within `deadlineMs`, two seconds by default. Redis does not count: without it, limits
+ * are only less exact.
  */
 export async function databasesAnswer(
   databases: readonly Database[],

@@ -2,7 +2,7 @@ import { Counter, Gauge, type Registry } from 'prom-client'
 
 export type Labels = Readonly<Record<string, string | number>>
 
-/** A counter whose values are kept elsewhere. */
+/** Adds a counter whose values are read from elsewhere. */
 export function addCounter(
   registry: Registry,
   name: string,
@@ -22,7 +22,7 @@ export function addCounter(
   })
 }
 
-/** A gauge that is read where it is known. */
+/** Adds a gauge whose values are read from elsewhere. */
 export function addGauge(
   registry: Registry,
   name: string,
@@ -42,7 +42,10 @@ export function addGauge(
   })
 }
 
-/** A gauge that is asked for elsewhere. @param read gives undefined if it cannot be known now: then there is no series. */
+/**
+ * Adds a gauge whose values are read asynchronously. @param read returns undefined if the values are unknown; the gauge
+ * then has no series.
+ */
 export function addQueriedGauge(
   registry: Registry,
   name: string,
@@ -63,7 +66,7 @@ export function addQueriedGauge(
   })
 }
 
-/** One series for each value of a label. */
+/** Returns one series for each value of a label. */
 export function tally(counts: ReadonlyMap<string, number>, label: string, more: Labels = {}) {
   return [...counts].map(([value, count]) => [{ ...more, [label]: value }, count] as const)
 }

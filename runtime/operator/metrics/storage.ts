@@ -3,23 +3,23 @@ import type { Database, Statement } from '../../database/database.ts'
 import { codeOf, DISK_FULL, messageOf } from '../../database/errors.ts'
 
 /**
- * Whether the database has room to write. Asked after only once a request has met a full disk: it stays full for this
- * process until the probe can be written.
+ * Tracks whether the database has disk space. After a request has failed because the disk is full, it counts as full
+ * until a probe can write.
  */
 export interface Storage {
-  /** A statement failed; errors of another kind change nothing. */
+  /** Records the error of a failed statement. Ignores errors other than a full disk. */
   failed(error: unknown): void
   isFull(): boolean
-  /** Asks again where it is full, at most once a second. Gives whether there is room now. */
+  /** Whether there is space. While the disk counts as full, probes it at most once a second. */
   hasRoom(): Promise<boolean>
 }
 
-/** How long an answer of the probe stands. */
+/** How long the result of a probe is valid. */
 const PROBE_EVERY_MS = 1000
 
 /**
- * A table of its own always grows from nothing, where free space within another table would hide that the disk is full.
- * It is gone with its own commit. 2,000 rows are 16 pages, more than is ever allocated ahead.
+ * A new table must allocate space, whereas free space in an existing table would hide a full disk. The probe table
+ * disappears with its COMMIT. 2,000 rows fill 16 pages, more than PostgreSQL ever allocates ahead.
  */
 const PROBE: Statement = {
   text: `CREATE TEMP TABLE storage_probe ON COMMIT DROP AS
@@ -39,9 +39,9 @@ export function watchStorage(
     try {
       await database.query(PROBE)
       full = false
-      log.info('the database has room again')
+      log.info('The database has disk space again')
     } catch (error) {
-      log.warn({ err: error }, 'the database still has no room to write')
+      log.warn({ err: error }, 'The database still has no disk space')
     }
     probed = monotonic()
     probing = undefined
@@ -52,7 +52,7 @@ export function watchStorage(
       if (!full)
         log.error(
           { reason: messageOf(error) },
-          'the disk of the database is full: not ready until it can write',
+          'The disk of the database is full; this process is not ready until the database can write',
         )
       full = true
       probed = monotonic()
@@ -68,7 +68,7 @@ export function watchStorage(
   }
 }
 
-/** Errors of the database arrive as the cause of what says that it is unavailable. */
+/** Checks causes too, because database errors are wrapped in `DatabaseUnavailable`. */
 function hasCode(error: unknown, code: string): boolean {
   if (codeOf(error) === code) return true
   return error instanceof Error && error.cause !== undefined && hasCode(error.cause, code)

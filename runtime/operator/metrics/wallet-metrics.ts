@@ -3,7 +3,7 @@ import type { UpdateWorkerStats } from '../../passes/wallets/sync/apple/worker.t
 import type { FollowerStats } from '../../passes/wallets/sync/google/follower.ts'
 import { addCounter, addGauge, type Labels } from './series.ts'
 
-/** What keeps wallets at what passes are, of this process, by environment; none where nothing is sent. */
+/** Workers of this process that update wallets, by environment; empty if nothing is sent. */
 export interface WalletSources {
   readonly apple: Readonly<Record<string, { stats(): UpdateWorkerStats } | undefined>>
   readonly google: Readonly<Record<string, { stats(): FollowerStats }>>
@@ -11,7 +11,7 @@ export interface WalletSources {
 
 type MetricSeries = readonly (readonly [Labels, number])[]
 
-/** What became of pushes to devices and of resources at Google, and how far behind both are. */
+/** Adds the outcomes and the lag of pushes to Apple devices and of resources sent to Google. */
 export function addWallets(registry: Registry, wallets: () => WalletSources): void {
   const ofApple =
     (read: (stats: UpdateWorkerStats) => Readonly<Record<string, number>>, label?: string) => () =>
@@ -22,63 +22,63 @@ export function addWallets(registry: Registry, wallets: () => WalletSources): vo
   addCounter(
     registry,
     'svc_wallet_pushes_total',
-    'Devices of Apple’s told of changes, by how that ended.',
+    'Push notifications to Apple devices by outcome.',
     byOutcome,
     ofApple(({ outcomes }) => outcomes, 'outcome'),
   )
   addGauge(
     registry,
     'svc_wallet_pushes_under_way',
-    'Pushes under way.',
+    'Push notifications in progress.',
     by,
     ofApple(({ underWay }) => ({ underWay })),
   )
   addGauge(
     registry,
     'svc_wallet_push_tenants',
-    'Tenants of whom devices were to be told at the last look.',
+    'Tenants with pending push notifications at the last poll.',
     by,
     ofApple(({ tenants }) => ({ tenants })),
   )
   addGauge(
     registry,
     'svc_wallet_push_age_seconds',
-    'Age of the oldest change of those taken last; 0 while there is nothing to do.',
+    'Age of the oldest change in the last batch; 0 while there is nothing to do.',
     by,
     ofApple(({ waitedMs }) => ({ age: waitedMs / 1000 })),
   )
   addGauge(
     registry,
     'svc_wallet_queue_failing',
-    '1 while the queue of pushes cannot be read.',
+    '1 while the push queue cannot be read, otherwise 0.',
     by,
     ofApple(({ failing }) => ({ failing: failing ? 1 : 0 })),
   )
   addCounter(
     registry,
     'svc_google_resources_total',
-    'Classes and objects sent to Google Wallet, by what became of them.',
+    'Classes and objects sent to Google Wallet by outcome.',
     byOutcome,
     ofGoogle(({ sent }) => sent, 'outcome'),
   )
   addCounter(
     registry,
     'svc_google_visits_total',
-    'Visits to tenants on behalf of Google Wallet, by how they ended.',
+    'Visits to tenants for Google Wallet updates by outcome.',
     byOutcome,
     ofGoogle(({ visits }) => visits, 'outcome'),
   )
   addGauge(
     registry,
     'svc_google_events_behind',
-    'Events that Google Wallet does not know of, of the tenants found at the last look.',
+    'Events not yet sent to Google Wallet, for the tenants found at the last poll.',
     by,
     ofGoogle(({ behind }) => ({ behind })),
   )
   addGauge(
     registry,
     'svc_google_failing',
-    '1 while it cannot be read what to send to Google Wallet.',
+    '1 while the events for Google Wallet cannot be read, otherwise 0.',
     by,
     ofGoogle(({ failing }) => ({ failing: failing ? 1 : 0 })),
   )

@@ -3,10 +3,10 @@ import type { QueueWorkerStats } from '../../work/queue-worker.ts'
 import type { DeclaredWorker } from '../../work/workers.ts'
 import { addCounter, addGauge, type Labels } from './series.ts'
 
-/** Workers of this process; none if it has no such role. */
+/** Workers of this process; empty without the worker role. */
 export type WorkSource = () => readonly Pick<DeclaredWorker, 'name' | 'stats'>[]
 
-/** Turns of the workers of this process, the rows that wait for one, and whether the workers can work. */
+/** Adds the turns of the workers of this process, the waiting rows, and whether the workers fail. */
 export function addWork(registry: Registry, workers: WorkSource): void {
   const series =
     (read: (stats: QueueWorkerStats) => Readonly<Record<string, number>>, label?: string) => () =>
@@ -36,7 +36,7 @@ export function addWork(registry: Registry, workers: WorkSource): void {
   addGauge(
     registry,
     'svc_work_failing',
-    '1 while a worker cannot use the database.',
+    '1 while a worker cannot use the database, otherwise 0.',
     labels,
     series(({ failing }) => ({ failing: failing ? 1 : 0 })),
   )

@@ -1,12 +1,15 @@
 import type { Tenant } from './fair-queue.ts'
 
-/** Hands results on to whoever waits for them, so many of a tenant in a tick of the event loop. */
+/** Bounds the results that each tenant receives in one tick of the event loop. */
 export interface EventLoopTicks {
-  /** Calls `go` at once, or in a later tick when the tenant has had enough of this one. @param rows what the result holds. */
+  /**
+   * Calls `go` immediately, or in a later tick if the tenant has reached its limit in this one. @param rows number of
+   * rows of the result.
+   */
   hand(tenant: Tenant, rows: number, go: () => void): void
 }
 
-/** Rows that a tenant is given in one tick: a full page of a list, or the results of as many small reads. */
+/** Maximum number of rows per tenant and tick: a full list page, or an equivalent number of small reads. */
 const MAX_ROWS = 100
 
 interface Given {
@@ -15,8 +18,8 @@ interface Given {
 }
 
 /**
- * What follows on a result – showing rows, writing JSON, rendering events – holds up everybody for as long as it takes. So
- * after a page's worth a tenant's other results wait until the event loop has looked after everybody else.
+ * Work on a result, such as rendering rows, JSON or events, blocks the event loop for all tenants. After a page of
+ * rows, further results of the tenant wait for a later tick.
  */
 export function createEventLoopTicks(nextTick: (work: () => void) => void = setImmediate): EventLoopTicks {
   let given = new Map<Tenant, Given>()

@@ -1,41 +1,44 @@
-/** Who is next where tenants share a few places: in turn, each up to its share. It knows no connections and no clock. */
+/**
+ * Grants a limited number of places to tenants in turn, each up to its share. Independent of connections and clocks.
+ */
 
-/** Undefined: the service itself, for nobody in particular. */
+/** Undefined for work of the service itself. */
 export type Tenant = string | undefined
 
 export interface FairQueue {
-  /** Takes a place for the tenant and calls `start`: at once, or when its turn has come. */
+  /** Takes a place for the tenant and calls `start`: immediately if possible, otherwise when a place is granted. */
   acquire(tenant: Tenant, start: () => void): void
-  /** Gives up a `start` that waits; false when it has been called already. */
+  /** Cancels a waiting `start`. Returns false if it has already been called. */
   cancel(tenant: Tenant, start: () => void): boolean
-  /** Gives a place of the tenant's back; whoever is next gets it. */
+  /** Releases a place of the tenant and grants it to the next waiter. */
   release(tenant: Tenant): void
-  /** How many of the tenant wait. */
+  /** Number of waiting acquisitions of the tenant. */
   waiting(tenant: Tenant): number
-  /** Whether at least as many of the tenant wait as of each of those who wait, on average. */
+  /** Whether the tenant has at least as many waiting acquisitions as the average tenant that has any. */
   isCrowdedBy(tenant: Tenant): boolean
   readonly load: { readonly busy: number; readonly waiting: number }
 }
 
 export interface FairQueueOptions {
   readonly places: number
-  /** Places that one tenant has at most. The service itself is not bound by it. */
+  /** Maximum number of places for one tenant. The service itself has no limit. */
   readonly share: number | ((tenant: Tenant) => number)
 }
 
 interface Party {
   held: number
-  /** In the order in which they came. */
+  /** In order of arrival. */
   readonly waiting: Set<() => void>
 }
 
 /**
- * A tenant holds its share at most, and takes the last free place only while it holds none: so two tenants that hold on to
- * all they can get leave a place for a third. A place that is given back goes to the tenant that holds the fewest, in turn.
+ * A tenant holds at most its share, and takes the last free place only if it holds none. Two tenants that take as many
+ * as they can therefore leave a place for a third. A released place goes to the waiting tenant that holds the fewest;
+ * ties are resolved in turn.
  */
 export function createFairQueue({ places, share }: FairQueueOptions): FairQueue {
   const shareOf = typeof share === 'function' ? share : () => share
-  /** Those that hold a place or wait for one, in the order of their turns. */
+  /** Tenants that hold or wait for places, in order of their turns. */
   const parties = new Map<Tenant, Party>()
   const load = { busy: 0, waiting: 0 }
 
@@ -60,13 +63,13 @@ export function createFairQueue({ places, share }: FairQueueOptions): FairQueue 
   const serve = (tenant: Tenant, party: Party, start: () => void) => {
     party.held += 1
     load.busy += 1
-    // To the end of the turns.
+    // Moves the tenant to the end of the order.
     parties.delete(tenant)
     parties.set(tenant, party)
     start()
   }
 
-  /** Of those that wait and may take a place, the one that holds the fewest; the first in turn of several. */
+  /** Serves the waiting tenant that may take a place and holds the fewest; the first in order if several do. */
   const serveNext = () => {
     if (load.waiting === 0) return
     let next: readonly [Tenant, Party] | undefined
@@ -106,7 +109,7 @@ export function createFairQueue({ places, share }: FairQueueOptions): FairQueue 
     },
     release(tenant) {
       const party = parties.get(tenant)
-      if (!party || party.held === 0) throw new Error('a place is given back that nobody holds')
+      if (!party || party.held === 0) throw new Error('release() was called for a tenant that holds no place')
       party.held -= 1
       load.busy -= 1
       forget(tenant, party)

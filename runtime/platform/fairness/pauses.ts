@@ -1,23 +1,27 @@
-/** Items of a batch after which others are let in: so many take about a millisecond. */
+/** Items of a batch between two pauses. They take about a millisecond. */
 export const PAUSE_AFTER = 20
 
-/** Resolves when the event loop has looked after everybody else. */
+/** Yields to the event loop. Resolves after other pending work. */
 export function letOthersIn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }
 
-/** How long others wait for one step of work that is done in steps, in milliseconds. */
+/** Maximum length of one step, in milliseconds. */
 const STEP_MS = 5
 
-/** Long work on the event loop, in steps: between two items it is asked whether others are to be let in. */
+/** Divides long work on the event loop into steps. The work checks between two items whether to yield. */
 export interface Steps {
-  /** Whether the step has taken long enough. */
+  /** Whether the step has reached its maximum length. */
   readonly isOver: () => boolean
-  /** Lets others in; the next step begins then. */
+  /** Yields to the event loop, then starts the next step. */
   readonly next: () => Promise<void>
 }
 
-/** @example for (const item of many) { if (steps.isOver()) await steps.next(); work(item) } */
+/**
+ * Creates the steps for one piece of work.
+ *
+ * @example for (const item of many) { if (steps.isOver()) await steps.next(); work(item) }
+ */
 export function createSteps(): Steps {
   let end = performance.now() + STEP_MS
   return {

@@ -1,12 +1,12 @@
-/** Which tenants have been there lately, as far as it takes to know whether one is alone. */
+/** Tracks recent tenants, just enough to know whether a tenant is alone. */
 export interface Presence {
-  /** The tenant asks for something. */
+  /** Records a request of the tenant. */
   seen(tenantId: string): void
-  /** Whether nobody but the tenant has asked for anything lately: then what it does takes nothing from anybody. */
+  /** Whether no other tenant has sent a request recently, so that the work of this one delays no other. */
   isAlone(tenantId: string): boolean
 }
 
-/** Whoever comes more often than that is always reckoned with. */
+/** A tenant with requests more often than this counts as continuously present. */
 const LATELY_MS = 10_000
 
 interface TenantVisit {
@@ -14,12 +14,12 @@ interface TenantVisit {
   at: number
 }
 
-/** @param monotonic milliseconds that never run backwards. */
+/** @param monotonic returns milliseconds that never decrease. */
 export function createPresence(monotonic: () => number = () => performance.now()): Presence {
-  const nobody = (): TenantVisit => ({ tenantId: undefined, at: Number.NEGATIVE_INFINITY })
-  let newest = nobody()
-  /** The last visit of anybody but the newest. */
-  let other = nobody()
+  const noVisit = (): TenantVisit => ({ tenantId: undefined, at: Number.NEGATIVE_INFINITY })
+  let newest = noVisit()
+  /** The last visit of a tenant other than that of `newest`. */
+  let other = noVisit()
   return {
     seen(tenantId) {
       if (newest.tenantId !== tenantId) [newest, other] = [other, newest]

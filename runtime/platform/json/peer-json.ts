@@ -1,22 +1,25 @@
 import { scanJson } from './scan-json.ts'
 
 /**
- * Parses JSON that another system sent. Where an object names a member twice, readers take different ones, so such text
- * decides nothing.
+ * Parses JSON that a different system sent. Rejects objects with a repeated member, because parsers disagree on which
+ * one counts.
  *
- * @throws SyntaxError for text that is not JSON, and for an object with a member twice.
+ * @throws SyntaxError for text that is not JSON, and for an object with a repeated member.
  */
 export function parsePeerJson(text: string): unknown {
   const value: unknown = JSON.parse(text)
   if (scanJson(Buffer.from(text)).colons !== countColons(value))
-    throw new SyntaxError('an object has a member twice')
+    throw new SyntaxError('an object has a repeated member')
   return value
 }
 
-/** Members, and the colons within names and strings: what `scanJson` counts in text without repeated members. */
+/**
+ * Counts members and the colons in names and strings. `scanJson` returns the same number for text without repeated
+ * members.
+ */
 function countColons(value: unknown): number {
   let colons = 0
-  // A list of what is left, since text may be nested deeper than calls can be.
+  // A stack instead of recursion, because the text may be nested deeper than the call stack allows.
   const left = [value]
   while (left.length > 0) {
     const each = left.pop()

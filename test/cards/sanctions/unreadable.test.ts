@@ -64,7 +64,7 @@ test('the log and doctor name it', async () => {
     check: 'sanctions list',
     verdict: 'warn',
     words: expect.stringMatching(
-      /^OFAC SDN with 2 entries; 1 names can be matched only by the same spelling, the first in entry 7: RangeError: no such syllable/,
+      /^OFAC SDN with 2 entries; names that match only their exact spelling: 1, the first in entry 7: RangeError: no such syllable/,
     ),
   })
 })

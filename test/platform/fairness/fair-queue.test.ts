@@ -88,7 +88,7 @@ describe('a fair queue', () => {
 
   test('a fair queue keeps no place for a task that did not get it', () => {
     const queue = createFairQueue({ places: 1, share: 1 })
-    expect(() => queue.release('a')).toThrow(/nobody holds/)
+    expect(() => queue.release('a')).toThrow(/holds no place/)
     const start = () => {}
     queue.acquire('a', start)
     expect(queue.cancel('a', start)).toBe(false)

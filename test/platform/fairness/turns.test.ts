@@ -61,7 +61,7 @@ test.each(cases)('turns are given by order and count: $name', async ({ steps, wa
 describe('turns', () => {
   test('the giver of turns keeps nothing for what has not begun', () => {
     const turns = createTurns(createPresence())
-    expect(() => turns.release('a', 'read', 1, 1)).toThrow(/not begun/)
+    expect(() => turns.release('a', 'read', 1, 1)).toThrow(/has not started/)
   })
 
   test('the giver of turns rests after what a tenant did that wants more than fits, and after nothing else', async () => {
