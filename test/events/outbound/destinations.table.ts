@@ -7,7 +7,7 @@ const UNSEEN = 'invisible characters'
 const USERINFO = 'user name or password'
 const SHAPE = 'begins with http:// or https:// and a host'
 const PORT = 'must use port 80 or 443'
-const NAME = 'must name a host of the public internet'
+const NAME = 'must name a host on the public internet'
 const INVALID = 'must be a valid URL'
 const HOST = 'must contain a valid host name'
 
