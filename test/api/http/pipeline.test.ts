@@ -519,7 +519,7 @@ test('an answer that cannot be written is a fault of ours', async () => {
 test('a bucket that nobody has heard of stops the start', () => {
   const operations = [operation({ extensions: { rateLimit: 'reads' as 'read' } })]
   expect(() => createVersions([{ ...VERSION, operations }], {}, 'live', '')).toThrow(
-    'getThing: there is no rate bucket reads',
+    'getThing: x-rate-limit names an unknown bucket reads',
   )
 })
 
@@ -546,7 +546,7 @@ test('an operation that writes without an audit action is not served', () => {
     extensions: { scope: 'write', rateLimit: 'read' } as const,
   }
   expect(() => createVersions([{ ...VERSION, operations: [silent] }], {}, 'live', 'http://console')).toThrow(
-    'getThing: no audit action is declared',
+    'getThing: x-audit-action is missing',
   )
 })
 
