@@ -395,8 +395,8 @@ describe('what is there is looked up', () => {
 
   test.each([
     [['key', 'show', 'key_x'], 'no key key_x'],
-    [['user', 'disable', 'mem_x'], 'no user mem_x'],
-    [['user', 'reset', 'mem_x'], 'no user mem_x'],
+    [['user', 'disable', 'mem_x'], 'there is no user mem_x'],
+    [['user', 'reset', 'mem_x'], 'there is no user mem_x'],
     [['user', 'list', '--tenant', 'ten_x'], 'no tenant ten_x'],
     [['pin', 'list', '--tenant', 'ten_x'], 'no tenant ten_x'],
   ])('%j: a program is told what is not there', async (words, message) => {
@@ -439,7 +439,7 @@ const faults: readonly (readonly [number, readonly string[], RegExp])[] = [
   [2, ['tenant'], /Usage: admin tenant/],
   [2, ['tenant', 'destroy'], /unknown command 'destroy'/],
   [2, ['tenant', 'create'], /'--name <name>' not specified/],
-  [2, ['tenant', 'create', '--name', ' '], /a name has 1 to 200 characters/],
+  [2, ['tenant', 'create', '--name', ' '], /the name must have 1 to 200 characters/],
   [
     2,
     ['tenant', 'create', '--name', 'x', '--plan', 'gold'],
@@ -498,7 +498,7 @@ const faults: readonly (readonly [number, readonly string[], RegExp])[] = [
       '--scope',
       'read',
     ],
-    /has a fragment/,
+    /must not have a fragment/,
   ],
   [
     2,

@@ -158,7 +158,7 @@ describe('an invitation', () => {
 
   test.each([
     ['no address', 'nobody', 'No e-mail address'],
-    ['a member', 'OWNER@example.com', 'is a member already'],
+    ['a member', 'OWNER@example.com', 'is already a member'],
   ])('an invitation of %s is not made', async (_, email, why) => {
     const answer = await confirmed(`${MEMBERS}/invite`, `${MEMBERS}/invite`, { email, role: 'owner' })
     expect([answer.status, answer.text]).toEqual([422, expect.stringContaining(why)])
