@@ -141,7 +141,10 @@ describe('pins, limits and the clock', () => {
       '--version',
       '2025-06-01',
     )
-    expect(ending).toMatchObject({ code: 1, stderr: expect.stringMatching(/2025-06-01 ended at 2027-02-02/) })
+    expect(ending).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/2025-06-01 is past its sunset \(2027-02-02/),
+    })
     await one(`UPDATE control.clock SET offset_ms = 0 WHERE environment = 'live'`)
   })
 
@@ -457,7 +460,7 @@ const faults: readonly (readonly [number, readonly string[], RegExp])[] = [
   [2, ['key', 'create', ...TENANT, ...ENV, '--allow-ip', '10.0.0.0/33', '127.1'], /10\.0\.0\.0\/33, 127\.1/],
   [1, ['key', 'create', '--tenant', 'ten_x', ...ENV], /no tenant ten_x/],
   [1, ['key', 'revoke', 'key_x'], /no key key_x/],
-  [2, ['pin', 'set', ...TENANT, ...ENV, '--version', '2026-01-01'], /versions are 2025-06-01/],
+  [2, ['pin', 'set', ...TENANT, ...ENV, '--version', '2026-01-01'], /expected one of 2025-06-01/],
   [
     2,
     ['limit', 'lift', ...TENANT, ...ENV, '--bucket', 'nope', '--factor', '2', '--hours', '1'],
@@ -483,7 +486,7 @@ const faults: readonly (readonly [number, readonly string[], RegExp])[] = [
       '--scope',
       'read',
     ],
-    /is http beyond/,
+    /must use https/,
   ],
   [
     2,
@@ -515,7 +518,7 @@ const faults: readonly (readonly [number, readonly string[], RegExp])[] = [
     ],
     /Allowed choices are/,
   ],
-  [2, ['user', 'create', ...TENANT, '--email', 'nobody'], /no e-mail address/],
+  [2, ['user', 'create', ...TENANT, '--email', 'nobody'], /is not an email address/],
 ]
 
 test.each(faults)('admin exits with %i for the words %j', async (code, words, want) => {
