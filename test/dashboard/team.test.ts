@@ -206,7 +206,7 @@ describe('a member', () => {
   test('a member who is the last owner stays one; of two who demote each other, one', async () => {
     const page = `${MEMBERS}/${owner.memberId}`
     const refused = await confirmed(page, `${page}/role`, { role: 'viewer' })
-    expect([refused.status, refused.text]).toEqual([409, expect.stringContaining('keeps at least one owner')])
+    expect([refused.status, refused.text]).toEqual([409, expect.stringContaining('must have at least one owner')])
     await (await join(await invite('second@example.com', 'owner'))).send()
     const second = (await members()).find(({ email }) => email === 'second@example.com')!
     await owner.freshCode()
