@@ -230,7 +230,6 @@ function checkRole({ role, actor }: KnownCredential): void {
 const SCOPES = { any: 0, read: 1, write: 2, admin: 3 } as const
 const PLANS = { trial: 0, standard: 1, enterprise: 2 } as const
 
-/** Checks that the credential may call the operation. */
 export function authorize(credential: KnownCredential, route: ApiRoute): void {
   const { extensions } = route.operation
   if (credential.token) checkTokenScopes(credential.token.scopes, route.operation)

@@ -3,7 +3,6 @@ import type { Transactions } from '../database/pool/pool.ts'
 import type { Caller } from '../tenants/keys/caller.ts'
 import type { KnownCredential } from '../tenants/keys/credential-queries.ts'
 
-/** A new key, and the key that it replaces. */
 export interface RotatedKey {
   readonly id: string
   readonly replacesId: string
@@ -38,7 +37,6 @@ export interface AccountChanges {
   notifyNodes(): Promise<unknown>
 }
 
-/** The tenant whose account changes. */
 export interface AccountHolder extends Pick<KnownCredential, 'tenant' | 'space'> {
   /** Service time. */
   readonly now: number

@@ -187,7 +187,6 @@ function toApiError(
   return internalError()
 }
 
-/** Writes the headers and the body together. */
 function send(
   exchange: Exchange,
   allowance: Allowance,

@@ -31,7 +31,6 @@ export function limitTransport({ request, path }: ReceivedRequest, { versions }:
   }
 }
 
-/** Returns the maximum body size of an operation in bytes. */
 function limitOf(route: ApiRoute | undefined): number {
   const { bodyLimit } = route?.operation.extensions ?? {}
   return bodyLimit === undefined ? BODY_LIMIT : bodyLimit * MIB
@@ -148,7 +147,6 @@ function requireNothing(value: unknown): void {
   if (faults.length > 0) throw validationFailed(faults)
 }
 
-/** Validates each item of a batch separately. */
 function validateItems(
   each: Each,
   value: unknown,

@@ -40,7 +40,6 @@ export function freeAllowance({ clock }: ApiService): Allowance {
   return { allowed: true, resource: 'unauthenticated', limit, remaining: limit, reset, retryAfterMs: 0 }
 }
 
-/** Maximum number of open streams of a tenant on one node. */
 const MAX_STREAMS = 4
 
 /** Retry delay for a refused stream, in case that a different stream closes until then. */

@@ -177,7 +177,6 @@ function noAccount(): never {
 
 const NO_ACCOUNT: AccountActions = { rotateKeys: noAccount, changeBilling: noAccount, wipeSandbox: noAccount }
 
-/** The input of a handler, in canonical form. */
 export interface HandlerInput {
   readonly path: Readonly<Record<string, unknown>>
   readonly query: Readonly<Record<string, unknown>>

@@ -21,7 +21,6 @@ import type { ErrorCode } from './errors/errors.ts'
 import type { Context, Destinations, EndpointSecrets, Links } from './handler.ts'
 import type { ApiRoute, Versions, VersionTable } from './version-table.ts'
 
-/** The services that the stages of one environment's API use. */
 export interface ApiService {
   readonly environment: Environment
   readonly database: Pool
@@ -106,13 +105,11 @@ export interface Exchange extends ReceivedRequest {
   /** The version in which the answer is written: the current version until a different one is resolved. */
   answerVersion: VersionTable
   route: ApiRoute | undefined
-  /** Undefined until a token is taken. */
   allowance: Allowance | undefined
   /** The body as sent, in the caller's version. */
   body: unknown
   /** Whether the handler was called. If so, errors name fields as the canonical version does. */
   reached: boolean
-  /** Error code of the answer. */
   refusal: ErrorCode | undefined
 }
 
@@ -171,9 +168,7 @@ export interface Traffic {
   enter(exchange: Exchange): void
   /** Called after all work for a request has ended, answered or not. */
   leave(exchange: Exchange): void
-  /** Called when a request is being answered. */
   answered(exchange: Exchange, status: number): void
-  /** Called when the database could not serve a request. */
   databaseFailed(error: unknown): void
   readonly underWay: ReadonlySet<Exchange>
   tallies(): Iterable<OperationTally>
@@ -194,11 +189,9 @@ export interface RequestLog {
   note(exchange: Exchange, status: number, text: string | undefined): void
   /** Writes the recorded requests. Rejects if that fails; if the database is unavailable, the requests are kept. */
   flush(): Promise<void>
-  /** Writes the remaining requests when the process stops. */
   stop(): Promise<void>
   /** Approximate number of bytes that unwritten requests occupy. */
   waitingBytes(): number
-  /** Numbers of dropped requests, by reason. */
   readonly dropped: ReadonlyMap<Dropped, number>
 }
 

@@ -6,14 +6,12 @@ import type { Detail } from 'dateline/runtime'
 import { explain } from 'dateline/runtime/explain'
 import { MAX_DETAILS } from './errors/errors.ts'
 
-/** The OpenAPI document of one version. */
 export interface ApiDocument {
   readonly bytes: Buffer
   /** The parsed document; parsed at the first call. */
   parsed(): Readonly<Record<string, unknown>>
 }
 
-/** Reads the generated document of a version. */
 export function readDocument(version: string): ApiDocument {
   const bytes = readFileSync(new URL(`../../generated/${version}/openapi.json`, import.meta.url))
   let object: Readonly<Record<string, unknown>> | undefined

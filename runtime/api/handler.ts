@@ -67,7 +67,6 @@ export interface Context {
   readonly isRetry: boolean
 }
 
-/** Facts about the request itself. */
 export interface RequestFacts {
   readonly id: string
   /**
@@ -82,7 +81,7 @@ export interface RequestFacts {
   header(name: string): string | undefined
 }
 
-/** Parts for URLs in answers. */
+/** Base URL and tokens for links in answers. */
 export interface Links {
   /** Origin of this environment's API, without a trailing slash. */
   readonly baseUrl: string
@@ -91,9 +90,7 @@ export interface Links {
   readonly reports: ReportLinks
 }
 
-/** Events of the caller's tenant. */
 export interface RequestEvents {
-  /** Event types of the caller's version. */
   readonly types: ReadonlySet<string>
   /**
    * Records an event, which is written with the transaction. Call the typed `emit` of events/emit/emit.ts instead.
@@ -153,7 +150,6 @@ export interface Destinations {
   post(request: OutboundPost): Promise<OutboundResult>
 }
 
-/** Read access to the tenant's sandbox. */
 export interface Sandbox {
   readonly db: Database
   /** `tenant_id` of the tenant's rows. */
@@ -165,7 +161,6 @@ export interface PrepareContext extends Context {
   readonly destinations: Destinations
   /** The version that the tenant is pinned to in the environment. */
   readonly pin: string | null
-  /** Whether the tenant's business is verified. */
   readonly isVerified: boolean
   /**
    * Opens the tenant's sandbox with the key in `Service-Sandbox-Authorization`. Rejects with an `ApiError` if it is

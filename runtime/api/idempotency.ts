@@ -143,7 +143,6 @@ export function isStored(error: ApiError): boolean {
 /** Constraint that is violated if a response is already stored for the key. */
 export const ANSWERED_ALREADY = 'idempotency_answers_pkey'
 
-/** A stored response. */
 export interface StoredResponse {
   readonly fingerprint: Buffer
   readonly status: number

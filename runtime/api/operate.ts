@@ -12,10 +12,8 @@ import type { ApiService, RequestingMember } from './exchange.ts'
 import { runPipeline, splitTarget } from './pipeline.ts'
 import type { ServiceOperation } from './version-table.ts'
 
-/** Identifier of an operation of the newest version. */
 export type OperationId = keyof Handlers<unknown>
 
-/** A member, and the address of the member's browser. */
 export interface ActingMember extends RequestingMember {
   readonly address: string
 }

@@ -49,8 +49,8 @@ WITH last AS (
   VALUES ($1, $16::uuid, $17, $18, $19, $20, $21, $4)
   RETURNING status
 ), head AS (
-  -- The entry's hash covers that of the previous entry, which only the locked row knows. A space that was wiped meanwhile makes the
-  -- number null, and the transaction fails (`isSpaceWiped`).
+  -- The entry's hash covers that of the previous entry, which only the locked row contains. If the space was wiped meanwhile,
+  -- the number becomes null, and the transaction fails (`isSpaceWiped`).
   INSERT INTO audit_heads AS h (tenant_id, sequence, hash, wipes)
   SELECT $1, 1, sha256($2::bytea || 'null' || $3::bytea), coalesce($15::integer, 0) FROM last, stored
   ON CONFLICT (tenant_id) DO UPDATE SET

@@ -133,7 +133,6 @@ function entryOf(call: ApiCall, environment: Environment) {
   } as const
 }
 
-/** Enqueues the entries that the handler added. */
 function enqueueFurtherEntries({ db, service, call }: Writing, entries: readonly FurtherEntry[]): void {
   for (const { action, targetId } of entries) {
     const entry = {
@@ -208,7 +207,6 @@ function eventValues({ id, type, version, body, source, created, recipients }: R
 
 /** What a request writes in addition to its events and the writes of its handler. */
 interface OutcomeToWrite {
-  /** Space in which the response is stored. */
   readonly space: string
   readonly entry: AuditEntry
   /** Undefined without an Idempotency-Key. */

@@ -20,12 +20,10 @@ export interface LoggedRequest {
   readonly method: string
   /** Path and query, undecoded. */
   readonly target: string
-  /** Path of the target. */
   readonly path: string
   readonly operation: string | null
   readonly version: string
   readonly status: string
-  /** Error code of the answer. */
   readonly code: string | null
   readonly key_id: string
   readonly address: string
@@ -38,7 +36,6 @@ export interface WholeRequest extends LoggedRequest {
 }
 
 export interface RequestToLog extends WholeRequest {
-  /** Space of the tenant. */
   readonly space: string
 }
 
@@ -96,10 +93,8 @@ export interface FoundRequests extends Records<LoggedRequest> {
 
 type FilteredColumn = 'id' | 'status' | 'path' | 'key_id' | 'operation' | 'method'
 
-/** A column and its allowed values. */
 type ColumnFilter = readonly [column: FilteredColumn, values: readonly string[]]
 
-/** Columns with an index. */
 const INDEXED: ReadonlySet<FilteredColumn> = new Set(['id', 'status', 'path', 'key_id'])
 
 /**

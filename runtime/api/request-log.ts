@@ -25,7 +25,6 @@ const CHUNKED_BYTES = 64 * 1024
 
 const FLUSH_MS = 1000
 
-/** Rows of one statement. */
 const BATCH = 250
 
 interface NotedRequest {

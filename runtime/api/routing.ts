@@ -174,7 +174,6 @@ export function resolveVersion(
   return version
 }
 
-/** Refuses a version that is past its sunset. */
 export function requireSupported(
   { now }: ReceivedRequest,
   version: VersionTable,

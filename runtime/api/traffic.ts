@@ -20,7 +20,6 @@ export interface TrafficOptions {
   readonly databaseFailed: (error: unknown) => void
   /** Whether too many statements wait for the database, and at least half of them belong to the tenant. */
   readonly crowdedBy: (tenantId: string) => boolean
-  /** Answers a request that took too long. */
   readonly refuse: (exchange: Exchange, error: Error) => void | Promise<void>
 }
 

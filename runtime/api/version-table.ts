@@ -52,13 +52,11 @@ export interface Versions {
   readonly all: readonly VersionTable[]
   readonly current: VersionTable
   find(name: string): VersionTable | undefined
-  /** Returns the URL of the documentation of an error code. */
   docUrl(code: string): string
   /** Returns the oldest version that is supported at that time. */
   successor(now: number): VersionTable
 }
 
-/** What the documents declare about an operation that writes. */
 export interface WriteRules {
   /** Name of the action in the audit log. */
   readonly auditAction: string

@@ -26,7 +26,6 @@ export interface DueParts extends WorkerParts {
   readonly wakeUpChannel: WakeUpChannel
 }
 
-/** A row that is due. */
 export interface Due {
   readonly tenant_id: string
   /** Absent if the work is for the tenant as a whole. */

@@ -13,7 +13,6 @@ export interface WiperOptions {
   readonly database: { readonly control: Database; readonly sandbox: Pool }
   readonly clock: Pick<Clock, 'machine'>
   readonly log: Logger
-  /** Maximum number of rows deleted in one transaction. */
   readonly batch?: number
   /** Milliseconds after a wipe in which work in progress may still write to the old space. */
   readonly graceMs?: number

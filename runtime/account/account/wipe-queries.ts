@@ -108,7 +108,6 @@ const WIPED: readonly WipedTable[] = [
   ...NAMED.filter(({ isLate }) => isLate),
 ]
 
-/** Tables whose rows of the tenant a wipe deletes. */
 export const WIPED_TABLES = WIPED.map(({ name }) => name)
 
 /** Wiped tables whose records callers can see. */

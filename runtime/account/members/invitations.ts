@@ -15,7 +15,6 @@ import { checkEmail, type MemberRole } from './users.ts'
 /** Milliseconds that a link is valid. */
 export const INVITATION_MS = 72 * 3_600_000
 
-/** Maximum number of open invitations of a tenant. */
 const MAX_OPEN = 100
 
 const LINK = /^(ten_[0-9a-z]{26})\.([0-9a-f]{64})$/
@@ -156,7 +155,6 @@ export function withdrawInvitationsOf(tx: Database, tenantId: string, memberId: 
   return tx.query(WITHDRAW_OF, [tenantId, memberId])
 }
 
-/** The invitation of a link. */
 export interface OpenInvitation {
   readonly tenantId: string
   readonly digest: Buffer

@@ -16,7 +16,6 @@ export interface OauthClientInput {
   readonly environment: Environment
   readonly redirectUris: readonly string[]
   readonly scopes: readonly string[]
-  /** Whether the client gets a secret. */
   readonly confidential: boolean
 }
 

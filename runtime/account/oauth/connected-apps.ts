@@ -24,7 +24,6 @@ interface ConnectedAppRow {
   readonly created: number
 }
 
-/** An app that a member has allowed to act for the tenant. */
 export interface ConnectedApp extends Omit<ConnectedAppRow, 'created'> {
   readonly created: string
 }

@@ -35,7 +35,6 @@ type Members = Readonly<Record<string, unknown>>
 const isObject = (value: unknown): value is Members =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Reads only own members: a name may be `constructor`. */
 const own = (value: Members, name: string): unknown => (Object.hasOwn(value, name) ? value[name] : undefined)
 
 /** Returns JSON. A long value is truncated and gets a digest, so that two different values still look different. */

@@ -18,7 +18,6 @@ export type PromotableType = components['schemas']['PromotableType']
 export interface Promotable {
   /** The members that a copy shares with its source. */
   readonly content: Readonly<Record<string, unknown>>
-  /** Returns the rules of live that a copy would violate. */
   check(context: PrepareContext): Promise<readonly Detail[]>
   /** Writes a copy. Returns its ID. */
   copy(context: Context): Promise<string>

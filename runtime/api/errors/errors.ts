@@ -13,7 +13,6 @@ export interface ErrorParts {
   readonly extras?: Readonly<Record<string, string>>
   /** Response headers; names and values alternate. */
   readonly headers?: readonly string[]
-  /** Whether the refusal costs no token. */
   readonly isFree?: boolean
   /** Whether the details name fields in the caller's version, not in the canonical version. */
   readonly asSent?: boolean

@@ -63,7 +63,7 @@ const LINGER_MS = 1000
 
 /**
  *
- * Handles `clientError` of a server: answers with JSON and closes the connection.
+ * Answers an unreadable request with JSON, and closes the connection. Listens to `clientError` of a server.
  *
  * @param pending responses that the connection still waits for, oldest first.
  */
@@ -88,7 +88,7 @@ export function refuseClient(
   write(socket, REFUSALS[code] ?? UNREADABLE)
 }
 
-/** Handles `connect` of a server. */
+/** Refuses a CONNECT request. Listens to `connect` of a server. */
 export function refuseTunnel(_request: IncomingMessage, socket: Duplex): void {
   write(socket, NO_TUNNEL)
 }

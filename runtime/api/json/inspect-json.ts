@@ -2,7 +2,6 @@ import type { Detail } from 'dateline/runtime'
 import { joinField } from 'dateline/runtime/parameters'
 import { malformedJson } from '../errors/errors.ts'
 
-/** Maximum nesting of objects and arrays. */
 const MAX_DEPTH = 32
 
 /** Counter for a walk through a value. */

@@ -5,7 +5,6 @@ import { parseInstant } from '../../platform/instants.ts'
 import { invalidParameter } from '../errors/errors.ts'
 import type { Cursors } from './cursors.ts'
 
-/** Parameters of every list. */
 export interface ListQuery extends CreatedQuery {
   readonly limit?: number
   readonly starting_after?: string
@@ -84,7 +83,6 @@ export function showList<Row extends { readonly id: string; readonly created: nu
   return { data: rows.map(show), has_more: hasMore, next_cursor: next }
 }
 
-/** What a list needs from the context of its request. */
 export interface ListContext {
   readonly caller: { readonly space: string }
   readonly db: Database

@@ -18,7 +18,6 @@ export interface Agenda {
   takePlans(limit: number, busy: ReadonlySet<string>): readonly string[]
   takeClaims(busy: ReadonlySet<string>): readonly string[]
   readonly isEmpty: boolean
-  /** Cancels the scheduled tasks. */
   stop(): void
 }
 

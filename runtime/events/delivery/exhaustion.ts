@@ -23,7 +23,6 @@ export interface ExhaustionOptions {
   readonly readPin: (tenantId: string) => Promise<string | null>
 }
 
-/** The failure of a delivery's last attempt. */
 export interface Exhaustion {
   readonly completion: AttemptCompletion
   readonly endpointId: string

@@ -18,7 +18,6 @@ const LIFTS: Statement = {
           WHERE environment = $1 AND bucket = 'webhooks_outbound' AND expires_at > now()`,
 }
 
-/** Delivery rates of the tenants of one environment. */
 export interface DeliveryRates {
   /** Reads the lifts if the last read is more than 5 s ago. Rejects if the database cannot be read. */
   refresh(): Promise<void>

@@ -34,7 +34,6 @@ import {
  */
 export type RecordedStatus = AttemptCompletion['status'] | 'stale' | 'disabled'
 
-/** Records the ends of attempts. */
 export interface Recorder {
   /** @param outcome undefined if the attempt was not to be sent. @param attemptedAt service time. */
   record(
@@ -49,7 +48,6 @@ export interface Recorder {
   abandon(): void
 }
 
-/** An attempt that is being sent, and the token of its lease. */
 export interface UnderWay {
   readonly claimed: LeasedAttempt
   readonly token: string

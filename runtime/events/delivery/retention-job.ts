@@ -26,7 +26,6 @@ export interface RetentionOptions {
   readonly log: Logger
   /** Days that live events and their attempts are kept. Only whole partitions are dropped. */
   readonly days?: number
-  /** Days that live scans are kept. */
   readonly scanDays?: number
 }
 

@@ -29,7 +29,6 @@ function headersOf(claimed: LeasedAttempt, signature: string): Record<string, st
   }
 }
 
-/** Unsealed secrets that are cached. */
 const MAX_OPEN_SECRETS = 1000
 
 /** Caches unsealed values. Clears the cache when it is full. */

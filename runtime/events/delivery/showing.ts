@@ -2,7 +2,6 @@
 export interface OpenAttempts<Attempt> {
   began(attempt: Attempt): void
   ended(attempt: Attempt): void
-  /** Removes all attempts. */
   stop(): void
 }
 

@@ -60,7 +60,6 @@ export interface WorkerStats {
   readonly attempts: Readonly<Record<RecordedStatus | 'lost', number>>
   /** Milliseconds between the due time of the attempt claimed last and its claim; service time. */
   readonly latenessMs: number
-  /** Whether the last read of the queue failed. */
   readonly failing: boolean
 }
 
@@ -94,7 +93,6 @@ const SHOWN_AFTER_MS = 200
  */
 const MAX_REST_MS = 10
 
-/** Tenants for which one statement plans or claims. */
 const TENANTS_PER_STATEMENT = 64
 
 /**

@@ -65,7 +65,6 @@ export function renderingVersion(
   return version.name
 }
 
-/** How a tenant's events are rendered. */
 export interface RenderingScope {
   /** The version that the tenant is pinned to in the environment; null if there is no pin. */
   readonly pin: string | null

@@ -122,9 +122,7 @@ export async function readEvent(
   return rows[0]
 }
 
-/** An event with the source that it was rendered from. */
 export interface StoredEvent extends EventRow {
-  /** Version in which the event was rendered. */
   readonly version: string
   /** The event in canonical form; null if `body` is in canonical form. */
   readonly source: { readonly data: Members; readonly before?: Members } | null
@@ -208,7 +206,6 @@ export async function readEventsAfter(
   return (await db.query<SequencedEvent>(READ_AFTER, [tenantId, after, limit])).rows
 }
 
-/** An event that is ready to be written. */
 export interface RenderedEvent extends EmittedEvent {
   /** The event in canonical form; absent if `body` is in canonical form. */
   readonly source?: { readonly data: unknown; readonly before?: unknown }
@@ -233,6 +230,5 @@ export interface EmittedEvent {
   readonly id: string
   readonly type: string
   readonly version: string
-  /** The event as JSON. */
   readonly body: string
 }

@@ -7,13 +7,11 @@ import type { Environment } from '../../platform/environment.ts'
 import { readEventsAfter, type SequencedEvent } from './queries.ts'
 import type { WakeUps } from './wake-ups.ts'
 
-/** A position in the tenant's sequence of events. */
 export interface StreamStart {
   readonly sequence: number
   readonly id: string
 }
 
-/** Opens live streams of a tenant's events. */
 export interface EventStreams {
   /** Yields one server-sent event for each event after the given position, until the client disconnects. */
   open(options: {

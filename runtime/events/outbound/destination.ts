@@ -17,7 +17,6 @@ export interface Destination {
   readonly port: number
   /** Value of the `Host` header (RFC 9112 §3.2), with the port only if it is not the default of the scheme. */
   readonly authority: string
-  /** Path and query, as sent in the request. */
   readonly path: string
 }
 

@@ -34,7 +34,6 @@ export interface ExchangeResponse {
   readonly status: number
   /** The first 4 KiB as text. Invalid UTF-8 and NUL are U+FFFD. */
   readonly body: string
-  /** `Retry-After` and `Cache-Control`, if the response has them. */
   readonly retryAfter?: string
   readonly cacheControl?: string
 }

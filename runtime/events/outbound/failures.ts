@@ -7,7 +7,6 @@
  */
 export type OutboundFailureKind = 'timeout' | 'connection' | 'tls' | 'dns' | 'blocked' | 'response'
 
-/** The stage that a request has reached. */
 export type Phase = 'connecting' | 'handshake' | 'waiting' | 'reading'
 
 /** Why a request failed, in words for the tenant. */

@@ -76,7 +76,6 @@ export interface OutboundOptions {
   readonly ca?: string
   /** Milliseconds for the whole request, from DNS to the last byte of the response. */
   readonly deadlineMs?: number
-  /** Value of the `User-Agent` header. */
   readonly userAgent?: string
 }
 

@@ -5,7 +5,6 @@ import { type AuditRow, readAuditChain, readAuditHead } from '../audit/queries.t
 import { ControlError, type Operator } from './change.ts'
 import { requireTenant } from './tenants.ts'
 
-/** Entries that one query reads. */
 const BATCH = 1000
 
 export interface VerifiedChain {

@@ -6,7 +6,6 @@ import { newId } from '../../platform/ids.ts'
 import { appendAuditIn } from '../audit/queries.ts'
 import type { Clock } from '../clock/clock.ts'
 
-/** Dependencies of operator actions. */
 export interface Operator {
   /** The owner's pool. */
   readonly control: Pool

@@ -35,7 +35,6 @@ export interface Factors {
   complete(token: string, confirmation: Confirmation): Promise<ChallengeCompletion>
 }
 
-/** The request that contained a code. */
 export interface RequestOrigin {
   readonly actorType: 'key' | 'token'
   readonly requestId: string
@@ -56,7 +55,6 @@ export interface Confirmation {
   readonly email: string
   readonly password: string
   readonly code: string
-  /** Client address. */
   readonly ip: string
 }
 
@@ -71,7 +69,6 @@ const TOKEN_MS = 10 * 60_000
 
 const MAX_FAILURES = 5
 
-/** Maximum number of open pages of one key. */
 const MAX_OPEN = 20
 
 const STEP_MS = 30_000

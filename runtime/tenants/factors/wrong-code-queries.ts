@@ -45,7 +45,7 @@ const TAKE_BACK: Statement = {
          WHERE tenant_id = $1 AND member_id = $2`,
 }
 
-/** Uncounts a code that was not an attempt at the sender's own code. */
+/** Removes a code from the count, because it was not an attempt at the sender's own code. */
 export function takeBackCode(db: Database, tenantId: string, sender: string): Promise<unknown> {
   return db.query(TAKE_BACK, [tenantId, sender])
 }
@@ -97,7 +97,7 @@ const SWEEP: Statement = {
          WHERE (paused_until IS NULL OR paused_until <= $1) AND NOT EXISTS (SELECT FROM unnest(recent) AS at WHERE at > $1)`,
 }
 
-/** Deletes counts that no longer matter, of all tenants. */
+/** Deletes expired counts of all tenants. */
 export function sweepWrongCodes(db: Database, by: number): Promise<unknown> {
   return db.query(SWEEP, [toTimestamp(by)])
 }

@@ -31,7 +31,7 @@ export interface CountedCode {
   /** False if the sender is paused; the code must then not be checked. */
   readonly isAdmitted: boolean
   right(): Promise<void>
-  /** Uncounts the code, because it was not an attempt at this sender's code. */
+  /** Removes the code from the count, because it was not an attempt at this sender's code. */
   takeBack(): Promise<void>
   wrong(origin: CodeOrigin): Promise<void>
 }
@@ -100,7 +100,7 @@ export function createWrongCodes(
   }
 }
 
-/** Verifies a password. If the verification itself fails, uncounts the codes, because the member made no mistake. */
+/** Verifies a password. If the verification itself fails, the codes do not count, because the member made no mistake. */
 export async function judge(codes: readonly CountedCode[], verify: () => Promise<boolean>): Promise<boolean> {
   try {
     return await verify()

@@ -45,7 +45,6 @@ export interface Allowance {
   readonly remaining: number
   /** Seconds since the epoch at which the bucket is full again. */
   readonly reset: number
-  /** 0 if the request is allowed. */
   readonly retryAfterMs: number
 }
 
@@ -61,7 +60,6 @@ export interface Meter {
   running: number
 }
 
-/** Result of acquiring a slot and a token. */
 export interface Grant {
   readonly allowance: Allowance
   /** Releases the slot; call it once. Undefined if no slot was acquired. */

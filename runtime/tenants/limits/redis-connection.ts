@@ -16,7 +16,6 @@ import { createClient } from '@redis/client'
 import { messageOf } from '../../database/errors.ts'
 import type { Script } from './scripts.ts'
 
-/** Redis is currently unavailable. */
 export class RedisAway extends Error {
   override name = 'RedisAway'
 }

@@ -15,7 +15,6 @@ import {
 import { connectRedis, type RedisConnection } from './redis-connection.ts'
 import { ACQUIRE, BEAT, DEPART, RELEASE, RENEW } from './scripts.ts'
 
-/** The state of the shared limits on this node. */
 export interface LimiterState {
   /** Whether limits are exact across nodes. If not, each node enforces its share. */
   readonly exact: boolean

@@ -5,9 +5,7 @@ import { type Counter, createCounter } from './counter.ts'
 
 /** A request that version changes altered. */
 export interface TouchedRequest {
-  /** Space of the tenant. */
   readonly space: string
-  /** Version of the answer. */
   readonly version: string
   /** Whether the request named its version in the header. */
   readonly named: boolean
@@ -19,7 +17,6 @@ export interface TouchedRequest {
   readonly at: number
 }
 
-/** Counts of a change on one day. */
 interface TouchLine {
   readonly space: string
   readonly version: string

@@ -24,7 +24,6 @@ export interface LeasedAttempt {
   readonly event_type: string
   readonly event_version: string
   readonly body: string
-  /** When the event was emitted. */
   readonly emitted_at: number
 }
 

@@ -19,7 +19,6 @@ export interface FoundAttempt extends LeasedAttempt {
   readonly served: string
   /** Whether the queue has attempts without a lease. */
   readonly idle: boolean
-  /** Status of the endpoint. */
   readonly status: 'enabled' | 'disabled'
   /** Whether the attempt is made immediately. */
   readonly leased: boolean

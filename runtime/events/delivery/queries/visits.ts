@@ -54,7 +54,6 @@ function visitValues(request: VisitRequest): unknown[] {
   ]
 }
 
-/** What a visit planned for a tenant. */
 export interface PlanningVisit {
   /** Whether unplanned events remain. */
   readonly more: boolean
@@ -144,7 +143,6 @@ async function planForOne(pool: Pool, request: VisitRequest): Promise<PlannedAtt
  */
 export const PARTITION_WIDTH = 64
 
-/** What a claim found for a tenant. */
 export interface ClaimVisit {
   readonly claimed: number
   /** Tokens in the tenant's bucket before the claim. */
