@@ -309,7 +309,7 @@ async function checkFactor(call: ApiCall, { factors, environment, consoleUrl }: 
   const message =
     sent === undefined
       ? 'This operation requires a second factor. Send a new code from your authenticator app in Service-Factor, or open challenge_url to get a value for it.'
-      : 'The value of Service-Factor is wrong, already used, or for a different request. Open challenge_url to get a new one.'
+      : 'The second factor in Service-Factor is wrong, already used, or for a different request. Open challenge_url to get a new one.'
   const token = await factors.challenge(subject)
   throw forbidden('factor_required', message, { challenge_url: `${consoleUrl}/challenges/${token}` })
 }

@@ -42,7 +42,7 @@ export function freeAllowance({ clock }: ApiService): Allowance {
 
 const MAX_STREAMS = 4
 
-/** Retry delay for a refused stream, in case that a different stream closes until then. */
+/** Retry delay for a refused stream. By then, one of the open streams may have closed. */
 const STREAM_RETRY_MS = 1000
 
 /**

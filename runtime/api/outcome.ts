@@ -53,7 +53,7 @@ export function enqueueSuccess(
   const { events, auditEntries, newSpace } = effects
   const { distributed } = service.database
   const concernsBoth = rules.account === 'whole'
-  // Called when the entry is written, because entries of the same instant are listed by identifier.
+  // Called only when the entry is written: entries of the same instant are listed in the order of their identifiers.
   const describe = () =>
     describeOutcome(writing, { status, text, targetId: idOf(body), outcome: 'succeeded', newSpace })
   if (auditEntries.length === 0 && newSpace === undefined && !concernsBoth) {

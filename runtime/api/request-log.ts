@@ -104,9 +104,7 @@ export function createRequestLog(parts: RequestLogParts): RequestLog {
     return running
   }
   const timer = setInterval(() => {
-    flush().catch((err) =>
-      log.warn({ err }, 'requests not written to the request log; the next flush tries again'),
-    )
+    flush().catch((err) => log.warn({ err }, 'requests not written to the request log'))
   }, flushMs).unref()
   return {
     note(exchange, status, text) {

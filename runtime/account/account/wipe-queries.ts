@@ -181,7 +181,7 @@ export interface WipedSpace {
 
 /** A concurrent wipe came first. The error is the same as for any other write in the old space. */
 function wipedAlready(): Error {
-  return Object.assign(new Error('the space was wiped already'), {
+  return Object.assign(new Error('the space was already wiped'), {
     code: NOT_NULL_VIOLATION,
     table: 'audit_heads',
   })

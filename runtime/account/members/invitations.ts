@@ -101,7 +101,8 @@ export async function invite(operator: Operator, input: InvitationInput): Promis
       email,
       toTimestamp(now),
     ])
-    if (rows[0]?.is_member) throw new ControlError('conflict', `${email} is already a member`)
+    if (rows[0]?.is_member)
+      throw new ControlError('conflict', `the address ${email} already belongs to a member`)
     if ((rows[0]?.open ?? 0) >= MAX_OPEN) {
       throw new ControlError(
         'conflict',
@@ -207,7 +208,7 @@ export async function acceptInvitation(
     })
   } catch (error) {
     if (codeOf(error) !== UNIQUE_VIOLATION) throw error
-    throw new ControlError('conflict', 'a member with this email address already exists', { cause: error })
+    throw new ControlError('conflict', 'the address already belongs to a member', { cause: error })
   }
 }
 

@@ -232,7 +232,7 @@ export function changeRole(
  * member's API keys keep working and get a new owner.
  *
  * @param heir the member who gets the keys.
- * @throws ControlError `not_found`; `conflict` for the last owner, and if a member tries to remove itself.
+ * @throws ControlError `not_found`; `conflict` for the last owner, and if `id` and `heir` are the same member.
  */
 export function removeMember(operator: Operator, tenantId: string, id: string, heir: string): Promise<void> {
   if (id === heir) throw new ControlError('conflict', 'you cannot remove yourself: ask a different owner')

@@ -25,7 +25,7 @@ const EMAIL = /^[^\s@]{1,64}@[^\s@.]+(\.[^\s@.]+)+$/
 export function checkEmail(text: string): string {
   const email = text.trim()
   if (!EMAIL.test(email) || email.length > 254)
-    throw new ControlError('invalid', `${email} is not an email address`)
+    throw new ControlError('invalid', `the email address is not valid: ${email}`)
   return email
 }
 

@@ -36,7 +36,7 @@ const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]'])
  * Returns why a redirect URI is not allowed (RFC 6749, section 3.1.2; OAuth 2.1, section 2.3); undefined if it is.
  */
 function faultOf(uri: string, environment: Environment): string | undefined {
-  if (!URL.canParse(uri)) return 'is not an absolute URI'
+  if (!URL.canParse(uri)) return 'must be an absolute URI'
   const url = new URL(uri)
   if (uri.includes('#')) return 'must not have a fragment'
   if (url.username || url.password) return 'must not contain a user name or password'

@@ -91,10 +91,10 @@ function configure(parts: ProviderParts): Configuration {
   }
 }
 
-/** Always prompts for consent. Oidc-provider does not know who is signed in: the dashboard checks that. */
+/** Always prompts for consent. The dashboard, not oidc-provider, checks who is signed in. */
 function alwaysAsk() {
   const { Prompt, Check } = interactionPolicy
-  const asked = new Check('consent_given', 'a member has to consent', 'interaction_required', (ctx) =>
+  const asked = new Check('consent_given', 'a member must consent', 'interaction_required', (ctx) =>
     ctx.oidc.result?.consent ? Check.NO_NEED_TO_PROMPT : Check.REQUEST_PROMPT,
   )
   return [new Prompt({ name: 'consent', requestable: true }, asked)]
@@ -132,7 +132,7 @@ function narrowScopes({ Grant, RefreshToken }: Provider): void {
   })
 }
 
-/** Adds the challenge that a 401 must have (RFC 9110, section 15.5.2). Oidc-provider omits it. */
+/** Adds the challenge that a 401 must have (RFC 9110, section 15.5.2). The library omits it. */
 function challengeClients(provider: Provider): void {
   provider.use(async (ctx, next) => {
     await next()

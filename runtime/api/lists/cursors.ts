@@ -76,7 +76,7 @@ function describeForeign(scope: CursorScope, fits: (mac: Mac) => boolean): strin
   const order = orderOf(query)
   const other = ORDERS.find((each) => each !== order)!
   if (fits(macOf(scope, operationId, other, filters))) {
-    return `was made for order ${other}, and this request asks for ${order}`
+    return `was made for order ${other}, but this request has order ${order}`
   }
   for (const list of lists) {
     if (!ORDERS.some((each) => fits(macOf(scope, list, each, [])))) continue

@@ -24,7 +24,7 @@ export type TypedEvent<Type extends keyof EventPayloads> = {
   readonly recipients?: NewEvent['recipients']
 } & (Type extends ChangeType ? { readonly before: EventPayloads[Type]['data'] } : { readonly before?: never })
 
-/** Collects the events of a transaction. The context of a request is one, and so is the collector of a worker. */
+/** Collects the events of a transaction: the context of a request, or the collector of a worker. */
 export interface EventSink {
   emit(event: NewEvent): EmittedEvent | undefined
 }

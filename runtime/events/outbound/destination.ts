@@ -110,7 +110,7 @@ function checkName(name: string): string | undefined {
 function checkSpelling(address: string, text: string): string | undefined {
   const written = SHAPE.exec(text)?.[1] ?? ''
   const plain = isIP(address) === 6 || written === address || written.startsWith(`${address}:`)
-  return plain ? undefined : `must spell its address plainly, as ${address}`
+  return plain ? undefined : `must write its IP address as ${address}`
 }
 
 function checkKnown(address: string, allow: Networks): string | undefined {

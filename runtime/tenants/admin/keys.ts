@@ -117,7 +117,7 @@ export function readNetworks(texts: readonly string[]): readonly string[] {
   if (bad.length > 0) {
     throw new ControlError(
       'invalid',
-      `${bad.join(', ')} is not an IP address or network: expected a form such as 10.0.0.0/8 or 2001:db8::1`,
+      `not an IP address or network: ${bad.join(', ')}; expected a form such as 10.0.0.0/8 or 2001:db8::1`,
     )
   }
   return [...new Set(texts.map((text) => (text.includes('/') ? text : ipaddr.process(text).toString())))]

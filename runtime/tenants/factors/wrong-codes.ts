@@ -54,7 +54,7 @@ export interface PausedSender {
   readonly until: number
 }
 
-/** Wrong codes allowed within the window. At any moment, three of a million codes are correct. */
+/** Wrong codes allowed within the window. At any moment, three in a million codes are correct. */
 const MAX_WRONG = 10
 const WINDOW_MS = 15 * 60_000
 

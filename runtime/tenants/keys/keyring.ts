@@ -43,7 +43,7 @@ interface KeyringEntry {
  *
  * Creates a cache of credentials. Entries are found by a digest of the key, so that no key stays in memory.
  *
- * @param monotonic monotonic milliseconds.
+ * @param monotonic clock in milliseconds that never goes back.
  */
 export function createKeyring(
   control: Database,

@@ -21,7 +21,7 @@ export const LIMITS = {
 export type Bucket = keyof typeof LIMITS
 
 /**
- * Deliveries per second to all endpoints of a tenant in one environment. Claim.sql and plan.sql repeat the value.
+ * Deliveries per second to all endpoints of a tenant in one environment. The same value is in claim.sql and plan.sql.
  */
 export const OUTBOUND_PER_SECOND = 100
 
@@ -94,7 +94,7 @@ export const FULL_AFTER_MS = 120_000
 
 /**
  *
- * @param monotonic monotonic milliseconds, so that a clock that is set back does not refill buckets.
+ * @param monotonic milliseconds that never go back: a clock that is set back must not refill buckets.
  * @param machine milliseconds since the epoch, only for `reset`.
  * @param nodes number of live nodes, by which every limit is divided.
  */
@@ -210,7 +210,8 @@ const CHECKED_METERS = 8
 /**
  *
  * Removes idle meters among the oldest ones: when its buckets are full, a meter is no different from a new one. If
- * there are more than twice MANY_METERS, removes meters that are in use recently as well, which resets their buckets.
+ * there are more than twice MANY_METERS, also removes recently used meters, which resets their
+ * buckets.
  */
 function forgetSome(meters: Map<string, Meter>, now: number): void {
   const oldest = meters.entries().take(CHECKED_METERS).toArray()

@@ -1,7 +1,7 @@
 /** The part of the reason that says which rule speaks; undefined where the destination is allowed. */
 export type Want = string | undefined
 
-const SPELLED = 'must spell its address plainly'
+const SPELLED = 'must write its IP address'
 const PERCENT = 'percent-encoded host'
 const UNSEEN = 'invisible characters'
 const USERINFO = 'user name or password'

@@ -13,7 +13,7 @@ type SentAttempt = Pick<AttemptCompletion, 'tenantId' | 'attemptId' | 'token'>
 // was sent, $8 now (service time). They are arrays, because PostgreSQL reads those in a fraction of the time that
 // JSON takes. Citus sends each statement for one tenant to one shard.
 
-// Locks the queue rows before anything is written, in the same order as cancellation. One descent of
+// Locks the queue rows before the attempts are written, as SUCCEED and cancellation do. One descent of
 // webhook_ready_pkey for each.
 const HOLD: Statement = {
   text: `SELECT r.attempt_id FROM webhook_ready r JOIN unnest($2::text[], $3::uuid[]) AS g (attempt_id, token)
