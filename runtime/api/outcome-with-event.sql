@@ -1,8 +1,8 @@
--- Writes the outcome of a request with an Idempotency-Key that made one event, as most requests that write do: the event, the
--- stored response and the audit entry. `outcome.sql` is the same without an event.
+-- Writes the outcome of a request with an Idempotency-Key that emitted one event, as most writes do: the event, the stored
+-- response and the audit entry. `outcome.sql` is the same without an event.
 --
 -- Why two statements: a single one for any number of events, with or without a response, cost the database 14 % more CPU
--- time with one event and 31 % more without events (`json_to_recordset`, and the tables that it opens in vain). Any other
+-- time with one event and 31 % more without events (`json_to_recordset`, and tables that it opens without using them). Any other
 -- number of events, no key, a wiped sandbox and a distributed database are rarer: they use the statements of `appendEvents`
 -- and `appendAudit`.
 --

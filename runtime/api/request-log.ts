@@ -8,7 +8,7 @@ import { redact, redactSecrets, redactText, sensitiveNames } from './redact.ts'
 import { addRequests, type RequestToLog } from './request-log-queries.ts'
 import type { Versions } from './version-table.ts'
 
-/** Requests of one tenant that are recorded between two flushes. More are dropped. */
+/** Maximum number of requests of one tenant between two flushes. The others are dropped. */
 export const MAX_PER_FLUSH = 100
 
 /** Memory for recorded requests of all tenants of one environment, also while the database is unavailable. */

@@ -39,7 +39,7 @@ export interface Rounds {
   find(): Promise<void>
   /** Claims for the tenant again if it was blocked, because one of its attempts ended. */
   ended(tenantId: string): void
-  /** Statements that planned or claimed, and polls, since the start. */
+  /** Number of polls, and of statements that planned or claimed, since the start. */
   readonly looks: number
 }
 

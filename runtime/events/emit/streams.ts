@@ -62,8 +62,8 @@ export function createEventStreams(options: StreamsOptions): EventStreams {
   const { database, environment, wakeUps, isLeaving, pollMs = POLL_MS, commentMs = COMMENT_MS } = options
 
   /**
-   * Reads new events. Returns undefined if the caller may no longer watch, and nothing while the database is
-   * unavailable.
+   * Reads new events. Returns undefined if the caller may no longer watch, and an empty list while the
+   * database is unavailable.
    */
   const look = async (
     findSpace: () => Promise<string | undefined>,

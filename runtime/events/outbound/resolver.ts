@@ -17,7 +17,7 @@ export interface Resolver {
 const SERVER_TIMEOUT_MS = 1500
 const TRIES = 2
 
-/** Limit of a whole lookup, for any number of name servers. */
+/** Time limit of a whole lookup, for any number of name servers. */
 const LOOKUP_TIMEOUT_MS = 5000
 
 const PROSE: Readonly<Record<string, string>> = {

@@ -29,7 +29,7 @@ interface TouchLine {
   last_operation: string
 }
 
-/** Lines of all tenants between two flushes. */
+/** Maximum number of lines, of all tenants together, between two flushes. */
 export const MAX_LINES = 10_000
 
 const DAY_MS = 86_400_000

@@ -86,7 +86,7 @@ export async function completeAttempts(
   return new Set(written.map(({ attempt_id }) => attempt_id))
 }
 
-/** Does the same for a single tenant in a transaction, with statements that Citus sends to one shard each. */
+/** Does the same as `completeAttempts` for a single tenant, with statements that Citus sends to one shard each. */
 export async function completeOfOne(
   tx: Database,
   completions: readonly AttemptCompletion[],

@@ -134,7 +134,7 @@ export async function succeedAttempts(
   return writtenOf(await db.query(SUCCEED, [tenantsOf(completions), ...resultsOf(completions, now)]))
 }
 
-/** Does the same for attempts of one tenant, in a transaction. */
+/** Does the same as `succeedAttempts` for attempts of one tenant, in a transaction. */
 export async function succeedOfOne(
   tx: Database,
   completions: readonly AttemptCompletion[],
@@ -151,7 +151,7 @@ export function showAttempts(db: Database, sent: readonly SentAttempt[]): Promis
   return db.query(SHOW, [tenantsOf(sent), ...attemptsOf(sent)])
 }
 
-/** Does the same for attempts of one tenant. */
+/** Does the same as `showAttempts` for attempts of one tenant. */
 export function showOfOne(db: Database, sent: readonly SentAttempt[]): Promise<unknown> {
   return sendSteps(db, SHOW_OF_ONE, [sent[0]!.tenantId, ...attemptsOf(sent)])
 }

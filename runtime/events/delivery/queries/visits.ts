@@ -24,7 +24,7 @@ const ONE = '(SELECT $4::text AS tenant_id, 1::bigint AS position) AS t'
  * Derives the form of a statement for a single tenant: every table is filtered by the value of `tenant`, and every
  * new row gets it. A database that is distributed by tenant can then send the statement to one shard. The derivation
  * replaces comparisons of a table (`w`, `r`, `e`, `a`, `head`) with the tenant of a different row, conditions on
- * `ctid`, and tenants of new rows. Without it, each statement of up to 80 lines would exist twice.
+ * `ctid`, and tenants of new rows. Without it, each of these long statements would exist twice.
  *
  * @param tenant the parameter that holds the tenant.
  */
@@ -121,7 +121,7 @@ export async function planAttempts(pool: Pool, request: VisitRequest): Promise<P
   }
 }
 
-/** Does the same for a single tenant, with statements that Citus sends to one shard each. */
+/** Does the same as `planAttempts` for a single tenant, with statements that Citus sends to one shard each. */
 async function planForOne(pool: Pool, request: VisitRequest): Promise<PlannedAttempts> {
   const { value, flushed } = await pool.commitEarly(async (tx) => {
     useIndexes(tx)
