@@ -11,7 +11,7 @@ function script(text: string): Script {
   return { text, digest: createHash('sha1').update(text).digest('hex') }
 }
 
-/** All nodes share only the clock of Redis. */
+/** The clock of Redis is the only clock that all nodes share. */
 const NOW = `local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)`
 

@@ -14,8 +14,8 @@ const COMPLETE: ForTenants = { many: { text: TEXT }, one: { text: OF_ONE } }
 
 const partOf = (from: string, to: string) => OF_ONE.slice(OF_ONE.indexOf(from), OF_ONE.indexOf(to))
 
-// The statement for Citus, which sends it to one shard as a single task. If it also inserted rows, Citus could not,
-// so statements before and after it insert them.
+// The statement for Citus, which sends it to one shard as a single task. Citus could not do that if it also inserted
+// rows, so separate statements before and after it insert them.
 const COMPLETE_ON_SHARD: Statement = {
   text: `${partOf('WITH outcome AS (', ', written AS (')}, written AS (
   UPDATE webhook_attempts a
