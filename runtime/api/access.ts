@@ -1,4 +1,4 @@
-/** Whose request it is, and whether the caller may make it: key, address, role, scope, plan, second factor. */
+/** Authenticates a request and authorizes it: key, address, role, scope, plan, second factor. */
 
 import type { OperationExtensions } from '../../generated/extensions.ts'
 import { plainAddress } from '../platform/client-address.ts'
@@ -11,14 +11,16 @@ import type { ApiCall, ApiService, ReceivedRequest } from './exchange.ts'
 import { fingerprintOf } from './idempotency.ts'
 import type { ApiRoute } from './version-table.ts'
 
-/** How long a key works after it was marked pending revocation, in milliseconds. */
+/** Milliseconds that a key still works after it is marked pending revocation. */
 const RETIREMENT = 24 * 3_600_000
 
 const BEARER = /^bearer +([^\s]+)$/i
 
 const KEY_IN_QUERY = /svc_(sk|pk|at)_|svc%5f(sk|pk|at)/i
 
-/** Whose request it is. Known keys are checked at once; others, and members, cost a query. */
+/**
+ * Identifies the caller. Returns synchronously for keys that the keyring holds; other keys and members need a query.
+ */
 export function authenticate(
   received: ReceivedRequest,
   service: ApiService,
@@ -29,7 +31,7 @@ export function authenticate(
   return found instanceof Promise ? found.then(accept) : accept(found)
 }
 
-/** @returns beside it what the request says of itself, where it says anything. */
+/** @returns the credential, and the key or token text if the request has one. */
 function findCredential(received: ReceivedRequest, { keyring, environment }: ApiService) {
   const { member } = received
   if (member) return { found: keyring.findMember(member, environment), text: undefined }
@@ -40,23 +42,26 @@ function findCredential(received: ReceivedRequest, { keyring, environment }: Api
 function readKey({ request, search }: ReceivedRequest): string {
   if (search !== '' && KEY_IN_QUERY.test(search)) {
     const message =
-      'A key in an address ends up in logs: send it in the Authorization header, and rotate this one.'
+      'The URL contains an API key, and URLs end up in logs. Rotate this key, and send the new one in the Authorization header.'
     throw unauthenticated('invalid_api_key', message)
   }
   const header = request.headers.authorization
   if (header === undefined) {
-    throw unauthenticated('missing_api_key', 'Send an API key as Authorization: Bearer.')
+    throw unauthenticated(
+      'missing_api_key',
+      'The request has no API key. Send the header Authorization: Bearer <API key>.',
+    )
   }
   if (countAuthorizations(request.rawHeaders) > 1) {
-    throw unauthenticated('invalid_api_key', 'Send one Authorization header, not several.')
+    throw unauthenticated('invalid_api_key', 'The request has more than one Authorization header. Send one.')
   }
   const key = BEARER.exec(header)?.[1]
   if (key === undefined)
-    throw unauthenticated('invalid_api_key', 'The Authorization header must read Bearer and a key.')
+    throw unauthenticated('invalid_api_key', 'The Authorization header must have the form Bearer <API key>.')
   return key
 }
 
-/** Node keeps the first of several and hides the rest. */
+/** Node.js keeps only the first Authorization header in `headers`, so this counts them in the raw headers. */
 function countAuthorizations(rawHeaders: readonly string[]): number {
   let count = 0
   for (let index = 0; index < rawHeaders.length; index += 2) {
@@ -66,7 +71,7 @@ function countAuthorizations(rawHeaders: readonly string[]): number {
   return count
 }
 
-/** The space of the caller of a request that goes on; undefined when its key would no longer be accepted. */
+/** Returns the caller's space while a long request runs; undefined if its credential would no longer be accepted. */
 export async function findSpace(received: ReceivedRequest, service: ApiService): Promise<string | undefined> {
   try {
     const { found, text } = findCredential(received, service)
@@ -77,7 +82,7 @@ export async function findSpace(received: ReceivedRequest, service: ApiService):
   }
 }
 
-/** Finds the credential of the request again, as it is stored now. */
+/** Reads the credential of the request again, from the database. */
 export async function authenticateAgain(
   received: ReceivedRequest,
   service: ApiService,
@@ -89,14 +94,17 @@ export async function authenticateAgain(
 const SANDBOX_HEADER = 'Service-Sandbox-Authorization'
 
 /**
- * Whose sandbox a request to live may read beside live: of the caller's own tenant, by a secret key of the sandbox with the
- * scope `admin`, which has to pass what it would have to pass there. Throws an error that names the header.
+ *
+ * Authenticates access to the sandbox for a request to live that also reads the sandbox. The header must hold a
+ * secret key with the scope `admin`, of the same tenant. The key must pass the same checks as in the sandbox.
+ *
+ * @throws ApiError that names the header.
  */
 export async function authenticateSandbox(call: ApiCall, service: ApiService): Promise<KnownCredential> {
   if (call.member) return checkSandboxMember(call.member, service)
   const header = call.request.headers[SANDBOX_HEADER.toLowerCase()]
   if (header === undefined) {
-    const message = `${SANDBOX_HEADER} is required: Bearer and a secret key of the sandbox.`
+    const message = `${SANDBOX_HEADER} is missing. Send Bearer <secret key of the sandbox>.`
     throw invalidParameter('missing_field', SANDBOX_HEADER, message)
   }
   const key = BEARER.exec(String(header))?.[1]
@@ -112,7 +120,7 @@ export async function authenticateSandbox(call: ApiCall, service: ApiService): P
   }
 }
 
-/** A member is the same person in both environments, and needs no key in either. */
+/** A member needs no key: the session counts in both environments. */
 async function checkSandboxMember(
   member: MemberName,
   { keyring, clock }: ApiService,
@@ -128,11 +136,12 @@ async function checkSandboxKey(
   { address, credential: caller }: ApiCall,
   { keyring, clock }: ApiService,
 ): Promise<KnownCredential> {
-  if (key === undefined) throw unauthenticated('invalid_api_key', 'It must read Bearer and a key.')
+  if (key === undefined)
+    throw unauthenticated('invalid_api_key', 'The header must have the form Bearer <API key>.')
   const found = await keyring.find(key)
   const credential = checkCredential(found, { environment: 'sandbox', clock }, clock.service('sandbox'))
   if (credential.tenant.id !== caller.tenant.id) {
-    throw unauthenticated('invalid_api_key', 'This key belongs to another account.')
+    throw unauthenticated('invalid_api_key', 'This key belongs to a different account.')
   }
   checkAddress(credential, address)
   checkRole(credential)
@@ -149,15 +158,18 @@ function checkCredential(
 ): KnownCredential {
   if (!credential) {
     throw text !== undefined && claimsToBeToken(text)
-      ? refuseToken('invalid_token', 'This access token is malformed, unknown or revoked.')
-      : unauthenticated('invalid_api_key', 'This key is malformed or unknown.')
+      ? refuseToken(
+          'invalid_token',
+          'This access token is malformed, unknown or revoked. Authorize the app again.',
+        )
+      : unauthenticated('invalid_api_key', 'This API key is malformed or unknown.')
   }
   if (credential.token) checkExpiry(credential.token.expiresAt, service)
   else checkRevocation(credential, service, here)
   const { environment, token } = credential
   if (environment !== service.environment) {
-    const served = service.environment === 'live' ? 'live' : 'the sandbox'
-    const message = `This is a ${environment} ${token ? 'access token' : 'key'}; this address is ${served}.`
+    const named = (each: string) => (each === 'live' ? 'the live environment' : 'the sandbox')
+    const message = `This ${token ? 'access token' : 'key'} belongs to ${named(environment)}, but this URL is the API of ${named(service.environment)}.`
     throw token
       ? refuseToken('environment_mismatch', message)
       : unauthenticated('environment_mismatch', message)
@@ -165,7 +177,7 @@ function checkCredential(
   return credential
 }
 
-/** RFC 6750, 3.1: whoever holds the token is told that another one may help. */
+/** Adds the challenge of RFC 6750, section 3.1, which lets the client find out that it needs a new token. */
 function refuseToken(code: 'invalid_token' | 'expired_token' | 'environment_mismatch', message: string) {
   return unauthenticated(code, message, `Bearer error="invalid_token", error_description="${message}"`)
 }
@@ -174,7 +186,7 @@ function checkExpiry(expiresAt: number, { clock }: Pick<ApiService, 'clock'>): v
   if (clock.machine() >= expiresAt) {
     throw refuseToken(
       'expired_token',
-      'This access token has expired: exchange the refresh token for another.',
+      'This access token has expired. Use the refresh token to get a new one.',
     )
   }
 }
@@ -184,14 +196,14 @@ function checkRevocation(
   service: Pick<ApiService, 'environment' | 'clock'>,
   here: number,
 ): void {
-  // Each environment has its own service clock; a key is checked by the one it belongs to.
+  // Each environment has its own service clock. A key is checked against the clock of its environment.
   const now = environment === service.environment ? here : service.clock.service(environment)
   if (revokedAt !== null || (retiredAt !== null && now >= retiredAt + RETIREMENT)) {
     throw unauthenticated('revoked_api_key', 'This key was revoked.')
   }
 }
 
-/** Whether the key may be used from where it is used, and by the member whom it belongs to. */
+/** Checks that the key may be used from this address, and that its owner still has the role. */
 export function checkHolder({ address }: ReceivedRequest, credential: KnownCredential): void {
   checkAddress(credential, address)
   checkRole(credential)
@@ -199,25 +211,25 @@ export function checkHolder({ address }: ReceivedRequest, credential: KnownCrede
 
 function checkAddress({ allowedIps }: KnownCredential, address: string): void {
   if (allowedIps.length === 0 || contains(allowedIps, address)) return
-  throw forbidden('ip_not_allowed', `This key may not be used from ${address}.`)
+  throw forbidden(
+    'ip_not_allowed',
+    `This key must not be used from ${address}, which is not in its list of allowed IP addresses.`,
+  )
 }
 
 /**
- * A key works for as long as the member whom it belongs to may develop. A member alone has the scope of the role, and a
- * viewer's applications are held to reading by theirs.
+ *
+ * A key works while its owner has the developer role. For a member's session, the scope of the role applies instead.
+ * Connected apps of viewers have tokens with read scopes.
  */
 function checkRole({ role, actor }: KnownCredential): void {
   if (role !== 'viewer' || actor !== 'key') return
-  throw forbidden(
-    'developer_role_required',
-    'The member whom this key belongs to does not have the developer role.',
-  )
+  throw forbidden('developer_role_required', 'The member who owns this key does not have the developer role.')
 }
 
 const SCOPES = { any: 0, read: 1, write: 2, admin: 3 } as const
 const PLANS = { trial: 0, standard: 1, enterprise: 2 } as const
 
-/** Whether this key may call this operation. */
 export function authorize(credential: KnownCredential, route: ApiRoute): void {
   const { extensions } = route.operation
   if (credential.token) checkTokenScopes(credential.token.scopes, route.operation)
@@ -226,20 +238,23 @@ export function authorize(credential: KnownCredential, route: ApiRoute): void {
   checkVerification(credential, extensions)
 }
 
-/** Publishable keys have no scope: what they may call is marked in the documents. */
+/** Publishable keys have no scope. The documents mark the operations that they may call. */
 function checkScope(
   { key }: KnownCredential,
   { scope, publishable }: Pick<OperationExtensions, 'scope' | 'publishable'>,
 ): void {
   if (key.scope === null) {
     if (publishable) return
-    throw forbidden('publishable_key_not_allowed', 'This operation is not open to publishable keys.')
+    throw forbidden(
+      'publishable_key_not_allowed',
+      'Publishable keys cannot call this operation. Use a secret key.',
+    )
   }
   if (SCOPES[key.scope] >= SCOPES[scope]) return
   throw forbidden('insufficient_scope', `This operation needs the scope ${scope}.`, { required_scope: scope })
 }
 
-/** A token needs all scopes of the operation's family, or plain ones, which include them. */
+/** A token needs all scopes of the operation's family, or the plain scopes that include them. */
 function checkTokenScopes(held: readonly string[], { oauth, extensions }: ApiRoute['operation']): void {
   const plain = extensions.scope === 'any' ? [] : [extensions.scope]
   const missing = (oauth.length > 0 ? oauth : plain).find((scope) => !includesScope(held, scope))
@@ -260,11 +275,11 @@ function checkVerification(credential: KnownCredential, { verified }: OperationE
   if (!verified || credential.environment !== 'live' || credential.verified) return
   throw forbidden(
     'business_verification_required',
-    'Card and settlement writes in live wait until your business is verified.',
+    'Your business must be verified before you can write cards or settlements in live.',
   )
 }
 
-/** A fresh second factor where the operation or the console asks for one; for a repeated request too. */
+/** Requires a fresh second factor if the operation or the dashboard demands one, even for a replayed request. */
 export function requireFactor(call: ApiCall, service: ApiService): void | Promise<void> {
   const { member, route } = call
   if (member?.confirm) return member.confirm().then(requireConfirmed)
@@ -272,10 +287,10 @@ export function requireFactor(call: ApiCall, service: ApiService): void | Promis
   return member ? requireConfirmed(false) : checkFactor(call, service)
 }
 
-/** A member types the code into the form that asks for the request. */
+/** Members enter the code in the form that sends the request. */
 function requireConfirmed(isRight: boolean): void {
   if (isRight) return
-  throw forbidden('factor_required', 'A fresh code of your authenticator app is needed.')
+  throw forbidden('factor_required', 'Enter a new code from your authenticator app.')
 }
 
 async function checkFactor(call: ApiCall, { factors, environment, consoleUrl }: ApiService): Promise<void> {
@@ -293,8 +308,8 @@ async function checkFactor(call: ApiCall, { factors, environment, consoleUrl }: 
   if (sent !== undefined && (await factors.accept(String(sent), subject, origin))) return
   const message =
     sent === undefined
-      ? 'This operation needs a fresh second factor: a code in Service-Factor, or what the page at challenge_url shows.'
-      : 'The second factor is wrong, used or not for this request; get another at challenge_url.'
+      ? 'This operation requires a second factor. Send a new code from your authenticator app in Service-Factor, or open challenge_url to get a value for it.'
+      : 'The second factor in Service-Factor is wrong, already used, or for a different request. Open challenge_url to get a new one.'
   const token = await factors.challenge(subject)
   throw forbidden('factor_required', message, { challenge_url: `${consoleUrl}/challenges/${token}` })
 }

@@ -20,12 +20,12 @@ import type { ApiRoute, ServiceOperation } from './version-table.ts'
 
 const NONE: readonly string[] = []
 
-/** An unread body of at most so many bytes is read to its end, so that its connection can be used again. */
-const WORTH_READING = 64 * 1024
+/** An unread body of at most 64 KiB is read to its end, so that the connection can be reused. */
+const MAX_DRAINED = 64 * 1024
 
 const REPLAYED = ['Idempotency-Replayed', 'true']
 
-/** The last step: the reply in the caller's version, written in one go. */
+/** Sends the reply in the caller's version. */
 export function answer(
   exchange: Exchange,
   call: ApiCall,
@@ -39,7 +39,7 @@ export function answer(
   send(exchange, call.allowance, service, statusFor(call.route, reply.status), text, headers)
 }
 
-/** Answers a browser's question whether a page may call a path. It costs a token of the address. */
+/** Answers a CORS preflight request. It costs a token of the client address. */
 export async function answerPreflight(
   exchange: Exchange,
   service: ApiService,
@@ -51,7 +51,7 @@ export async function answerPreflight(
   send(exchange, allowance, service, 204, undefined, headers)
 }
 
-/** What the caller's version answers with where the canonical version answers with a status. */
+/** Returns the status in the caller's version for a status of the canonical version. */
 function statusFor(route: ApiRoute | undefined, status: number): number {
   return route?.operation.downStatus?.[status] ?? status
 }
@@ -67,14 +67,18 @@ function writeSuccess(call: ApiCall, service: ApiService, { status, body, text }
   return worded === body && text !== undefined ? text : JSON.stringify(worded)
 }
 
-/** A refusal that was stored: the names of its fields depend on who reads it, its `doc_url` on where the console is now. */
+/**
+ * Writes a stored refusal. Its field names depend on the version that reads it, and `doc_url` on the current
+ * dashboard URL.
+ */
 function writeRefusal(exchange: Exchange, service: ApiService, { status, text }: WrittenReply): string {
   return showError(exchange, service, statusFor(exchange.route, status), JSON.parse(text!) as ErrorBody)
 }
 
 /**
- * An error as the caller's version words it: what a handler refused names its fields as the newest version does. What
- * is refused before its operation is known has the newest shape, which only adds to the older ones.
+ *
+ * Writes an error in the caller's version. Errors of handlers name fields as the canonical version does, so they are
+ * renamed. If the operation is not known, the error has the newest form, which only adds members to the older ones.
  */
 function showError(exchange: Exchange, { versions }: ApiService, status: number, error: ErrorBody): string {
   const { route, reached } = exchange
@@ -86,7 +90,10 @@ function showError(exchange: Exchange, { versions }: ApiService, status: number,
   return JSON.stringify(down ? translate(exchange, down, whole) : whole)
 }
 
-/** What takes an answer with this status, as the caller's version has it, from the canonical version to that one. */
+/**
+ * Returns the translation from the canonical version for an answer with this status (a status of the caller's
+ * version).
+ */
 function translationFor(
   { status: success, down, downs }: ServiceOperation,
   status: number,
@@ -100,7 +107,7 @@ function translationFor(
   return status < 400 ? down : undefined
 }
 
-/** An answer that goes on until either side ends it. */
+/** Streams an answer until either side ends it. */
 async function stream(
   exchange: Exchange,
   { response, route, allowance }: ApiCall,
@@ -116,28 +123,35 @@ async function stream(
   try {
     await pipeline(body as AsyncIterable<string>, response)
   } catch (error) {
-    // The client has closed the stream.
+    // The client closed the stream.
     if (codeOf(error) !== 'ERR_STREAM_PREMATURE_CLOSE') throw error
   }
 }
 
-/** Ends a request with an error. Whatever was thrown, the caller sees an error of the contract and nothing else. */
+/** Ends a request with an error. The caller sees an error of the contract, whatever was thrown. */
 export function refuse(exchange: Exchange, service: ApiService, thrown: unknown): void | Promise<void> {
   const { response } = exchange
   if (response.destroyed) return
   if (response.writableEnded) {
-    service.log.warn({ err: thrown, requestId: exchange.requestId }, 'a request failed after its answer')
+    service.log.warn(
+      { err: thrown, requestId: exchange.requestId },
+      'request failed after its response was sent',
+    )
     return
   }
   if (response.headersSent) {
-    service.log.error({ err: thrown, requestId: exchange.requestId }, 'an answer broke off')
+    service.log.error(
+      { err: thrown, requestId: exchange.requestId },
+      'response aborted after its headers were sent',
+    )
     response.destroy()
     return
   }
   const error = toApiError(exchange, service, thrown)
   const known = exchange.allowance ?? (error.parts.isFree ? freeAllowance(service) : undefined)
   if (known) return sendError(exchange, known, service, error)
-  // What is refused before the buckets costs a token too: where the bucket is empty, the caller gets 429 instead of the error.
+  // A request that is refused before it took a token costs one too. If the bucket is empty, the caller gets 429
+  // instead.
   const sendEither = (taken: Allowance) => {
     exchange.allowance = taken
     sendError(exchange, taken, service, taken.allowed ? error : refusalOf(taken))
@@ -161,19 +175,18 @@ function toApiError(
 ): ApiError {
   if (thrown instanceof ApiError) return thrown
   if (thrown instanceof TookTooLong) {
-    log.warn({ err: thrown, requestId }, 'a statement took too long')
-    return unavailable('This took too long; ask for less at once, or try again shortly.')
+    log.warn({ err: thrown, requestId }, 'database statement took too long')
+    return unavailable('The request took too long. Try again in a moment, or request less data.')
   }
   if (isUnavailable(thrown)) {
     traffic?.databaseFailed(thrown)
-    log.warn({ err: thrown, requestId }, 'the database is unavailable')
+    log.warn({ err: thrown, requestId }, 'database unavailable')
     return unavailable()
   }
-  log.error({ err: thrown, requestId, method: request.method, path }, 'a request failed')
+  log.error({ err: thrown, requestId, method: request.method, path }, 'request failed')
   return internalError()
 }
 
-/** Writes headers and body in one go. */
 function send(
   exchange: Exchange,
   allowance: Allowance,
@@ -195,7 +208,7 @@ function send(
   const length = Buffer.byteLength(text)
   headers.push('Content-Type', 'application/json', 'Content-Length', String(length))
   response.writeHead(status, headers)
-  // As many bytes as characters: all ASCII, which needs no encoding.
+  // If there are as many bytes as characters, the text is ASCII and needs no encoding.
   response.end(text, length === text.length ? 'latin1' : 'utf8')
 }
 
@@ -217,11 +230,11 @@ function commonHeaders(exchange: Exchange, allowance: Allowance, service: ApiSer
   ]
 }
 
-/** What is left of a body is read to its end before the next request: of a long one the connection is not worth it. */
+/** Returns whether to close the connection, because the unread rest of the body is too long to read to its end. */
 function leavesBodyUnread({ request }: Exchange): boolean {
   if (request.complete) return false
   const { 'content-length': length, 'transfer-encoding': encoding } = request.headers
-  return encoding !== undefined || Number(length ?? 0) > WORTH_READING
+  return encoding !== undefined || Number(length ?? 0) > MAX_DRAINED
 }
 
 type BatchResult = { readonly status: 'succeeded' } | { readonly status: 'failed'; readonly error: ItemError }
@@ -231,8 +244,9 @@ interface BatchAnswer {
 }
 
 /**
- * The answer of a batch with the errors of failed items as the caller's version words them. They are stored unworded,
- * because a repetition may come in another version. The same object where nothing failed.
+ *
+ * Returns the answer of a batch with the errors of failed items in the caller's version. Errors are stored in
+ * canonical form, because a repeated request may use a different version. Returns the same object if no item failed.
  */
 function wordResults<Answer extends BatchAnswer>(
   route: ApiRoute,

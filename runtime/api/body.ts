@@ -1,4 +1,4 @@
-/** The body of a request: read, parsed, and validated as the caller's version describes it. */
+/** Reads and parses the body of a request, and validates it against the caller's version. */
 
 import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
@@ -14,10 +14,10 @@ import type { ApiRoute, Versions, VersionTable } from './version-table.ts'
 
 const MIB = 1024 * 1024
 
-/** The most bytes of a body that are read, where its operation says nothing else. */
+/** Maximum body size in bytes, unless the operation declares a different one. */
 export const BODY_LIMIT = MIB
 
-/** What is refused of any caller, before anything is read. */
+/** Checks the size and encoding of the body before it is read. */
 export function limitTransport({ request, path }: ReceivedRequest, { versions }: ApiService): void {
   const { headers, method } = request
   const length = Number(headers['content-length'] ?? 0)
@@ -27,11 +27,10 @@ export function limitTransport({ request, path }: ReceivedRequest, { versions }:
   }
   const encoding = headers['content-encoding']
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
-    throw unsupportedMediaType('Send the body as it is: compressed bodies are not read.')
+    throw unsupportedMediaType('The body is compressed. Send it without Content-Encoding.')
   }
 }
 
-/** What a body may have, in bytes. */
 function limitOf(route: ApiRoute | undefined): number {
   const { bodyLimit } = route?.operation.extensions ?? {}
   return bodyLimit === undefined ? BODY_LIMIT : bodyLimit * MIB
@@ -48,7 +47,7 @@ export function unsupportedMediaType(message: string): ApiError {
 
 const NO_BODY: RequestBody = { body: undefined, items: undefined }
 
-/** The body, as the caller's version describes it. */
+/** Reads and validates the body. @throws ApiError 400, 408, 413, 415, 422 or 503. */
 export function readBody(
   received: ReceivedRequest,
   version: VersionTable,
@@ -68,7 +67,7 @@ async function readWritten(
   const { body } = route.operation
   const bytes = await readBytes(request, bodyMs, limitOf(route))
   if (bytes.length === 0) {
-    if (body?.required) throw malformedJson('This operation needs a JSON body.')
+    if (body?.required) throw malformedJson('The request has no body. This operation requires a JSON body.')
     return NO_BODY
   }
   requireJsonType(request.headers['content-type'])
@@ -99,10 +98,10 @@ async function readWritten(
   return { body: value, items: undefined }
 }
 
-/** What is validated by itself: a body, or each item of a batch. */
+/** Selects the part of a body that is validated separately: the whole body, or an item of a batch. */
 type PartOf = (body: Body) => { readonly pointer: string } | undefined
 
-/** The same part in all versions that have the operation. */
+/** Returns the same part in every version that has the operation. */
 function historyOf(
   versions: Versions,
   { request, path }: ReceivedRequest,
@@ -117,20 +116,20 @@ function historyOf(
 
 type Each = NonNullable<Body['each']>
 
-/** What a body must not hold: the first of it, and in a batch the first of each item, which costs only that item. */
+/** The first forbidden value of a body. In a batch, the first one of each item, which then fails only that item. */
 interface Forbidden {
   readonly whole: Detail | undefined
   readonly items: readonly (Detail | undefined)[]
 }
 
-/** Throws `malformed_json` where an object has a member twice. */
+/** Finds forbidden values. @throws ApiError `malformed_json` if an object has two members with the same name. */
 function inspect(value: unknown, each: Each | undefined, { colons }: JsonScan): Forbidden {
   const tally: Tally = { colons: 0 }
   const given = each && itemsOf(each, value)
-  // Items are two levels below the envelope.
+  // An item is two levels below the root of the body.
   const items = given?.map((item) => findForbidden(item, tally, 2)) ?? []
   const whole = findForbidden(given ? { ...(value as object), [each!.property]: [] } : value, tally)
-  if (tally.colons !== colons) throw malformedJson('An object of the body has a member twice.')
+  if (tally.colons !== colons) throw malformedJson('An object in the body has the same member twice.')
   return { whole, items }
 }
 
@@ -140,7 +139,7 @@ function itemsOf({ property }: Each, value: unknown): readonly unknown[] | undef
   return Array.isArray(items) ? items : undefined
 }
 
-/** An operation without a body takes `{}` too. */
+/** An operation without a body also accepts `{}`. */
 function requireNothing(value: unknown): void {
   const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
   if (!isObject) throw validationFailed([{ field: '', issue: 'must be an object without properties' }])
@@ -148,7 +147,6 @@ function requireNothing(value: unknown): void {
   if (faults.length > 0) throw validationFailed(faults)
 }
 
-/** Validates the items of a batch one by one. */
 function validateItems(
   each: Each,
   value: unknown,
@@ -163,12 +161,15 @@ function validateItems(
   })
 }
 
-/** Bytes that all bodies being read may take together: they are outside the heap, whose size is watched. */
+/**
+ * Limit for all bodies that are being read. Buffers are outside the heap, so the check of the heap size does not see
+ * them.
+ */
 const MAX_HELD = 256 * BODY_LIMIT
 
 let held = 0
 
-/** What still arrives belongs to this request, so the connection ends with the answer. */
+/** The rest of the body is still arriving, so the connection cannot be reused. */
 function bodyTooSlow(): ApiError {
   return new ApiError(408, 'invalid_parameter', 'invalid_format', 'The body took too long to arrive.', {
     headers: ['Connection', 'close'],
@@ -176,8 +177,10 @@ function bodyTooSlow(): ApiError {
 }
 
 /**
- * Reads a body whole. Rejects with 413 when it has more than `limit` bytes, with 408 when it is not there in time, with 503 when all
- * that are being read grow too large together, and with the connection's error when that is lost.
+ *
+ * Reads a whole body. Rejects with 413 if it is larger than `limit` bytes, with 408 if it does not arrive in time,
+ * with 503 if all bodies that are being read are too large together, and with the error of the connection if it
+ * fails.
  */
 export function readBytes(request: IncomingMessage, timeoutMs: number, limit = BODY_LIMIT): Promise<Buffer> {
   return new Promise((resolve, reject) => {
@@ -211,21 +214,21 @@ export function readBytes(request: IncomingMessage, timeoutMs: number, limit = B
       resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks))
     })
     request.once('error', giveUp)
-    request.once('close', () => giveUp(new Error('the request ended before its body')))
+    request.once('close', () => giveUp(new Error('the connection closed before the end of the body')))
   })
 }
 
 const JSON_TYPE = /^application\/json *(; *charset="?utf-8"? *)?$/i
 
-/** Throws 415 unless the header says JSON, in UTF-8 where it says anything about that. */
+/** @throws ApiError 415 unless the content type is JSON, with UTF-8 if it names a charset. */
 export function requireJsonType(contentType: string | undefined): void {
   if (contentType !== undefined && JSON_TYPE.test(contentType)) return
-  throw unsupportedMediaType('Send the body as application/json.')
+  throw unsupportedMediaType('The Content-Type must be application/json.')
 }
 
-/** Parses JSON. Throws `malformed_json`. */
+/** Parses JSON. @throws ApiError `malformed_json`. */
 export function parseJson(bytes: Buffer): unknown {
-  if (!isUtf8(bytes)) throw malformedJson('The body is not UTF-8.')
+  if (!isUtf8(bytes)) throw malformedJson('The body is not valid UTF-8.')
   try {
     return JSON.parse(bytes.toString())
   } catch (error) {
@@ -234,11 +237,11 @@ export function parseJson(bytes: Buffer): unknown {
   }
 }
 
-/** A position further behind helps nobody, and looking for it takes time from others. */
+/** Longer texts are not searched for the position of a syntax error, because the search blocks the event loop. */
 const MAX_SEARCHED = 256 * 1024
 
 function describeSyntax(text: string): string {
   const fault = text.length > MAX_SEARCHED ? undefined : findSyntaxFault(text)
   if (!fault) return 'The body is not valid JSON.'
-  return `The body is not valid JSON: line ${fault.line}, column ${fault.column} should be ${fault.expected}.`
+  return `The body is not valid JSON: expected ${fault.expected} at line ${fault.line}, column ${fault.column}.`
 }

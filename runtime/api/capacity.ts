@@ -1,4 +1,7 @@
-/** Whether there is room for a request: in this process, in the buckets, among the tenant's own requests. */
+/**
+ * Checks whether there is capacity for a request: in this process, in the rate limits, and among the tenant's own
+ * requests.
+ */
 
 import { addressGroup } from '../platform/client-address.ts'
 import type { KnownCredential } from '../tenants/keys/credential-queries.ts'
@@ -7,39 +10,45 @@ import { type ApiError, rateLimited, unavailable } from './errors/errors.ts'
 import type { ApiCall, ApiService, Exchange, ReceivedRequest } from './exchange.ts'
 import type { ApiRoute } from './version-table.ts'
 
-/** First of all: refuses what this process has no capacity for, at hardly any cost and without a query. */
+/**
+ * Refuses requests while this process is overloaded. It is the first stage, costs almost nothing and needs no query.
+ */
 export function shedLoad({ traffic }: ApiService): void {
   if (traffic?.overload() === undefined) return
-  throw unavailable('The service has too much to do at the moment; try again shortly.', { isFree: true })
+  throw unavailable('The service is overloaded. Try again in a moment.', { isFree: true })
 }
 
 /**
- * As soon as it is known whose request it is: refuses a tenant whose own requests make the queue for the database too long,
- * and no other. It costs no token.
+ *
+ * Refuses requests of a tenant whose own requests make the database queue too long; other tenants are not affected.
+ * Runs as soon as the tenant is known. A refused request costs no token.
  */
 export function shedTenant({ tenant }: KnownCredential, { traffic }: ApiService): void {
   if (!traffic?.crowdedBy(tenant.id)) return
-  throw unavailable('Too many of your requests wait for the database; let some of them finish first.', {
-    isFree: true,
-  })
+  throw unavailable(
+    'Too many of your requests are waiting for the database. Wait until some of them have finished.',
+    {
+      isFree: true,
+    },
+  )
 }
 
-/** The allowance of a request that costs no token: no bucket was asked. */
+/** Returns the allowance of a request that takes no token from any bucket. */
 export function freeAllowance({ clock }: ApiService): Allowance {
   const limit = LIMITS.unauthenticated
   const reset = Math.ceil(clock.machine() / 1000)
   return { allowed: true, resource: 'unauthenticated', limit, remaining: limit, reset, retryAfterMs: 0 }
 }
 
-/** Streams that a tenant has open at once, on a node. */
 const MAX_STREAMS = 4
 
-/** When to try again: one of them may have been closed by then. */
+/** Retry delay for a refused stream. By then, one of the open streams may have closed. */
 const STREAM_RETRY_MS = 1000
 
 /**
- * Takes one of the slots for concurrent requests and a token of the operation's bucket. A stream takes only a token: a
- * tenant may have a few open, and `requireAllowance` counts them.
+ *
+ * Takes a slot for concurrent requests, and a token of the operation's bucket. A stream takes only a token;
+ * `requireAllowance` limits the number of open streams.
  */
 export function takeAllowance(
   { response, address }: ReceivedRequest,
@@ -51,7 +60,7 @@ export function takeAllowance(
   const grant = service.limiter.acquire(tenantMeter(credential, service), route.bucket, credential.lifts)
   const accept = ({ allowance, release }: Grant) => {
     if (release) {
-      // Also when the client goes away before it is answered, and when it is gone already.
+      // Release the slot when the response closes, even if the client has already disconnected.
       if (response.destroyed || response.writableFinished) release()
       else response.once('close', release)
     }
@@ -60,7 +69,7 @@ export function takeAllowance(
   return grant instanceof Promise ? grant.then(accept) : accept(grant)
 }
 
-/** Refuses a request without a token or a slot, and a stream beyond those that a tenant may have open. */
+/** Refuses a request that got no token or no slot, and a stream if the tenant has too many open. */
 export function requireAllowance(
   { response }: ReceivedRequest,
   { tenant }: KnownCredential,
@@ -72,7 +81,10 @@ export function requireAllowance(
   if (!operation.stream) return
   const count = openStreams.get(tenant.id) ?? 0
   if (count >= MAX_STREAMS) {
-    throw rateLimited(`More than ${MAX_STREAMS} streams at once; close one first.`, STREAM_RETRY_MS)
+    throw rateLimited(
+      `You have ${MAX_STREAMS} open event streams, which is the maximum. Close one first.`,
+      STREAM_RETRY_MS,
+    )
   }
   if (response.destroyed) return
   openStreams.set(tenant.id, count + 1)
@@ -88,8 +100,9 @@ function tenantMeter({ tenant }: KnownCredential, { limiter, environment }: ApiS
 }
 
 /**
- * Takes a token of the route's bucket; of `read` where there is no route, and of the address's where there is no key.
- * Where none was left, the allowance says so.
+ *
+ * Takes a token of the route's bucket: of `read` if there is no route, and of the client address if there is no key.
+ * The allowance shows if no token was left.
  */
 export function takeToken(
   { credential, route, address }: Pick<Exchange, 'credential' | 'route' | 'address'>,
@@ -101,16 +114,16 @@ export function takeToken(
     : limiter.take(limiter.meter(addressGroup(address)), 'unauthenticated')
 }
 
-/** What is answered where there was no token, or no slot. */
+/** Returns the error for an allowance without a token or a slot. */
 export function refusalOf({ resource, limit, retryAfterMs }: Allowance): ApiError {
   const message =
     resource === 'concurrent_connections'
-      ? `More than ${limit} requests at once; let some finish first.`
-      : `Too many requests of ${resource}; wait and try again.`
+      ? `You have ${limit} requests in progress, which is the maximum. Wait until some of them have finished.`
+      : `Too many requests: the rate limit ${resource} is exhausted. Wait, then try again.`
   return rateLimited(message, retryAfterMs)
 }
 
-/** Counts the request: by its bucket for the tenant, and as the last use of its key. */
+/** Counts the request in its tenant's usage, and as the last use of its key. */
 export function countUse(
   { now }: ReceivedRequest,
   { tenant, key }: KnownCredential,
@@ -120,25 +133,30 @@ export function countUse(
   usage?.count(environment, tenant.id, key.id, bucket, now)
 }
 
-/** Rows that weigh as much as one request. */
+/** Number of rows with the same weight as one request. */
 const ROWS = 25
 
-/** A write has a connection of its own, and what it writes beside is more than what it answers. */
+/**
+ * Additional weight of a write, which holds a connection and also writes events, an audit entry and a stored
+ * response.
+ */
 const WRITE = 1
 
-/** The turn of a request among the tenant's own. */
+/** A turn to work on a request. Turns bound how much work of one tenant is in progress. */
 export interface RequestTurn {
   end(): void
-  /** Gives the turn back while the request waits for others: that is no work, and a tenant's others go on meanwhile. */
+  /**
+   * Releases the turn while the request waits for an external system, so that other requests of the tenant can run.
+   */
   leave<T>(wait: () => Promise<T>): Promise<T>
 }
 
 const NO_TURN: RequestTurn = { end() {}, leave: (wait) => wait() }
 
-/** Waits until the tenant's turn has come: what its other requests have under way is bounded while others are there. */
+/** Waits for a turn. While other tenants are active, the work that one tenant has in progress is bounded. */
 export function takeTurn(call: ApiCall, { turns }: ApiService): RequestTurn | Promise<RequestTurn> {
   const { route, credential } = call
-  // A stream lasts, and does next to nothing.
+  // A stream is open for long, and causes hardly any work.
   if (route.operation.stream) return NO_TURN
   const tenantId = credential.tenant.id
   const weight = weightOf(call)
@@ -153,7 +171,7 @@ export function takeTurn(call: ApiCall, { turns }: ApiService): RequestTurn | Pr
     async leave(wait) {
       turn.end()
       const value = await wait()
-      // What was begun does not queue up behind what begins.
+      // A resumed request has its own kind, so that it does not queue behind new requests.
       kind = `${route.bucket} resumed`
       await turns.acquire(tenantId, kind, weight)
       began = performance.now()
@@ -169,7 +187,7 @@ export function takeTurn(call: ApiCall, { turns }: ApiService): RequestTurn | Pr
   })
 }
 
-/** By how much work it is: what it reads or writes at most. */
+/** Estimates the work of a request by the maximum number of rows that it reads or writes. */
 function weightOf({ route, query, items }: ApiCall): number {
   const rows = items ? items.length : Number(query.limit ?? 1)
   return (route.write ? WRITE : 0) + Math.ceil(rows / ROWS)

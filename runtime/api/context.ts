@@ -11,13 +11,13 @@ import type { Cursors } from './lists/cursors.ts'
 import { bindCursors } from './lists/cursors.ts'
 import { translate } from './touched.ts'
 
-/** What a handler has done beside its own statements: written, or acted on, once the handler has succeeded. */
+/** Effects of a handler in addition to its own statements. They are written only if the handler succeeds. */
 export class Effects implements RequestAudit {
   readonly auditEntries: FurtherEntry[] = []
   readonly events: RenderedEvent[] = []
-  /** The tenant's new space, when the handler wiped the old one. */
+  /** The tenant's new space, if the handler wiped the sandbox. */
   newSpace: string | undefined = undefined
-  /** It put deliveries into the queue beside those of its events. */
+  /** Whether the handler queued deliveries in addition to those of its events. */
   hasDeliveries = false
 
   add(entry: FurtherEntry): void {
@@ -26,12 +26,13 @@ export class Effects implements RequestAudit {
 }
 
 /**
- * What the handler of this request gets beside its input.
  *
- * @param query in the form of the canonical version.
- * @param effects undefined where it may have none: in a read, and before the transaction of a write.
- * @param prepared what its `prepare` or its pause gave.
- * @param isRetry whether the database has undone an earlier attempt.
+ * Creates the context of a handler.
+ *
+ * @param query in canonical form.
+ * @param effects undefined in a read and before the transaction of a write, where effects are not allowed.
+ * @param prepared result of the handler's `prepare` or `pause`.
+ * @param isRetry whether the database aborted an earlier attempt.
  */
 export function createContext(
   call: ApiCall,
@@ -127,7 +128,7 @@ class Events implements RequestEvents {
 }
 
 function noEffects(): Error {
-  return new Error('what only reads, or only prepares, has no effects')
+  return new Error('a read, or a handler that only prepares, must not emit events or write audit entries')
 }
 
 const NO_AUDIT: RequestAudit = {
@@ -148,7 +149,7 @@ function cursorsOf(call: ApiCall, service: ApiService, query: Readonly<Record<st
 }
 
 function noCursors(): never {
-  throw new Error('the operation is not declared as paged')
+  throw new Error('the operation does not declare pagination (x-pagination)')
 }
 
 const NO_CURSORS: Cursors = { read: noCursors, write: noCursors }
@@ -171,12 +172,11 @@ function accountOf(
 }
 
 function noAccount(): never {
-  throw new Error('the operation is not declared to change the account')
+  throw new Error('the operation does not declare that it changes the account (x-account)')
 }
 
 const NO_ACCOUNT: AccountActions = { rotateKeys: noAccount, changeBilling: noAccount, wipeSandbox: noAccount }
 
-/** What a handler gets of its request, in the form of the canonical version. */
 export interface HandlerInput {
   readonly path: Readonly<Record<string, unknown>>
   readonly query: Readonly<Record<string, unknown>>
@@ -184,7 +184,10 @@ export interface HandlerInput {
   readonly items?: unknown
 }
 
-/** Translations may change what they get: this comes after the fingerprint. */
+/**
+ * Translates the input to canonical form. Translations may mutate it, so the request's fingerprint must be taken
+ * before.
+ */
 export function createInput(call: ApiCall): HandlerInput {
   const { pathParameters, query, body, items, route } = call
   const { upPath, upQuery, upBody, body: described } = route.operation
@@ -200,6 +203,6 @@ export function createInput(call: ApiCall): HandlerInput {
     return { path, query: canonicalQuery, items: canonicalItems }
   }
   if (body === undefined) return { path, query: canonicalQuery }
-  // The request log shows the body as it was sent, so its translation gets a copy.
+  // The request log shows the body as it was sent, so the translation gets a copy.
   return { path, query: canonicalQuery, body: upBody ? translate(call, upBody, structuredClone(body)) : body }
 }

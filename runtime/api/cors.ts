@@ -11,8 +11,9 @@ const EXPOSED = [
 const NONE: readonly string[] = []
 
 /**
- * Who may read an answer from a page: everybody what publishable keys may call; the documentation, which is at the
- * console, all of the sandbox.
+ *
+ * Returns the CORS headers for an origin. Any page may call operations that are open to publishable keys. The
+ * documentation pages, which have the origin of the dashboard, may call every operation of the sandbox.
  */
 function allowOrigin(origin: string, service: ApiService, method: string, path: string): readonly string[] {
   const { versions, environment, consoleUrl } = service
@@ -23,7 +24,7 @@ function allowOrigin(origin: string, service: ApiService, method: string, path: 
   return ['Access-Control-Allow-Origin', origin, 'Vary', 'Origin']
 }
 
-/** Headers that let a browser read the answer, only when a browser asks. */
+/** Returns headers that let a browser expose the answer to a page; none if the request has no `Origin`. */
 export function corsHeaders({ request, path }: Exchange, service: ApiService): readonly string[] {
   const { origin } = request.headers
   const allowed = origin === undefined ? NONE : allowOrigin(origin, service, request.method!, path)
@@ -31,8 +32,9 @@ export function corsHeaders({ request, path }: Exchange, service: ApiService): r
 }
 
 /**
- * The answer to a browser's question whether it may call a path (Fetch standard, CORS-preflight), which comes without a
- * key. Undefined where it may not.
+ *
+ * Returns the headers that answer a CORS preflight request (Fetch standard), which carries no key. Undefined if the
+ * request is not a preflight, or if the page may not call the path.
  */
 export function preflightHeaders(
   request: IncomingMessage,

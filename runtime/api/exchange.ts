@@ -21,23 +21,22 @@ import type { ErrorCode } from './errors/errors.ts'
 import type { Context, Destinations, EndpointSecrets, Links } from './handler.ts'
 import type { ApiRoute, Versions, VersionTable } from './version-table.ts'
 
-/** What the stages of one environment's API use. */
 export interface ApiService {
   readonly environment: Environment
   readonly database: Pool
-  /** The sandbox's, for what live copies from it: live itself has no grant there. */
+  /** Pool of the sandbox, for operations of live that copy from it. The role of live has no grant there. */
   readonly sandbox: Pool
   readonly account: AccountChanges
   readonly seals: Seals
   readonly cardKeys: CardKeys
   readonly cardEncryption: CardEncryption
   readonly factors: Factors
-  /** Absent: nothing is counted. */
+  /** Usage meter. Absent: usage is not counted. */
   readonly usage?: UsageMeter | undefined
   readonly clock: Clock
   readonly keyring: Keyring
   readonly limiter: RequestLimiter
-  /** Of this process: all requests share its event loop. */
+  /** Turns of this process, whose requests share one event loop. */
   readonly turns: TenantTurns
   readonly links: Links
   readonly destinations: Destinations
@@ -47,28 +46,31 @@ export interface ApiService {
   readonly usdcChain: Context['usdcChain']
   readonly rates: Context['rates']
   readonly streams: EventStreams
-  /** How many streams each tenant has open on this node. */
+  /** Number of open streams of each tenant on this node. */
   readonly openStreams: Map<string, number>
-  /** Wakes the workers: the tenant has deliveries that are due. */
+  /** Wakes the workers after a commit that made deliveries due for the tenant. */
   readonly deliveriesDue: (tenantId: string) => void
   readonly versions: Versions
-  /** Key of the cursors' MAC. */
+  /** Secret for the MAC of cursors. */
   readonly cursorKey: string
   readonly proxies: ProxyTrust
-  /** How long a body may take to arrive, in milliseconds. */
+  /** Milliseconds in which a body must arrive. */
   readonly bodyMs: number
-  /** Origin, without a slash at the end. */
+  /** Origin of the dashboard, without a trailing slash. */
   readonly consoleUrl: string
   readonly log: Logger
-  /** Absent: nothing is counted, shed or timed. */
+  /** Absent: requests are not counted, shed or timed. */
   readonly traffic?: Traffic | undefined
-  /** Absent: nothing is noted. */
+  /** Absent: requests are not logged. */
   readonly requestLog?: Pick<RequestLog, 'note'> | undefined
 }
 
-/** A member for whom the console makes a request. */
+/** A member for whom the dashboard makes a request. */
 export interface RequestingMember extends MemberName {
-  /** Checks the fresh code that came with the member's form; given where the console wants one. False: missing or wrong. */
+  /**
+   * Checks the code that the member entered; present if the dashboard requires one. False: the code is missing or
+   * wrong.
+   */
   readonly confirm?: () => Promise<boolean>
 }
 
@@ -76,10 +78,10 @@ export interface RequestingMember extends MemberName {
 export interface ReceivedRequest {
   readonly request: IncomingMessage
   readonly response: ServerResponse
-  /** The member for whom the console makes the request, which then needs no key. */
+  /** The member for whom the dashboard makes the request, which then needs no key; undefined for other requests. */
   readonly member: RequestingMember | undefined
   readonly requestId: string
-  /** Milliseconds that never run backwards. */
+  /** Monotonic time of arrival in milliseconds (`performance.now`). */
   readonly beganAt: number
   /** Service time of arrival, milliseconds since the epoch. */
   readonly now: number
@@ -87,28 +89,27 @@ export interface ReceivedRequest {
   readonly path: string
   /** Query string, undecoded, without the question mark. */
   readonly search: string
-  /** Address of the client, as far as proxies are trusted. */
+  /** Client address, with forwarding headers evaluated only for trusted proxies. */
   readonly address: string
-  /** Version changes that made a difference to the request; translations add to it. */
+  /** Version changes that altered the request or its answer. Translations add to it. */
   readonly touched: Set<string>
 }
 
 /**
- * What the answer, the request log and the metrics need to know about a request, at any moment until it is answered. The
- * pipeline notes here what its stages find; no stage reads it.
+ *
+ * Facts about a request for the answer, the request log and the metrics, at whatever stage it ends. The pipeline
+ * records here what its stages find; no stage reads it.
  */
 export interface Exchange extends ReceivedRequest {
   credential: KnownCredential | undefined
-  /** The version that words the answer: the current version until another one is resolved. */
+  /** The version in which the answer is written: the current version until a different one is resolved. */
   answerVersion: VersionTable
   route: ApiRoute | undefined
-  /** Undefined until a bucket was asked. */
   allowance: Allowance | undefined
   /** The body as sent, in the caller's version. */
   body: unknown
-  /** Whether the handler was reached: its refusals use the names of the canonical version. */
+  /** Whether the handler was called. If so, errors name fields as the canonical version does. */
   reached: boolean
-  /** Error code of the answer. */
   refusal: ErrorCode | undefined
 }
 
@@ -136,77 +137,80 @@ export interface ApiCall extends ReceivedRequest, RequestParameters, RequestBody
   readonly allowance: Allowance
 }
 
-/** An answer of success, or a stored one, in the form of the canonical version. */
+/** A successful or stored answer, in canonical form. */
 export interface WrittenReply {
   readonly status: number
   readonly body: unknown
-  /** The body as JSON, where it has been written already. */
+  /** The body as JSON, if it is already serialized. */
   readonly text: string | undefined
   readonly replayed: boolean
 }
 
-/** The caller, as the canonical version shows it. */
 export function callerOf({ credential, version }: ApiCall): Caller {
   const { tenant, space, environment, key } = credential
   return { tenant, space, environment, key, version: version.name }
 }
 
-/** The environment's database on behalf of the caller. */
+/** Returns the environment's database for the caller's tenant. */
 export function databaseOf({ credential }: ApiCall, { database }: ApiService): Transactions {
   return database.forTenant(credential.tenant.id)
 }
 
-/** The requests of one environment: those under way, and what became of the others. */
+/** The requests in progress of one environment, and counters of the finished ones. */
 export interface Traffic {
-  /** Why a new request is to be refused; undefined when there is room. */
+  /** Returns the reason to refuse a new request; undefined if there is capacity. */
   overload(): string | undefined
-  /** Whether requests of the tenant are to be refused: too many wait for the database, and too many of those are the tenant's. */
+  /**
+   * Whether to refuse requests of the tenant, because too many of them wait for the database and the queue is too
+   * long.
+   */
   crowdedBy(tenantId: string): boolean
   enter(exchange: Exchange): void
-  /** After the last thing that was done for a request, answered or not. */
+  /** Called after all work for a request has ended, answered or not. */
   leave(exchange: Exchange): void
-  /** A request is being answered. */
   answered(exchange: Exchange, status: number): void
-  /** The database could not do what a request needed. */
   databaseFailed(error: unknown): void
   readonly underWay: ReadonlySet<Exchange>
   tallies(): Iterable<OperationTally>
-  /** Requests refused for the load, by reason. */
+  /** Numbers of requests refused because of overload, by reason. */
   readonly shed: ReadonlyMap<string, number>
-  /** Refusals for want of a token or a slot, by bucket. */
+  /** Numbers of requests refused for lack of a token or slot, by bucket. */
   readonly limited: ReadonlyMap<string, number>
-  /** Clients that went away before their answer. */
+  /** Number of clients that disconnected before they were answered. */
   aborted(): number
-  /** Requests whose answer took too long. */
+  /** Number of requests that took too long to answer. */
   expired(): number
-  /** Ends the sweep. */
+  /** Stops the search for requests that take too long. */
   stop(): void
 }
 
 export interface RequestLog {
-  /** A request is being answered. @param text the answer's body; undefined where there is none. */
+  /** Records a request that is being answered. @param text body of the answer; undefined if it has none. */
   note(exchange: Exchange, status: number, text: string | undefined): void
-  /** Writes what has been noted. What could not be written while the database is away is kept; either is thrown at. */
+  /** Writes the recorded requests. Rejects if that fails; if the database is unavailable, the requests are kept. */
   flush(): Promise<void>
-  /** Writes at the stop what is left. */
   stop(): Promise<void>
-  /** Bytes, about, of what is noted and not written yet. */
+  /** Approximate number of bytes that unwritten requests occupy. */
   waitingBytes(): number
-  /** Requests that were left out so far, by why. */
   readonly dropped: ReadonlyMap<Dropped, number>
 }
 
-/** What was answered of one operation. Plain numbers that are read when metrics are: counting must cost next to nothing. */
+/**
+ * Counters of one operation. They are plain numbers that are read at a scrape, so that counting costs almost nothing.
+ */
 export interface OperationTally {
   readonly environment: Environment
-  /** Empty where no operation was found. */
+  /** Empty if the operation is unknown. */
   readonly operation: string
   readonly version: string
   readonly statuses: Map<number, number>
-  /** How many took so long: one number for each of `DURATIONS_MS`, and one for longer. Not cumulated. */
+  /** Count for each upper bound of `DURATIONS_MS`, and one for longer durations. Not cumulative. */
   readonly durations: number[]
   totalMs: number
 }
 
-/** More than a tenant may have noted between two flushes; more than a process holds; or nothing that the database takes. */
+/**
+ * Why a request was not logged: too many of the tenant between two flushes, too much in memory, or refused by the
+ * database.
+ */
 export type Dropped = 'tenant' | 'full' | 'refused'

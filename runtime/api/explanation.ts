@@ -1,4 +1,4 @@
-/** The documents of versions, and what is wrong with a value that one does not allow. */
+/** Reads the documents of versions, and explains why a value does not match a schema. */
 
 import { readFileSync } from 'node:fs'
 import ajvFormats from 'ajv-formats/dist/formats.js'
@@ -6,15 +6,12 @@ import type { Detail } from 'dateline/runtime'
 import { explain } from 'dateline/runtime/explain'
 import { MAX_DETAILS } from './errors/errors.ts'
 
-/** The OpenAPI document of one version. */
 export interface ApiDocument {
-  /** As served. */
   readonly bytes: Buffer
-  /** As an object, parsed when first asked for. */
+  /** The parsed document; parsed at the first call. */
   parsed(): Readonly<Record<string, unknown>>
 }
 
-/** Reads the generated document of a version. */
 export function readDocument(version: string): ApiDocument {
   const bytes = readFileSync(new URL(`../../generated/${version}/openapi.json`, import.meta.url))
   let object: Readonly<Record<string, unknown>> | undefined
@@ -29,7 +26,7 @@ export function readDocument(version: string): ApiDocument {
 
 type FormatCheck = (text: string) => boolean
 
-/** The checks of string formats that the generated validators use. */
+/** String format checks, the same as in the generated validators. */
 const formats: Readonly<Record<string, FormatCheck>> = Object.fromEntries(
   Object.entries(ajvFormats.fullFormats).flatMap(([name, format]) => {
     const check = toCheck(format)
@@ -44,7 +41,6 @@ function toCheck(format: unknown): FormatCheck | undefined {
   return toCheck(format.validate)
 }
 
-/** A schema of one version. */
 export interface VersionedSchema {
   readonly version: { readonly name: string; readonly document: ApiDocument }
   readonly pointer: string
@@ -53,14 +49,15 @@ export interface VersionedSchema {
 const faultsOf = ({ version, pointer }: VersionedSchema, value: unknown) =>
   explain(version.document.parsed(), pointer, value, formats, MAX_DETAILS)
 
-/** Faults of names and words that another version may know. */
+/** Schema keywords about names and words that a different version may know. */
 const UNKNOWN = new Set(['additionalProperties', 'const', 'discriminator', 'enum'])
 
 /**
- * What is wrong with a value that the schema's validator refused: at least one fault. What is not known is told with the
- * version that knows it, or else with what was probably meant.
  *
- * @param history the same schema in the versions that have it, this one too, oldest first.
+ * Explains why a schema's validator refused a value. Returns at least one fault. For an unknown name or word, the
+ * fault names a version that knows it, or else a similar one that the schema knows.
+ *
+ * @param history the same schema in all versions that have it, including this one, oldest first.
  */
 export function explainAll(
   schema: VersionedSchema,
@@ -68,9 +65,9 @@ export function explainAll(
   history: readonly VersionedSchema[] = [],
 ): Detail[] {
   const faults = faultsOf(schema, value)
-  if (faults.length === 0) return [{ field: '', issue: 'does not fit its description' }]
+  if (faults.length === 0) return [{ field: '', issue: 'does not match its schema' }]
   const here = history.findIndex(({ version }) => version === schema.version)
-  // The nearest first, on either side.
+  // The nearest version first, in both directions.
   const others = faults.some(({ keyword }) => UNKNOWN.has(keyword))
     ? [
         ...history.slice(here + 1).map((other) => ({ other, word: 'since' })),
@@ -89,11 +86,11 @@ export function explainAll(
   })
 }
 
-/** Words to be put behind what is wrong, or none. */
+/** Returns a suffix for an error message; empty if there is no similar name. */
 export const didYouMean = (meant: string | undefined): string =>
   meant === undefined ? '' : ` (did you mean ${meant}?)`
 
-/** Those faults of a value that are about types. */
+/** Returns only the faults about types. */
 export function explainTypes(document: ApiDocument, pointer: string, value: unknown): Detail[] {
   return explain(document.parsed(), pointer, value, formats, MAX_DETAILS)
     .filter(({ keyword }) => keyword === 'type')
@@ -104,25 +101,27 @@ export function explainFirst(schema: VersionedSchema, value: unknown): Detail {
   return explainAll(schema, value)[0]!
 }
 
-/** A number that is whole and is not written so: `1.0`, `1e2`. In text it may only look like one. */
+/** Matches integers written like `1.0` or `1e2`. May also match inside strings, so a match is only a first check. */
 const SUSPICIOUS = /[[:,]\s*-?\d+(?:\.0+(?!\d)|(?:\.\d+)?[eE])/
 
 const SPELLING = /[.eE]/
 
-/** ECMAScript's source text access, which TypeScript does not describe yet. */
+/** JSON.parse with source text access, which TypeScript does not declare yet. */
 const parseWithSource = JSON.parse as (
   text: string,
   revive: (name: string, value: unknown, context: { readonly source?: string }) => unknown,
 ) => unknown
 
 /**
- * Finds whole numbers that are written as fractions or with exponents where the schema wants integers: `100.0` is a float
- * to every reader but JavaScript. The body has been found valid; most bodies cost one look at their text.
+ *
+ * Finds integers that are written as fractions or with exponents where the schema requires an integer. JavaScript
+ * reads `100.0` as an integer, but other languages read a float. The body must already be valid. For most bodies,
+ * this costs one regular expression.
  */
 export function findMisspelt(bytes: Buffer, document: ApiDocument, pointer: string): Detail[] {
   const text = bytes.toString('latin1')
   if (!SUSPICIOUS.test(text)) return []
-  // With a half added such a number is no integer: where the schema refuses that, it is misspelt.
+  // Adding 0.5 makes such a number a fraction. If the schema then refuses it, it requires an integer there.
   const shifted = parseWithSource(bytes.toString(), (_name, value, { source = '' }) =>
     Number.isInteger(value) && SPELLING.test(source) ? (value as number) + 0.5 : value,
   )

@@ -1,13 +1,15 @@
 /**
- * What a handler is, and what it is given beside its input.
  *
- * A handler is a function. Four hooks may be attached to it. Two are needed for correctness, because no connection and no
- * lock may be held while something other than the database is waited for:
+ * Handlers of operations, and the context that they get.
  *
- * - `prepare` waits before the transaction: a signature, the check of an address, a test call to an endpoint.
- * - `pause` waits between two transactions, where only the first shows that there is something to wait for.
+ * A handler is a function with up to four optional hooks. Two hooks are needed for correctness, because a request
+ * must not hold a database connection or a lock while it waits for anything other than the database:
  *
- * Two save work. Without the hook, CPU time per request changed so (`npm run bench:checkouts`, median of 9 rounds):
+ * - `prepare` runs before the transaction: a signature, the check of a URL, a test call to an endpoint.
+ * - `pause` waits between two transactions, if only the first one shows that there is something to wait for.
+ *
+ * Two hooks save work. The table shows the CPU time per request without the hook (`npm run bench:checkouts`, median
+ * of 9 rounds):
  *
  * | hook | operation | service | database |
  * |---|---|---|---|
@@ -35,13 +37,13 @@ import type { Caller } from '../tenants/keys/caller.ts'
 import type { AccountActions } from './account.ts'
 import type { Cursors } from './lists/cursors.ts'
 
-/** What a handler may use. Times are service time, in milliseconds since the epoch. */
+/** Everything that a handler may use. Times are service time, in milliseconds since the epoch. */
 export interface Context {
   readonly caller: Caller
   readonly request: RequestFacts
   /** The environment's database: inside the request's transaction for writes, a pool for reads. */
   readonly db: Database
-  /** Makes and reads pagination cursors bound to this request. */
+  /** Writes and reads pagination cursors that are bound to this request. */
   readonly cursors: Cursors
   readonly links: Links
   readonly events: RequestEvents
@@ -52,144 +54,162 @@ export interface Context {
   readonly cardKeys: CardKeys
   readonly cardEncryption: CardEncryption
   readonly sanctions: Pick<Sanctions, 'list'>
-  /** States of the United States in which cardholders may live, in live. */
+  /** US states in which cardholders in live may reside. */
   readonly licensedStates: ReadonlySet<string>
   readonly usdcChain: UsdcChain
-  /** What the network shares and takes of clearings. */
+  /** Fees and shares of the card network for clearings. */
   readonly rates: Rates
-  /** What the handler's `prepare` or its pause gave; undefined where there was none. */
+  /** Result of the handler's `prepare` or `pause`; undefined if it has neither. */
   readonly prepared: unknown
-  /** Whether the database has undone the request before: what it came too late for then is better locked early. */
+  /**
+   * Whether the database aborted an earlier attempt. A handler then locks rows early that it found changed too late.
+   */
   readonly isRetry: boolean
 }
 
-/** What is known of the request itself. */
 export interface RequestFacts {
   readonly id: string
-  /** The version that it is answered in; handlers keep it for what is written later, and know the newest alone. */
+  /**
+   * The caller's version. Handlers use it only to store it for later rendering: they know only the canonical version.
+   */
   readonly version: string
-  /** When it came, by the service clock. */
+  /** Service time of arrival. */
   readonly now: number
-  /** Machine time, which decides about leases. */
+  /** Machine time in milliseconds, by which leases are checked. */
   readonly machineNow: number
-  /** A header that the operation declares, as it was sent. */
+  /** Returns a header that the operation declares, in canonical form. */
   header(name: string): string | undefined
 }
 
-/** What addresses are made of that the service answers with. */
+/** Base URL and tokens for links in answers. */
 export interface Links {
-  /** Origin of this environment's API, without a slash at the end. */
+  /** Origin of this environment's API, without a trailing slash. */
   readonly baseUrl: string
   readonly wallet: Wallet
   readonly passTokens: PassTokens
   readonly reports: ReportLinks
 }
 
-/** Events of the caller's tenant, as its request sees and makes them. */
 export interface RequestEvents {
-  /** Types that the caller's version knows. */
   readonly types: ReadonlySet<string>
-  /** Records an event, to be written with what the handler writes. Typed by `emit` of events/emit/emit.ts: call that. */
+  /**
+   * Records an event, which is written with the transaction. Call the typed `emit` of events/emit/emit.ts instead.
+   */
   emit(event: NewEvent): EmittedEvent | undefined
-  /** Deliveries were put into the queue: they are looked for as soon as this is committed. */
+  /** Wakes the workers after the commit, because the handler queued deliveries. */
   deliverSoon(): void
-  /** Server-sent events of the types that the caller's version knows, until the client goes or its key is revoked. */
+  /**
+   * Streams events of the types that the caller's version has, until the client disconnects or the key is revoked.
+   */
   stream(after: StreamStart): AsyncIterable<string>
 }
 
-/** An entry in the audit log for one of several things that a request did, before the request's own. */
+/** An additional audit entry, for one of several things that a request did. It precedes the request's own entry. */
 export interface FurtherEntry {
-  /** The resource and what was done to it: `key.rotated`. */
+  /** The resource and the action, such as `key.rotated`. */
   readonly action: string
   readonly targetId: string
 }
 
-/** The audit log, as a request writes it beside its own entry. */
+/** Adds entries to the audit log, in addition to the request's own. */
 export interface RequestAudit {
   add(entry: FurtherEntry): void
 }
 
-/** Secrets of webhook endpoints: whoever has one can sign as the service. */
+/** Secrets of webhook endpoints, which sign requests of the service. */
 export interface EndpointSecrets {
-  /** A new one: what the tenant sees once, and what is stored. */
+  /** Creates a secret: `secret` is shown to the tenant once, `sealed` is stored. */
   make(tenantId: string, endpointId: string): { readonly secret: string; readonly sealed: Buffer }
 }
 
-/** Any handler, as the pipeline calls it: the generated interfaces say what each really takes. */
+/** A handler as the pipeline calls it. The generated interfaces have the exact types. */
 export interface Handler {
   (context: Context, input: never, prefetched?: unknown): Promise<Reply>
-  /** What it asks before its transaction begins. */
+  /** See `PreparedHandler`. */
   readonly prepare?: (context: PrepareContext, input: never) => Promise<unknown>
-  /** What it asks of its transaction while that claims the key. */
+  /** See `PreparedHandler`. */
   readonly prefetch?: (context: Context, input: never) => Promise<unknown>
-  /** What it has to wait for, where that shows in its transaction only. */
+  /** See `PausingHandler`. */
   readonly pause?: (
     context: Context,
     input: never,
     prefetched?: unknown,
   ) => Promise<Pause<unknown> | undefined>
-  /** How its answers are stored, where that is not how they are sent. */
+  /** How its answers are stored, if they are not stored as sent. */
   readonly stored?: StoredForm<unknown>
 }
 
-/** Where tenants may have something sent to. */
+/** Sends requests to URLs of tenants. */
 export interface Destinations {
-  /** What is wrong with the address, as prose after its name; undefined when nothing is. Bounded in time. */
+  /**
+   * Resolves with the fault of the URL, as text that follows a field name; undefined if it is acceptable. Takes at
+   * most 1.5 s.
+   */
   check(url: string): Promise<string | undefined>
-  /** One POST, within ten seconds; redirects are answers too. */
+  /** Sends one POST within 10 s. Redirects are not followed. */
   post(request: OutboundPost): Promise<OutboundResult>
 }
 
-/** Where a tenant's data of the sandbox is, for reading. */
 export interface Sandbox {
   readonly db: Database
-  /** The `tenant_id` of its rows. */
+  /** `tenant_id` of the tenant's rows. */
   readonly space: string
 }
 
-/** What a handler may use before its transaction. */
+/** Everything that a handler may use before its transaction. */
 export interface PrepareContext extends Context {
   readonly destinations: Destinations
-  /** What the tenant is pinned to in the environment. */
+  /** The version that the tenant is pinned to in the environment. */
   readonly pin: string | null
-  /** Whether the tenant's business is verified. */
   readonly isVerified: boolean
-  /** The tenant's sandbox, by the key in `Service-Sandbox-Authorization`. Rejects with an `ApiError` where that is refused. */
+  /**
+   * Opens the tenant's sandbox with the key in `Service-Sandbox-Authorization`. Rejects with an `ApiError` if it is
+   * refused.
+   */
   openSandbox(): Promise<Sandbox>
   /**
-   * A transaction of its own, which is over before the request's begins. What it writes stays where the process dies, so the
-   * repetition of the request has to find it.
+   *
+   * Runs a separate transaction, which ends before the request's own begins. Its writes remain if the process dies,
+   * so a repeated request must be able to find them.
    */
   transaction<T>(work: (db: Database) => Promise<T>): Promise<T>
-  /** Goes on after the answer; a failure is logged. */
+  /** Lets work continue after the answer. If it fails, the failure is logged. */
   afterwards(work: Promise<unknown>): void
 }
 
-/** A handler that waits for something other than its database, which must not happen while it holds a connection and locks. */
+/** A handler that waits for an external system before its transaction, while it holds no connection or lock. */
 export interface PreparedHandler<Input, Answer extends Reply> {
   (context: Context, input: Input, prefetched?: unknown): Promise<Answer>
-  /** Before the transaction, and before the idempotency claim; its context's database is the pool. */
+  /** Runs before the transaction and the idempotency claim. The context's database is the pool. */
   prepare(context: PrepareContext, input: Input): Promise<unknown>
-  /** What it reads and locks first: sent with the claim, so also where that ends the request. It writes nothing. */
+  /**
+   * Starts the first reads and locks together with the claim, so it also runs if the claim ends the request. Must not
+   * write.
+   */
   prefetch?(context: Context, input: Input): Promise<unknown>
 }
 
-/** A wait between two transactions of one request: the first is committed, and neither a connection nor a lock is held. */
+/**
+ * A wait between two transactions of one request. The first is committed, and the request holds no connection or
+ * lock.
+ */
 export type Pause<Ready> = (context: PrepareContext) => Promise<Ready>
 
-/** A handler that finds in its transaction that it has to wait for something other than its database. */
+/** A handler that may find in its transaction that it must wait for an external system. */
 export interface PausingHandler<Input, Answer extends Reply> {
   (context: Context, input: Input, prefetched?: unknown): Promise<Answer>
-  /** As of a `PreparedHandler`. */
+  /** See `PreparedHandler`. */
   prefetch(context: Context, input: Input): Promise<unknown>
   /**
-   * Undefined: the handler goes on at once. Otherwise what it has written is committed, without an answer to the request, and
-   * another transaction begins after the wait; what is written has to be found by a repetition of the request.
+   *
+   * Returns undefined if the handler can continue immediately. Otherwise the pipeline commits what was written,
+   * without answering the request, waits, and begins a second transaction. A repeated request must be able to find
+   * what the first transaction wrote.
    */
   pause(context: Context, input: Input, prefetched?: unknown): Promise<Pause<unknown> | undefined>
 }
 
-/** Joins what is read and locked first, what may have to be waited for, and the handler that gets both. */
+/** Combines `prefetch`, `pause` and a handler that gets their results. */
 export function pausing<Input, Prefetched, Ready, Answer extends Reply>(
   prefetch: (context: Context, input: Input) => Promise<Prefetched>,
   pause: (
@@ -211,7 +231,7 @@ export function pausing<Input, Prefetched, Ready, Answer extends Reply>(
   return Object.assign(handler, { prefetch, pause: pauses })
 }
 
-/** Joins what is asked before the transaction, and first thing in it, with the handler that gets the answers. */
+/** Combines `prepare`, `prefetch` and a handler that gets their results. */
 export function prepared<Input, Ready, Prefetched, Answer extends Reply>(
   prepare: (context: PrepareContext, input: Input) => Promise<Ready>,
   handle: (context: Context, input: Input, ready: Ready, prefetched: Promise<Prefetched>) => Promise<Answer>,
@@ -222,15 +242,15 @@ export function prepared<Input, Ready, Prefetched, Answer extends Reply>(
   return Object.assign(handler, { prepare, ...(prefetch && { prefetch }) })
 }
 
-/** How an answer is stored for those who repeat the request, where the database has part of it elsewhere. */
+/** How an answer is stored for repeated requests, if part of it is already in the database. */
 export interface StoredForm<Body> {
-  /** The answer without that part; its members keep their order. */
+  /** Returns the answer without that part. The order of the other members stays the same. */
   leaveOut(body: Body): unknown
-  /** The answer as it was, of what `leaveOut` has left. May change its argument. */
+  /** Restores the answer from what `leaveOut` returned. May change its argument. */
   putBack(db: Database, space: string, stored: Body): Promise<unknown>
 }
 
-/** A handler whose answers are stored in another form than they are sent. */
+/** Attaches a `StoredForm` to a handler. */
 export function storing<Handle extends (context: Context, input: never) => Promise<Reply>>(
   stored: StoredForm<never>,
   handler: Handle,

@@ -11,33 +11,38 @@ import { canonicalJson } from './json/canonical-json.ts'
 /** How long a response is stored, in milliseconds of service time. */
 export const STORED_FOR_MS = 24 * 3_600_000
 
-/** How long a request in progress may be expected to take. */
+/** Retry delay for a client whose first request is still in progress. */
 const RETRY_MS = 1000
 
-/** A request that may be answered once only. */
+/** An idempotency key, and the request that it belongs to. */
 export interface ClaimedKey {
   readonly key: string
-  /** SHA-256 over what the request asks for, in the caller's spelling. */
+  /** SHA-256 of the request, in the caller's version. */
   readonly fingerprint: Buffer
 }
 
-/** The claim of a request with an Idempotency-Key; undefined without one. To be made before anything is translated. */
+/**
+ * Returns the claim of a request; undefined without an Idempotency-Key. Call this before the request is translated.
+ */
 export function claimOf(call: ApiCall): ClaimedKey | undefined {
   if (call.idempotencyKey === undefined) return undefined
   return { key: call.idempotencyKey, fingerprint: fingerprintOf(call) }
 }
 
-/** What the request asks for, in the caller's spelling: SHA-256. */
+/** Returns the SHA-256 of the request's method, path, parameters and body, in the caller's version. */
 export function fingerprintOf({ route, pathParameters, query, body }: ApiCall): Buffer {
   const { method, path } = route.operation
   return hash('sha256', canonicalJson([method, path, pathParameters, query, body ?? null]), 'buffer')
 }
 
 /**
- * Takes the key for this transaction. Gives the response that is stored under it already, if any; throws
- * `idempotency_in_progress` while another request holds it, and `idempotency_key_reused` when it was for another.
  *
- * @param waits for another request that holds it: one that goes on with what it has begun is what others find in progress.
+ * Claims the key for this transaction. Returns the response that is already stored for it, if any.
+ *
+ * @param waits whether to wait for a concurrent request that holds the key. A request that resumes after a pause
+ * waits.
+ * @throws ApiError `idempotency_in_progress` if a concurrent request holds the key, and `idempotency_key_reused` if
+ * the key belongs to a different request.
  */
 export async function claim(
   db: Database,
@@ -58,7 +63,9 @@ export async function claim(
   return undefined
 }
 
-/** The response that another request stored while this one worked: its own work has been undone by the conflict. */
+/**
+ * Returns the response that a concurrent request stored. The conflict has rolled back this request's own transaction.
+ */
 export async function replayStored(
   service: ApiService,
   call: ApiCall,
@@ -84,29 +91,33 @@ function replay(
   return { status, body: undefined, text, replayed: true }
 }
 
-/** Seals a response that may hold a secret, to be stored: whoever repeats the request sees the secret again. */
+/** Seals a response that may contain a secret. If the request is repeated, its caller sees the secret again. */
 export function sealBody(service: ApiService, tenantId: string, { key }: ClaimedKey, text: string): Buffer {
   return service.seals.seal(text, sealContext(service, tenantId, key))
 }
 
-/** Sealed in one row, it opens in no other. */
+/** Binds a sealed response to its row. */
 function sealContext({ environment }: ApiService, tenantId: string, key: string): string {
   return `idempotency_answers.sealed ${environment} ${tenantId} ${key}`
 }
 
-/** The refusal of a request whose key belongs to one that is still running. */
+/** Returns the error for a request whose key belongs to a request in progress. */
 export function inProgress(): ApiError {
   return idempotencyError(
     409,
     'idempotency_in_progress',
-    'A request with this key is still running.',
+    'A request with this Idempotency-Key is still in progress. Wait, then try again.',
     RETRY_MS,
   )
 }
 
-/** The refusal of a request whose key belongs to another. */
+/** Returns the error for a request whose key belongs to a different request. */
 export function keyReused(): ApiError {
-  return idempotencyError(422, 'idempotency_key_reused', 'This key was used for another request.')
+  return idempotencyError(
+    422,
+    'idempotency_key_reused',
+    'This Idempotency-Key was used for a different request. Use a new key.',
+  )
 }
 
 function idempotencyError(
@@ -124,19 +135,18 @@ function idempotencyError(
 
 const STORED_REFUSALS = new Set([404, 409, 422])
 
-/** Whether a handler's refusal is the response that a retry gets too. */
+/** Whether a handler's refusal is stored, so that a repeated request gets it too. */
 export function isStored(error: ApiError): boolean {
   return STORED_REFUSALS.has(error.status) && error.type !== 'idempotency_error'
 }
 
-/** The constraint that is violated where a response is stored under the key already. */
+/** Constraint that is violated if a response is already stored for the key. */
 export const ANSWERED_ALREADY = 'idempotency_answers_pkey'
 
-/** What was answered under a key. */
 export interface StoredResponse {
   readonly fingerprint: Buffer
   readonly status: number
-  /** JSON in the form of the canonical version: the body of success, or an error object. Null where it is sealed. */
+  /** JSON in canonical form: the body, or the error object. Null if it is sealed. */
   readonly body: string | null
   readonly sealed: Buffer | null
   /** Milliseconds since the epoch, service time. */
@@ -144,7 +154,7 @@ export interface StoredResponse {
 }
 
 export interface KeyReservation {
-  /** Whether no other request with this key is running. */
+  /** Whether no concurrent request holds the key. */
   readonly mine: boolean
   readonly stored: StoredResponse | undefined
 }
@@ -171,12 +181,13 @@ const WAIT: Statement = {
   text: 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))',
 }
 
-/** Locks are shared by all schemas of the database, so their names contain the environment. */
+/** Advisory locks are shared by all schemas of a database, so the name contains the environment. */
 const lockName = (environment: string, tenantId: string, key: string) => `${environment}:${tenantId}:${key}`
 
 /**
- * Takes the key until the end of the transaction and reads the response under it. Another may be stored between the
- * reading and the lock: then the primary key is violated at the end.
+ *
+ * Locks the key until the end of the transaction, and reads the stored response. A concurrent request may store a
+ * response after the read and before the lock. The primary key then fails this transaction at its end.
  */
 export async function claimKey(
   db: Database,
@@ -216,7 +227,7 @@ const FORGET: Statement = {
   text: 'DELETE FROM idempotency_answers WHERE tenant_id = $1 AND key = $2::uuid AND created <= $3',
 }
 
-/** Deletes the response under a key where it is as old as `createdBy` or older. */
+/** Deletes the response of a key if it was created at or before `createdBy`. */
 export function forgetAnswer(
   db: Database,
   tenantId: string,
@@ -228,7 +239,9 @@ export function forgetAnswer(
 
 const SWEEP = sweepOldest('idempotency_answers', 'created')
 
-/** Deletes the oldest responses of all tenants, about `limit` at a time, as old as `createdBy` or older; says how many. */
+/**
+ * Deletes about `limit` of the oldest responses created at or before `createdBy`, of all tenants. Returns the number.
+ */
 export async function sweepAnswers(db: Database, createdBy: number, limit: number): Promise<number> {
   const { count } = await db.query(SWEEP, [toTimestamp(createdBy), limit])
   return count

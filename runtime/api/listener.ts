@@ -7,10 +7,13 @@ import { runPipeline } from './pipeline.ts'
 import { createUnversioned, sendError } from './unversioned.ts'
 
 /**
- * The API of one environment, to be attached to a port of its own: `/v1` goes through the pipeline, Express answers the rest.
  *
- * @param answerHolder answers what needs no key and is not described by the documents; undefined for what it does not know.
- * @param watch wraps the whole, where everything is to be validated a second time.
+ * Creates the listener of one environment's API, for a port of its own. Requests to `/v1` go through the pipeline;
+ * Express answers the others.
+ *
+ * @param answerHolder answers pass links and other requests without a key that the documents do not describe; returns
+ * undefined for unknown paths.
+ * @param watch wraps the listener, to validate all traffic a second time.
  */
 export function createApiListener(
   service: ApiService,
@@ -27,7 +30,7 @@ export function createApiListener(
     else sendError(response, service, describeFailure(service, error))
   }
   const listener: RequestListener = (request, response) => {
-    // Past Express, which gives each request and response another prototype: that costs more than all stages together.
+    // Bypass Express: it replaces the prototypes of request and response, which costs more than all stages together.
     if (isVersioned(request.url ?? '/')) {
       runPipeline(request, response, service).catch((error) => fail(response, error))
       return
@@ -37,27 +40,27 @@ export function createApiListener(
       visited.catch((error) => fail(response, error))
       return
     }
-    // Express calls back for what has no route, what failed, and targets that it cannot read at all.
+    // Express calls back if there is no route, if a handler failed, or if it cannot parse the target.
     app(request as express.Request, response as express.Response, (error?: unknown) => fail(response, error))
   }
   return watch(listener)
 }
 
-/** @param error undefined where nothing failed, but there is no route. */
+/** @param error undefined if there is no route. */
 function describeFailure({ log }: ApiService, error: unknown): ApiError {
-  if (error === undefined) return notFound('There is nothing here.')
+  if (error === undefined) return notFound('This path does not exist.')
   if (error instanceof ApiError) return error
-  // The router cannot decode a name in the path, so no route has it.
-  if (error instanceof URIError) return notFound('There is nothing here.')
+  // The router cannot decode a parameter of the path, so no route matches.
+  if (error instanceof URIError) return notFound('This path does not exist.')
   if (isUnavailable(error)) {
-    log.warn({ err: error }, 'the database is unavailable')
+    log.warn({ err: error }, 'database unavailable')
     return unavailable()
   }
-  log.error({ err: error }, 'a request outside /v1 failed')
+  log.error({ err: error }, 'request outside /v1 failed')
   return internalError()
 }
 
-/** Also where a proxy sends the target whole (RFC 9112, 3.2.2). */
+/** Also matches the absolute form of the target, which proxies may send (RFC 9112, section 3.2.2). */
 function isVersioned(target: string): boolean {
   return target.startsWith('/v1/') || /^(https?:\/\/[^/?#]*)?\/v1(?![^/?])/i.test(target)
 }

@@ -1,4 +1,4 @@
-/** What a caller probably wanted whose request names no operation of its version. Asked only when there is none. */
+/** Suggests an operation for a request whose version has no matching one. */
 
 import { findNearest } from 'dateline/runtime/nearest'
 import { didYouMean } from './explanation.ts'
@@ -6,8 +6,9 @@ import { splitPath } from './path-matcher.ts'
 import type { Versions, VersionTable } from './version-table.ts'
 
 /**
- * Says when other versions have the operation, or which path of this version is nearest. Says nothing of objects: what
- * identifiers in the path name is not looked at.
+ *
+ * Names the versions that have the operation, or the most similar path of this version. Does not look up any
+ * identifiers, so the message reveals nothing about objects.
  */
 export function describeMissing(
   { all }: Versions,
@@ -19,15 +20,17 @@ export function describeMissing(
   const [first] = having
   if (first) {
     const last = having.at(-1)!
-    const told =
-      all.indexOf(first) > all.indexOf(version) ? `exists since ${first.name}` : `existed until ${last.name}`
+    const lifetime =
+      all.indexOf(first) > all.indexOf(version)
+        ? `exists since version ${first.name}`
+        : `existed until version ${last.name}`
     const { operation } = first.matcher.match(path)!.routes.get(method)!
-    return `${method} ${operation.path} ${told}; this request was made in ${version.name}.`
+    return `${method} ${operation.path} ${lifetime}. This request uses version ${version.name}.`
   }
-  return `There is no such operation here${didYouMean(findNearestPath(path, version.paths))}.`
+  return `There is no such operation${didYouMean(findNearestPath(path, version.paths))}.`
 }
 
-/** The path of as many segments whose words are those that were sent, or nearly. */
+/** Finds a path with the same number of segments whose words are equal or similar to those in the request. */
 function findNearestPath(path: string, known: readonly string[]): string | undefined {
   const segments = splitPath(path)
   const fits = (template: string) => {

@@ -1,4 +1,7 @@
-/** Operations of the API within this process: what pages do for a member goes the way of a request with a key. */
+/**
+ * Calls API operations within the process. What a member does on a page runs through the same pipeline as a request
+ * with a key.
+ */
 
 import inject from 'light-my-request'
 import type { Handlers } from '../../generated/canonical/handlers.ts'
@@ -9,20 +12,18 @@ import type { ApiService, RequestingMember } from './exchange.ts'
 import { runPipeline, splitTarget } from './pipeline.ts'
 import type { ServiceOperation } from './version-table.ts'
 
-/** Any operation of the newest version. */
 export type OperationId = keyof Handlers<unknown>
 
-/** A member, and the address that the member's browser has. */
 export interface ActingMember extends RequestingMember {
   readonly address: string
 }
 
 export interface OperationInput {
   readonly path?: Readonly<Record<string, string>>
-  /** Empty values are left out. */
+  /** Query parameters. Empty values are omitted. */
   readonly query?: Readonly<Record<string, string | undefined>>
   readonly body?: unknown
-  /** A UUID: every POST needs one. */
+  /** A UUID, which every POST needs. */
   readonly idempotencyKey?: string
 }
 
@@ -31,8 +32,10 @@ export type OperationAnswer =
   | { readonly ok: false; readonly status: number; readonly error: ErrorBody }
 
 /**
- * Performs an operation as a member, in the newest version: through every stage that a request goes through, so validated,
- * limited, held to the scope of the member's role, idempotent and audited as it is. Rejects only where the operation is unknown.
+ *
+ * Performs an operation as a member, in the newest version. The call passes every stage of the pipeline: it is
+ * validated, rate limited, restricted to the member's role, idempotent and audited. Rejects only if the operation
+ * does not exist.
  */
 export type Operate = (
   member: ActingMember,
@@ -45,7 +48,7 @@ const OPERATIONS: ReadonlyMap<string, ServiceOperation> = new Map(
   versions.find(({ name }) => name === current)?.operations.map((operation) => [operation.id, operation]),
 )
 
-/** The operation of the newest version. @throws when there is none of that name. */
+/** Returns the operation of the newest version. @throws Error if it does not exist. */
 export function findOperation(operationId: string): ServiceOperation {
   const operation = OPERATIONS.get(operationId)
   if (!operation) throw new Error(`there is no operation ${operationId}`)
@@ -89,8 +92,9 @@ function readAnswer({ statusCode: status, payload }: inject.Response): Operation
 export type Replayed = OperationAnswer & { readonly bytes: number }
 
 /**
- * Makes a read as a member once more, in any version, through every stage. Undefined where it is more than a read there: a stream,
- * or what the audit log tells of, which is done as a write is.
+ *
+ * Repeats a read as a member, in any version, through every stage of the pipeline. Resolves with undefined if the
+ * operation is not a pure read there: a stream, or a read that writes an audit entry.
  *
  * @param target path and query, undecoded.
  */

@@ -1,8 +1,8 @@
--- Writes the outcome of a request with an Idempotency-Key that made one event, as most requests that write do: the event, the
--- stored response and the audit entry. `outcome.sql` is the same without an event.
+-- Writes the outcome of a request with an Idempotency-Key that emitted one event, as most writes do: the event, the stored
+-- response and the audit entry. `outcome.sql` is the same without an event.
 --
 -- Why two statements: a single one for any number of events, with or without a response, cost the database 14 % more CPU
--- time with one event and 31 % more without events (`json_to_recordset`, and the tables that it opens in vain). Any other
+-- time with one event and 31 % more without events (`json_to_recordset`, and tables that it opens without using them). Any other
 -- number of events, no key, a wiped sandbox and a distributed database are rarer: they use the statements of `appendEvents`
 -- and `appendAudit`.
 --
@@ -49,8 +49,8 @@ WITH last AS (
   VALUES ($1, $16::uuid, $17, $18, $19, $20, $21, $4)
   RETURNING status
 ), head AS (
-  -- The entry's hash covers that of the previous entry, which only the locked row knows. A space that was wiped meanwhile makes the
-  -- number null, and the transaction fails (`isSpaceWiped`).
+  -- The entry's hash covers that of the previous entry, which only the locked row contains. If the space was wiped meanwhile,
+  -- the number becomes null, and the transaction fails (`isSpaceWiped`).
   INSERT INTO audit_heads AS h (tenant_id, sequence, hash, wipes)
   SELECT $1, 1, sha256($2::bytea || 'null' || $3::bytea), coalesce($15::integer, 0) FROM last, stored
   ON CONFLICT (tenant_id) DO UPDATE SET

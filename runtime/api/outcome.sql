@@ -1,7 +1,7 @@
 -- Writes the outcome of a request with an Idempotency-Key: the stored response and the audit entry. `outcome-with-event.sql`
--- writes an event too, and says why there are two statements.
+-- also writes an event, and explains why there are two statements.
 --
--- $1 text         tenant; also the space of the events and the stored response
+-- $1 text         tenant; also the space of the stored response
 -- $2 bytea        the audit entry as the API shows it, up to the hash of the previous entry
 -- $3 bytea        the audit entry, after that hash
 -- $4 timestamptz  now, service time
@@ -29,8 +29,8 @@ WITH stored AS (
   VALUES ($1, $16::uuid, $17, $18, $19, $20, $21, $4)
   RETURNING status
 ), head AS (
-  -- The entry's hash covers that of the previous entry, which only the locked row knows. A space that was wiped meanwhile makes the
-  -- number null, and the transaction fails (`isSpaceWiped`).
+  -- The entry's hash covers that of the previous entry, which only the locked row contains. If the space was wiped meanwhile,
+  -- the number becomes null, and the transaction fails (`isSpaceWiped`).
   INSERT INTO audit_heads AS h (tenant_id, sequence, hash, wipes)
   SELECT $1, 1, sha256($2::bytea || 'null' || $3::bytea), coalesce($15::integer, 0) FROM stored
   ON CONFLICT (tenant_id) DO UPDATE SET

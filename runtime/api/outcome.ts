@@ -1,5 +1,7 @@
-/** What is written with the commit of a write: its events, its entries in the audit log and the stored response. None of it
- * is waited for: the statements travel with the COMMIT, which fails with them. */
+/**
+ * Writes what belongs to the commit of a write: events, audit entries and the stored response. The statements are
+ * pipelined with the COMMIT, which fails if one of them fails.
+ */
 
 import type { Database, RowResult, Statement } from '../database/database.ts'
 import { pipelined } from '../database/pipelined.ts'
@@ -19,12 +21,12 @@ import type { FurtherEntry } from './handler.ts'
 import { type ClaimedKey, isStored, sealBody } from './idempotency.ts'
 import type { WriteRules } from './version-table.ts'
 
-/** A write and the transaction in which it is made. */
+/** A write, and the transaction in which it runs. */
 export interface Writing extends Write {
   readonly db: Database
 }
 
-/** A write, whichever transaction it is made in. */
+/** A write, independent of the transaction. */
 export interface Write {
   readonly service: ApiService
   readonly call: ApiCall
@@ -33,15 +35,15 @@ export interface Write {
   readonly claimed: ClaimedKey | undefined
 }
 
-/** What the handler answered, in the form of the canonical version. */
+/** A handler's answer, in canonical form. */
 interface CanonicalAnswer {
   readonly status: number
   readonly body: unknown
-  /** The body as JSON, as it is stored. */
+  /** The body as JSON, in its stored form. */
   readonly text: string
 }
 
-/** Writes what follows on the handler's success; gives whether there may be deliveries to plan. */
+/** Enqueues what follows a handler's success. Resolves with whether there may be deliveries to plan. */
 export function enqueueSuccess(
   writing: Writing,
   effects: Effects,
@@ -51,13 +53,13 @@ export function enqueueSuccess(
   const { events, auditEntries, newSpace } = effects
   const { distributed } = service.database
   const concernsBoth = rules.account === 'whole'
-  // Entries of one instant are listed by their identifiers, so each is described when it is written.
+  // Called only when the entry is written: entries of the same instant are listed in the order of their identifiers.
   const describe = () =>
     describeOutcome(writing, { status, text, targetId: idOf(body), outcome: 'succeeded', newSpace })
   if (auditEntries.length === 0 && newSpace === undefined && !concernsBoth) {
     return appendOutcome(db, distributed, describe(), events)
   }
-  // The end of the events is locked before that of the chain.
+  // Lock order: the end of the events, then the end of the audit log.
   const due = appendEvents(db, call.credential.space, events)
   enqueueFurtherEntries(writing, auditEntries)
   if (concernsBoth) enqueueInBothLogs(writing)
@@ -65,7 +67,7 @@ export function enqueueSuccess(
   return due
 }
 
-/** Writes that the handler refused, and the refusal where a repeated request is to get it too. */
+/** Enqueues the audit entry of a refusal, and the refusal itself if a repeated request must get it too. */
 export function enqueueRefusal(writing: Writing, error: ApiError): void {
   const { db, service, call, claimed } = writing
   const outcome = describeOutcome(
@@ -83,15 +85,15 @@ export function enqueueRefusal(writing: Writing, error: ApiError): void {
 
 interface WriteOutcome {
   readonly status: number
-  /** Body of the answer in the form of the canonical version: of success, or the error object. */
+  /** Body of the answer, or the error object, in canonical form. */
   readonly text: string
   readonly targetId: string | null
   readonly outcome: AuditEntry['outcome']
-  /** Of the tenant, where it has another one from now on. */
+  /** The tenant's new space, if the request wiped the sandbox. */
   readonly newSpace: string | undefined
 }
 
-/** What is written of an outcome, and in which space. */
+/** Returns the audit entry and the response to store, and the space to write them in. */
 function describeOutcome(
   { service, call, rules, claimed }: Writing,
   { status, text, targetId, outcome, newSpace }: WriteOutcome,
@@ -116,7 +118,7 @@ function describeOutcome(
 
 const nameOf = (value: unknown): string | undefined => (value === undefined ? undefined : String(value))
 
-/** What a request's entries have in common. */
+/** Returns the members that all audit entries of a request share. */
 function entryOf(call: ApiCall, environment: Environment) {
   const { credential, now, address, requestId, version } = call
   return {
@@ -131,7 +133,6 @@ function entryOf(call: ApiCall, environment: Environment) {
   } as const
 }
 
-/** The entries that the handler added. */
 function enqueueFurtherEntries({ db, service, call }: Writing, entries: readonly FurtherEntry[]): void {
   for (const { action, targetId } of entries) {
     const entry = {
@@ -145,8 +146,9 @@ function enqueueFurtherEntries({ db, service, call }: Writing, entries: readonly
 }
 
 /**
- * What concerns the whole account, in the logs of both environments, each by its own clock. Always in the same order, so
- * that two such transactions cannot wait for each other.
+ *
+ * Enqueues an entry about the whole account in the audit logs of both environments, each with the time of its service
+ * clock. The order of the environments is fixed, to avoid deadlocks.
  */
 function enqueueInBothLogs({ db, service, call, rules }: Writing): void {
   const tenantId = call.credential.tenant.id
@@ -175,7 +177,7 @@ export interface ResponseToStore {
   readonly key: string
   readonly fingerprint: Buffer
   readonly status: number
-  /** As it is, or sealed when it contains a secret. */
+  /** Plain text, or sealed bytes if it contains a secret. */
   readonly body: string | Buffer
   readonly canonicalVersion: string
 }
@@ -203,9 +205,8 @@ function eventValues({ id, type, version, body, source, created, recipients }: R
   return [id, type, version, body, source ?? null, toTimestamp(created), audience, endpoint_id ?? null]
 }
 
-/** What a request leaves behind beside its events and what its handler wrote. */
+/** What a request writes in addition to its events and the writes of its handler. */
 interface OutcomeToWrite {
-  /** Where the response is stored. */
   readonly space: string
   readonly entry: AuditEntry
   /** Undefined without an Idempotency-Key. */
@@ -215,10 +216,11 @@ interface OutcomeToWrite {
 const wasWiped = ({ space }: OutcomeToWrite): boolean => readSpace(space).tenantId !== space
 
 /**
- * Writes the outcome of a request, last in its transaction: the ends of the tenant's events and of its chain stay locked
- * until that is over. One statement for most requests, because each statement costs as much as ten rows. Gives whether
- * there may be something to plan. Fails with a unique violation of `ANSWERED_ALREADY` when another request has answered
- * under the key meanwhile.
+ *
+ * Writes the outcome of a request. It must come last in the transaction, because the ends of the tenant's events and
+ * audit log stay locked until the commit. Most requests need one statement, because a statement costs as much as ten
+ * rows. Resolves with whether there may be attempts to plan. Rejects with a unique violation of `ANSWERED_ALREADY` if
+ * a concurrent request has stored a response for the key.
  */
 function appendOutcome(
   db: Database,
@@ -241,8 +243,9 @@ const isPlannedFor = async (query: Promise<RowResult<{ readonly planned_for: boo
   (await query).rows[0]!.planned_for
 
 /**
- * The same without events, so that there is nothing to plan. Several statements in a distributed database, and where a
- * space has another name than its tenant, so that each names one `tenant_id`.
+ *
+ * Enqueues an outcome without events. In a distributed database, and if the space has a different name than the
+ * tenant, it sends several statements, so that each has only one `tenant_id`.
  */
 export function enqueueOutcome(db: Database, isDistributed: boolean, outcome: OutcomeToWrite): void {
   const { space, entry, response } = outcome

@@ -14,8 +14,10 @@ import { didYouMean, explainFirst } from './explanation.ts'
 import type { ApiRoute, VersionTable } from './version-table.ts'
 
 /**
- * Path, query and Idempotency-Key, decoded strictly: nothing is coerced, guessed or left out silently. The path comes last: an
- * identifier that is malformed is answered as one that is unknown, which is looked for behind all of them.
+ *
+ * Decodes path, query and Idempotency-Key strictly: nothing is coerced, guessed or dropped silently. The path comes
+ * last, so that a malformed identifier is answered like an unknown one, which is also found only after all other
+ * checks.
  */
 export function readParameters(
   received: ReceivedRequest,
@@ -28,7 +30,7 @@ export function readParameters(
   return { pathParameters: readPath(route, pathValues), query, idempotencyKey }
 }
 
-/** A malformed identifier names nothing. */
+/** Reads the path. A malformed identifier is answered with 404, because it cannot name an object. */
 function readPath(route: ApiRoute, pathValues: readonly string[]): Record<string, unknown> {
   const values: Record<string, unknown> = {}
   for (const parameter of route.operation.pathParameters) {
@@ -72,15 +74,15 @@ function refuseParameter(
   return invalidParameter(CODES[fault], field, `${field} ${issue}.`)
 }
 
-/** Names the one that was probably meant, or else all that there are. */
+/** Suggests a similar parameter, or lists all parameters of the operation. */
 function unknownParameter(name: string, known: ReadonlyMap<string, unknown>): ApiError {
   const names = [...known.keys()]
-  const all = names.length === 0 ? 'it takes none' : `it takes ${names.join(', ')}`
+  const all = names.length === 0 ? 'the operation has no parameters' : `expected one of ${names.join(', ')}`
   const meant = didYouMean(findNearest(name, names))
   return invalidParameter(
     'unknown_parameter',
     name,
-    `There is no parameter ${name} here${meant === '' ? `; ${all}` : meant}.`,
+    `There is no parameter ${name}${meant === '' ? `; ${all}` : meant}.`,
   )
 }
 
@@ -112,10 +114,14 @@ function readIdempotencyKey(
       if (change !== undefined) touched.add(change)
       return undefined
     }
-    throw invalidParameter('missing_field', KEY_HEADER, `Every POST needs the header ${KEY_HEADER}.`)
+    throw invalidParameter(
+      'missing_field',
+      KEY_HEADER,
+      `The header ${KEY_HEADER} is missing. Every POST requires it; send a new UUID.`,
+    )
   }
   const text = String(header)
   if (!UUID.test(text))
-    throw invalidParameter('invalid_format', KEY_HEADER, `${KEY_HEADER} must be one UUID.`)
+    throw invalidParameter('invalid_format', KEY_HEADER, `${KEY_HEADER} must be a single UUID.`)
   return text.toLowerCase()
 }

@@ -1,26 +1,25 @@
 import type { Method } from 'dateline/runtime'
 
-/** One segment of the paths of a version. A segment in words wins over a parameter (OpenAPI 3.1, 4.8.8). */
+/** A node for one path segment. A literal segment wins over a parameter (OpenAPI 3.1, section 4.8.8). */
 interface PathNode<Route> {
   readonly words: Map<string, PathNode<Route>>
   parameter: PathNode<Route> | undefined
   readonly routes: Map<string, Route>
 }
 
-/** A path that the version has, whatever the method. */
+/** A path of the version, with its routes for all methods. */
 export interface PathMatch<Route> {
   readonly routes: ReadonlyMap<string, Route>
-  /** Values of the parameters, undecoded, in the order of the path. */
+  /** Values of the path parameters, undecoded, in path order. */
   readonly values: readonly string[]
 }
 
-/** What is found by path and method. */
 interface Routable {
   readonly operation: { readonly path: string; readonly method: Method }
 }
 
 export interface PathMatcher<Route> {
-  /** @param path as sent: segments are decoded one by one. Undefined when the version has no such path. */
+  /** Matches a path as sent; segments are decoded separately. Returns undefined if the version has no such path. */
   match(path: string): PathMatch<Route> | undefined
 }
 
@@ -70,7 +69,7 @@ function decodeSegments(segments: readonly string[]): string[] | undefined {
   }
 }
 
-/** A path by segments: as sent, and decoded. */
+/** The segments of a path, as sent and decoded. */
 interface SplitPath {
   readonly raw: readonly string[]
   readonly segments: readonly string[]

@@ -1,4 +1,4 @@
-/** A read is its handler. A write is one transaction of the idempotency claim, the handler, and what is written with the commit. */
+/** Performs an operation. A read only calls its handler. A write is one transaction: claim, handler, and outcome. */
 
 import type { Database } from '../database/database.ts'
 import { codeOf, constraintOf, isWorthRepeating, UNIQUE_VIOLATION } from '../database/errors.ts'
@@ -14,9 +14,10 @@ import { ANSWERED_ALREADY, claim, claimOf, replayStored } from './idempotency.ts
 import { enqueueRefusal, enqueueSuccess, type Write } from './outcome.ts'
 
 /**
- * Has the operation's handler do what is asked for.
  *
- * @param authenticateCaller finds the credential again, for a write in a space that was wiped meanwhile.
+ * Calls the operation's handler.
+ *
+ * @param authenticateCaller reads the credential again, for a write whose space was wiped during the request.
  */
 export function perform(
   call: ApiCall,
@@ -30,7 +31,6 @@ export function perform(
   return write({ call, turn, service, handler, rules }, authenticateCaller)
 }
 
-/** A read is its handler alone. */
 async function read(call: ApiCall, service: ApiService, handler: Handler): Promise<WrittenReply> {
   const input = createInput(call)
   const context = createContext(call, service, databaseOf(call, service), input.query)
@@ -38,20 +38,20 @@ async function read(call: ApiCall, service: ApiService, handler: Handler): Promi
   return { status, body, text: undefined, replayed: false }
 }
 
-/** A write with what its handler gets: the same for every transaction that is begun for it. */
+/** A write, with the input of its handler. The same for every transaction of the request. */
 interface WriteWork extends Write {
   readonly turn: RequestTurn
   readonly handler: Handler
   readonly input: HandlerInput
 }
 
-/** Has the handler write, or gives the stored response of the request that this one repeats. */
+/** Performs a write, or returns the stored response if the request is a repetition. */
 async function write(
   given: Omit<WriteWork, 'claimed' | 'input'>,
   authenticateCaller: () => Promise<KnownCredential>,
 ): Promise<WrittenReply> {
   const { call, handler } = given
-  // First the claim: its fingerprint is of what was sent, and translations may change that.
+  // Claim first: the fingerprint covers the request as sent, which translations may mutate.
   const claimed = claimOf(call)
   let work = { ...given, claimed, input: createInput(call) }
   for (;;) {
@@ -77,7 +77,7 @@ async function writeOnce(work: WriteWork): Promise<WrittenReply> {
     const hasPaused = handler.pause !== undefined && ready !== undefined
     const claiming = claimed && claim(db, service, call, claimed, hasPaused)
     const prefetched = handler.prefetch?.(context, input as never)
-    prefetched?.catch(() => {}) // the transaction fails with it
+    prefetched?.catch(() => {}) // the transaction fails with the same error
     const stored = await claiming
     if (stored) return stored
     const pause = hasPaused ? undefined : await handler.pause?.(context, input as never, prefetched)
@@ -86,7 +86,7 @@ async function writeOnce(work: WriteWork): Promise<WrittenReply> {
     const text = JSON.stringify(body)
     const storedText = handler.stored ? JSON.stringify(handler.stored.leaveOut(body)) : text
     due = enqueueSuccess({ ...work, db }, effects, { status, text: storedText, body })
-    due.catch(() => {}) // not waited for: it travels with the COMMIT, which fails with it
+    due.catch(() => {}) // pipelined with the COMMIT, which fails with the same error
     return { status, body, text, replayed: false }
   }
   try {
@@ -111,14 +111,14 @@ async function writeOnce(work: WriteWork): Promise<WrittenReply> {
   }
 }
 
-/** What is given to what waits outside of the request's transactions. */
+/** Returns the context for hooks that wait outside the request's transactions. */
 function contextBetween({ call, service, input }: WriteWork): PrepareContext {
   const context = createContext(call, service, databaseOf(call, service), input.query)
   const { destinations, log } = service
   const { pin, verified: isVerified } = call.credential
   const { transaction } = databaseOf(call, service)
   const afterwards = (work: Promise<unknown>) => {
-    work.catch((err) => log.warn({ err }, 'what goes on after an answer has failed'))
+    work.catch((err) => log.warn({ err }, 'work after a response failed'))
   }
   const openSandbox = async () => {
     const { tenant, space } = await authenticateSandbox(call, service)
@@ -127,7 +127,7 @@ function contextBetween({ call, service, input }: WriteWork): PrepareContext {
   return { ...context, destinations, pin, isVerified, openSandbox, transaction, afterwards }
 }
 
-/** A stored response with what was left out of it; refusals are stored as they are. */
+/** Restores the parts that were left out of a stored response. Refusals are stored complete. */
 async function complete(
   reply: WrittenReply,
   form: StoredForm<unknown>,
@@ -138,17 +138,17 @@ async function complete(
   return { ...reply, body, text: JSON.stringify(body) }
 }
 
-/** This node looks where the tenant's data is now before it answers; the others do soon. The worker that deletes the old data notifies them again. */
+/** Makes this node look up the tenant's space again before it answers, and notifies the other nodes. */
 function leaveSpace({ keyring, account, log }: ApiService): void {
   keyring.forget()
   account
     .notifyNodes()
     .catch((err) =>
-      log.warn({ err }, 'other nodes could not be notified of a wipe; its worker notifies them'),
+      log.warn({ err }, 'other nodes not notified of a wipe; the wipe worker notifies them later'),
     )
 }
 
-/** How often a transaction is begun that the database ends to free others, or that others have overtaken. */
+/** Attempts of a transaction that fails because of a deadlock, a serialization conflict or an overtaken check. */
 const MAX_ATTEMPTS = 3
 
 async function withRetries<T>(attempt: (isRetry: boolean) => Promise<T>): Promise<T> {
@@ -166,13 +166,14 @@ function isAnsweredAlready(error: unknown): boolean {
 }
 
 /**
- * A handler's refusal has undone its work; what remains to be written is that it was refused. Throws the refusal, or
- * gives the response that another request has stored meanwhile.
+ *
+ * Records that the request was refused. The refusal itself has rolled back the handler's work. Throws the refusal, or
+ * returns the response that a concurrent request stored.
  */
 async function storeRefusal(work: WriteWork, error: ApiError): Promise<WrittenReply> {
   const { call, service, claimed } = work
   try {
-    // Its wait for the end of the chain must not be on a connection that others share.
+    // A separate connection: waiting for the end of the audit log must not block requests that share a connection.
     await databaseOf(call, service).transaction(async (db) => enqueueRefusal({ ...work, db }, error))
   } catch (conflict) {
     if (!claimed || !isAnsweredAlready(conflict)) throw conflict

@@ -12,10 +12,11 @@ import { perform } from './perform.ts'
 import { matchRoute, requireSupported, resolveVersion } from './routing.ts'
 
 /**
- * Carries one request through the pipeline, top to bottom. The order of the stages is part of the contract; each throws
+ *
+ * Runs one request through all stages, top to bottom. The order of the stages is part of the contract. A stage throws
  * an `ApiError` to end the request. Never rejects: every failure is answered.
  *
- * @param member the member for whom the console makes the request; undefined for a request from the network.
+ * @param member the member for whom the dashboard makes the request; undefined for a request from the network.
  */
 export async function runPipeline(
   request: IncomingMessage,
@@ -54,7 +55,7 @@ export async function runPipeline(
     turn = await takeTurn(call, service)
     requireOpen(response)
     exchange.reached = true
-    // Idempotency claim, translation to the canonical version, handler, audit, stored response, commit.
+    // Idempotency claim, translation to the canonical version, handler, audit entry, stored response, commit.
     const authenticateCaller = async () => {
       exchange.credential = await authenticateAgain(received, service)
       return exchange.credential
@@ -69,14 +70,16 @@ export async function runPipeline(
   }
 }
 
-/** Ends a request that needs no answer: the client went away, or the request took too long and was answered meanwhile. */
+/**
+ * Ends a request that needs no answer: the client disconnected, or the request took too long and is already answered.
+ */
 const CLOSED = Symbol('closed')
 
 function requireOpen(response: ServerResponse): void {
   if (response.destroyed || response.headersSent) throw CLOSED
 }
 
-/** Gives what a stage has found. Only a stage that had to wait can find the response closed. */
+/** Returns what a stage found. Only a stage that waited can find the response closed. */
 function whileOpen<Found>(response: ServerResponse, found: Found | Promise<Found>): Found | Promise<Found> {
   if (!(found instanceof Promise)) return found
   return found.then((waitedFor) => {
@@ -120,7 +123,9 @@ function beginExchange(received: ReceivedRequest, { versions }: ApiService): Exc
   }
 }
 
-/** Path and query of a request target, which proxies may send whole, with scheme and host (RFC 9112, 3.2.2). */
+/**
+ * Splits a request target into path and query. Proxies may send it with scheme and host (RFC 9112, section 3.2.2).
+ */
 export function splitTarget(target: string): { readonly path: string; readonly search: string } {
   const origin = /^https?:\/\/[^/?#]*/i.exec(target)?.[0] ?? ''
   const local = origin === '' ? target : target.slice(origin.length)

@@ -1,18 +1,18 @@
-/** What the request log keeps of requests: without secrets and card numbers, and not too long. */
+/** Removes secrets and card numbers from requests for the request log, and shortens them. */
 
 import { REDACTED, redactCardNumbers } from '../platform/card-numbers.ts'
 import { redactCredentials } from '../platform/log.ts'
 import type { ApiDocument } from './explanation.ts'
 
-/** Characters of a body that are kept. */
+/** Characters of a body that are stored. */
 const MAX_KEPT = 8192
 
-/** Longer ones are not even looked into. */
+/** Bodies that may contain secrets and are longer than this are not parsed, and so not stored. */
 const MAX_READ = 256 * 1024
 
-const TOO_LONG = '[too long to be kept]'
+const TOO_LONG = '[too long to store]'
 
-/** Names of properties that any of the documents marks with `x-sensitive`, at whatever place. */
+/** Returns the names of all properties that any document marks with `x-sensitive`. */
 export function sensitiveNames(documents: readonly ApiDocument[]): ReadonlySet<string> {
   const names = new Set<string>()
   const visit = (node: unknown): void => {
@@ -24,7 +24,7 @@ export function sensitiveNames(documents: readonly ApiDocument[]): ReadonlySet<s
       visit(value)
     }
   }
-  // Looked through once: not kept as objects.
+  // Parsed here and discarded, so that the objects do not stay in memory.
   for (const { bytes } of documents) visit(JSON.parse(bytes.toString()))
   return names
 }
@@ -35,7 +35,7 @@ function isSensitive(schema: unknown): boolean {
   )
 }
 
-/** A body as it is kept. @param names of properties whose values are not. */
+/** Returns a body as it is stored. @param names properties whose values are removed. */
 export function redact(body: unknown, names: ReadonlySet<string>): string {
   const text = JSON.stringify(body, (name, value: unknown) =>
     names.has(name) && value !== null ? REDACTED : value,
@@ -43,16 +43,16 @@ export function redact(body: unknown, names: ReadonlySet<string>): string {
   return shorten(text)
 }
 
-/** JSON as it is kept. @param mayHoldSecrets whether it is worth looking into. */
+/** Returns JSON text as it is stored. @param mayHoldSecrets whether to parse it and remove sensitive values. */
 export function redactText(text: string, mayHoldSecrets: boolean, names: ReadonlySet<string>): string {
   if (!mayHoldSecrets) return shorten(text)
   return text.length > MAX_READ ? TOO_LONG : redact(JSON.parse(text), names)
 }
 
-/** Takes credentials and card numbers out of a text, wherever in it they are. */
+/** Removes credentials and card numbers from any text. */
 export const redactSecrets = (text: string): string => redactCardNumbers(redactCredentials(text))
 
-/** The beginning of a card number at the end of a text that was cut. */
+/** Matches the beginning of a card number at the end of a truncated text. */
 const CUT_NUMBER = /\d[\d +-]{0,24}$/
 
 function shorten(text: string): string {

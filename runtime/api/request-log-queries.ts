@@ -12,20 +12,18 @@ import {
 import { sweepOldest } from '../database/sweep.ts'
 import { toTimestamp } from '../database/types.ts'
 
-/** A request as the log shows it. Instants in milliseconds since the epoch. */
+/** A request in the request log. Instants are in milliseconds since the epoch. */
 export interface LoggedRequest {
   readonly id: string
-  /** Service time at which it came. */
+  /** Service time of arrival. */
   readonly created: number
   readonly method: string
-  /** Undecoded, with its query. */
+  /** Path and query, undecoded. */
   readonly target: string
-  /** Of the target. */
   readonly path: string
   readonly operation: string | null
   readonly version: string
   readonly status: string
-  /** Of the error that it was answered with. */
   readonly code: string | null
   readonly key_id: string
   readonly address: string
@@ -38,14 +36,13 @@ export interface WholeRequest extends LoggedRequest {
 }
 
 export interface RequestToLog extends WholeRequest {
-  /** Where its tenant has its data. */
   readonly space: string
 }
 
 const COLUMNS =
   'id, created, method, target, path, operation, version, status, code, key_id, address, ms, request_body, response_body'
 
-// The same request is never written twice: a batch that may have arrived goes again.
+// A batch whose result is unknown is sent again, so rows that already exist are skipped.
 const ADD: Statement = {
   name: 'requests_add',
   text: `INSERT INTO request_log (tenant_id, written, ${COLUMNS})
@@ -58,7 +55,7 @@ const ADD: Statement = {
          ON CONFLICT (tenant_id, id) DO NOTHING`,
 }
 
-/** Writes requests of any tenants. @param now machine time. */
+/** Writes requests of several tenants. @param now machine time. */
 export function addRequests(db: Database, requests: readonly RequestToLog[], now: number): Promise<unknown> {
   const rows = requests.map((each) => ({ ...each, created: toTimestamp(each.created) }))
   return db.query(ADD, [toTimestamp(now), JSON.stringify(rows)])
@@ -71,7 +68,7 @@ const LISTED = {
     'r.id, r.created, r.method, r.target, r.path, r.operation, r.version, r.status, r.code, r.key_id, r.address, r.ms',
 }
 
-/** What requests to look for: each list holds alternatives, and a request must match every list that is given. */
+/** A filter for requests. Each list holds alternatives, and a request must match every list that is present. */
 export interface RequestFilter {
   readonly created: CreatedRange
   readonly ids?: readonly string[] | undefined
@@ -84,27 +81,28 @@ export interface RequestFilter {
 
 const STATUSES = Object.keys(STATUS_CODES).filter((status) => status >= '200')
 
-/** The statuses that a status such as `404`, or a class such as `4xx`, means; none for any other text. */
+/** Returns the statuses that `404` or a class such as `4xx` includes; an empty list for any other text. */
 export function statusesOf(text: string): readonly string[] {
   return STATUSES.filter((each) => each === text || `${each[0]}xx` === text)
 }
 
 export interface FoundRequests extends Records<LoggedRequest> {
-  /** The last one that was looked at, from which a further page goes on: of several filters some may not have fitted. */
+  /** The last request that was examined, from which the next page continues. It may not match all filters. */
   readonly last?: Pick<LoggedRequest, 'id' | 'created'> | undefined
 }
 
 type FilteredColumn = 'id' | 'status' | 'path' | 'key_id' | 'operation' | 'method'
 
-/** A column and the values of which it must have one. */
 type ColumnFilter = readonly [column: FilteredColumn, values: readonly string[]]
 
-/** Columns of which the table has an index. */
 const INDEXED: ReadonlySet<FilteredColumn> = new Set(['id', 'status', 'path', 'key_id'])
 
-/** The filters that were given, first the one that probably leaves the fewest requests, last those without an index. */
+/**
+ * Returns the filters that are present: first the one that probably leaves the fewest requests, last those without an
+ * index.
+ */
 function filtersOf({ ids, statuses, paths, keyIds, operations, methods }: RequestFilter): ColumnFilter[] {
-  // Most requests succeed.
+  // Most requests succeed, so other statuses are rare.
   const isRare = statuses?.every((status) => status >= '300')
   const filters: readonly (readonly [FilteredColumn, readonly string[] | undefined])[] = [
     ['id', ids],
@@ -118,7 +116,7 @@ function filtersOf({ ids, statuses, paths, keyIds, operations, methods }: Reques
   return filters.filter((filter): filter is ColumnFilter => filter[1] !== undefined)
 }
 
-/** The index to go along, and the filters that are left to check in each of its requests. */
+/** Returns the index to scan, and the filters that each row must be checked against. */
 function planOf(filter: RequestFilter): { walk: IndexWalk; others: readonly ColumnFilter[] } {
   const filters = filtersOf(filter)
   const [first, ...others] = filters
@@ -127,17 +125,18 @@ function planOf(filter: RequestFilter): { walk: IndexWalk; others: readonly Colu
   return { walk: { columns: [column], keys: values.map((value) => [value]) }, others }
 }
 
-/** How many requests one page looks at when it has to check some filters without an index. */
+/** Rows that one page examines if filters must be checked without an index. */
 export const MAX_LOOKED = 5000
 
-/** Looked at with one statement: first a few, because often they are enough. */
+/** Rows of the first statement, which are often enough, and of each further one. */
 const FEW = 200
 const MANY = 1000
 
 /**
- * A page of the log. With one filter that has an index, the page is read from it. Otherwise this goes along the index of the
- * first filter, or of time, and checks the other filters in at most `most` requests: such a page may have fewer requests than
- * its limit although others follow.
+ *
+ * Reads a page of the log. A single filter with an index is read from that index. Otherwise this scans the index of
+ * the first filter, or of time, and checks the other filters in at most `most` rows. Such a page may have fewer
+ * requests than its limit, even if more follow.
  */
 export async function listRequests(
   db: Database,
@@ -188,12 +187,12 @@ export async function readRequest(
   return (await db.query<WholeRequest>(READ, [space, id])).rows[0]
 }
 
-/** A read that was made, by its target. */
+/** Requests that read the same target. */
 export interface LoggedRead {
-  /** With its query, as sent; cut where it is long. */
+  /** Path and query as sent, truncated to 500 characters. */
   readonly target: string
   readonly operation: string
-  /** How often, of the requests that were looked at. */
+  /** Number of these requests among those examined. */
   readonly requests: number
 }
 
@@ -205,7 +204,10 @@ const LAST_READS: Statement = {
           GROUP BY r.target ORDER BY max(r.created) DESC, r.target`,
 }
 
-/** Distinct reads among the last requests, the last first. @param most so many requests are looked at. */
+/**
+ * Returns the distinct reads among the latest requests, latest first. @param most maximum number of requests
+ * examined.
+ */
 export async function listLastReads(
   db: Database,
   space: string,
@@ -216,20 +218,20 @@ export async function listLastReads(
 
 const SWEEP = sweepOldest('request_log', 'written')
 
-/** Deletes some of what was written by then; gives how many. @param writtenBy machine time. */
+/** Deletes up to about `limit` requests written at or before `writtenBy` (machine time). Returns the number. */
 export async function sweepRequests(db: Database, writtenBy: number, limit: number): Promise<number> {
   return (await db.query(SWEEP, [toTimestamp(writtenBy), limit])).count
 }
 
-/** Requests of an hour, of those that were looked at. */
+/** Counts of requests within one hour. */
 export interface RequestHour {
-  /** Its beginning. */
+  /** Start of the hour, milliseconds since the epoch. */
   readonly hour: number
   readonly requests: number
-  /** Answered with 4xx, and with 5xx. */
+  /** Requests answered with 4xx (`refused`) and 5xx (`failed`). */
   readonly refused: number
   readonly failed: number
-  /** Of the time that answers took, in milliseconds. */
+  /** 95th percentile of the response time, in milliseconds. */
   readonly p95: number
 }
 
@@ -243,7 +245,7 @@ const BY_HOUR: Statement = {
           GROUP BY 1 ORDER BY 1`,
 }
 
-/** The last requests since an instant, by hour. @param most so many are looked at. */
+/** Counts the latest requests since an instant, by hour. @param most maximum number of requests that are read. */
 export async function countRequestsByHour(
   db: Database,
   tenantId: string,

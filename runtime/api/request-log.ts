@@ -1,4 +1,4 @@
-/** The request log: noted as requests are answered, written in batches off their way. */
+/** The request log. Requests are recorded in memory when they are answered, and written in batches later. */
 
 import type { Logger } from 'pino'
 import type { Database } from '../database/database.ts'
@@ -8,24 +8,23 @@ import { redact, redactSecrets, redactText, sensitiveNames } from './redact.ts'
 import { addRequests, type RequestToLog } from './request-log-queries.ts'
 import type { Versions } from './version-table.ts'
 
-/** Kept of one tenant's between two flushes; further ones are left out. */
+/** Maximum number of requests of one tenant between two flushes. The others are dropped. */
 export const MAX_PER_FLUSH = 100
 
-/** Of all tenants and one environment, also while the database is away. */
+/** Memory for recorded requests of all tenants of one environment, also while the database is unavailable. */
 const MAX_WAITING_BYTES = 32 * 1024 * 1024
 
-/** Of a request without bodies: its exchange, its headers. */
-const BYTES_OF_ONE = 4096
+/** Estimated size of a request without its body. */
+const BASE_BYTES = 4096
 
-/** What parsed JSON takes of memory for each of its bytes. */
+/** Estimated bytes in memory for each byte of JSON after parsing. */
 const PARSED = 4
 
-/** Of a body in chunks, whose size nobody has said. */
-const UNSAID_BYTES = 64 * 1024
+/** Estimated size of a chunked body, whose length is unknown. */
+const CHUNKED_BYTES = 64 * 1024
 
 const FLUSH_MS = 1000
 
-/** Rows of one statement. */
 const BATCH = 250
 
 interface NotedRequest {
@@ -33,7 +32,7 @@ interface NotedRequest {
   readonly status: number
   readonly text: string | undefined
   readonly ms: number
-  /** About what it holds of memory. */
+  /** Estimated bytes in memory. */
   readonly bytes: number
 }
 
@@ -43,16 +42,22 @@ export interface RequestLogParts {
   /** Machine time. */
   readonly now: () => number
   readonly log: Logger
-  /** Between flushes. */
+  /** Milliseconds between flushes. */
   readonly flushMs?: number
-  /** Of what waits to be written. */
+  /** Maximum bytes of requests that wait to be written. */
   readonly maxWaitingBytes?: number
 }
 
-/** Its successful answers are not noted: a program that follows the log would fill it with its own requests. */
+/**
+ * Successful answers of this operation are not logged. A program that polls the log would fill it with its own
+ * requests.
+ */
 const LIST_OF_THE_LOG = 'listRequestLogs'
 
-/** Requests without a known key, and those that members make on pages, are not noted: the audit log has the latter. */
+/**
+ * Creates the request log. Requests without a known key are not logged, nor those of members, which the audit log
+ * has.
+ */
 export function createRequestLog(parts: RequestLogParts): RequestLog {
   const { database, versions, now, log, flushMs = FLUSH_MS, maxWaitingBytes = MAX_WAITING_BYTES } = parts
   let noted: NotedRequest[] = []
@@ -85,7 +90,7 @@ export function createRequestLog(parts: RequestLogParts): RequestLog {
         forget()
       } catch (error) {
         if (!isUnavailable(error)) {
-          // What the database does not take is not sent for ever.
+          // Drop what the database rejects, or it would be sent again forever.
           drop('refused', unsure.length)
           forget()
         }
@@ -95,11 +100,11 @@ export function createRequestLog(parts: RequestLogParts): RequestLog {
   }
   const flush = () => {
     counts.clear()
-    running = running.catch(() => {}).then(write) // who asked before has heard of it
+    running = running.catch(() => {}).then(write) // the caller of the earlier flush got its error
     return running
   }
   const timer = setInterval(() => {
-    flush().catch((err) => log.warn({ err }, 'requests could not be written to their log'))
+    flush().catch((err) => log.warn({ err }, 'requests not written to the request log'))
   }, flushMs).unref()
   return {
     note(exchange, status, text) {
@@ -119,15 +124,15 @@ export function createRequestLog(parts: RequestLogParts): RequestLog {
     dropped,
     async stop() {
       clearInterval(timer)
-      await flush().catch((err) => log.error({ err }, 'the requests of the last second are not in their log'))
+      await flush().catch((err) => log.error({ err }, 'last requests not written to the request log'))
     },
   }
 }
 
-/** About the bytes of memory that a request keeps while it is noted. */
+/** Estimates the bytes of memory that a recorded request occupies. */
 function weigh({ request, body }: Exchange, text = ''): number {
-  const said = Number(request.headers['content-length'] ?? UNSAID_BYTES)
-  return BYTES_OF_ONE + (body === undefined ? 0 : PARSED * said) + text.length
+  const length = Number(request.headers['content-length'] ?? CHUNKED_BYTES)
+  return BASE_BYTES + (body === undefined ? 0 : PARSED * length) + text.length
 }
 
 function describe({ exchange, status, text, ms }: NotedRequest, names: ReadonlySet<string>): RequestToLog {
@@ -152,7 +157,7 @@ function describe({ exchange, status, text, ms }: NotedRequest, names: ReadonlyS
   }
 }
 
-/** Characters of a path or a target that are kept: indexes take no more. */
+/** Characters of a path or target that are stored, because index entries are limited in size. */
 export const MAX_PATH = 500
 
 const redactTarget = (text: string) => redactSecrets(text).slice(0, MAX_PATH)

@@ -1,4 +1,4 @@
-/** What is asked for: versions with their operations, and the one that a request names. */
+/** Builds the tables of versions and operations, and finds the version and operation of a request. */
 
 import type { Parameter } from 'dateline/runtime'
 import { createQueryTable } from 'dateline/runtime/parameters'
@@ -22,12 +22,13 @@ import type {
   WriteRules,
 } from './version-table.ts'
 
-/** @throws where the documents say less of the operation than the pipeline needs. */
+/** Builds the route of an operation. @throws Error if the document lacks something that the pipeline needs. */
 export function createRoute(operation: ServiceOperation, handler: Handler | undefined): ApiRoute {
   const { rateLimit } = operation.extensions
   if (operation.forms)
-    throw new Error(`${operation.id}: this service reads no forms; describe the body as JSON`)
-  if (!isBucket(rateLimit)) throw new Error(`${operation.id}: there is no rate bucket ${rateLimit}`)
+    throw new Error(`${operation.id}: the service does not support form bodies; declare a JSON body`)
+  if (!isBucket(rateLimit))
+    throw new Error(`${operation.id}: x-rate-limit names an unknown bucket ${rateLimit}`)
   const key = operation.headers.find((header) => header.name === 'Idempotency-Key')
   const idempotency = key?.required ? 'required' : 'optional'
   return {
@@ -43,14 +44,14 @@ export function createRoute(operation: ServiceOperation, handler: Handler | unde
   }
 }
 
-/** A GET that the audit log tells of is done as a write is: in a transaction, with its entry. */
+/** A GET with an audit action is performed like a write: in a transaction, with its audit entry. */
 function isRead({ method, extensions }: ServiceOperation): boolean {
   return method === 'GET' && extensions.auditAction === undefined
 }
 
 function writeRulesOf({ id, extensions }: ServiceOperation): WriteRules {
   const { auditAction, account, sensitive = false } = extensions
-  if (auditAction === undefined) throw new Error(`${id}: no audit action is declared`)
+  if (auditAction === undefined) throw new Error(`${id}: x-audit-action is missing`)
   return { auditAction, account, sensitive }
 }
 
@@ -60,13 +61,14 @@ function isBucket(name: string): name is Bucket {
 
 export type Handlers = Readonly<Record<string, Handler>>
 
-/** Safe for every answer: nothing here is to be cached, framed, guessed at or sent on. */
+/** Security headers for every answer: it must not be cached, and its content type must not be guessed. */
 const ALWAYS = ['Cache-Control', 'no-store', 'X-Content-Type-Options', 'nosniff']
 
 /**
- * Builds the tables of one environment: operations of the other are not there.
  *
- * @param consoleUrl origin of the console, where docs and guides are.
+ * Builds the tables of one environment, without operations that only the other environment has.
+ *
+ * @param consoleUrl origin of the dashboard, which serves the documentation.
  */
 export function createVersions(
   versions: readonly ServiceVersion[],
@@ -81,7 +83,7 @@ export function createVersions(
   })
   const byName = new Map(all.map((table) => [table.name, table]))
   const current = all.at(-1)
-  if (!current) throw new Error('there is no version to serve')
+  if (!current) throw new Error('no versions were generated; run npm run generate')
   return {
     all,
     current,
@@ -130,7 +132,7 @@ function handlerOf(handlers: Handlers, operationId: string): Handler | undefined
   return Object.hasOwn(handlers, operationId) ? handlers[operationId] : undefined
 }
 
-/** The operation that any version has under a path and method, the newest first. */
+/** Finds an operation by path and method in any version, newest first. */
 export function findAnywhere(
   versions: Versions,
   method: string,
@@ -144,13 +146,15 @@ export function findAnywhere(
   return undefined
 }
 
-/** Whether a path has a parameter where another, which matched the same request, has a word: the word wins. */
+/**
+ * Whether `path` has a parameter where `other`, which matched the same request, has a literal segment (which wins).
+ */
 function isWider(path: string, other: string): boolean {
   const words = splitPath(other)
   return splitPath(path).some((segment, at) => segment.startsWith('{') && !words[at]!.startsWith('{'))
 }
 
-/** The version that the request names, or else the tenant's pin. */
+/** Returns the version in the request's header, or else the version that the tenant is pinned to. */
 export function resolveVersion(
   { request }: ReceivedRequest,
   { pin }: KnownCredential,
@@ -164,13 +168,12 @@ export function resolveVersion(
     throw invalidParameter(
       'unknown_version',
       'Service-Version',
-      `There is no version ${name?.slice(0, 40)}; there are ${known}.`,
+      `There is no version ${name?.slice(0, 40)}. Expected one of ${known}.`,
     )
   }
   return version
 }
 
-/** Refuses a version after its sunset. */
 export function requireSupported(
   { now }: ReceivedRequest,
   version: VersionTable,
@@ -182,18 +185,18 @@ export function requireSupported(
     410,
     'version_sunset',
     'version_gone',
-    `Version ${version.name} is no longer answered; ${successor.name} is.`,
+    `Version ${version.name} is no longer supported. Upgrade to version ${successor.name}.`,
     { extras: { successor_version: successor.name, guide_url: version.guideUrl } },
   )
 }
 
 export interface RouteMatch {
   readonly route: ApiRoute
-  /** Values of the path's parameters, decoded, in the order of the path. */
+  /** Values of the path parameters, undecoded, in path order. */
   readonly pathValues: readonly string[]
 }
 
-/** The operation, by the path and method of the version. */
+/** Finds the operation by path and method in the version. @throws ApiError 404 or 405. */
 export function matchRoute(
   { request, path }: ReceivedRequest,
   version: VersionTable,
@@ -203,16 +206,22 @@ export function matchRoute(
   const match = version.matcher.match(path)
   const route = match?.routes.get(method)
   if (!match || !route) {
-    // What another version has is not there; what none has is not allowed.
+    // 404 if a different version has the operation, 405 if none has.
     const [here] = match?.routes.values() ?? []
     const isElsewhere = ({ operation }: ApiRoute) => !here || !isWider(operation.path, here.operation.path)
     if (!match || findAnywhere(versions, method, path, isElsewhere)) {
       throw notFound(describeMissing(versions, version, method, path))
     }
     const allowed = [...match.routes.keys()].join(', ')
-    throw new ApiError(405, 'method_not_allowed', 'method_not_allowed', `This path takes ${allowed}.`, {
-      headers: ['Allow', allowed],
-    })
+    throw new ApiError(
+      405,
+      'method_not_allowed',
+      'method_not_allowed',
+      `This path supports only ${allowed}.`,
+      {
+        headers: ['Allow', allowed],
+      },
+    )
   }
   return { route, pathValues: match.values }
 }

@@ -1,15 +1,15 @@
-/** Translations between versions, and those of their changes that made a difference to a request. */
+/** Translates values between versions, and records the version changes that altered them. */
 import type { Translate } from 'dateline/runtime'
 import { translateNoting } from 'dateline/runtime/touched'
 import type { ApiService, Exchange, ReceivedRequest } from './exchange.ts'
 
-/** A value in the other version. What made a difference is counted with the answer. */
-// biome-ignore lint/suspicious/noExplicitAny: as of the translation itself
+/** Translates a value. Records the changes that altered it, which are counted when the request is answered. */
+// biome-ignore lint/suspicious/noExplicitAny: the translation has the same type
 export function translate({ touched }: ReceivedRequest, turn: Translate, value: unknown): any {
   return translateNoting(turn, value, (change) => touched.add(change))
 }
 
-/** Counts what made a difference, as the request is answered. What members do on pages is in the newest version, and not counted. */
+/** Counts the changes that altered a request. Not for members: pages use the newest version. */
 export function countTouched(exchange: Exchange, { usage, environment }: ApiService): void {
   const { touched, credential, route, member } = exchange
   if (touched.size === 0 || !credential || !route || member) return

@@ -4,29 +4,28 @@ import type { RequestLogSetting } from '../platform/settings.ts'
 import { unavailable } from './errors/errors.ts'
 import type { Exchange, OperationTally, Traffic } from './exchange.ts'
 
-/** Upper bounds of the buckets of durations, in milliseconds. */
+/** Upper bounds of the histogram buckets for response times, in milliseconds. */
 export const DURATIONS_MS = [2, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000] as const
 
 export interface TrafficOptions {
   readonly environment: Environment
   readonly log: Logger
   readonly requestLog: RequestLogSetting
-  /** Requests under way beyond which new ones are refused. */
+  /** Number of requests in progress above which new requests are refused. */
   readonly mostRequests: number
-  /** A request that has no answer after so long gets one, in milliseconds. */
+  /** Milliseconds after which an unanswered request is answered with 503. */
   readonly answerMs: number
-  /** Why the process as a whole is overloaded. */
+  /** Returns why the process is overloaded; undefined if it is not. */
   readonly overloaded: () => string | undefined
   readonly databaseFailed: (error: unknown) => void
-  /** Whether too much waits for the database, and of the tenant at least as much as of others. */
+  /** Whether too many statements wait for the database, and at least half of them belong to the tenant. */
   readonly crowdedBy: (tenantId: string) => boolean
-  /** Answers a request that took too long. */
   readonly refuse: (exchange: Exchange, error: Error) => void | Promise<void>
 }
 
-/** How often requests that take too long are looked for. */
-const LOOKS = 10
-const MAX_LOOK_MS = 1000
+/** The search for requests that take too long runs ten times in `answerMs`, at least once a second. */
+const SWEEPS = 10
+const MAX_SWEEP_MS = 1000
 
 const UNKNOWN = {}
 
@@ -53,9 +52,12 @@ export function createTraffic(options: TrafficOptions): Traffic {
   }
 
   const refuse = async (exchange: Exchange) =>
-    options.refuse(exchange, unavailable('This took too long; try again shortly.'))
+    options.refuse(exchange, unavailable('The request took too long. Try again in a moment.'))
 
-  /** The set is in the order in which they came: the first that is young enough ends the look. */
+  /**
+   * Answers requests that take too long. The set is in order of arrival, so the first younger request ends the
+   * search.
+   */
   const expire = () => {
     const before = performance.now() - answerMs
     for (const exchange of underWay) {
@@ -63,13 +65,13 @@ export function createTraffic(options: TrafficOptions): Traffic {
       underWay.delete(exchange)
       if (exchange.response.headersSent || exchange.response.destroyed) continue
       expired += 1
-      log.warn({ requestId: exchange.requestId, answerMs }, 'a request took too long')
+      log.warn({ requestId: exchange.requestId, answerMs }, 'request took too long')
       refuse(exchange).catch((err) =>
-        log.error({ err, requestId: exchange.requestId }, 'a request that took too long got no answer'),
+        log.error({ err, requestId: exchange.requestId }, 'request that took too long not answered'),
       )
     }
   }
-  const sweep = setInterval(expire, Math.min(MAX_LOOK_MS, answerMs / LOOKS)).unref()
+  const sweep = setInterval(expire, Math.min(MAX_SWEEP_MS, answerMs / SWEEPS)).unref()
 
   const countShed = (reason: string) => void shed.set(reason, (shed.get(reason) ?? 0) + 1)
 
@@ -112,13 +114,16 @@ export function createTraffic(options: TrafficOptions): Traffic {
         limited.set(bucket, (limited.get(bucket) ?? 0) + 1)
       }
       if (requestLog === 'all' || (status >= 400 && requestLog === 'failed')) {
-        log.info(describeRequest(exchange, status, ms), 'answered')
+        log.info(describeRequest(exchange, status, ms), 'request answered')
       }
     },
   }
 }
 
-/** A request in the log: never its headers, query or body, and of its path only what the documents know. */
+/**
+ * Describes a request for the log, without its headers, query, body or identifiers: the path is the template in the
+ * document.
+ */
 function describeRequest(exchange: Exchange, status: number, ms: number): object {
   const { requestId, request, route, answerVersion, credential, address, refusal } = exchange
   return {

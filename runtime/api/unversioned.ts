@@ -4,17 +4,17 @@ import { newId } from '../platform/ids.ts'
 import { type ApiError, describeError, notFound, unavailable } from './errors/errors.ts'
 import type { ApiService } from './exchange.ts'
 
-/** What the API listeners answer outside /v1, without a key. */
+/** Creates the routes outside /v1, which need no key. */
 export function createUnversioned(service: ApiService, isReady: () => Promise<boolean>): express.Router {
   const router = express.Router({ caseSensitive: true, strict: true })
   router.get('/livez', (_request, response) => sendJson(response, 200, '{"status":"ok"}'))
   router.get('/readyz', async (_request, response) => {
     if (await isReady()) sendJson(response, 200, '{"status":"ok"}')
-    else sendError(response, service, unavailable('The service is not ready.'))
+    else sendError(response, service, unavailable('The service is not ready yet. Try again in a moment.'))
   })
-  // What reads the documentation instead of people looks for it here (llmstxt.org).
+  // Language models look for the documentation here (llmstxt.org).
   router.get('/llms.txt', (_request, response) => response.redirect(`${service.consoleUrl}/docs/llms.txt`))
-  // Nothing here is for a search engine (RFC 9309).
+  // Search engines must not index the API (RFC 9309).
   router.get('/robots.txt', (_request, response) => {
     response.type('text/plain').send('User-agent: *\nDisallow: /\n')
   })
@@ -25,7 +25,7 @@ export function createUnversioned(service: ApiService, isReady: () => Promise<bo
     const name = /^(.+)\.json$/.exec(request.params.file)?.[1]
     const version = name === undefined ? undefined : service.versions.find(name)
     if (version) sendJson(response, 200, version.document.bytes)
-    else sendError(response, service, notFound('There is no such document.'))
+    else sendError(response, service, notFound('There is no OpenAPI document with this name.'))
   })
   return router
 }
@@ -50,7 +50,7 @@ function sendJson(
   response.end(body)
 }
 
-/** Answers with an error of the contract where there is no exchange. */
+/** Sends an error of the contract for a request outside the pipeline. */
 export function sendError(response: ServerResponse, service: ApiService, error: ApiError): void {
   const requestId = newId('req', service.clock.service(service.environment))
   const body = {

@@ -1,4 +1,4 @@
-/** The operations of a version, as the pipeline looks them up. */
+/** Operations of a version, in the form in which the pipeline looks them up. */
 
 import type { Operation as AnyOperation, Version as AnyVersion } from 'dateline/runtime'
 import type { QueryTable } from 'dateline/runtime/parameters'
@@ -8,43 +8,42 @@ import type { ApiDocument } from './explanation.ts'
 import type { Handler } from './handler.ts'
 import type { PathMatcher } from './path-matcher.ts'
 
-/** One row of a version's table. */
 export type ServiceOperation = AnyOperation<OperationExtensions>
 
-/** One dated version: its life and its operations. Instants are ISO 8601 UTC. */
+/** A dated version with its operations. Instants are ISO 8601 UTC. */
 export type ServiceVersion = AnyVersion<OperationExtensions, VersionExtensions>
 
-/** An operation with what the pipeline would otherwise look up for every request. */
+/** An operation, with values that the pipeline would otherwise compute for every request. */
 export interface ApiRoute {
   readonly operation: ServiceOperation
   readonly bucket: Bucket
-  /** Undefined while there is none: answered 501. */
+  /** Undefined if the operation is not implemented: answered with 501. */
   readonly handler: Handler | undefined
-  /** Undefined for a read that leaves no trace. */
+  /** Undefined for a read without an audit entry. */
   readonly write: WriteRules | undefined
-  /** Names of the path's parameters, in the order of the path. */
+  /** Names of the path parameters, in path order. */
   readonly pathNames: readonly string[]
   readonly query: QueryTable
   readonly idempotency: 'required' | 'optional' | 'none'
 }
 
-/** One dated version in one environment, ready to be matched against. */
+/** A version in one environment, in the form in which requests are matched. */
 export interface VersionTable {
   readonly name: string
-  /** From when it is refused, milliseconds since the epoch; infinite while nothing is set. */
+  /** Milliseconds since the epoch; infinite if no sunset is set. */
   readonly sunset: number
-  /** Names and values, in turn, that every answer in this version carries. */
+  /** Headers of every answer in this version; names and values alternate. */
   readonly headers: readonly string[]
   readonly document: ApiDocument
   readonly matcher: PathMatcher<ApiRoute>
-  /** Paths of the operations, as the document writes them. */
+  /** Paths of the operations, as templates. */
   readonly paths: readonly string[]
-  /** Headers that requests may leave out here → the change of a later version that requires them. */
+  /** Headers that are optional in this version → the change of a later version that requires them. */
   readonly requiredLater: ReadonlyMap<string, string>
-  /** Operations that answer with pages. */
+  /** Identifiers of paginated operations. */
   readonly lists: readonly string[]
   readonly eventTypes: ReadonlySet<string>
-  /** Where to read how to leave this version for the current one. */
+  /** URL of the guide to upgrade from this version to the current one. */
   readonly guideUrl: string
 }
 
@@ -53,18 +52,16 @@ export interface Versions {
   readonly all: readonly VersionTable[]
   readonly current: VersionTable
   find(name: string): VersionTable | undefined
-  /** Where to read about an error code, in whichever version it came. */
   docUrl(code: string): string
-  /** The oldest version that is answered at that time. */
+  /** Returns the oldest version that is supported at that time. */
   successor(now: number): VersionTable
 }
 
-/** What the documents declare of an operation that writes. */
 export interface WriteRules {
-  /** What the audit log calls it. */
+  /** Name of the action in the audit log. */
   readonly auditAction: string
-  /** It changes what belongs to the account: as far as the caller's environment is concerned, or the whole. */
+  /** Whether it changes the account: the part for the caller's environment, or the whole account. */
   readonly account: OperationExtensions['account'] | undefined
-  /** Its success may answer with a secret. */
+  /** Whether a successful answer may contain a secret. */
   readonly sensitive: boolean
 }

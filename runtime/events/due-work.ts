@@ -1,4 +1,7 @@
-/** What comes due by itself, done by workers: what is due of a tenant in one transaction, with its events and audit entries. */
+/**
+ * Work that falls due with time, such as expiry. A worker does a tenant's due work in one transaction, with its
+ * events and audit entries.
+ */
 import type { Database } from '../database/database.ts'
 import { pipelined } from '../database/pipelined.ts'
 import type { Pool } from '../database/pool/pool.ts'
@@ -23,14 +26,15 @@ export interface DueParts extends WorkerParts {
   readonly wakeUpChannel: WakeUpChannel
 }
 
-/** Something that is due. */
 export interface Due {
   readonly tenant_id: string
-  /** Absent where the work is done for the tenant as a whole. */
+  /** Absent if the work is for the tenant as a whole. */
   readonly id?: string
 }
 
-/** Finds some of what is due, of all tenants. What was done is not found again. @param now service time. */
+/**
+ * Finds rows that are due, of all tenants, up to `limit`. Must not find rows that were done. @param now service time.
+ */
 export type FindDue<Row extends Due> = (db: Database, now: number, limit: number) => Promise<readonly Row[]>
 
 export interface DuePlace {
@@ -42,7 +46,7 @@ export interface DuePlace {
   readonly now: number
 }
 
-/** Something that was done, as the audit log calls it. */
+/** An action that was done, as the audit log names it. */
 export interface Done {
   readonly id: string
   readonly action: string
@@ -50,15 +54,15 @@ export interface Done {
 
 export interface DueWork<Row extends Due>
   extends Pick<WorkerDeclaration<Row>, 'name' | 'batch' | 'environments' | 'pollMs'> {
-  /** What is due by the service clock, and by clocks of tenants that are ahead of it. */
+  /** Queries for due rows: by the service clock, and by clocks of tenants that are ahead of it. */
   readonly finds: readonly FindDue<Row>[]
-  /** Is given what was found of one tenant, which another node may have done meanwhile. */
+  /** Does the work for rows of one tenant. A different node may have done some of them since they were found. */
   readonly act: (place: DuePlace, found: readonly Row[]) => Promise<readonly Done[]>
-  /** Whether each row has a transaction of its own. Default: the rows of one tenant have one together. */
+  /** Whether each row gets its own transaction. Default: one transaction for the rows of one tenant. */
   readonly isSingle?: boolean
 }
 
-/** A worker that does all that is due, each row once however many nodes try. */
+/** Declares a worker that does the due work, each row once even if several nodes try. */
 export function dueWorker<Row extends Due>(parts: DueParts, work: DueWork<Row>): DeclaredWorker {
   const { finds, act, isSingle = false, ...declaration } = work
   const { database, clock, wakeUpChannel } = parts

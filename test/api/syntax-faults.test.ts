@@ -15,8 +15,8 @@ test.each([
   ['[1, 2', 1, 6, 'a comma or ]'],
   ['{"a": "x', 1, 9, 'the closing double quote'],
   ['{"a": "x\ny"}', 1, 9, 'the closing double quote'],
-  ['{"a": "\\x"}', 1, 8, 'an escape that JSON has'],
-  ['{} {}', 1, 4, 'nothing more'],
+  ['{"a": "\\x"}', 1, 8, 'a valid escape sequence'],
+  ['{} {}', 1, 4, 'the end of the body'],
   ['\ufeff{}', 1, 1, 'a value'],
   ['[}', 1, 2, 'a value'],
 ])('a syntax fault is located: %j: line %i, column %i should be %s', (text, line, column, expected) => {

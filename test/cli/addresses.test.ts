@@ -41,7 +41,7 @@ describe('a process of one role that does not know them refuses to start', () =>
     async (role, variables) => {
       const { code, stdout, stderr } = await start(role).ended
       expect([code, stdout]).toEqual([2, ''])
-      expect(stderr.match(/^[A-Z]+_BASE_URL(?=: is not known: a process that serves only)/gm)).toEqual(
+      expect(stderr.match(/^[A-Z]+_BASE_URL(?=: is not set: a process with only the role)/gm)).toEqual(
         variables,
       )
     },

@@ -108,7 +108,7 @@ test('a change while svc promote asks is said, and not copied', async () => {
   })
   expect(code).toBe(1)
   expect(stderr).toMatch(
-    /409: Nothing was done.*\n {2}sandbox_ids\[0\]: was changed in the sandbox meanwhile/,
+    /409: Nothing was promoted.*\n {2}sandbox_ids\[0\]: has changed in the sandbox since the dry run/,
   )
   expect(await templates()).toEqual([])
 })

@@ -157,8 +157,8 @@ describe('an invitation', () => {
   })
 
   test.each([
-    ['no address', 'nobody', 'No e-mail address'],
-    ['a member', 'OWNER@example.com', 'is a member already'],
+    ['no address', 'nobody', 'The email address is not valid'],
+    ['a member', 'OWNER@example.com', 'already belongs to a member'],
   ])('an invitation of %s is not made', async (_, email, why) => {
     const answer = await confirmed(`${MEMBERS}/invite`, `${MEMBERS}/invite`, { email, role: 'owner' })
     expect([answer.status, answer.text]).toEqual([422, expect.stringContaining(why)])
@@ -206,7 +206,10 @@ describe('a member', () => {
   test('a member who is the last owner stays one; of two who demote each other, one', async () => {
     const page = `${MEMBERS}/${owner.memberId}`
     const refused = await confirmed(page, `${page}/role`, { role: 'viewer' })
-    expect([refused.status, refused.text]).toEqual([409, expect.stringContaining('keeps at least one owner')])
+    expect([refused.status, refused.text]).toEqual([
+      409,
+      expect.stringContaining('must have at least one owner'),
+    ])
     await (await join(await invite('second@example.com', 'owner'))).send()
     const second = (await members()).find(({ email }) => email === 'second@example.com')!
     await owner.freshCode()

@@ -30,7 +30,7 @@ test('256 MiB of bodies are read at once, the next is turned away; what ended or
   running[0]!.stream.end()
   expect(await running[0]!.outcome).toBe(MEGABYTE)
   running[1]!.stream.destroy()
-  expect(await running[1]!.outcome).toBe('the request ended before its body')
+  expect(await running[1]!.outcome).toBe('the connection closed before the end of the body')
   const again = await fill(3)
   expect(await again[2]!.outcome).toBe(503)
 

@@ -138,7 +138,7 @@ describe('over HTTP', () => {
       }
       expect(written).not.toContain(RANDOM)
       expect(written).not.toMatch(/authorization|123456/i)
-      const answered = lines().filter(({ msg }) => msg === 'answered')
+      const answered = lines().filter(({ msg }) => msg === 'request answered')
       for (const { status, headers } of answers) {
         const found = answered.filter(({ requestId }) => requestId === headers.get('Request-Id'))
         expect(found).toMatchObject([{ status }])
@@ -167,7 +167,7 @@ describe('over HTTP', () => {
         ({ requestId, level }) => level === 50 && requestId === body.error.request_id,
       )
       expect(fault).toMatchObject({
-        msg: 'a request failed',
+        msg: 'request failed',
         err: { code: '42P01', stack: expect.stringContaining('at ') },
       })
     })
@@ -185,7 +185,7 @@ describe('over HTTP', () => {
       await speak(service.urls.sandbox, {})('/v1/me')
       await speak(service.urls.sandbox, { secret })('/v1/me')
       await speak(service.urls.sandbox, { secret })('/v1/nothing')
-      expect(lines().flatMap(({ msg, status }) => (msg === 'answered' ? [status] : []))).toEqual(want)
+      expect(lines().flatMap(({ msg, status }) => (msg === 'request answered' ? [status] : []))).toEqual(want)
     })
   })
 })

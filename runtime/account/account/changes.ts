@@ -10,12 +10,12 @@ import type { Clock } from '../../tenants/clock/clock.ts'
 import type { Caller } from '../../tenants/keys/caller.ts'
 import { wipeSpace } from './wipe-queries.ts'
 
-/** As the roles of the environments have it. */
+/** Applies the settings that the role of the environment has. */
 const ENTER: Statement = {
   text: `SELECT set_config('search_path', $1, true), set_config('statement_timeout', '30s', true)`,
 }
 
-// Two rotations at once come one after the other: the second finds the successors that the first has made.
+// Serializes concurrent rotations. The second one finds the successors that the first one created.
 const LOCK_TENANT: Statement = {
   text: 'SELECT plan FROM control.tenants WHERE id = $1 FOR NO KEY UPDATE',
 }

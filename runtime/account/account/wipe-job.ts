@@ -1,4 +1,4 @@
-/** Empties the spaces that wipes have left behind. */
+/** The worker that empties wiped spaces. */
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { Database } from '../../database/database.ts'
@@ -13,21 +13,22 @@ export interface WiperOptions {
   readonly database: { readonly control: Database; readonly sandbox: Pool }
   readonly clock: Pick<Clock, 'machine'>
   readonly log: Logger
-  /** Rows deleted in one transaction. */
   readonly batch?: number
-  /** For so long after a wipe, attempts that were under way may still write in the old space. */
+  /** Milliseconds after a wipe in which work in progress may still write to the old space. */
   readonly graceMs?: number
 }
 
-/** Whoever commits meanwhile waits until what a step has written is on the disk too. */
+/** Limits the size of a step, because other commits wait until the step's writes are flushed to disk. */
 const BATCH = 500
 
-/** More than a lease of a delivery and than any statement may take. */
+/** Longer than the lease of a delivery and than any statement may take. */
 const GRACE_MS = 60_000
 
 /**
- * Deletes what stands in wiped spaces, in transactions of a bounded size with a rest as long as each has taken in between, so
- * that whoever else works on the database gets at least half of it. Any number of workers may.
+ *
+ * Declares the worker that empties wiped spaces. Its transactions have a bounded size, and after each it rests as
+ * long as the transaction took. So at least half of the database's time remains for other work. Any number of workers
+ * may run.
  */
 export function wipeWorker(options: WiperOptions): DeclaredWorker {
   const { database, clock, batch = BATCH, graceMs = GRACE_MS } = options

@@ -1,4 +1,4 @@
-/** How a tenant's sandbox is emptied: it gets a new space at once, and what stands in the old one is deleted in steps. */
+/** Wipes a tenant's sandbox. The tenant gets a new space immediately, and a worker deletes the old one in steps. */
 
 import { records } from '../../../generated/canonical/records.ts'
 import type { Database, Statement } from '../../database/database.ts'
@@ -8,7 +8,7 @@ import type { Pool } from '../../database/pool/pool.ts'
 import { readSpace, spaceOf } from '../../database/space.ts'
 import { toTimestamp } from '../../database/types.ts'
 
-/** Tables of an environment that a wipe leaves alone: what was done and used stays known. */
+/** Tables of an environment that a wipe keeps: the audit log, usage, and the list of wiped spaces. */
 export const KEPT_TABLES = [
   'audit_log',
   'audit_heads',
@@ -19,15 +19,20 @@ export const KEPT_TABLES = [
 
 interface WipedTable {
   readonly name: string
-  /** What tells its rows of a space apart, in the order of an index; absent where there is one row at most. */
+  /** Column that orders the rows of a space by an index. Absent if a space has at most one row. */
   readonly key?: string
-  /** The type of its records; absent for what callers know nothing of. */
+  /** Object type of the records; absent for internal tables. */
   readonly type?: string
-  /** Attempts that were under way at the wipe may still write in it: it is emptied when they have ended. */
+  /**
+   * Whether work in progress at the time of the wipe may still write to the table. It is emptied after the grace
+   * period.
+   */
   readonly isLate?: boolean
 }
 
-/** In the order of deletion: attempts that end meanwhile find no endpoint, and so are followed by none. */
+/**
+ * Tables in order of deletion. Endpoints come first, so that delivery attempts that end later schedule no retries.
+ */
 const NAMED: readonly WipedTable[] = [
   { name: 'webhook_endpoints', key: 'id', type: 'webhook_endpoint' },
   { name: 'events', key: 'id', type: 'event' },
@@ -55,7 +60,7 @@ const NAMED: readonly WipedTable[] = [
   { name: 'settlement_lines', key: 'id' },
   { name: 'settlements', key: 'id', type: 'settlement' },
   { name: 'settlement_clocks' },
-  // Whoever writes a report holds it: nothing is added to its files once it is gone.
+  // A worker locks the report that it writes, so the files must be deleted after the report.
   { name: 'treasury_reports', key: 'id', type: 'treasury_report' },
   { name: 'treasury_report_pieces', key: 'report_id' },
   { name: 'ledger_checkpoints', key: 'at' },
@@ -87,7 +92,9 @@ const NAMED: readonly WipedTable[] = [
   { name: 'webhook_attempts', key: 'id', type: 'webhook_delivery_attempt', isLate: true },
 ]
 
-/** Records of the newest document that no table above holds: each kind has a table that is named as its tag. */
+/**
+ * Records of the newest document that are not in a table above. The table of such a record has the name of its tag.
+ */
 const FURTHER: readonly WipedTable[] = Object.values(records).flatMap((record) => {
   if (!('read' in record)) return []
   const { object, tag } = record
@@ -101,23 +108,24 @@ const WIPED: readonly WipedTable[] = [
   ...NAMED.filter(({ isLate }) => isLate),
 ]
 
-/** Tables that a wipe empties of the tenant's rows. */
 export const WIPED_TABLES = WIPED.map(({ name }) => name)
 
-/** Those of them with records that callers know of. */
+/** Wiped tables whose records callers can see. */
 export const RECORD_TABLES = WIPED.filter(({ type }) => type !== undefined).map(({ name }) => name)
 
-// Wipes of a tenant, and what else changes its account, come one after the other. First, as in a rotation of its keys.
+// Lock order: the row of the tenant comes first, as in a key rotation, so that changes of one account are serialized.
 const MOVE: Statement = {
   text: `UPDATE control.tenants SET sandbox_wipes = sandbox_wipes + 1 WHERE id = $1 AND sandbox_wipes = $2`,
 }
 
-// Whoever writes in the old space passes here last: before this it is counted, after this it fails and is done again.
+// Every write in the old space ends with its audit entry. Before this statement, the write is counted. After it, the
+// write fails and is retried in the new space.
 const CLOSE: Statement = { text: 'UPDATE audit_heads SET wipes = $2 WHERE tenant_id = $1' }
 
 const RETIRE: Statement = { text: 'INSERT INTO wiped_spaces (tenant_id, wiped_at) VALUES ($1, $2)' }
 
-// Nothing is sent without the bucket: deliveries of the old space end with it. The new space starts with what is left in it.
+// Workers need the bucket to deliver, so removing it ends deliveries of the old space. The new space gets the tokens
+// that are left.
 const READ_BUCKET: Statement = {
   text: 'SELECT tokens, refilled_at FROM webhook_senders WHERE tenant_id = $1 FOR UPDATE',
 }
@@ -128,12 +136,15 @@ const OPEN_BUCKET: Statement = {
 
 const REMOVE_BUCKET: Statement = { text: 'DELETE FROM webhook_senders WHERE tenant_id = $1' }
 
-// Events go on counting where they were: who watches them must not see a number twice.
+// The sequence of events continues, so that a client that streams events does not see a number twice.
 const READ_SEQUENCE: Statement = { text: 'SELECT sequence FROM event_heads WHERE tenant_id = $1' }
 
 const OPEN_SEQUENCE: Statement = { text: 'INSERT INTO event_heads (tenant_id, sequence) VALUES ($1, $2)' }
 
-/** Takes what goes on from one space to the other: each statement is for one of them, which may be on two machines. */
+/**
+ * Carries the bucket and the event sequence over. Each statement is for one space, because the spaces may be on
+ * different shards.
+ */
 async function carryOver(db: Database, old: string, space: string): Promise<void> {
   const [buckets, heads] = await Promise.all([
     db.query<{ tokens: number; refilled_at: number }>(READ_BUCKET, [old]),
@@ -147,7 +158,10 @@ async function carryOver(db: Database, old: string, space: string): Promise<void
   pipelined(db.query(REMOVE_BUCKET, [old]))
 }
 
-/** More records of a type are not counted, because the tenant's writes wait for it: the number then stands for that many or more. */
+/**
+ * Maximum count of each type, because the tenant's writes wait for the count. The result may mean "that many or
+ * more".
+ */
 const MAX_COUNTED = 1_000_000
 
 const COUNT: Statement = {
@@ -159,25 +173,27 @@ const COUNT: Statement = {
 }
 
 export interface WipedSpace {
-  /** Where the tenant's data is from now on. */
+  /** The tenant's space from now on. */
   readonly space: string
-  /** How many records of each type were in the old one. */
+  /** Number of records of each type in the old space. */
   readonly deleted: Readonly<Record<string, number>>
 }
 
-/** Another wipe came first. Looks like the failure of every other write in the old space. */
+/** A concurrent wipe came first. The error is the same as for any other write in the old space. */
 function wipedAlready(): Error {
-  return Object.assign(new Error('the space was wiped already'), {
+  return Object.assign(new Error('the space was already wiped'), {
     code: NOT_NULL_VIOLATION,
     table: 'audit_heads',
   })
 }
 
 /**
- * Moves a tenant to a new space in the sandbox. To be called in a transaction of the owner, which fails as `isSpaceWiped`
- * tells when another wipe came first. The tenant's other writes wait while its records are counted.
  *
- * @param now machine time.
+ * Moves a tenant to a new space in the sandbox. Call this in a transaction of the owner. If a concurrent wipe came
+ * first, it fails with an error that `isSpaceWiped` recognizes. The tenant's other writes wait while its records are
+ * counted.
+ *
+ * @param now machine time, milliseconds since the epoch.
  */
 export async function wipeSpace(
   db: Database,
@@ -203,7 +219,7 @@ export interface RetiredSpace {
 
 const LIST: Statement = { text: 'SELECT tenant_id, wiped_at FROM wiped_spaces ORDER BY wiped_at' }
 
-/** Spaces that are still to be emptied, the longest wiped first. */
+/** Lists spaces that still have rows, the longest wiped first. */
 export async function listWipedSpaces(db: Database): Promise<readonly RetiredSpace[]> {
   const { rows } = await db.query<{ tenant_id: string; wiped_at: number }>(LIST)
   return rows.map(({ tenant_id, wiped_at }) => ({ space: tenant_id, wipedAt: wiped_at }))
@@ -213,7 +229,10 @@ const HOLD: Statement = {
   text: 'SELECT FROM wiped_spaces WHERE tenant_id = $1 FOR UPDATE SKIP LOCKED',
 }
 
-/** Deletes rows of a table behind a key, at most `limit`; gives the last key, or undefined when nothing is left behind it. */
+/**
+ * Deletes at most `limit` rows of a table whose key is after `after`. Returns the last key; undefined if no rows are
+ * left.
+ */
 async function deleteStep(
   tx: Database,
   { name, key }: WipedTable,
@@ -245,7 +264,8 @@ async function deleteStep(
   return last
 }
 
-// A scan from the front would visit the entries of all rows that are deleted and not vacuumed yet.
+// Progress is stored, because a scan from the start would read the index entries of all deleted rows that are not
+// vacuumed yet.
 const READ_PROGRESS: Statement = {
   text: 'SELECT emptying, emptied_to FROM wiped_spaces WHERE tenant_id = $1',
 }
@@ -260,12 +280,14 @@ interface WipeProgress {
 }
 
 /**
- * Deletes everything in a wiped space, at most `limit` rows in a transaction. Gives up when another worker is at it; whoever
- * comes after a worker that was killed goes on where it was.
  *
- * @param isOver whether everything has ended that was under way at the wipe; tables in which that may write wait for it.
- * @param pause is awaited after each transaction; false ends the work.
- * @returns whether nothing is left.
+ * Deletes everything in a wiped space, at most `limit` rows in a transaction. Stops if a different worker is emptying
+ * the space. After a worker dies, the next one resumes at its last position.
+ *
+ * @param isOver whether work in progress at the time of the wipe has ended. Tables to which it may write wait for
+ * that.
+ * @param pause awaited after each transaction; resolves with false to stop.
+ * @returns whether the space is empty.
  */
 export async function emptySpace(
   pool: Pool,
@@ -301,9 +323,11 @@ const FORGET_DEVICES: Statement = {
 }
 
 /**
- * Forgets some of the devices that had passes in the space.
  *
- * @param control as the owner. @returns whether none is left.
+ * Deletes registrations of devices that had passes in the space, at most `limit`.
+ *
+ * @param control connection of the owner.
+ * @returns whether none is left.
  */
 export async function forgetDevices(control: Database, space: string, limit: number): Promise<boolean> {
   return (await control.query(FORGET_DEVICES, [space, limit])).count < limit
@@ -311,7 +335,7 @@ export async function forgetDevices(control: Database, space: string, limit: num
 
 const FORGET: Statement = { text: 'DELETE FROM wiped_spaces WHERE tenant_id = $1' }
 
-/** Nothing is left of the space, and nothing under way can come to it. */
+/** Removes a space from the list. It must be empty, and no work may still write to it. */
 export async function forgetSpace(db: Database, space: string): Promise<void> {
   await db.query(FORGET, [space])
 }

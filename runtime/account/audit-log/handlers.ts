@@ -7,7 +7,7 @@ import { type AuditRow, listAudit } from '../../tenants/audit/queries.ts'
 
 export const auditLogHandlers = {
   async listAuditEntries({ caller, db, cursors }, { query }) {
-    // The log belongs to the tenant, not to a space: it stays when the space is wiped.
+    // The log belongs to the tenant, not to a space, so a wipe keeps it.
     return answerList({ caller: { space: caller.tenant.id }, db, cursors }, query, listAudit, showEntry)
   },
 } satisfies AuditLogHandlers<Context>

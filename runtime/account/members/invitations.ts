@@ -1,4 +1,4 @@
-/** Invitations to join a tenant: a link with a secret, which makes one member once. */
+/** Invitations to join a tenant. An invitation is a link with a secret that can be used once. */
 import type { Database, Statement } from '../../database/database.ts'
 import { codeOf, UNIQUE_VIOLATION } from '../../database/errors.ts'
 import { toTimestamp } from '../../database/types.ts'
@@ -12,10 +12,9 @@ import { totpContext } from '../../tenants/factors/totp-context.ts'
 import { digestKey } from '../../tenants/keys/keys.ts'
 import { checkEmail, type MemberRole } from './users.ts'
 
-/** How long a link is good. */
+/** Milliseconds that a link is valid. */
 export const INVITATION_MS = 72 * 3_600_000
 
-/** Open ones of a tenant. */
 const MAX_OPEN = 100
 
 const LINK = /^(ten_[0-9a-z]{26})\.([0-9a-f]{64})$/
@@ -75,17 +74,19 @@ export interface InvitationInput {
   readonly tenantId: string
   readonly email: string
   readonly role: MemberRole
-  /** Who invites. */
+  /** The member who sends the invitation. */
   readonly memberId: string
-  /** The same for two sendings of one form: they make one link. */
+  /** Token of the form. If a form is submitted twice, both submissions make the same link. */
   readonly once: string
 }
 
 /**
- * Invites a person. An earlier invitation of the same address is void.
  *
- * @returns what stands behind `/invitations/` in the link: told this once.
- * @throws ControlError `invalid` for what is no address; `conflict` for a member's, and when too many are open.
+ * Invites a person. Replaces an earlier invitation to the same address.
+ *
+ * @returns the part of the link after `/invitations/`, which is shown once.
+ * @throws ControlError `invalid` if the address is not an email address; `conflict` if it belongs to a member, or if
+ * too many invitations are open.
  */
 export async function invite(operator: Operator, input: InvitationInput): Promise<string> {
   const { tenantId, role, memberId } = input
@@ -100,9 +101,13 @@ export async function invite(operator: Operator, input: InvitationInput): Promis
       email,
       toTimestamp(now),
     ])
-    if (rows[0]?.is_member) throw new ControlError('conflict', `${email} is a member already`)
+    if (rows[0]?.is_member)
+      throw new ControlError('conflict', `the address ${email} already belongs to a member`)
     if ((rows[0]?.open ?? 0) >= MAX_OPEN) {
-      throw new ControlError('conflict', `${MAX_OPEN} invitations are open: withdraw one first`)
+      throw new ControlError(
+        'conflict',
+        `the account has ${MAX_OPEN} open invitations, which is the maximum: withdraw one first`,
+      )
     }
     const times = [toTimestamp(now), toTimestamp(now + INVITATION_MS)]
     await tx.query(INSERT, [tenantId, id, digestKey(pepper, secret), email, role, memberId, ...times])
@@ -111,7 +116,10 @@ export async function invite(operator: Operator, input: InvitationInput): Promis
   return `${tenantId}.${secret}`
 }
 
-/** The link that the same form has made before, while it is good. @throws ControlError `invalid` for no e-mail address. */
+/**
+ * Returns the link that the same form already made, if it is still valid. @throws ControlError `invalid` for a wrong
+ * email address.
+ */
 export async function findInvited(operator: Operator, input: InvitationInput): Promise<string | undefined> {
   if (input.once === '') return undefined
   const link = `${input.tenantId}.${secretOf(operator.pepper, input, checkEmail(input.email))}`
@@ -121,7 +129,7 @@ export async function findInvited(operator: Operator, input: InvitationInput): P
 const secretOf = (pepper: string, { tenantId, memberId, role, once }: InvitationInput, email: string) =>
   deriveSecret(pepper, `invitation ${tenantId} ${memberId} ${email} ${role} ${once}`)
 
-/** Those that can still be used, oldest first. */
+/** Lists invitations that can still be used, oldest first. */
 export async function listInvitations(
   { control, clock }: Operator,
   tenantId: string,
@@ -134,21 +142,20 @@ export async function listInvitations(
   }))
 }
 
-/** Makes the link void. @throws ControlError `not_found` when there is none, or none any more. */
+/** Withdraws an invitation. @throws ControlError `not_found` if it does not exist or has ended. */
 export function withdrawInvitation(operator: Operator, tenantId: string, id: string): Promise<void> {
   return change(operator, async (tx, note) => {
     const { count } = await tx.query(WITHDRAW, [tenantId, id])
-    if (count === 0) throw new ControlError('not_found', `no invitation ${id}`)
+    if (count === 0) throw new ControlError('not_found', `there is no open invitation ${id}`)
     note({ tenantId, action: 'invitation.withdrawn', targetId: id })
   })
 }
 
-/** Inside the caller's transaction: what a member has invited is void when the member may not any more. */
+/** Withdraws all invitations of a member who may no longer invite. Runs in the caller's transaction. */
 export function withdrawInvitationsOf(tx: Database, tenantId: string, memberId: string): Promise<unknown> {
   return tx.query(WITHDRAW_OF, [tenantId, memberId])
 }
 
-/** What a link invites to. */
 export interface OpenInvitation {
   readonly tenantId: string
   readonly digest: Buffer
@@ -158,7 +165,7 @@ export interface OpenInvitation {
   readonly tenant_name: string
 }
 
-/** @param link what `invite` gave. @returns undefined when it is used, withdrawn, over, or never was. */
+/** @param link result of `invite`. @returns undefined if the invitation is used, withdrawn, expired or unknown. */
 export async function openInvitation(
   { control, clock, pepper }: Operator,
   link: string,
@@ -172,11 +179,12 @@ export async function openInvitation(
 }
 
 /**
- * Makes the member, with the password and the TOTP secret (base32) that are the person's from now on, and uses the link up.
  *
- * @param given the step of the code that was shown, which is good for nothing else.
- * @returns the member's id; undefined when the link was used meanwhile.
- * @throws ControlError `conflict` when the address has become a member's.
+ * Creates the member with the given password and TOTP secret (Base32), and uses up the invitation.
+ *
+ * @param given `step` is the time step of the entered code, which cannot be used again.
+ * @returns the member's ID; undefined if the invitation was used by a concurrent request.
+ * @throws ControlError `conflict` if the address belongs to a member by now.
  */
 export async function acceptInvitation(
   operator: Operator,
@@ -200,11 +208,11 @@ export async function acceptInvitation(
     })
   } catch (error) {
     if (codeOf(error) !== UNIQUE_VIOLATION) throw error
-    throw new ControlError('conflict', 'the address is a member already', { cause: error })
+    throw new ControlError('conflict', 'the address already belongs to a member', { cause: error })
   }
 }
 
-/** Deletes what has run out, of all tenants. @param by machine time in milliseconds. */
+/** Deletes expired invitations of all tenants. @param by machine time in milliseconds since the epoch. */
 export function sweepInvitations(db: Database, by: number): Promise<unknown> {
   return db.query(SWEEP, [toTimestamp(by)])
 }

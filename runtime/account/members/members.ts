@@ -1,4 +1,4 @@
-/** Members of a tenant: their roles, and their leaving. One owner who can sign in is always left. */
+/** Members of a tenant. At least one owner who can sign in always remains. */
 
 import type { Database, Statement } from '../../database/database.ts'
 import type { Environment } from '../../platform/environment.ts'
@@ -20,7 +20,8 @@ const LIST: Statement = {
          FROM control.members m WHERE m.tenant_id = $1 ORDER BY m.created, m.id`,
 }
 
-// Locked in one order, so that of two owners who demote each other at once the second finds out.
+// Locks owners in a fixed order. If two owners demote each other at the same time, the second one sees the first
+// change.
 const LOCK_OWNERS: Statement = {
   text: `SELECT id FROM control.members WHERE tenant_id = $1 AND role = 'owner' AND totp_secret IS NOT NULL
          ORDER BY id FOR UPDATE`,
@@ -44,7 +45,7 @@ const HAND_OVER_KEYS: Statement = {
   text: 'UPDATE control.keys SET member_id = $3 WHERE tenant_id = $1 AND member_id = $2',
 }
 
-/** What a member signs in with, or is signed in by, beside password and code. */
+/** Deletes sessions and all credentials other than password and TOTP secret. */
 const SIGN_IN_DELETIONS: readonly Statement[] = [
   { text: 'DELETE FROM control.sessions WHERE tenant_id = $1 AND member_id = $2' },
   { text: 'DELETE FROM control.recovery_codes WHERE tenant_id = $1 AND member_id = $2' },
@@ -82,17 +83,17 @@ interface MemberListRow {
 
 export interface ListedMember extends Omit<MemberListRow, 'created' | 'seen_at'> {
   readonly created: string
-  /** To the minute; null: no session is left. */
+  /** Time of last activity, to the minute; null if the member has no session. */
   readonly seen_at: string | null
 }
 
-/** Oldest first. */
+/** Lists the members of a tenant, oldest first. */
 export async function listMembers({ control }: Operator, tenantId: string): Promise<readonly ListedMember[]> {
   const { rows } = await control.query<MemberListRow>(LIST, [tenantId])
   return rows.map((row) => ({ ...row, created: isoTime(row.created), seen_at: isoTime(row.seen_at) }))
 }
 
-/** One member. @throws ControlError `not_found`. */
+/** Returns one member. @throws ControlError `not_found`. */
 export async function showMember(
   { control }: Operator,
   id: string,
@@ -103,7 +104,10 @@ export async function showMember(
 }
 
 const noMember = (id: string) =>
-  new ControlError('not_found', `no user ${id} (an identifier starts with mem_; user list shows them)`)
+  new ControlError(
+    'not_found',
+    `there is no user ${id}: expected an identifier that starts with mem_, as shown by admin user list`,
+  )
 
 type Locked = { readonly tenant_id: string; readonly email: string; readonly can_sign_in: boolean }
 
@@ -113,12 +117,11 @@ async function lockById(tx: Database, id: string): Promise<Locked> {
   return rows[0]
 }
 
-/** Ends sessions, passkeys and recovery codes of a member. */
 async function endSignIns(tx: Database, tenantId: string, id: string): Promise<void> {
   for (const deletion of SIGN_IN_DELETIONS) await tx.query(deletion, [tenantId, id])
 }
 
-/** Ends what the member let applications do, and what the member has invited. */
+/** Revokes the apps that the member allowed and the member's invitations. */
 async function endAuthority(
   operator: Operator,
   tx: Database,
@@ -135,8 +138,10 @@ async function endAuthority(
 }
 
 /**
- * Takes a member's credentials away: no password, code or passkey signs in any more, sessions end at once, and so does what
- * the member let applications do. Keys go on working. `resetUser` lets the member in again. Again: changes nothing.
+ *
+ * Disables a member's credentials. Passwords, codes and passkeys stop working, sessions end immediately, and
+ * connected apps and invitations of the member are revoked. API keys keep working. `resetUser` gives access again.
+ * Has no effect if the member is already disabled.
  *
  * @throws ControlError `not_found`.
  */
@@ -157,8 +162,9 @@ export async function disableUser(
 }
 
 /**
- * Gives a member a new password and a new secret for codes, which are shown once. The old ones, passkeys and recovery codes
- * stop working, and sessions end at once.
+ *
+ * Gives a member a new password and a new TOTP secret, which are shown once. The old ones, passkeys and recovery
+ * codes stop working, and sessions end immediately.
  *
  * @throws ControlError `not_found`.
  */
@@ -176,7 +182,10 @@ export async function resetUser(
   })
 }
 
-/** @param role what becomes of the member. @throws ControlError `not_found`; `conflict` where no owner would be left. */
+/**
+ * Locks a member to change it. @param role the new role; undefined to remove the member. @throws ControlError
+ * `not_found`; `conflict` if no owner would remain.
+ */
 async function lockMember(
   tx: Database,
   tenantId: string,
@@ -185,15 +194,20 @@ async function lockMember(
 ): Promise<MemberRole> {
   const owners = await tx.query<{ id: string }>(LOCK_OWNERS, [tenantId])
   const { rows } = await tx.query<Pick<MemberListRow, 'role' | 'can_sign_in'>>(LOCK, [tenantId, id])
-  if (!rows[0]?.can_sign_in) throw new ControlError('not_found', `no member ${id}`)
+  if (!rows[0]?.can_sign_in) throw new ControlError('not_found', `there is no member ${id} who can sign in`)
   if (role !== 'owner' && owners.rows.length === 1 && owners.rows[0]?.id === id) {
-    throw new ControlError('conflict', 'an account keeps at least one owner: make another member one first')
+    throw new ControlError(
+      'conflict',
+      'an account must have at least one owner: make a different member an owner first',
+    )
   }
   return rows[0].role
 }
 
 /**
- * Gives a member another role, from the next request on. What an owner who is none any more has invited is void.
+ *
+ * Changes a member's role, from the next request on. If the member is no longer an owner, the member's invitations
+ * are revoked.
  *
  * @throws ControlError `not_found`; `conflict` for the last owner.
  */
@@ -213,14 +227,15 @@ export function changeRole(
 }
 
 /**
- * Removes a member with the sessions, the invitations and the applications that the member let in, on every node at once.
- * The member's keys go on working and belong to another.
  *
- * @param heir the member to whom the keys pass.
- * @throws ControlError `not_found`; `conflict` for the last owner and for oneself.
+ * Removes a member, with the member's sessions, invitations and connected apps, on every node immediately. The
+ * member's API keys keep working and get a new owner.
+ *
+ * @param heir the member who gets the keys.
+ * @throws ControlError `not_found`; `conflict` for the last owner, and if `id` and `heir` are the same member.
  */
 export function removeMember(operator: Operator, tenantId: string, id: string, heir: string): Promise<void> {
-  if (id === heir) throw new ControlError('conflict', 'nobody removes themselves: ask another owner')
+  if (id === heir) throw new ControlError('conflict', 'you cannot remove yourself: ask a different owner')
   return change(operator, async (tx, note) => {
     await lockMember(tx, tenantId, id)
     await endAuthority(operator, tx, note, tenantId, id)

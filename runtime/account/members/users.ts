@@ -11,30 +11,32 @@ import { randomBase62 } from '../../tenants/keys/keys.ts'
 export const MEMBER_ROLES = ['owner', 'developer', 'viewer'] as const
 export type MemberRole = (typeof MEMBER_ROLES)[number]
 
-/** 24 letters of base62 are 143 bits. */
+/** 24 characters of base62 have 143 bits of entropy. */
 const PASSWORD_LENGTH = 24
 
-/** RFC 4226, 4: 160 bits. */
+/** 160 bits, as RFC 4226 section 4 recommends. */
 const TOTP_BYTES = 20
 
 const EMAIL = /^[^\s@]{1,64}@[^\s@.]+(\.[^\s@.]+)+$/
 
-/** @returns the address without blanks around it. @throws ControlError `invalid` for what is none. */
+/**
+ * @returns the address without surrounding whitespace. @throws ControlError `invalid` if it is not an email address.
+ */
 export function checkEmail(text: string): string {
   const email = text.trim()
   if (!EMAIL.test(email) || email.length > 254)
-    throw new ControlError('invalid', `no e-mail address: ${email}`)
+    throw new ControlError('invalid', `the email address is not valid: ${email}`)
   return email
 }
 
-/** What a member signs in with; told once. */
+/** Credentials of a member, which are shown once. */
 export interface MemberCredentials {
   readonly password: string
-  /** Base32, for an authenticator app. */
+  /** Secret for an authenticator app, in Base32. */
   readonly totp_secret: string
 }
 
-/** Makes what a member signs in with; nothing is stored yet. Takes a tenth of a second: the hash is meant to be slow. */
+/** Generates credentials without storing them. Takes 0.1 s, because the password hash is slow on purpose. */
 export async function makeCredentials(
   pepper: string,
   tenantId: string,
@@ -51,7 +53,7 @@ export async function makeCredentials(
   }
 }
 
-/** Makes a member who can sign in; nothing is stored yet. */
+/** Generates a member with credentials, without storing them. */
 export async function makeMember(
   pepper: string,
   tenantId: string,
@@ -71,7 +73,9 @@ export interface CreatedUser extends MemberCredentials {
   readonly created: string
 }
 
-/** Adds a person to a tenant. Throws `conflict` when the tenant has that address already. */
+/**
+ * Adds a member to a tenant. @throws ControlError `conflict` if the tenant already has a member with that address.
+ */
 export async function createUser(
   operator: Operator,
   input: { readonly tenantId: string; readonly email: string; readonly role?: MemberRole },
@@ -89,7 +93,7 @@ export async function createUser(
     })
   } catch (error) {
     if (codeOf(error) !== UNIQUE_VIOLATION) throw error
-    throw new ControlError('conflict', `the tenant has a member ${email} already`, { cause: error })
+    throw new ControlError('conflict', `the tenant already has a member ${email}`, { cause: error })
   }
   return { id: member.id, tenant_id: tenantId, email, role, created: isoTime(now), ...credentials }
 }

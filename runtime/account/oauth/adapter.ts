@@ -1,4 +1,7 @@
-/** How oidc-provider stores what it issues: by digest, sealed under the artefact's own text, in the control schema. */
+/**
+ * Storage for oidc-provider in the control schema. Artifacts are found by the digest of their text, and sealed under
+ * it.
+ */
 import { type Adapter, type AdapterPayload, errors } from 'oidc-provider'
 import type { Pool } from '../../database/pool/pool.ts'
 import { createSeals } from '../../platform/secrets.ts'
@@ -20,7 +23,7 @@ export interface AdapterParts {
   readonly authorizations: Authorizations
 }
 
-/** Who allowed it, in one word, as oidc-provider wants it. */
+/** Encodes tenant and member as the account ID of oidc-provider, which must be a single string. */
 export const accountIdOf = (tenantId: string, memberId: string): string => `${tenantId}/${memberId}`
 
 const NOTHING: Adapter = {
@@ -33,12 +36,12 @@ const NOTHING: Adapter = {
   revokeByGrantId: async () => undefined,
 }
 
-/** @returns the adapter of each model. */
+/** @returns a function that creates the adapter of a model. */
 export function createAdapter(parts: AdapterParts): (model: string) => Adapter {
   return (model) => {
     if (model === 'Client') return { ...NOTHING, find: (id) => readClient(parts, id) }
     if (model === 'Grant') return grantAdapter(parts)
-    // Signing in is the console's: each authorization request asks it anew.
+    // The dashboard handles sign-in. Every authorization request asks it again, so there are no sessions here.
     if (model === 'Session') return NOTHING
     return artefactAdapter(parts, model)
   }
@@ -64,7 +67,7 @@ function grantAdapter({ authorizations }: AdapterParts): Adapter {
   }
 }
 
-/** Tokens of one authorization end together, with it: `revokeByGrantId` has nothing left to do. */
+/** Stores codes and tokens. All of them end with their authorization, so `revokeByGrantId` has nothing to do. */
 function artefactAdapter({ control, pepper, authorizations }: AdapterParts, model: string): Adapter {
   const seals = createSeals(pepper)
   const contextOf = (digest: Buffer) => `oauth_artefacts.sealed ${digest.toString('hex')}`
@@ -97,18 +100,21 @@ function artefactAdapter({ control, pepper, authorizations }: AdapterParts, mode
     find: read,
     async consume(id) {
       if (await consumeArtefact(control, digestKey(pepper, id), Date.now())) return
-      // Another request was first, or a thief: neither keeps anything (OAuth 2.1, 4.3.1).
+      // A code or token was used twice, possibly by a thief. Revoke the whole authorization (OAuth 2.1, section
+      // 4.3.1).
       const grantId = (await read(id))?.grantId
       if (grantId !== undefined) {
         await authorizations.revoke(grantId, { actorType: 'token', actorId: grantId, ip: null })
       }
-      throw new errors.InvalidGrant('it has been used already')
+      throw new errors.InvalidGrant('it has already been used')
     },
     destroy: async (id) => void (await deleteArtefact(control, digestKey(pepper, id), model)),
   }
 }
 
-/** What clients are called (`createOauthClient`); whatever else was sent is no client, and PostgreSQL takes no NUL. */
+/**
+ * Form of client IDs (`createOauthClient`). Other texts are not looked up, because PostgreSQL rejects NUL characters.
+ */
 const CLIENT_ID = /^[\w-]{1,100}$/
 
 async function readClient({ control }: AdapterParts, id: string): Promise<AdapterPayload | undefined> {
@@ -117,7 +123,7 @@ async function readClient({ control }: AdapterParts, id: string): Promise<Adapte
   return client && describeClient(client)
 }
 
-/** A client as oidc-provider knows it. Its secret stands there as a digest, which `compareClientSecret` expects. */
+/** Describes a client to oidc-provider. The secret is given as its digest, which `compareClientSecret` expects. */
 export function describeClient(client: OauthClientRow): AdapterPayload {
   const isPublic = client.secret_digest === null
   const isNative = client.redirect_uris.some((uri) =>
@@ -126,10 +132,10 @@ export function describeClient(client: OauthClientRow): AdapterPayload {
   return {
     client_id: client.id,
     client_name: client.name,
-    // A native application's loopback address may have any port (RFC 8252, 7.3).
+    // The loopback address of a native app may have any port (RFC 8252, section 7.3).
     application_type: isPublic && isNative ? 'native' : 'web',
     redirect_uris: [...client.redirect_uris],
-    // It may ask for less than it is registered with.
+    // A client may request fewer scopes than it is registered with.
     scope: OAUTH_SCOPES.filter((scope) => includesScope(client.scopes, scope)).join(' '),
     grant_types: ['authorization_code', 'refresh_token'],
     response_types: ['code'],

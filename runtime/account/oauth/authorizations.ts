@@ -1,4 +1,4 @@
-/** What members allow applications, from the consent to the end of it. */
+/** Authorizations that members give apps, from consent to revocation. */
 
 import type { Pool } from '../../database/pool/pool.ts'
 import { bumpRevision } from '../../database/revision.ts'
@@ -8,7 +8,7 @@ import { appendAuditIn } from '../../tenants/audit/queries.ts'
 import type { Clock } from '../../tenants/clock/clock.ts'
 import { type FoundGrant, findGrant, insertGrant, revokeGrantRow } from './queries.ts'
 
-/** Who ended or allowed it, for the audit log. */
+/** Who allowed or revoked an authorization, for the audit log. */
 export interface Actor {
   readonly actorType: 'member' | 'operator' | 'token'
   readonly actorId: string | null
@@ -25,11 +25,11 @@ export interface Consent {
 }
 
 export interface Authorizations {
-  /** Undefined when there is none, or none any more. */
+  /** Finds an authorization. Resolves with undefined if it does not exist or was revoked. */
   find(id: string): Promise<FoundGrant | undefined>
-  /** @returns its id. */
+  /** Records a consent. @returns the ID of the authorization. */
   allow(consent: Consent): Promise<string>
-  /** Ends it with all its tokens, on every node; false when it had ended before. */
+  /** Revokes an authorization and its tokens, on every node. Resolves with false if it was already revoked. */
   revoke(id: string, actor: Actor): Promise<boolean>
 }
 

@@ -16,7 +16,6 @@ export interface OauthClientInput {
   readonly environment: Environment
   readonly redirectUris: readonly string[]
   readonly scopes: readonly string[]
-  /** Confidential clients get a secret. */
   readonly confidential: boolean
 }
 
@@ -33,37 +32,44 @@ export interface CreatedOauthClient {
 
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]'])
 
-/** Why the URI cannot be redirected to (RFC 6749, 3.1.2; OAuth 2.1, 2.3); undefined when it can. */
+/**
+ * Returns why a redirect URI is not allowed (RFC 6749, section 3.1.2; OAuth 2.1, section 2.3); undefined if it is.
+ */
 function faultOf(uri: string, environment: Environment): string | undefined {
-  if (!URL.canParse(uri)) return 'is not an absolute URI'
+  if (!URL.canParse(uri)) return 'must be an absolute URI'
   const url = new URL(uri)
-  if (uri.includes('#')) return 'has a fragment'
-  if (url.username || url.password) return 'holds a user name or password'
+  if (uri.includes('#')) return 'must not have a fragment'
+  if (url.username || url.password) return 'must not contain a user name or password'
   if (url.protocol === 'https:') return undefined
   if (url.protocol !== 'http:') {
-    // RFC 8252, 7.1: schemes of native apps are reversed domain names.
-    return url.protocol.includes('.') ? undefined : `has the scheme ${url.protocol}`
+    // Native apps use reversed domain names as schemes (RFC 8252, section 7.1).
+    return url.protocol.includes('.') ? undefined : `must not use the scheme ${url.protocol}`
   }
-  return environment === 'sandbox' || LOOPBACK.has(url.hostname) ? undefined : 'is http beyond this machine'
+  return environment === 'sandbox' || LOOPBACK.has(url.hostname)
+    ? undefined
+    : 'must use https, except for addresses of the same machine'
 }
 
 function check(input: OauthClientInput): void {
   if (input.name.trim() === '' || input.name.length > 200) {
-    throw new ControlError('invalid', 'a name has 1 to 200 characters')
+    throw new ControlError('invalid', 'the name must have 1 to 200 characters')
   }
-  if (input.redirectUris.length === 0) throw new ControlError('invalid', 'a client needs a redirect URI')
-  if (input.scopes.length === 0) throw new ControlError('invalid', 'a client needs a scope')
+  if (input.redirectUris.length === 0) throw new ControlError('invalid', 'give at least one redirect URI')
+  if (input.scopes.length === 0) throw new ControlError('invalid', 'give at least one scope')
   for (const uri of input.redirectUris) {
     const fault = faultOf(uri, input.environment)
     if (fault) throw new ControlError('invalid', `the redirect URI ${uri} ${fault}`)
   }
   const unknown = input.scopes.filter((scope) => !OAUTH_SCOPES.some((known) => known === scope))
   if (unknown.length > 0) {
-    throw new ControlError('invalid', `no scope ${unknown.join(', ')}; scopes are ${OAUTH_SCOPES.join(', ')}`)
+    throw new ControlError(
+      'invalid',
+      `unknown scope ${unknown.join(', ')}: expected one of ${OAUTH_SCOPES.join(', ')}`,
+    )
   }
 }
 
-/** Registers a platform that acts for merchants; it belongs to one environment. */
+/** Registers an OAuth client for one environment. @throws ControlError `invalid`. */
 export async function createOauthClient(
   operator: Operator,
   input: OauthClientInput,

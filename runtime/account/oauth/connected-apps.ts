@@ -24,12 +24,14 @@ interface ConnectedAppRow {
   readonly created: number
 }
 
-/** An application that a member lets act for the tenant. */
 export interface ConnectedApp extends Omit<ConnectedAppRow, 'created'> {
   readonly created: string
 }
 
-/** Those that can still get tokens, oldest first. Throws `not_found` for a tenant that is not there. */
+/**
+ * Lists the connected apps that can still get tokens, oldest first. @throws ControlError `not_found` for an unknown
+ * tenant.
+ */
 export async function listConnectedApps(
   operator: Operator,
   tenantId: string,
@@ -40,7 +42,10 @@ export async function listConnectedApps(
   return { data: rows.map((row) => ({ ...row, created: isoTime(row.created) })) }
 }
 
-/** Ends what an application may do, on every node within a second. Throws `not_found` when it has ended. */
+/**
+ * Revokes an app's authorization, on every node within a second. @throws ControlError `not_found` if it has already
+ * ended.
+ */
 export async function revokeConnectedApp(
   operator: Operator,
   id: string,
@@ -51,7 +56,7 @@ export async function revokeConnectedApp(
     ? ({ actorType: 'member', actorId: member.id, ip: member.ip } as const)
     : ({ actorType: 'operator', actorId: null, ip: null } as const)
   if (!(await authorizations.revoke(id, actor))) {
-    throw new ControlError('not_found', `no connected app ${id}`)
+    throw new ControlError('not_found', `there is no connected app ${id}, or it was already revoked`)
   }
   return { id, revoked: true }
 }

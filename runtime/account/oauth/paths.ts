@@ -1,4 +1,4 @@
-/** Where applications and members are answered, at the console's origin. */
+/** OAuth paths at the origin of the dashboard. */
 export const AUTHORIZE = '/oauth/authorize'
 export const TOKEN = '/oauth/token'
 export const REVOKE = '/oauth/revoke'

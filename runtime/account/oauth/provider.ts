@@ -1,4 +1,4 @@
-/** The authorization server: oidc-provider with everything off that the interface does not have. */
+/** The OAuth authorization server: oidc-provider, without the features that the API does not offer. */
 import { generateKeyPairSync, timingSafeEqual } from 'node:crypto'
 import Provider, { type Configuration, interactionPolicy, type KoaContextWithOIDC } from 'oidc-provider'
 import type { Environment } from '../../platform/environment.ts'
@@ -17,9 +17,9 @@ const DAY = 24 * HOUR
 const LIFETIMES = { code: MINUTE, accessToken: HOUR, refreshToken: 30 * DAY, request: 30 * MINUTE }
 
 export interface ProviderParts extends AdapterParts {
-  /** Origin of the console, which is the issuer. */
+  /** Origin of the dashboard, which is the issuer. */
   readonly consoleUrl: string
-  /** Tells a person why an authorization request cannot be answered at all. */
+  /** Shows an error page for an authorization request that cannot be redirected. */
   readonly sendError: (ctx: KoaContextWithOIDC, description: string) => void
 }
 
@@ -32,7 +32,7 @@ function configure(parts: ProviderParts): Configuration {
     scopes: [...OAUTH_SCOPES],
     claims: {},
     responseTypes: ['code'],
-    // Nothing is ever signed: oidc-provider does not go without a key.
+    // No token is signed, but oidc-provider requires a key.
     jwks: {
       keys: [
         {
@@ -91,10 +91,10 @@ function configure(parts: ProviderParts): Configuration {
   }
 }
 
-/** One prompt for both: who is signed in is the console's to know. */
+/** Always prompts for consent. The dashboard, not oidc-provider, checks who is signed in. */
 function alwaysAsk() {
   const { Prompt, Check } = interactionPolicy
-  const asked = new Check('consent_given', 'a member has to consent', 'interaction_required', (ctx) =>
+  const asked = new Check('consent_given', 'a member must consent', 'interaction_required', (ctx) =>
     ctx.oidc.result?.consent ? Check.NO_NEED_TO_PROMPT : Check.REQUEST_PROMPT,
   )
   return [new Prompt({ name: 'consent', requestable: true }, asked)]
@@ -102,7 +102,7 @@ function alwaysAsk() {
 
 export function createProvider(parts: ProviderParts): Provider {
   const provider = new Provider(parts.consoleUrl, configure(parts))
-  // Requests are given the console's own host and scheme before they come here.
+  // The host and scheme of a request are set to those of the dashboard before it gets here.
   provider.proxy = true
   nameTokens(provider)
   narrowScopes(provider)
@@ -115,7 +115,10 @@ export function createProvider(parts: ProviderParts): Provider {
   return provider
 }
 
-/** oidc-provider compares scopes as words: here `write` includes `read`, and a plain scope those of each family. */
+/**
+ * Lets `write` include `read`, and a plain scope the same scope of each family. Oidc-provider compares scopes as
+ * words.
+ */
 function narrowScopes({ Grant, RefreshToken }: Provider): void {
   Grant.prototype.getOIDCScopeFiltered = function filter(asked) {
     return lowerScopes([...asked], this.getOIDCScope().split(' ')).join(' ')
@@ -129,7 +132,7 @@ function narrowScopes({ Grant, RefreshToken }: Provider): void {
   })
 }
 
-/** Each 401 says how clients may name themselves (RFC 9110, 15.5.2); oidc-provider does not see the header with which they did. */
+/** Adds the challenge that a 401 must have (RFC 9110, section 15.5.2). The library omits it. */
 function challengeClients(provider: Provider): void {
   provider.use(async (ctx, next) => {
     await next()
@@ -137,7 +140,7 @@ function challengeClients(provider: Provider): void {
   })
 }
 
-/** Codes and tokens say what they are, so that none is taken for a key. */
+/** Gives codes and tokens prefixes that show their kind and distinguish them from keys. */
 function nameTokens(provider: Provider): void {
   const kinds: readonly [model: { prototype: object }, kind: TokenKind][] = [
     [provider.AccessToken, 'at'],

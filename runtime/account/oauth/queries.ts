@@ -1,4 +1,7 @@
-/** Statements of OAuth, on the control schema. Codes and tokens name no tenant: their digest, or the authorization's id, locates them. */
+/**
+ * OAuth statements on the control schema. Codes and tokens have no tenant: their digest or authorization ID
+ * identifies them.
+ */
 import type { Database, Statement } from '../../database/database.ts'
 import { toTimestamp } from '../../database/types.ts'
 import type { Environment } from '../../platform/environment.ts'
@@ -10,7 +13,7 @@ export interface OauthClientRow {
   readonly name: string
   readonly redirect_uris: readonly string[]
   readonly scopes: readonly string[]
-  /** Null: it is public. */
+  /** Null for a public client. */
   readonly secret_digest: Buffer | null
 }
 
@@ -33,7 +36,7 @@ export interface GrantRow {
   readonly created: number
 }
 
-/** With the role that the member has now, which may be lower than it was at the consent. */
+/** A grant with the member's current role, which may be lower than at the time of consent. */
 export interface FoundGrant extends GrantRow {
   readonly role: keyof typeof SCOPE_OF_ROLE
 }
@@ -45,7 +48,7 @@ const FIND_GRANT: Statement = {
          WHERE g.id = $1 AND g.revoked_at IS NULL`,
 }
 
-/** Undefined when there is none, or none any more. */
+/** Finds a grant. Returns undefined if it does not exist or was revoked. */
 export async function findGrant(db: Database, id: string): Promise<FoundGrant | undefined> {
   return (await db.query<FoundGrant>(FIND_GRANT, [id])).rows[0]
 }
@@ -75,7 +78,10 @@ const REVOKE_GRANT: Statement = {
 
 const DELETE_OF_GRANT: Statement = { text: 'DELETE FROM control.oauth_artefacts WHERE grant_id = $1' }
 
-/** Ends the authorization and all that was issued on it; false when it had ended before. @param now service time. */
+/**
+ * Revokes an authorization and deletes its codes and tokens. Returns false if it was already revoked. @param now
+ * service time.
+ */
 export async function revokeGrantRow(
   db: Database,
   tenantId: string,
@@ -93,7 +99,7 @@ export interface Artefact {
   readonly grantId: string | null
   readonly scopes: readonly string[]
   readonly sealed: Buffer
-  /** Machine time, milliseconds. */
+  /** Machine time, milliseconds since the epoch. */
   readonly expiresAt: number
 }
 
@@ -131,7 +137,7 @@ const CONSUME: Statement = {
          RETURNING grant_id`,
 }
 
-/** Whether it was not used before: of several at once one is told so. @param now machine time. */
+/** Marks an artifact as used. Of several concurrent calls, only one returns true. @param now machine time. */
 export async function consumeArtefact(db: Database, digest: Buffer, now: number): Promise<boolean> {
   return (await db.query(CONSUME, [digest, toTimestamp(now)])).rows.length === 1
 }
@@ -152,9 +158,11 @@ const SWEEP_GRANTS: Statement = {
 }
 
 /**
- * Deletes what has run out, of all tenants, and authorizations of which nothing is left.
  *
- * @param expiredBy machine time. @param grantedBy service time: a consent whose code is yet to come stays.
+ * Deletes expired artifacts of all tenants, and then authorizations that have no artifacts left.
+ *
+ * @param expiredBy machine time, milliseconds since the epoch.
+ * @param grantedBy service time. Newer authorizations stay, because their code may not be issued yet.
  */
 export async function sweepOauth(db: Database, expiredBy: number, grantedBy: number): Promise<void> {
   await db.query(SWEEP_ARTEFACTS, [toTimestamp(expiredBy)])

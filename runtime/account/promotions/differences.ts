@@ -4,10 +4,13 @@ import type { components } from '../../../generated/canonical/types.ts'
 
 type PromotionDifference = components['schemas']['PromotionDifference']
 
-/** A value is shown up to here: images have hundreds of thousands of characters. */
+/** Characters of a value that are shown. Images have hundreds of thousands of characters. */
 const MAX_SHOWN = 200
 
-/** Where two values no longer agree, member by member: `fields[0].label`. What one side lacks is null there. */
+/**
+ * Finds differences between two values, member by member, with paths such as `fields[0].label`. A missing value is
+ * null.
+ */
 export function* findDifferences(
   sandbox: unknown,
   live: unknown,
@@ -32,10 +35,9 @@ type Members = Readonly<Record<string, unknown>>
 const isObject = (value: unknown): value is Members =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Names may be those that every object has: `constructor`. */
 const own = (value: Members, name: string): unknown => (Object.hasOwn(value, name) ? value[name] : undefined)
 
-/** As JSON. A long value is cut to a string that says what was cut, so that two of them still show that they differ. */
+/** Returns JSON. A long value is truncated and gets a digest, so that two different values still look different. */
 function show(value: unknown): string | null {
   if (value === undefined) return null
   const text = JSON.stringify(value)

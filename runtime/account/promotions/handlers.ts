@@ -12,7 +12,8 @@ import { insertPromotion, listPromotions, type PromotionRow, readPromotion, writ
 type Schemas = components['schemas']
 
 export const promotionsHandlers = {
-  // The sandbox is read before the transaction, which is one of live: neither environment's role sees the other's rows.
+  // The sandbox is read before the transaction, which runs in live: the role of one environment cannot read the
+  // other.
   createPromotion: prepared(
     (context, { body }: { body: Schemas['PromotionCreate'] }) =>
       readSources(context, body.resource_type, body.sandbox_ids),
@@ -41,7 +42,9 @@ export const promotionsHandlers = {
   },
 } satisfies PromotionsHandlers<Context>
 
-/** Throws unless the plan is still what the dry run said that it refers to, if any. */
+/**
+ * Checks that the plan is still the same as in the dry run `plan_id`, if the request names one. @throws ApiError.
+ */
 async function checkPlanned(
   { caller, db }: Context,
   { plan_id, dry_run, resource_type, sandbox_ids }: Schemas['PromotionCreate'],
@@ -50,21 +53,22 @@ async function checkPlanned(
 ): Promise<void> {
   if (plan_id === undefined) return
   const fault = (issue: string) => validationFailed([{ field: 'plan_id', issue }])
-  if (dry_run) throw fault('is for carrying a plan out, not for a dry run')
+  if (dry_run) throw fault('must not be sent with dry_run')
   const before = await readPromotion(db, caller.space, plan_id)
-  if (!before?.dry_run) throw fault('is no dry run of yours')
+  if (!before?.dry_run) throw fault('is not the id of one of your dry runs')
   const isSame =
     before.resource_type === resource_type &&
     before.plan.length === sandbox_ids.length &&
     before.plan.every(({ sandbox_id }, index) => sandbox_id === sandbox_ids[index])
-  if (!isSame) throw fault('planned other objects, or in another order')
+  if (!isSame) throw fault('is a dry run of different objects, or in a different order')
   const changes = findChanges(before, plan, sources)
   if (changes.length === 0) return
-  const message = 'Nothing was done: the plan is another one by now. Details say what has changed.'
+  const message =
+    'Nothing was promoted, because the plan has changed since the dry run. See details for the changes.'
   throw new ApiError(409, 'conflict', 'invalid_state', message, { details: changes.slice(0, 50) })
 }
 
-/** Copies what is to be copied: all of it, or nothing where anything is refused. */
+/** Copies the planned objects. If any object is refused, copies nothing. */
 async function apply(
   context: Context,
   resource_type: Schemas['PromotableType'],
@@ -86,7 +90,7 @@ async function apply(
   return copies
 }
 
-/** A promotion as the interface shows it: `created` are its copies, so the time has a name of its own. */
+/** Returns a promotion as the API shows it. `created` lists the copies, so the time is `promoted_at`. */
 function showPromotion(row: PromotionRow): Schemas['Promotion'] {
   return {
     id: row.id,

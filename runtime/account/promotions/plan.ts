@@ -1,4 +1,4 @@
-/** What a promotion would do with each object, found out without doing it. */
+/** Plans what a promotion does with each object. */
 import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { Detail } from 'dateline/runtime'
@@ -14,29 +14,31 @@ import { type Promotable, type PromotableType, READERS } from './sources.ts'
 
 type PromotionStep = components['schemas']['PromotionStep']
 
-/** An object of the sandbox as it was read, and which rules of live a copy would break. */
+/** An object of the sandbox, and the rules of live that a copy would violate. */
 export interface PromotionSource extends Promotable {
   readonly id: string
-  /** Of its content. */
+  /** SHA-256 of its content. */
   readonly digest: string
   readonly problems: readonly Detail[]
 }
 
-/** What is read of the sandbox for one promotion at most, in characters of JSON: a template may have images of 700 KiB. */
+/** Characters of JSON that one promotion may read from the sandbox. A template may have images of 700 KiB. */
 const MAX_READ = 8 * 1024 * 1024
 
-/** A plan shows so many differences at most, in equal parts for its steps: plans are stored, and listed a hundred at a time. */
+/**
+ * Differences that a plan shows, divided equally among its steps. Plans are stored, and listed up to 100 at a time.
+ */
 const MAX_DIFFERENCES = 1000
 
-/** Of one step, as the document says. */
+/** Differences that one step shows, as documented. */
 const MAX_DIFFERENCES_OF_STEP = 100
 
-/** What there is to promote, or what is wrong with the identifiers. */
+/** The objects to promote, or the faults of the request. */
 export type PromotionSources =
   | { readonly sources: readonly PromotionSource[]; readonly faults?: undefined }
   | { readonly faults: readonly Detail[] }
 
-/** Reads the objects from the sandbox, one after the other: what they have in memory together is bounded. */
+/** Reads the objects from the sandbox one after the other, to bound the memory that they use together. */
 export async function readSources(
   context: PrepareContext,
   type: PromotableType,
@@ -50,18 +52,22 @@ export async function readSources(
   for (const [index, id] of ids.entries()) {
     const field = `sandbox_ids[${index}]`
     if (ids.indexOf(id) < index) {
-      faults.push({ field, issue: 'stands there already' })
+      faults.push({ field, issue: 'is a duplicate' })
       continue
     }
     const promotable = await READERS[type](sandbox.db, sandbox.space, id)
     if (!promotable) {
-      faults.push({ field, issue: `is no ${type.replaceAll('_', ' ')} of your sandbox` })
+      faults.push({ field, issue: `is not a ${type.replaceAll('_', ' ')} in your sandbox` })
       continue
     }
     const text = JSON.stringify(promotable.content)
     length += text.length
     if (length > MAX_READ)
-      return { faults: [{ field, issue: 'is too much for one promotion: ask for fewer' }] }
+      return {
+        faults: [
+          { field, issue: 'exceeds the size limit of one promotion: promote fewer objects at a time' },
+        ],
+      }
     found.push(promotable)
     digests.push(createHash('sha256').update(text).digest('hex'))
   }
@@ -77,9 +83,10 @@ export async function readSources(
 }
 
 /**
- * Plans what becomes of the sources.
  *
- * @param lock whether the plan is carried out in the same transaction, in which nothing may make it untrue.
+ * Plans what to do with each source.
+ *
+ * @param lock whether the same transaction carries out the plan, so that concurrent changes must wait.
  */
 export async function makePlan(
   db: Database,
@@ -102,7 +109,7 @@ export async function makePlan(
   return steps
 }
 
-/** Takes a place for a new endpoint each time it is asked; true when there is none left. */
+/** Returns a function that reserves a place for an endpoint at each call, and returns true if none is left. */
 async function countRoom(db: Database, space: string, lock: boolean): Promise<() => boolean> {
   const used = lock ? await lockEndpointCount(db, space) : await countEndpoints(db, space)
   let left = MAX_ENDPOINTS - used
@@ -114,7 +121,7 @@ async function countRoom(db: Database, space: string, lock: boolean): Promise<()
 
 const FULL: Detail = {
   field: '',
-  issue: `is one too many: live has at most ${MAX_ENDPOINTS} endpoints; delete one first`,
+  issue: `exceeds the maximum of ${MAX_ENDPOINTS} endpoints in live: delete one first`,
 }
 
 function propose({ id, problems }: PromotionSource, isFull: () => boolean): PromotionStep {
@@ -140,7 +147,9 @@ function compare(
   return { sandbox_id: id, live_id: liveId, action, differences, problems: [] }
 }
 
-/** What is otherwise than an earlier plan of the same objects said, by object: empty where that still holds. */
+/**
+ * Returns what has changed since an earlier plan of the same objects, by object; empty if the plan is still valid.
+ */
 export function findChanges(
   before: Pick<PromotionRow, 'plan' | 'digests'>,
   plan: readonly PromotionStep[],
@@ -151,19 +160,22 @@ export function findChanges(
     const was = before.plan[index]!
     if (step.action !== was.action) {
       return [
-        { field, issue: `was to be ${IN_WORDS[was.action]}, and now is to be ${IN_WORDS[step.action]}` },
+        {
+          field,
+          issue: `was planned to be ${IN_WORDS[was.action]}, but would now be ${IN_WORDS[step.action]}`,
+        },
       ]
     }
     if (sources[index]!.digest !== before.digests[index]) {
-      return [{ field, issue: 'was changed in the sandbox meanwhile' }]
+      return [{ field, issue: 'has changed in the sandbox since the dry run' }]
     }
-    return isDeepStrictEqual(step, was) ? [] : [{ field, issue: 'is otherwise in live by now' }]
+    return isDeepStrictEqual(step, was) ? [] : [{ field, issue: 'has changed in live since the dry run' }]
   })
 }
 
 const IN_WORDS: Readonly<Record<PromotionStep['action'], string>> = {
   create: 'created',
   unchanged: 'left unchanged',
-  differs: 'left as it is, which differs',
+  differs: 'left unchanged although it differs',
   refused: 'refused',
 }

@@ -5,14 +5,14 @@ import { toTimestamp } from '../../database/types.ts'
 
 type Schemas = components['schemas']
 
-/** A promotion as stored. `created` in milliseconds since the epoch, service time of live. */
+/** A stored promotion. `created` is service time of live, in milliseconds since the epoch. */
 export interface PromotionRow {
   readonly id: string
   readonly resource_type: Schemas['PromotableType']
   readonly dry_run: boolean
   readonly plan: readonly Schemas['PromotionStep'][]
   readonly copies: readonly Schemas['PromotedObject'][]
-  /** Of the sources as they were planned, in the order of the plan. */
+  /** Digests of the sources at the time of the plan, in the order of the plan. */
   readonly digests: readonly string[]
   readonly created: number
 }
@@ -58,12 +58,12 @@ const LOCK: Statement = {
          ON CONFLICT (tenant_id) DO UPDATE SET applied = h.applied + 1`,
 }
 
-/** Keeps the tenant's other promotions from copying anything until the transaction ends. */
+/** Prevents the tenant's other promotions from copying until the transaction ends. */
 export function lockPromotions(db: Database, tenantId: string): Promise<unknown> {
   return db.query(LOCK, [tenantId])
 }
 
-// In JSON, for the plan: see pass-templates/queries.ts.
+// The IDs are JSON, for the sake of the query plan: see pass-templates/queries.ts.
 const READ_COPIES: Statement = {
   name: 'promoted_objects_read',
   text: `SELECT o.sandbox_id, o.live_id FROM json_array_elements_text($2) AS wanted (id)
@@ -73,7 +73,7 @@ const READ_COPIES: Statement = {
           ) AS o`,
 }
 
-/** What was copied of these objects of the sandbox, by their ids; a copy may have been deleted since. */
+/** Returns the live IDs of earlier copies, by sandbox ID. A copy may have been deleted since. */
 export async function readCopies(
   db: Database,
   tenantId: string,
@@ -91,7 +91,7 @@ const WRITE_COPY: Statement = {
          DO UPDATE SET live_id = excluded.live_id, promotion_id = excluded.promotion_id`,
 }
 
-/** Remembers a copy, in place of an earlier one that was deleted. */
+/** Records a copy. Replaces the record of an earlier copy that was deleted. */
 export function writeCopy(
   db: Database,
   tenantId: string,

@@ -1,4 +1,4 @@
-/** What can be promoted: how each type is read, checked against the rules of live, and copied. */
+/** Types that can be promoted: how each is read, checked against the rules of live, and copied. */
 import type { Detail } from 'dateline/runtime'
 import type { components } from '../../../generated/canonical/types.ts'
 import type { Context, PrepareContext } from '../../api/handler.ts'
@@ -14,13 +14,12 @@ import { checkTemplate } from '../../passes/templates/rules.ts'
 
 export type PromotableType = components['schemas']['PromotableType']
 
-/** An object that can be promoted, or the copy of one. */
+/** An object that can be promoted, or a copy of one. */
 export interface Promotable {
-  /** What a copy has in common with its source. */
+  /** The members that a copy shares with its source. */
   readonly content: Readonly<Record<string, unknown>>
-  /** Rules of live that a copy of it would break. */
   check(context: PrepareContext): Promise<readonly Detail[]>
-  /** Writes a copy; gives its id. */
+  /** Writes a copy. Returns its ID. */
   copy(context: Context): Promise<string>
 }
 
@@ -56,7 +55,7 @@ const readProgram: Read = async (db, space, id) => {
 
 const NOT_VERIFIED: Detail = {
   field: '',
-  issue: 'cannot be made in live before your business is verified',
+  issue: 'cannot be created in live before your business is verified',
 }
 
 const readWebhookEndpoint: Read = async (db, space, id) => {
@@ -64,7 +63,7 @@ const readWebhookEndpoint: Read = async (db, space, id) => {
   if (!row) return undefined
   const { url, description, enabled_events, metadata, status } = row
   return {
-    // Types have no order: two lists of the same ones agree.
+    // The order of event types has no meaning, so sort them before comparing.
     content: { url, description, enabled_events: enabled_events.toSorted(), metadata, status },
     check: async ({ destinations }) => {
       const issue = await destinations.check(url)
@@ -75,14 +74,12 @@ const readWebhookEndpoint: Read = async (db, space, id) => {
   }
 }
 
-/** A copy begins in the state that new objects have: its source has to be in that. */
+/** Requires the status that new objects have, because a copy starts with it. */
 function requireStatus(status: string, wanted: string): Detail[] {
-  return status === wanted
-    ? []
-    : [{ field: 'status', issue: `is ${status}; only what is ${wanted} is copied` }]
+  return status === wanted ? [] : [{ field: 'status', issue: `is ${status}, but must be ${wanted}` }]
 }
 
-/** How an object of each type is read, with its copies in live. */
+/** Reads an object of a type, in the sandbox or in live. */
 export const READERS: Readonly<Record<PromotableType, Read>> = {
   pass_template: readPassTemplate,
   card_program: readProgram,

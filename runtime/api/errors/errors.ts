@@ -1,7 +1,7 @@
 import type { Detail } from 'dateline/runtime'
 import type { components } from '../../../generated/canonical/types.ts'
 
-/** Each type has one status; `api_error` for 500 and 501, `idempotency_error` for 409 and 422. */
+/** Each type has one status, except `api_error` (500, 501) and `idempotency_error` (409, 422). */
 export type ErrorType = components['schemas']['ErrorType']
 export type ErrorCode = components['schemas']['ErrorCode']
 
@@ -9,17 +9,16 @@ export interface ErrorParts {
   readonly param?: string
   readonly details?: readonly Detail[]
   readonly retryAfterMs?: number
-  /** Named members of the error object beside the common ones. */
+  /** Additional members of the error object. */
   readonly extras?: Readonly<Record<string, string>>
-  /** Names and values in turn. */
+  /** Response headers; names and values alternate. */
   readonly headers?: readonly string[]
-  /** The refusal costs no token. */
   readonly isFree?: boolean
-  /** The details name fields of the body as it was sent, not as the newest version does. */
+  /** Whether the details name fields in the caller's version, not in the canonical version. */
   readonly asSent?: boolean
 }
 
-/** An answer that is not a success, in the shape of the contract. Its message reaches the caller. */
+/** An error response of the contract. The caller sees its message. */
 export class ApiError extends Error {
   override name = 'ApiError'
   readonly status: number
@@ -36,7 +35,7 @@ export class ApiError extends Error {
   }
 }
 
-/** An error as the interface writes it. */
+/** An error in the form of the API. */
 export interface ErrorBody {
   readonly type: ErrorType
   readonly code: ErrorCode
@@ -47,7 +46,7 @@ export interface ErrorBody {
   readonly request_id: string
 }
 
-/** An error as the interface writes it, but for `doc_url`, which depends on the version that reads it. */
+/** Returns an error in the form of the API, without `doc_url`, which depends on the version of the reader. */
 export function describeError(error: ApiError, requestId: string): ErrorBody {
   const { param, details, retryAfterMs, extras } = error.parts
   return {
@@ -62,13 +61,13 @@ export function describeError(error: ApiError, requestId: string): ErrorBody {
   }
 }
 
-/** What a batch answers for a failed item until it is worded for a version, and what is stored. */
+/** The stored error of a batch item, which `wordResults` translates for each version. */
 export interface ItemError extends ErrorBody {
   readonly as_sent?: true
   readonly doc_url: string
 }
 
-/** An item's error, to be worded by `wordResults` for each version that reads it; `doc_url` is filled in there too. */
+/** Describes the error of a batch item. `wordResults` translates it and sets `doc_url` when the answer is sent. */
 export function describeItemError(error: ApiError, requestId: string): ItemError {
   return {
     ...describeError(error, requestId),
@@ -85,7 +84,7 @@ export function malformedJson(message: string): ApiError {
   return new ApiError(400, 'invalid_parameter', 'malformed_json', message)
 }
 
-/** @param challenge what `WWW-Authenticate` says (RFC 6750, 3). */
+/** @param challenge value of `WWW-Authenticate` (RFC 6750, section 3). */
 export function unauthenticated(code: ErrorCode, message: string, challenge = 'Bearer'): ApiError {
   return new ApiError(401, 'authentication_error', code, message, {
     headers: ['WWW-Authenticate', challenge],
@@ -104,7 +103,7 @@ export function forbidden(
   })
 }
 
-/** Nothing there, or nothing that this caller may know of: the two read the same. */
+/** Returns the same error whether the object does not exist or the caller must not know that it does. */
 export function notFound(message = 'There is no such object.'): ApiError {
   return new ApiError(404, 'not_found', 'not_found', message)
 }
@@ -117,10 +116,9 @@ export function insufficientBalance(message: string): ApiError {
   return new ApiError(409, 'conflict', 'insufficient_balance', message)
 }
 
-/** The most entries that an error's `details` hold. */
 export const MAX_DETAILS = 50
 
-/** A body that does not fit. At least one fault; those beyond fifty are left out. */
+/** Returns the error for an invalid body. `faults` must not be empty; the details hold the first 50. */
 export function validationFailed(
   faults: readonly Detail[],
   parts: Pick<ErrorParts, 'asSent'> = {},
@@ -131,12 +129,12 @@ export function validationFailed(
   return new ApiError(422, 'invalid_request', 'validation_failed', message, { ...parts, details })
 }
 
-/** What the message of a body that does not fit says of its first fault. */
+/** Returns the part of the message that describes the first fault. */
 function sayFirst([first]: readonly Detail[]): string {
   return first ? `: ${first.field === '' ? 'it' : first.field} ${first.issue}` : ''
 }
 
-/** The same error with its fields named otherwise, in its details and in its message. */
+/** Returns the error with its fields renamed, in its details and in its message. */
 export function renameFields<E extends ErrorBody>(error: E, rename: (field: string) => string): E {
   if (!error.details) return error
   const details = error.details.map((detail) => ({ ...detail, field: rename(detail.field) }))
@@ -144,7 +142,7 @@ export function renameFields<E extends ErrorBody>(error: E, rename: (field: stri
   return { ...error, message, details }
 }
 
-/** The same error with its parameter named otherwise, also where its message begins with it. */
+/** Returns the error with its parameter renamed, also at the beginning of its message. */
 export function renameParameter<E extends ErrorBody>(error: E, names: Readonly<Record<string, string>>): E {
   const { param, message } = error
   const name = param === undefined || !Object.hasOwn(names, param) ? undefined : names[param]
@@ -153,7 +151,7 @@ export function renameParameter<E extends ErrorBody>(error: E, names: Readonly<R
   return { ...error, param: name, message: worded }
 }
 
-/** Too much at once. `retryAfterMs` suffices: a request after it finds what it needs. */
+/** Returns the error for an exceeded rate limit. After `retryAfterMs`, a request can succeed. */
 export function rateLimited(message: string, retryAfterMs: number): ApiError {
   return new ApiError(429, 'rate_limited', 'tenant_limit', message, {
     retryAfterMs,
@@ -161,9 +159,9 @@ export function rateLimited(message: string, retryAfterMs: number): ApiError {
   })
 }
 
-/** Something that the service needs is unavailable for the moment. */
+/** Returns the error for a dependency that is temporarily unavailable. */
 export function unavailable(
-  message = 'The service cannot answer at the moment; try again shortly.',
+  message = 'The service is temporarily unavailable. Try again in a moment.',
   parts: Pick<ErrorParts, 'isFree'> = {},
 ): ApiError {
   return new ApiError(503, 'unavailable', 'unavailable', message, {
@@ -173,12 +171,17 @@ export function unavailable(
   })
 }
 
-/** A fault of the service; what it was is in the log only. */
+/** Returns the error for a fault of the service. The cause is only in the log. */
 export function internalError(): ApiError {
-  return new ApiError(500, 'api_error', 'internal_error', 'Something went wrong on our side.')
+  return new ApiError(
+    500,
+    'api_error',
+    'internal_error',
+    'An internal error occurred. If it persists, contact support with the request_id.',
+  )
 }
 
-/** Throws: an operation that is described but not built answers so. */
+/** Throws the error for an operation that the document describes and the service does not implement. */
 export function notImplemented(message = 'This operation is not available yet.'): never {
   throw new ApiError(501, 'api_error', 'not_implemented', message)
 }

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { newId } from '../../platform/ids.ts'
 
-/** An answer without an exchange: what could not be read as a request at all. */
+/** The response to a message that is not a valid HTTP request. */
 interface ClientRefusal {
   readonly line: string
   readonly type: string
@@ -18,19 +18,19 @@ const UNREADABLE: ClientRefusal = {
   message: 'This is not a valid HTTP request.',
 }
 
-/** What Node's parser refuses, by its code. */
+/** Responses by the error code of Node's HTTP parser. */
 const REFUSALS: Readonly<Record<string, ClientRefusal>> = {
   HPE_HEADER_OVERFLOW: {
     ...UNREADABLE,
     line: '431 Request Header Fields Too Large',
-    message: 'The headers are larger than 16 KiB.',
+    message: 'The request headers are larger than 16 KiB.',
   },
   HPE_CHUNK_EXTENSIONS_OVERFLOW: {
     ...UNREADABLE,
     line: '413 Content Too Large',
     type: 'body_too_large',
     code: 'body_too_large',
-    message: 'The extensions of the chunks are larger than 16 KiB.',
+    message: 'The chunk extensions are larger than 16 KiB.',
   },
   ERR_HTTP_REQUEST_TIMEOUT: {
     ...UNREADABLE,
@@ -43,25 +43,29 @@ const NO_TUNNEL: ClientRefusal = {
   line: '405 Method Not Allowed',
   type: 'method_not_allowed',
   code: 'method_not_allowed',
-  message: 'This is no proxy.',
+  message: 'This server is not a proxy, so it does not support CONNECT.',
   headers: 'Allow: GET, POST, PATCH, PUT, DELETE\r\n',
 }
 
-/** Counts of this process, by what its parsers gave up on. */
+/** Counts of unreadable requests in this process, by error code. */
 const counts = new Map<string, number>()
 
-/** How many connections were given up, by the code of Node's parser. */
+/**
+ * Returns the number of connections that were closed because of unreadable requests, by the error code of Node's
+ * parser.
+ */
 export function unreadableRequests(): ReadonlyMap<string, number> {
   return counts
 }
 
-/** A client that neither reads nor leaves has so long. */
+/** Milliseconds after which a connection is destroyed if the client does not close it. */
 const LINGER_MS = 1000
 
 /**
- * For `clientError` of a server: what is no HTTP request is answered in JSON too, and ends the connection.
  *
- * @param pending the answers that the connection still waits for, oldest first.
+ * Answers an unreadable request with JSON, and closes the connection. Listens to `clientError` of a server.
+ *
+ * @param pending responses that the connection still waits for, oldest first.
  */
 export function refuseClient(
   error: Error & { readonly code?: string },
@@ -76,14 +80,15 @@ export function refuseClient(
   }
   const last = pending.at(-1)
   if (last && (last.headersSent || last.req.complete)) {
-    // What came behind good requests is none: their answers must not be mistaken for its own, so they are the last ones.
+    // Earlier requests on the connection were valid. The client would take an error response for one of theirs, so
+    // none is sent.
     last.once('close', () => linger(socket))
     return
   }
   write(socket, REFUSALS[code] ?? UNREADABLE)
 }
 
-/** For `connect` of a server. */
+/** Refuses a CONNECT request. Listens to `connect` of a server. */
 export function refuseTunnel(_request: IncomingMessage, socket: Duplex): void {
   write(socket, NO_TUNNEL)
 }
@@ -98,10 +103,10 @@ function write(socket: Duplex, { line, type, code, message, headers = '' }: Clie
   linger(socket)
 }
 
-/** Closed at once, a connection on which something is still arriving would take the answer with it. */
+/** Closes the connection gently. If it were closed while data still arrives, the client could lose the response. */
 function linger(socket: Duplex): void {
   if (socket.destroyed) return
-  socket.on('error', () => {}) // the client is gone; so is what it sent
+  socket.on('error', () => {}) // the client disconnected
   socket.end()
   socket.resume()
   setTimeout(() => socket.destroy(), LINGER_MS).unref()

@@ -1,6 +1,7 @@
 /**
- * Writes a value that came from JSON in its canonical form (RFC 8785): members sorted by UTF-16 code units, numbers and
- * strings as ECMAScript writes them. Two bodies that differ only in order or spacing read the same.
+ *
+ * Serializes a JSON value in canonical form (RFC 8785): members sorted by UTF-16 code units, numbers and strings as
+ * in ECMAScript. Two bodies that differ only in member order or whitespace give the same text.
  */
 export function canonicalJson(value: unknown): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)

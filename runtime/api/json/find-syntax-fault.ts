@@ -1,17 +1,17 @@
-/** Where text stops being JSON (RFC 8259), asked only when it has been found not to be. */
+/** Finds the position at which a text stops being valid JSON (RFC 8259). Called only for invalid texts. */
 
 export interface SyntaxFault {
-  /** From 1; lines end with a line feed. */
+  /** Line number from 1. Lines end with a line feed. */
   readonly line: number
-  /** From 1, in characters as JavaScript counts them. */
+  /** Column number from 1, in UTF-16 code units. */
   readonly column: number
-  /** What would have been right there, in words. */
+  /** What was expected at that position. */
   readonly expected: string
 }
 
 const SPACE = /[ \t\n\r]*/y
 const SCALAR = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
-/** What may stand in a string as it is: all from the space on but the quote and the backslash. */
+/** Characters that a string may contain without an escape: from space upward, except quote and backslash. */
 const PLAIN = /[ !#-[\]-\uffff]+/y
 const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y
 
@@ -23,7 +23,7 @@ class FoundSyntaxFault extends Error {
   }
 }
 
-/** @returns undefined for text that is JSON. */
+/** @returns the first syntax error; undefined if the text is valid JSON. */
 export function findSyntaxFault(text: string): SyntaxFault | undefined {
   try {
     walk(text)
@@ -36,7 +36,7 @@ export function findSyntaxFault(text: string): SyntaxFault | undefined {
   }
 }
 
-/** Without recursion: a body may be nested as deep as it is long. */
+/** Not recursive, because a body may be nested as deep as it is long. */
 function walk(text: string): void {
   const ends: ('}' | ']')[] = []
   let isValueNext = true
@@ -58,7 +58,7 @@ function walk(text: string): void {
     }
     const end = ends.at(-1)
     if (end === undefined) {
-      if (at < text.length) throw new FoundSyntaxFault(at, 'nothing more')
+      if (at < text.length) throw new FoundSyntaxFault(at, 'the end of the body')
       return
     }
     if (text[at] === end) {
@@ -75,7 +75,7 @@ function walk(text: string): void {
 
 const ENDS: Readonly<Record<string, '}' | ']'>> = { '{': '}', '[': ']' }
 
-/** @returns where the pattern's match ends; `at` where it does not match. */
+/** @returns the end of the pattern's match at `at`; `at` itself if it does not match. */
 function skip(pattern: RegExp, text: string, at: number): number {
   pattern.lastIndex = at
   return pattern.test(text) ? pattern.lastIndex : at
@@ -104,7 +104,7 @@ function skipString(text: string, start: number): number {
     if (behind === at) {
       throw new FoundSyntaxFault(
         at,
-        text[at] === '\\' ? 'an escape that JSON has' : 'the closing double quote',
+        text[at] === '\\' ? 'a valid escape sequence' : 'the closing double quote',
       )
     }
     at = behind

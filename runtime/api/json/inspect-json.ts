@@ -2,19 +2,24 @@ import type { Detail } from 'dateline/runtime'
 import { joinField } from 'dateline/runtime/parameters'
 import { malformedJson } from '../errors/errors.ts'
 
-/** Objects and arrays inside each other. */
 const MAX_DEPTH = 32
 
-/** What was counted on the way through a value. */
+/** Counter for a walk through a value. */
 export interface Tally {
-  /** Its members, and the colons within its names and strings: what `scanJson` counts in text without repeated members. */
+  /**
+   * Members, plus colons within names and strings. `scanJson` counts the same in the text, so repeated members make a
+   * difference.
+   */
   colons: number
 }
 
 /**
- * Looks for what JSON can say and nothing behind here should meet: text that PostgreSQL cannot hold (NUL, halves of
- * surrogate pairs), numbers beyond all range, a member that would pass for a prototype. Gives the first; the walk goes on
- * to its end, because the tally is of the whole value. Throws where it is nested too deep.
+ *
+ * Finds values that JSON allows and later code cannot handle: text that PostgreSQL cannot store (NUL, unpaired
+ * surrogates), numbers out of range, and the member name `__proto__`. Returns the first one, but walks the whole
+ * value because of the tally.
+ *
+ * @throws ApiError `malformed_json` if the value is nested too deep.
  */
 export function findForbidden(value: unknown, tally: Tally, depth = 0): Detail | undefined {
   if (typeof value === 'string') {
@@ -24,7 +29,8 @@ export function findForbidden(value: unknown, tally: Tally, depth = 0): Detail |
   if (typeof value === 'number')
     return Number.isFinite(value) ? undefined : { field: '', issue: 'is out of range' }
   if (typeof value !== 'object' || value === null) return undefined
-  if (depth === MAX_DEPTH) throw malformedJson(`The body is nested deeper than ${MAX_DEPTH} levels.`)
+  if (depth === MAX_DEPTH)
+    throw malformedJson(`The body is nested too deep. The maximum is ${MAX_DEPTH} levels.`)
   return Array.isArray(value)
     ? findInItems(value, tally, depth + 1)
     : findInMembers(value as Readonly<Record<string, unknown>>, tally, depth + 1)
@@ -60,5 +66,5 @@ function findInMembers(
 function inspectText(text: string, tally: Tally): string | undefined {
   for (let at = text.indexOf(':'); at >= 0; at = text.indexOf(':', at + 1)) tally.colons += 1
   if (text.includes('\0')) return 'must not contain U+0000'
-  return text.isWellFormed() ? undefined : 'must not contain half of a surrogate pair'
+  return text.isWellFormed() ? undefined : 'must not contain an unpaired surrogate'
 }

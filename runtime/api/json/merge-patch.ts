@@ -7,8 +7,9 @@ function isObject(value: unknown): value is Members {
 }
 
 /**
- * Applies a JSON merge patch (RFC 7396): absent members stay, null removes, objects merge, everything else replaces.
- * Neither argument changes. Members are defined, never assigned, so a name such as `__proto__` is a name like others.
+ *
+ * Applies a JSON merge patch (RFC 7396). Does not change its arguments. The result is built without assignment, so a
+ * name such as `__proto__` is an ordinary member.
  */
 export function mergePatch(target: unknown, patch: unknown): unknown {
   if (!isObject(patch)) return patch
@@ -22,7 +23,7 @@ export function mergePatch(target: unknown, patch: unknown): unknown {
 
 const MAX_PAIRS = 50
 
-/** A patch that fits may still leave too many pairs behind. */
+/** Checks the result of a patch: a valid patch may still lead to too many pairs. */
 export function checkMetadata(metadata: Readonly<Record<string, string>>): Detail[] {
   if (Object.keys(metadata).length <= MAX_PAIRS) return []
   return [{ field: 'metadata', issue: `must not have more than ${MAX_PAIRS} pairs` }]

@@ -3,25 +3,31 @@ import type { Boundary } from '../../database/page.ts'
 import { parseInstant } from '../../platform/instants.ts'
 import { invalidParameter } from '../errors/errors.ts'
 
-/** What a cursor is good for: it reads under nothing else. */
+/** What a cursor is bound to. It is valid only for requests with the same values. */
 export interface CursorScope {
-  /** Key of the MAC. */
+  /** Secret of the MAC. */
   readonly key: string
   readonly environment: string
   readonly tenantId: string
   readonly operationId: string
-  /** Parameters of the request in the form of the canonical version: the caller's does not matter. */
+  /** Parameters of the request in canonical form, so that a cursor is valid in every version. */
   readonly query: Readonly<Record<string, unknown>>
-  /** Operations whose cursors might have been mistaken for this one's, this one too. */
+  /** Identifiers of all paginated operations, to find out where a wrong cursor comes from. */
   readonly lists: readonly string[]
 }
 
 const MAC_LENGTH = 16
 
-/** Which part of a list is read, and how much of it, does not bind a cursor. */
+/**
+ * Parameters that may differ between a cursor and the request, because they only select a part of the list. The order
+ * is bound separately.
+ */
 const UNBOUND = new Set(['limit', 'starting_after', 'ending_before', 'order'])
 
-/** Cursors that hold a boundary and a MAC over it and over what the request asks for (HMAC-SHA256, 128 bits of it). */
+/**
+ * Creates cursors. Each holds a boundary and a MAC over the boundary and the scope (HMAC-SHA256, truncated to 128
+ * bits).
+ */
 export function bindCursors(scope: CursorScope): Cursors {
   const { operationId, query } = scope
   const mac = macOf(scope, operationId, orderOf(query), canonicalFilters(query))
@@ -35,7 +41,7 @@ export function bindCursors(scope: CursorScope): Cursors {
       const place = bytes.toString('utf8', MAC_LENGTH)
       const given = bytes.subarray(0, MAC_LENGTH)
       const fits = (expected: Mac) => given.length === MAC_LENGTH && timingSafeEqual(given, expected(place))
-      // Buffer's reader skips what is not base64url, so the text is compared too.
+      // Buffer ignores characters that are not base64url, so compare the text as well.
       if (bytes.toString('base64url') !== text || !fits(mac)) {
         throw invalidParameter('invalid_cursor', name, `${name} ${describeForeign(scope, fits)}.`)
       }
@@ -63,20 +69,20 @@ function macOf(
     createHmac('sha256', key).update(binding).update('\n').update(place).digest().subarray(0, MAC_LENGTH)
 }
 
-/** What the tenant's cursor was made for, where that is another order, no filter, or a whole list of something else. */
+/** Explains a wrong cursor: made for the other order, for the list without filters, or for a different list. */
 function describeForeign(scope: CursorScope, fits: (mac: Mac) => boolean): string {
   const { operationId, query, lists } = scope
   const filters = canonicalFilters(query)
   const order = orderOf(query)
   const other = ORDERS.find((each) => each !== order)!
   if (fits(macOf(scope, operationId, other, filters))) {
-    return `was made for order ${other}, and this request asks for ${order}`
+    return `was made for order ${other}, but this request has order ${order}`
   }
   for (const list of lists) {
     if (!ORDERS.some((each) => fits(macOf(scope, list, each, [])))) continue
     return list === operationId ? 'was made for this list without its filters' : `was made by ${list}`
   }
-  return 'is no cursor of this list, its filters and its order'
+  return 'is not a cursor of this list with the same filters and order'
 }
 
 function readPlace(place: string): Boundary {
@@ -88,7 +94,10 @@ function readPlace(place: string): Boundary {
   }
 }
 
-/** Filters in one spelling: sorted, instants as numbers, sets sorted, and nothing that is the same as its absence. */
+/**
+ * Returns the filters in canonical form: sorted, instants as numbers, sets sorted, without values that equal the
+ * default.
+ */
 function canonicalFilters(query: Readonly<Record<string, unknown>>): unknown[] {
   return Object.entries(query)
     .filter(([name, value]) => !UNBOUND.has(name) && value !== undefined && value !== false)
@@ -102,7 +111,10 @@ function canonicalValue(name: string, value: unknown): unknown {
 }
 
 export interface Cursors {
-  /** Throws `invalid_cursor` when the text was not made here for this tenant, environment, operation, filters and order. */
+  /**
+   * @throws ApiError `invalid_cursor` unless the cursor was made for the same tenant, environment, operation, filters
+   * and order.
+   */
   read(name: 'starting_after' | 'ending_before', text: string): Boundary
   write(boundary: Boundary): string
 }

@@ -5,7 +5,6 @@ import { parseInstant } from '../../platform/instants.ts'
 import { invalidParameter } from '../errors/errors.ts'
 import type { Cursors } from './cursors.ts'
 
-/** The parameters that every list takes. */
 export interface ListQuery extends CreatedQuery {
   readonly limit?: number
   readonly starting_after?: string
@@ -23,11 +22,11 @@ export interface CreatedQuery {
 
 const DEFAULT_LIMIT = 25
 
-/** Throws `conflicting_parameters` and `invalid_cursor`. */
+/** @throws ApiError `conflicting_parameters` or `invalid_cursor`. */
 export function readPage(query: ListQuery, cursors: Cursors): RequestedPage {
   const { starting_after, ending_before } = query
   if (starting_after !== undefined && ending_before !== undefined) {
-    const message = 'starting_after and ending_before exclude each other.'
+    const message = 'starting_after and ending_before cannot be used together. Send one of them.'
     throw invalidParameter('conflicting_parameters', 'ending_before', message)
   }
   const page = { limit: query.limit ?? DEFAULT_LIMIT, order: query.order ?? 'desc' }
@@ -40,14 +39,17 @@ export function readPage(query: ListQuery, cursors: Cursors): RequestedPage {
   return { ...page, backward: false }
 }
 
-/** Bounds of `created`; `created_after` is exclusive, as `created[gt]`, and both hold. Throws `invalid_format`. */
+/**
+ * Reads the bounds of `created`. `created_after` is exclusive, like `created[gt]`; both apply. @throws ApiError
+ * `invalid_format`.
+ */
 export function readCreated(query: CreatedQuery): CreatedRange {
   const bound = (name: keyof CreatedQuery): number | undefined => {
     const text = query[name]
     if (text === undefined) return undefined
     const instant = parseInstant(text)
     if (instant === undefined)
-      throw invalidParameter('invalid_format', name, `${name} is no date or instant.`)
+      throw invalidParameter('invalid_format', name, `${name} must be a date or an RFC 3339 timestamp.`)
     return instant
   }
   const after = bound('created_after')
@@ -65,8 +67,9 @@ export function readCreated(query: CreatedQuery): CreatedRange {
 }
 
 /**
- * The envelope of a list. The cursor is where the next page begins; null after the last. A list that looks through more
- * records than it shows says with `last` where it stopped.
+ *
+ * Returns the list object. `next_cursor` is where the next page begins, or null on the last page. A list that
+ * examines more records than it returns passes in `last` where it stopped.
  */
 export function showList<Row extends { readonly id: string; readonly created: number }, Shown>(
   { rows, hasMore, last }: Records<Row> & { readonly last?: Pick<Row, 'id' | 'created'> | undefined },
@@ -80,14 +83,13 @@ export function showList<Row extends { readonly id: string; readonly created: nu
   return { data: rows.map(show), has_more: hasMore, next_cursor: next }
 }
 
-/** What a list needs to know of its request. */
 export interface ListContext {
   readonly caller: { readonly space: string }
   readonly db: Database
   readonly cursors: Cursors
 }
 
-/** Answers with the page of a list that the query asks for. Throws as `readPage` and `readCreated` do. */
+/** Answers with the requested page of a list. Throws the errors of `readPage` and `readCreated`. */
 export async function answerList<
   Query extends ListQuery,
   Row extends { readonly id: string; readonly created: number },

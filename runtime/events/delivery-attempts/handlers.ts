@@ -49,10 +49,10 @@ export const deliveryAttemptsHandlers = {
       lockAttempt(db, caller.space, path.whe_id, path.wdla_id),
     ])
     if (!endpoint || !row) throw notFound()
-    // Pending and not waiting for its time: it is due or being made already, by the schedule or by hand.
+    // A pending attempt that is not waiting is already due or being sent, so there is nothing to do.
     if (row.status === 'pending' && !isWaiting) return { status: 202, body: showAttempt(row) }
     if (!(await readEvent(db, caller.space, row.event_id))) {
-      throw invalidState('The event is no longer kept.')
+      throw invalidState('The event is no longer stored, so it cannot be sent again.')
     }
     const reset = await retryAttempt(db, caller.space, row.id, request.now)
     events.deliverSoon()

@@ -4,7 +4,7 @@ import { defineList } from '../../database/define-list.ts'
 import { inSteps, sendSteps } from '../../database/steps.ts'
 import { toTimestamp } from '../../database/types.ts'
 
-/** One attempt to deliver an event to an endpoint. Instants in milliseconds since the epoch, service time. */
+/** One attempt to deliver an event to an endpoint. Instants are service time, in milliseconds since the epoch. */
 export interface AttemptRow {
   readonly id: string
   readonly endpoint_id: string
@@ -36,7 +36,7 @@ export const listAttempts = defineList<AttemptRow, 'listDeliveryAttempts', ToEnd
   alias: 'a',
   columns: COLUMNS,
   filters: { endpoint_id: 'a.endpoint_id', status: 'a.status', event_id: 'a.event_id' },
-  // An endpoint has few attempts of an event, which are checked for their status.
+  // An endpoint has few attempts of one event, so a filter on their status needs no index.
   indexes: [
     ['endpoint_id', 'status'],
     ['event_id', 'endpoint_id'],
@@ -61,7 +61,7 @@ const FIND_ENDPOINT: Statement = {
   text: 'SELECT endpoint_id FROM webhook_attempts WHERE tenant_id = $1 AND id = $2',
 }
 
-/** The endpoint that an attempt is made to, for who knows nothing else. */
+/** Finds the endpoint of an attempt by the attempt's identifier only. */
 export async function findEndpointOf(
   db: Database,
   tenantId: string,
@@ -72,7 +72,7 @@ export async function findEndpointOf(
 
 const LOCK: Statement = { name: 'webhook_attempts_lock', text: `${READ.text} FOR NO KEY UPDATE` }
 
-/** Reads an attempt and keeps others from changing it until the transaction ends. */
+/** Reads an attempt, and locks it until the transaction ends. */
 export async function lockAttempt(
   db: Database,
   tenantId: string,
@@ -88,14 +88,15 @@ const LOCK_WAITING: Statement = {
 }
 
 /**
- * Whether the attempt waits for its time; keeps workers from making it until the transaction ends. Locked before the
- * attempt itself, as by those who cancel attempts.
+ *
+ * Returns whether the attempt is waiting for its due time, and keeps workers from queuing it until the transaction
+ * ends. Call this before `lockAttempt`, because cancellation locks in this order.
  */
 export async function lockWaiting(db: Database, tenantId: string, id: string): Promise<boolean> {
   return (await db.query(LOCK_WAITING, [tenantId, id])).rows.length > 0
 }
 
-// $1 tenant, $2 attempt, $3 now, service time. Each table is reached by its key.
+// $1 tenant, $2 attempt, $3 now (service time). Each table is accessed by its key.
 const RETRY = inSteps(
   'webhook_attempts_retry',
   `UPDATE webhook_attempts a
@@ -114,8 +115,9 @@ const RETRY = inSteps(
 )
 
 /**
- * Resets an attempt that `lockAttempt` holds and puts it into the queue, due now (service time). One that waits for its time
- * (`lockWaiting`) keeps it: should it fail, it waits again.
+ *
+ * Resets an attempt that `lockAttempt` holds, and queues it to be sent now (service time). If it was waiting for its
+ * due time (`lockWaiting`) and the manual attempt fails, it waits for that time again.
  */
 export async function retryAttempt(
   db: Database,
@@ -127,9 +129,9 @@ export async function retryAttempt(
   return rows[0]!
 }
 
-/** Attempts of an hour that were made, of those that were looked at. */
+/** Counts of recent attempts made within one hour. */
 export interface AttemptHour {
-  /** Its beginning. */
+  /** Start of the hour, milliseconds since the epoch. */
   readonly hour: number
   readonly succeeded: number
   readonly failed: number
@@ -144,7 +146,7 @@ const BY_HOUR: Statement = {
           WHERE a.attempted_at >= $2 GROUP BY 1 ORDER BY 1`,
 }
 
-/** The last attempts that were made since an instant, by hour. @param most so many are looked at. */
+/** Counts the newest attempts since an instant, by hour. @param most maximum number of attempts that are read. */
 export async function countAttemptsByHour(
   db: Database,
   tenantId: string,

@@ -1,36 +1,40 @@
-/** What a worker knows is to be done, and when to look again. Only memory: the database has it all. */
+/**
+ * In-memory list of a worker's known tasks. The database is the source of truth, so nothing is lost with the process.
+ */
 
-/** What is to be done, by tenant, in the order in which it came up. */
+/** Tasks by tenant, in the order in which they were added. */
 export interface Agenda {
-  /** Events of the tenant are to be planned; `events`: about how many. */
+  /** Adds events of the tenant to plan. @param events approximate number. */
   plan(tenantId: string, events: number): void
-  /** More events of the tenant are to be planned, in a while; until then `plan` does nothing for the tenant. */
+  /** Plans more events of the tenant after 250 ms. Until then, `plan` does nothing for the tenant. */
   planLater(tenantId: string): void
-  /** Attempts of the tenant are in the queue. */
+  /** Adds a claim for the tenant, which has attempts in the queue. */
   claim(tenantId: string): void
-  /** Claims in a while, once. */
+  /** Adds a claim for the tenant after 100 ms, unless one is already scheduled. */
   claimLater(tenantId: string): void
-  /** Tenants to plan for but the busy ones, of all of whom there are about `limit` events, but at least one tenant. */
+  /**
+   * Removes and returns tenants to plan for, except busy ones: at least one, up to about `limit` events together.
+   */
   takePlans(limit: number, busy: ReadonlySet<string>): readonly string[]
   takeClaims(busy: ReadonlySet<string>): readonly string[]
   readonly isEmpty: boolean
-  /** Forgets what was put off. */
   stop(): void
 }
 
-/** A bucket that is empty fills slowly: rather a few attempts after a while than one at a time. */
+/** Delay of a claim when the tenant's bucket is empty, so that several attempts are claimed together. */
 const LATER_MS = 100
 
 /**
- * Between the visits that plan for a tenant with more events than fit into one: far more is planned so than it may send,
- * and the database has time for others.
+ *
+ * Delay before planning more for a tenant whose events exceed one visit. Planning at this pace is still much faster
+ * than the tenant may send, and it leaves the database time for other tenants.
  */
 const MORE_MS = 250
 
 export interface AgendaOptions {
-  /** Tenants that are taken at once. */
+  /** Maximum number of tenants taken in one call. */
   readonly atOnce: number
-  /** Something that was put off is to be done now. */
+  /** Called when a scheduled task becomes due. */
   readonly notify: () => void
 }
 

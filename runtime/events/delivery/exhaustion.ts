@@ -17,33 +17,39 @@ export interface ExhaustionOptions {
   readonly pool: Pool
   readonly clock: Clock
   readonly leaseClock: LeaseClock
-  /** Whether each statement has to be for one tenant. */
+  /** Whether each statement must be for one tenant. */
   readonly distributed: boolean
-  /** The version that a tenant is pinned to; null where it has no pin. */
+  /** Reads the version that a tenant is pinned to; null if there is no pin. */
   readonly readPin: (tenantId: string) => Promise<string | null>
 }
 
-/** The last attempt of a delivery failed. */
 export interface Exhaustion {
   readonly completion: AttemptCompletion
   readonly endpointId: string
-  /** Of the endpoint when the attempt was claimed. */
+  /** Generation of the endpoint when the attempt was claimed. */
   readonly generation: number
 }
 
-/** `stale`: another worker holds the attempt. `disabled`: this failure disabled the endpoint. `noted`: it changed nothing else. */
+/**
+ *
+ * - `stale`: a different worker holds the attempt, so nothing was written.
+ * - `noted`: the failure was recorded and changed nothing else.
+ * - `disabled`: the failure disabled the endpoint.
+ */
 export type Exhausted = 'stale' | 'noted' | 'disabled'
 
 /**
- * Writes that the last attempt of a delivery failed, and disables the endpoint where it is still enabled: in one transaction,
- * so that of several such failures one disables it and emits the event for the others. The endpoint is locked first, as
- * by those who change it. A failure from before the endpoint was enabled again disables nothing.
+ *
+ * Records that the last attempt of a delivery failed, and disables the endpoint if it is still enabled. Both happen
+ * in one transaction, so that of several such failures only one disables the endpoint and emits the event. Locks the
+ * endpoint first, as requests that change endpoints do. A failure from before the endpoint was last enabled does not
+ * disable it.
  */
 export async function exhaust(options: ExhaustionOptions, exhaustion: Exhaustion): Promise<Exhausted> {
   try {
     return await write(options, exhaustion)
   } catch (error) {
-    // The endpoint is gone with everything around it.
+    // The wipe deletes the attempt and its endpoint.
     if (isSpaceWiped(error)) return 'stale'
     throw error
   }

@@ -20,11 +20,11 @@ export interface DeliveryParts {
 
 export interface Delivery {
   readonly workers: Readonly<Record<Environment, Worker>>
-  /** Lets attempts under way end. */
+  /** Waits for attempts in progress, within the limits of `Worker.stop`. */
   stop(): Promise<void>
 }
 
-/** A worker for each environment, woken by what this process and others commit. */
+/** Starts a worker for each environment. Commits of this process and of others wake them. */
 export function openDelivery(parts: DeliveryParts): Delivery {
   const { database, clock, log, outbound, wakeUps, wakeUpChannel } = parts
   const seals = createSeals(database.pepper)

@@ -1,11 +1,14 @@
-/** How many attempts a second a tenant's deliveries may begin: OUTBOUND_PER_SECOND, or what lifts of `webhooks_outbound` make of it. */
+/**
+ * Delivery attempts that a tenant may start per second: OUTBOUND_PER_SECOND, unless a lift of `webhooks_outbound`
+ * changes it.
+ */
 import type { Database, Statement } from '../../database/database.ts'
 import { readSpace } from '../../database/space.ts'
 import type { Environment } from '../../platform/environment.ts'
 import { type Lift, outboundLimit } from '../../tenants/limits/limiter.ts'
 import type { LeaseClock } from '../../work/lease-clock.ts'
 
-/** A lift counts after this time at the latest. */
+/** Longest delay before a new lift takes effect. */
 const REFRESH_MS = 5000
 
 const LIFTS: Statement = {
@@ -15,11 +18,10 @@ const LIFTS: Statement = {
           WHERE environment = $1 AND bucket = 'webhooks_outbound' AND expires_at > now()`,
 }
 
-/** The rates of one environment. */
 export interface DeliveryRates {
-  /** Reads the lifts again if the last reading is older than five seconds. Throws if the database cannot be read. */
+  /** Reads the lifts if the last read is more than 5 s ago. Rejects if the database cannot be read. */
   refresh(): Promise<void>
-  /** @returns attempts a second by space, for the spaces whose tenants have a lift in force. */
+  /** @returns attempts per second by space, for spaces whose tenants have a lift in force. */
   of(spaces: readonly string[]): Readonly<Record<string, number>>
 }
 
@@ -29,7 +31,7 @@ interface DeliveryRatesParts {
   readonly leaseClock: LeaseClock
 }
 
-/** Knows no lift until the first `refresh`. */
+/** Creates the rates of an environment. They contain no lifts before the first `refresh`. */
 export function createDeliveryRates({ environment, control, leaseClock }: DeliveryRatesParts): DeliveryRates {
   let lifts: ReadonlyMap<string, readonly Lift[]> = new Map()
   let readAt = Number.NEGATIVE_INFINITY

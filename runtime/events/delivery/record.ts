@@ -1,4 +1,4 @@
-/** How an attempt ended, what follows on it by the schedule, and how that is written. */
+/** Records how an attempt ended, and schedules the next one. */
 
 import type { Logger } from 'pino'
 import type { Database } from '../../database/database.ts'
@@ -25,25 +25,29 @@ import {
   succeedOfOne,
 } from './queries/successes.ts'
 
-/** How an attempt was recorded; `stale`: not at all, because another worker holds it; `disabled`: failed for the last time, which disabled its endpoint and was emitted. */
+/**
+ *
+ * How an attempt was recorded.
+ *
+ * - `stale`: not recorded, because a different worker holds it.
+ * - `disabled`: the last attempt failed, which disabled the endpoint and emitted an event.
+ */
 export type RecordedStatus = AttemptCompletion['status'] | 'stale' | 'disabled'
 
-/** Records how attempts ended. */
 export interface Recorder {
-  /** @param outcome undefined: it was not to be sent. @param attemptedAt service time. */
+  /** @param outcome undefined if the attempt was not to be sent. @param attemptedAt service time. */
   record(
     claimed: LeasedAttempt,
     token: string,
     outcome: OutboundResult | undefined,
     attemptedAt: number,
   ): Promise<RecordedStatus>
-  /** Writes first attempts that are still under way, of which nothing was written yet. */
+  /** Writes first attempts in progress as pending, if they are not written yet. */
   show(attempts: readonly UnderWay[]): void
-  /** Stops trying again what cannot be written. */
+  /** Stops retrying failed writes. */
   abandon(): void
 }
 
-/** An attempt that is being sent, and the token of its lease. */
 export interface UnderWay {
   readonly claimed: LeasedAttempt
   readonly token: string
@@ -56,20 +60,20 @@ export interface RecorderOptions extends ExhaustionOptions {
   readonly pauseMs: number
 }
 
-/** Batches under way at once; of one tenant each there are more and smaller ones. */
-const ENDS_AT_ONCE = { together: 2, byTenant: 8 }
+/** Batches written at the same time. If each batch is for one tenant, there are more and smaller batches. */
+const CONCURRENT_BATCHES = { together: 2, byTenant: 8 }
 
 const BATCH = 200
 
-/** So many make a batch beside another. */
+/** Number of waiting items that start a batch while a different batch is being written. */
 const WORTH_A_BATCH = 100
 
-/** Failures of last attempts that are written at once: each locks its endpoint. */
-const LAST_BATCHES_AT_ONCE = 4
+/** Failures of last attempts that are written at the same time. Each write locks its endpoint. */
+const CONCURRENT_LAST_BATCHES = 4
 
-const REDIRECTED = 'the endpoint redirects, which is not followed'
+const REDIRECTED = 'the endpoint redirects; redirects are not followed'
 
-/** The attempt's end, and what follows on it by the schedule. */
+/** Returns the end of an attempt, and the next attempt if the schedule has one. */
 export function complete(
   claimed: LeasedAttempt,
   token: string,
@@ -103,7 +107,7 @@ function answerOf(
   return status >= 300 && status <= 399 ? { ...answer, error: REDIRECTED } : answer
 }
 
-/** What an attempt shows of its endpoint; undefined where that is known already. */
+/** Returns what an attempt reveals about its endpoint; undefined if it is nothing new. */
 function endpointResultOf(
   claimed: LeasedAttempt,
   outcome: OutboundResult | undefined,
@@ -117,7 +121,7 @@ function endpointResultOf(
   return { ...about, answered: false, timeouts: 1 }
 }
 
-/** One for each endpoint: an answer outweighs time-outs. */
+/** Merges the results of each endpoint into one. A response outweighs timeouts. */
 function mergeEndpointResults(endpointResults: readonly EndpointResult[]): EndpointResult[] {
   const merged = new Map<string, EndpointResult>()
   for (const endpointResult of endpointResults) {
@@ -144,10 +148,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
   const note = (endpointResults: readonly EndpointResult[]) => {
     if (endpointResults.length === 0) return
     recordEndpointResults(db, mergeEndpointResults(endpointResults)).catch((err) =>
-      log.warn(
-        { err, environment },
-        'how endpoints react could not be noted; their next attempts tell again',
-      ),
+      log.warn({ err, environment }, 'results of endpoints not recorded; their next attempts record them'),
     )
   }
   const endsWith = (
@@ -161,7 +162,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
         return written
       },
       size: BATCH,
-      atOnce: distributed ? ENDS_AT_ONCE.byTenant : ENDS_AT_ONCE.together,
+      atOnce: distributed ? CONCURRENT_BATCHES.byTenant : CONCURRENT_BATCHES.together,
       worth: distributed ? 1 : WORTH_A_BATCH,
       ...(distributed && { groupOf: ({ completion }: Ended) => completion.tenantId }),
       pauseMs,
@@ -194,7 +195,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
   const lasts = createBatches<Parameters<typeof exhaust>[1], Exhausted>({
     write: ([last]) => exhaust(options, last!),
     size: 1,
-    atOnce: LAST_BATCHES_AT_ONCE,
+    atOnce: CONCURRENT_LAST_BATCHES,
     pauseMs,
   })
   return {
@@ -218,7 +219,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
         shows
           .add(attempt)
           .catch((err) =>
-            log.warn({ err, environment, ...idsOf(attempt) }, 'an attempt under way is not shown'),
+            log.warn({ err, environment, ...idsOf(attempt) }, 'delivery attempt in progress not shown'),
           )
       }
     },
@@ -233,30 +234,33 @@ export function createRecorder(options: RecorderOptions): Recorder {
 
 const MINUTE_MS = 60_000
 
-/** From the event's emission to each attempt: at once, 5 minutes, 30 minutes, 2 hours, 5 hours. */
+/** Delays between the event and each attempt: none, 5 minutes, 30 minutes, 2 hours, 5 hours. */
 const DELAYS_MS = [0, 5, 30, 120, 300].map((minutes) => minutes * MINUTE_MS)
 
-/** The attempt after whose failure the endpoint is disabled. */
+/** Number of the attempt whose failure disables the endpoint. */
 const LAST_ATTEMPT = DELAYS_MS.length
 
-/** After an outage of ours all that is overdue comes at once; attempts of one delivery keep this distance. */
-const DISTANCE_MS = MINUTE_MS
+/**
+ * Minimum time between attempts of one delivery. It matters after an outage of the service, when several are overdue.
+ */
+const MIN_INTERVAL_MS = MINUTE_MS
 
 /**
- * When the attempt after `attempt` is due: measured from the emission, but not right after the one that failed. Undefined
- * after the last. Service time, milliseconds since the epoch.
+ *
+ * Returns when the attempt after `attempt` is due: a fixed delay after the event, but at least 1 minute after the
+ * failed attempt. Undefined after the last attempt. Service time, milliseconds since the epoch.
  */
 export function nextDue(attempt: number, emittedAt: number, attemptedAt: number): number | undefined {
   const delay = DELAYS_MS[attempt]
-  return delay === undefined ? undefined : Math.max(emittedAt + delay, attemptedAt + DISTANCE_MS)
+  return delay === undefined ? undefined : Math.max(emittedAt + delay, attemptedAt + MIN_INTERVAL_MS)
 }
 
-/** What an outcome means: `refused` is a deliberate answer that another attempt would not change. */
+/** What an outcome means. `refused` is a deliberate answer that a retry would not change. */
 export type OutcomeClass = 'delivered' | 'refused' | 'failed'
 
 const RETRIED = new Set([408, 409, 425, 429])
 
-/** Success is any 2xx. Another attempt follows on 408, 409, 425, 429, any 5xx and whatever gave no answer. */
+/** Classifies an outcome. Any 2xx is a success. 408, 409, 425, 429, any 5xx, and a missing response are retried. */
 export function classifyOutcome(outcome: OutboundResult): OutcomeClass {
   if ('error' in outcome) return 'failed'
   const { status } = outcome

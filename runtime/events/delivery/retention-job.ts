@@ -14,29 +14,28 @@ import type { Clock } from '../../tenants/clock/clock.ts'
 
 const DAY_MS = 86_400_000
 
-/** Partitions that are there before they are needed. */
+/** Partitions that are created before they are needed. */
 const AHEAD = 2
 
 const BATCH = 1000
 
 export interface RetentionOptions {
-  /** The owner's pool: partitions are made and dropped by who owns the table. */
+  /** The owner's pool: only the owner of a table can add and drop its partitions. */
   readonly control: Pool
   readonly clock: Clock
   readonly log: Logger
-  /** How long live events and their attempts are kept; as far as a whole partition goes. */
+  /** Days that live events and their attempts are kept. Only whole partitions are dropped. */
   readonly days?: number
-  /** The same of live scans. */
   readonly scanDays?: number
 }
 
 interface Kept extends Partitioned {
   readonly days: number
-  /** A partition holds so much: lists look into each of them, so there are to be few. */
+  /** Time that one partition covers. Lists search every partition, so there must be few. */
   readonly spanMs: number
 }
 
-/** The sandbox keeps everything until it is reset. */
+/** Retained tables. Only live: the sandbox keeps everything until it is reset. */
 const keptOf = ({ days = 30, scanDays = 400 }: RetentionOptions): readonly Kept[] => [
   { environment: 'live', table: 'events', prefix: 'evt', days, spanMs: 7 * DAY_MS },
   { environment: 'live', table: 'webhook_attempts', prefix: 'wdla', days, spanMs: 7 * DAY_MS },
@@ -44,8 +43,9 @@ const keptOf = ({ days = 30, scanDays = 400 }: RetentionOptions): readonly Kept[
 ]
 
 /**
- * Makes the partitions that will be needed and drops those that are old enough. Any node may, at any time; a
- * table that is busy is left for the next time. Throws what went wrong last, after trying everything.
+ *
+ * Creates the partitions that will be needed soon, and drops expired ones. Any node may call this at any time. A
+ * table that is busy waits until the next call. Tries everything, and then throws the last error.
  */
 export async function retain(options: RetentionOptions): Promise<void> {
   const { control, clock, log } = options
@@ -70,14 +70,18 @@ export async function retain(options: RetentionOptions): Promise<void> {
     }
     await attempt(async () => {
       while ((await sweepDefault(control, of, oldest, BATCH)) >= BATCH) {
-        // as long as there is a whole batch, there may be more
+        // a full batch means that there may be more
       }
     })
   }
   if (failure !== undefined) throw failure
 }
 
-/** Where rows of the time stand in the default partition already they stay there, and are deleted one by one in the end. */
+/**
+ *
+ * Adds a partition. If rows of that time are already in the default partition, PostgreSQL refuses. The rows then stay
+ * there until they expire and are deleted in batches.
+ */
 async function add(control: Pool, of: Kept, from: number, log: Logger): Promise<void> {
   try {
     await control.transaction(async (tx) => {
@@ -86,7 +90,10 @@ async function add(control: Pool, of: Kept, from: number, log: Logger): Promise<
     })
   } catch (err) {
     if (codeOf(err) !== CHECK_VIOLATION) throw err
-    log.debug({ table: of.table, from }, 'rows of this time are in the default partition already')
+    log.debug(
+      { table: of.table, from },
+      'partition not added: the default partition already has rows of this time',
+    )
   }
 }
 
@@ -99,12 +106,12 @@ async function drop(control: Pool, of: Partitioned, from: number): Promise<void>
 
 const PAUSE_MS = 3_600_000
 
-/** Retains at once and every hour. */
+/** Runs `retain` now and every hour. */
 export function startRetentionJob(options: RetentionOptions): PeriodicJob {
   return runPeriodically(() => retain(options), {
     pauseMs: PAUSE_MS,
     failed: (err) =>
-      options.log.warn({ err }, 'old events and scans were not all let go; the next time goes on'),
+      options.log.warn({ err }, 'some expired events and scans were not deleted; the next run continues'),
     atOnce: true,
   })
 }

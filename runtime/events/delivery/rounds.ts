@@ -27,18 +27,19 @@ export interface RoundsOptions {
   readonly begin: (claimed: LeasedAttempt, token: string, leaseUntil: number, flushed: Promise<void>) => void
 }
 
-/** What a worker does with its agenda. */
+/** Plans and claims for the tenants of the worker's agenda. */
 export interface Rounds {
   /**
-   * Plans and claims for some tenants of the agenda, at most so many attempts; false where there was nothing to do but for
-   * tenants that are being served already.
+   *
+   * Plans and claims at most `limit` attempts for some tenants of the agenda. Resolves with false if there was
+   * nothing to do, or only for tenants that a running statement already serves.
    */
   serve(limit: number): Promise<boolean>
-  /** Puts everything that is due on the agenda, also what no wake-up came for. */
+  /** Adds everything that is due to the agenda, including work whose wake-up was lost. */
   find(): Promise<void>
-  /** An attempt of the tenant has ended: others may be claimed that had no room. */
+  /** Claims for the tenant again if it was blocked, because one of its attempts ended. */
   ended(tenantId: string): void
-  /** Looks at the queue so far. */
+  /** Number of polls, and of statements that planned or claimed, since the start. */
   readonly looks: number
 }
 
@@ -48,11 +49,11 @@ const TENANTS_FOUND_AT_ONCE = 100
 
 export function createRounds(options: RoundsOptions): Rounds {
   const { environment, pool, clock, leaseClock, leaseMs, of, agenda, slots, setAside, rates, begin } = options
-  /** Tenants whose partitions or slots are full: another attempt of theirs has to end first. */
+  /** Tenants whose partitions or slots are full. They must wait until one of their attempts ends. */
   const blocked = new Set<string>()
-  /** Tenants for whom a statement is under way: another one would find them locked. */
+  /** Tenants for which a statement is running. A second statement would find them locked. */
   const busy = new Set<string>()
-  /** A tenant has a row that cannot be queued, so that each is asked for by itself. */
+  /** Whether due attempts are queued for each tenant separately, because a row of some tenant cannot be queued. */
   let isSplit = false
   let looks = 0
 
@@ -85,7 +86,7 @@ export function createRounds(options: RoundsOptions): Rounds {
     for (const claimed of rows) begin(claimed, token, leaseUntil, onDisk)
   }
 
-  /** Gives how many attempts were begun; undefined where there was nothing to plan. */
+  /** Resolves with the number of attempts started; undefined if there was nothing to plan. */
   const plan = async (limit: number): Promise<number | undefined> => {
     const found = agenda.takePlans(Math.min(limit, CLAIMED_AT_ONCE), busy)
     if (found.length === 0) return undefined
@@ -93,7 +94,9 @@ export function createRounds(options: RoundsOptions): Rounds {
     return planned.reduce((sum, count) => sum + count, 0)
   }
 
-  /** Does it for the tenants together; for fewer if a row of one of them fails it, until that tenant is set aside. */
+  /**
+   * Does the work for all tenants together. If a row of one tenant fails it, isolates that tenant and sets it aside.
+   */
   const isolate = <T>(
     tenants: readonly string[],
     work: (tenants: readonly string[]) => Promise<T>,
@@ -109,7 +112,8 @@ export function createRounds(options: RoundsOptions): Rounds {
       beginAll(plans, asked)
       for (const tenantId of tenants) {
         const visited = visits.get(tenantId)
-        // Whoever was there instead saw what was committed then; what came later is to be planned still.
+        // A different worker was planning for this tenant. It did not see events committed since then, so they are
+        // planned later.
         if (!visited) agenda.plan(tenantId, 1)
         if (visited?.more) agenda.planLater(tenantId)
         if (visited?.queued) agenda.claim(tenantId)
@@ -137,7 +141,10 @@ export function createRounds(options: RoundsOptions): Rounds {
       }
     })
 
-  /** Queues the attempts that have come due: of all tenants at once, unless a row of one of them fails it. */
+  /**
+   * Queues attempts that have become due: for all tenants together, or for each tenant if a row of one of them fails
+   * it.
+   */
   const promoteAll = async () => {
     if (of === 'many' && !isSplit) {
       try {
@@ -156,7 +163,7 @@ export function createRounds(options: RoundsOptions): Rounds {
     for (;;) {
       const moved = await promoteAttempts(pool, clock.service(environment), PROMOTED_AT_ONCE, tenantId)
       for (const tenant of new Set(moved)) agenda.claim(tenant)
-      // As long as there is a whole batch, there may be more.
+      // A full batch means that there may be more.
       if (moved.length < PROMOTED_AT_ONCE) return
     }
   }

@@ -14,10 +14,10 @@ export interface SenderOptions {
   readonly clock: Clock
 }
 
-/** Makes one attempt. Rejects when the signal aborts, or when the endpoint's secret does not open. */
+/** Makes one attempt. Rejects if the signal aborts, or if the endpoint's secret cannot be unsealed. */
 export type Send = (claimed: LeasedAttempt, signal: AbortSignal) => Promise<OutboundResult>
 
-/** The headers of an attempt, under the names that the event's version has for them. */
+/** Returns the headers of an attempt, under the names that they have in the event's version. */
 function headersOf(claimed: LeasedAttempt, signature: string): Record<string, string> {
   const names = views[claimed.event_version]?.[claimed.event_type]?.headers ?? {}
   const named = (name: string) => names[name] ?? name
@@ -29,10 +29,9 @@ function headersOf(claimed: LeasedAttempt, signature: string): Record<string, st
   }
 }
 
-/** Secrets that stay unsealed between attempts. */
 const MAX_OPEN_SECRETS = 1000
 
-/** Unseals each value once while it is in use. */
+/** Caches unsealed values. Clears the cache when it is full. */
 function cacheUnsealed(seals: Seals): Pick<Seals, 'unseal'> {
   const open = new Map<string, string>()
   return {
@@ -48,7 +47,7 @@ function cacheUnsealed(seals: Seals): Pick<Seals, 'unseal'> {
   }
 }
 
-/** Sends events as they were rendered, signed with all secrets that sign at the time. */
+/** Creates the function that sends rendered events, signed with every secret that is valid at that time. */
 export function createSender({ environment, outbound, clock, ...options }: SenderOptions): Send {
   const seals = cacheUnsealed(options.seals)
   return async (claimed, signal) => {

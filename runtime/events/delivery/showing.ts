@@ -1,23 +1,22 @@
-/** Attempts under way, of which nothing may be written yet. */
+/** Attempts in progress that may not be recorded in the database yet. */
 export interface OpenAttempts<Attempt> {
   began(attempt: Attempt): void
   ended(attempt: Attempt): void
-  /** Forgets all. */
   stop(): void
 }
 
 export interface ShowingOptions<Attempt> {
-  /** Attempts that have taken longer are shown. */
+  /** Milliseconds after which an attempt in progress is shown. */
   readonly afterMs: number
   readonly show: (attempts: readonly Attempt[]) => void
 }
 
-/** Most attempts are over before anybody could ask for them, and are written once; the others are shown meanwhile. */
+/** Shows slow attempts while they run. Most attempts end sooner, so they are written once, when they end. */
 export function createShowing<Attempt extends object>(
   options: ShowingOptions<Attempt>,
 ): OpenAttempts<Attempt> {
   const { afterMs, show } = options
-  /** By when they began, in that order. */
+  /** Start time by attempt, oldest first. */
   const open = new Map<Attempt, number>()
   let timer: NodeJS.Timeout | undefined
 

@@ -22,100 +22,116 @@ import { createShowing } from './showing.ts'
 
 export interface WorkerOptions {
   readonly environment: Environment
-  /** Of the environment, under its own role. */
+  /** Pool of the environment, which connects with the role of the environment. */
   readonly pool: Pool
-  /** For the rows that are set aside. */
+  /** Owner's connection, for items that are set aside and for rate lifts. */
   readonly control: Database
   readonly clock: Clock
   readonly outbound: Outbound
   readonly seals: Seals
   readonly log: Logger
-  /** The version that a tenant is pinned to in the environment; null where it has no pin. */
+  /** Reads the version that a tenant is pinned to in the environment; null if there is no pin. */
   readonly readPin: (space: string) => Promise<string | null>
-  /** Wakes workers and streams: the worker has emitted an event of its own. Without it the poll finds that. */
+  /**
+   * Called after the worker emitted an event, to wake workers and streams. Default: they find the event when they
+   * poll.
+   */
   readonly deliveriesDue?: (space: string) => void
-  /** Attempts under way at once. */
+  /** Attempts in progress at the same time. */
   readonly concurrency?: number
-  /** How long a lease is, in milliseconds; more than an attempt may take. */
+  /** Length of a lease in milliseconds. Must be longer than an attempt can take. */
   readonly leaseMs?: number
-  /** How late something is found whose wake-up was lost, in milliseconds. */
+  /** Milliseconds between polls, which find work whose wake-up was lost. */
   readonly pollMs?: number
-  /** How long `stop` waits for attempts under way. */
+  /** Milliseconds that `stop` waits for attempts in progress. */
   readonly drainMs?: number
-  /** Default: the database's clock. */
+  /** Clock for leases. Default: the clock of the database. */
   readonly leaseClock?: LeaseClock
-  /** Whether each statement has to be for one tenant. Default: where tables are distributed by tenant. */
+  /** Whether each statement must be for one tenant. Default: whether tables are distributed by tenant. */
   readonly distributed?: boolean
 }
 
-/** What a worker has done since it started, and what it has to do. */
+/** What a worker has done since it started, and its current load. */
 export interface WorkerStats {
   readonly underWay: number
   readonly capacity: number
   readonly claims: number
-  /** By how they were recorded; `lost`: not sent, or sent and not recorded: their leases run out. */
+  /** Counts by recorded status. `lost`: not sent, or sent but not recorded; made again when the lease ends. */
   readonly attempts: Readonly<Record<RecordedStatus | 'lost', number>>
-  /** How long after it was due the attempt claimed last was claimed; service time. */
+  /** Milliseconds between the due time of the attempt claimed last and its claim; service time. */
   readonly latenessMs: number
-  /** Whether the last look at the queue failed. */
   readonly failing: boolean
 }
 
 export interface Worker {
-  /** Something was emitted for the tenant: look at once. Without a tenant: for any. */
+  /** Looks for work immediately, because an event was emitted for the tenant. Without a tenant: for any tenant. */
   wake(tenantId?: string): void
   stats(): WorkerStats
   /**
-   * Claims nothing more, lets attempts under way end within `drainMs`, gives up the others: their leases run out. Resolves
-   * soon after that whatever the database does.
+   *
+   * Stops claiming, and waits up to `drainMs` for attempts in progress. Aborts the rest, whose leases then expire.
+   * Resolves soon after that, even if the database does not respond.
    */
   stop(): Promise<void>
 }
 
-/** What an attempt takes at most, and a little for writing it down: with less left of its lease it is not begun. */
+/**
+ * Longest duration of an attempt (10 s) and of recording it. If its lease has less time left, an attempt is not
+ * started.
+ */
 const ATTEMPT_MS = 11_000
 
-/** As much of a short lease, which only tests have. */
+/** Share of the lease that must be left if leases are short, as in tests. */
 const SHARE_OF_LEASE = 0.6
 
-/** A first attempt under way for longer is to be seen by those who ask for attempts. */
+/** A first attempt that takes longer becomes visible as pending in the API. */
 const SHOWN_AFTER_MS = 200
 
-/** After a look comes a rest as long as it took, at most so long: wakes that come meanwhile are answered together. */
+/**
+ * After each look, the worker rests as long as the look took, at most 10 ms, to handle wake-ups of that time
+ * together.
+ */
 const MAX_REST_MS = 10
 
-/** Tenants that one statement plans or claims for. */
-const TENANTS_AT_ONCE = 64
+const TENANTS_PER_STATEMENT = 64
 
-/** With little room, and more than that under way, a claim waits so long for more: a few large ones cost less than many. */
-const ROOM_WORTH_A_CLAIM = 64
+/**
+ * When fewer than 64 slots are free, wait 5 ms before claiming, so that one large claim replaces several small ones.
+ */
+const MIN_CLAIM = 64
 const GATHER_MS = 5
 
 /**
- * Statements that plan and claim under way at once, and the share of all attempts that each may begin: while one is
- * answered, what others have begun is sent.
+ *
+ * Planning and claiming statements that run at the same time, and the share of all slots that each may fill. While
+ * one statement waits for the database, the worker sends the attempts of the other.
  */
-const SERVED_AT_ONCE = 2
-const SERVED_SHARE = 1 / 2
+const CONCURRENT_STATEMENTS = 2
+const STATEMENT_SHARE = 1 / 2
 
-/** Looking for what wake-ups have lost takes at most this share of the time, however many tenants there are. */
+/** Largest share of the time that polling takes, independent of the number of tenants. */
 const FIND_SHARE = 0.2
 
-/** Rows whose showing takes as long as sending one attempt: of a claim a few are sent in each tick of the event loop. */
-const ROWS_OF_AN_ATTEMPT = 12
+/**
+ * Cost of starting an attempt, in rows (the unit of `event-loop-ticks.ts`). Limits how many start in one tick of the
+ * event loop.
+ */
+const ROWS_PER_ATTEMPT = 12
 
-const CLOCK_EVERY_MS = 60_000
+const CLOCK_REFRESH_MS = 60_000
 
-/** What the tenant sees of an attempt whose request cannot be made or signed. */
-const UNSENDABLE = 'the request cannot be signed: rotate the secret of the endpoint, then retry the attempt'
+/** Error that the tenant sees on an attempt whose request cannot be built or signed. */
+const UNSENDABLE = "the request cannot be signed: rotate the endpoint's secret, then retry the attempt"
 
-/** The last look at the queue may take so long. */
+/** Milliseconds that `stop` waits for the last look at the queue, in addition to `drainMs`. */
 const LAST_LOOK_MS = 1000
 
-/** What was abandoned gets so long to be written or given up. */
+/** Milliseconds that `stop` waits, after aborting attempts, for them to be recorded or given up. */
 const ABANDONED_MS = 2000
 
-/** Delivers what is due in one environment, next to any number of other workers. Begins at once. */
+/**
+ * Starts a worker that delivers events of one environment. Any number of workers may run for the same environment.
+ */
 export function createWorker(options: WorkerOptions): Worker {
   const { environment, pool, clock, log } = options
   const {
@@ -132,7 +148,7 @@ export function createWorker(options: WorkerOptions): Worker {
   const setAside = createSetAside(options, 'deliveries', environment)
   const slots = createSlots(concurrency)
   const wakeUp = createWakeUp()
-  const agenda = createAgenda({ atOnce: distributed ? 1 : TENANTS_AT_ONCE, notify: wakeUp.notify })
+  const agenda = createAgenda({ atOnce: distributed ? 1 : TENANTS_PER_STATEMENT, notify: wakeUp.notify })
   const ticks = createEventLoopTicks()
   const aborted = new AbortController()
   const underWay = new Set<Promise<void>>()
@@ -146,17 +162,21 @@ export function createWorker(options: WorkerOptions): Worker {
   ): Promise<OutboundResult | undefined> => {
     try {
       await flushed
-      await new Promise<void>((go) => ticks.hand(environment, ROWS_OF_AN_ATTEMPT, go))
-      // A process that was stopped meanwhile must not send what another may be sending already.
+      await new Promise<void>((go) => ticks.hand(environment, ROWS_PER_ATTEMPT, go))
+      // If the process was suspended, the lease may have expired and a different worker may be sending the same
+      // attempt.
       if (leaseClock.now() > leaseUntil - Math.min(ATTEMPT_MS, leaseMs * SHARE_OF_LEASE))
-        throw new Error('the lease is too short')
+        throw new Error('the lease ends too soon to make the attempt')
       return claimed.wanted ? await sendOrFail(claimed) : undefined
     } finally {
       slots.give(claimed.tenant_id)
     }
   }
 
-  /** An attempt that cannot be made counts as failed, so that its tenant sees why, and the schedule comes to its end. */
+  /**
+   * If an attempt cannot be made, it counts as failed: the tenant sees the reason, and the schedule ends after its
+   * last attempt.
+   */
   const sendOrFail = async (claimed: LeasedAttempt): Promise<OutboundResult> => {
     const endpoint = { space: claimed.tenant_id, id: claimed.endpoint_id }
     try {
@@ -193,14 +213,17 @@ export function createWorker(options: WorkerOptions): Worker {
       .catch(async (err) => {
         attempts.lost += 1
         if (aborted.signal.aborted) return
-        log.error({ err, tenant_id, endpoint_id, attempt_id }, 'an attempt was lost; it is made again')
+        log.error(
+          { err, tenant_id, endpoint_id, attempt_id },
+          'delivery attempt lost; it is made again when its lease ends',
+        )
         if (liesInRows(err)) await setAside.take({ space: tenant_id, id: attempt_id }, err)
       })
-      .catch((err) => log.error({ err, tenant_id, attempt_id }, 'a lost attempt was not set aside'))
+      .catch((err) => log.error({ err, tenant_id, attempt_id }, 'lost delivery attempt not set aside'))
       .finally(() => {
         underWay.delete(ending)
         showing.ended(sent)
-        rounds.ended(tenant_id) // its partition has room again
+        rounds.ended(tenant_id) // its partition has a free place again
         if (!agenda.isEmpty) wakeUp.notify()
       })
     underWay.add(ending)
@@ -220,13 +243,15 @@ export function createWorker(options: WorkerOptions): Worker {
     rates: createDeliveryRates({ environment, control: options.control, leaseClock }),
     begin,
   })
-  /** What may be begun: answers that are not written down yet count too, or a slow database would let them pile up. */
+  /**
+   * Attempts that may be started. Counts attempts not recorded yet, or they would pile up while the database is slow.
+   */
   const room = () => Math.min(slots.free, 2 * concurrency - underWay.size) - promised
-  /** Attempts that statements under way may still begin. */
+  /** Attempts that running statements may still start. */
   let promised = 0
 
   const serve = async (): Promise<boolean> => {
-    const share = Math.max(ROOM_WORTH_A_CLAIM, Math.floor(concurrency * SERVED_SHARE))
+    const share = Math.max(MIN_CLAIM, Math.floor(concurrency * STATEMENT_SHARE))
     const limit = Math.min(room(), share)
     promised += limit
     try {
@@ -244,7 +269,7 @@ export function createWorker(options: WorkerOptions): Worker {
   }
 
   const gatherRoom = async () => {
-    if (room() < Math.min(ROOM_WORTH_A_CLAIM, slots.taken)) await wait(GATHER_MS)
+    if (room() < Math.min(MIN_CLAIM, slots.taken)) await wait(GATHER_MS)
   }
 
   let findAt = Number.NEGATIVE_INFINITY
@@ -258,7 +283,7 @@ export function createWorker(options: WorkerOptions): Worker {
 
   let compared = Number.NEGATIVE_INFINITY
   const compareClocks = async () => {
-    if (performance.now() - compared < CLOCK_EVERY_MS) return
+    if (performance.now() - compared < CLOCK_REFRESH_MS) return
     await leaseClock.refresh()
     compared = performance.now()
   }
@@ -267,17 +292,16 @@ export function createWorker(options: WorkerOptions): Worker {
     try {
       await compareClocks()
       await find()
-      const served = await Promise.allSettled(Array.from({ length: SERVED_AT_ONCE }, serveAll))
+      const served = await Promise.allSettled(Array.from({ length: CONCURRENT_STATEMENTS }, serveAll))
       const failed = served.find((each) => each.status === 'rejected')
       if (failed) throw failed.reason
-      if (failing) log.info({ environment }, 'deliveries go on')
+      if (failing) log.info({ environment }, 'webhook deliveries resumed')
       failing = false
     } catch (err) {
-      if (!failing)
-        log.warn({ err, environment }, 'the queue of deliveries cannot be read; it is tried again')
+      if (!failing) log.warn({ err, environment }, 'delivery queue not readable; the worker tries again')
       failing = true
-      findAt = performance.now() + pollMs // finds again what was taken from the agenda
-      wakeUp.clear() // attempts that end now must not make it try again sooner
+      findAt = performance.now() + pollMs // finds the work that was taken from the agenda
+      wakeUp.clear() // attempts that end now must not cause an earlier retry
     }
   }
 
@@ -318,9 +342,9 @@ export function createWorker(options: WorkerOptions): Worker {
   }
 }
 
-/** Waits for the promise, but not longer than so many milliseconds. */
+/** Waits for the promise, at most `ms` milliseconds. */
 async function within(ms: number, promise: Promise<unknown>): Promise<void> {
   const over = new AbortController()
-  await Promise.race([promise, wait(ms, undefined, { signal: over.signal }).catch(() => {})]) // aborted: it was in time
+  await Promise.race([promise, wait(ms, undefined, { signal: over.signal }).catch(() => {})]) // the promise was in time
   over.abort()
 }

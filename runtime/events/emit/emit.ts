@@ -1,4 +1,6 @@
-/** Events: emitted by whoever changes something, rendered at once as the tenant's version shows them, and written with the change. */
+/**
+ * Renders events in the version that the tenant is pinned to, and writes them in the transaction that caused them.
+ */
 
 import { isDeepStrictEqual } from 'node:util'
 import type { EventView } from 'dateline/runtime'
@@ -10,27 +12,29 @@ import { newId } from '../../platform/ids.ts'
 import { writeInstant } from '../../platform/instants.ts'
 import { appendEvents, type EmittedEvent, type NewEvent, type RenderedEvent } from './queries.ts'
 
-/** Types whose events carry `previous_attributes`. */
+/** Event types whose events carry `previous_attributes`. */
 type ChangeType = {
   [Type in keyof EventPayloads]: EventPayloads[Type] extends { previous_attributes: unknown } ? Type : never
 }[keyof EventPayloads]
 
-/** A typed event: what belongs to its type, and the state before where it tells of a change. */
+/** An event with the payload of its type. A change event also needs `before`, the state before the change. */
 export type TypedEvent<Type extends keyof EventPayloads> = {
   readonly type: Type
   readonly data: EventPayloads[Type]['data']
   readonly recipients?: NewEvent['recipients']
 } & (Type extends ChangeType ? { readonly before: EventPayloads[Type]['data'] } : { readonly before?: never })
 
-/** Whoever collects events for a transaction: the context of a request, or a worker's own. */
+/** Collects the events of a transaction: the context of a request, or the collector of a worker. */
 export interface EventSink {
   emit(event: NewEvent): EmittedEvent | undefined
 }
 
 /**
- * Records that something happened; it is written with the rest of the transaction, or not at all.
  *
- * @returns the event as it will be sent; undefined where the tenant's version does not have its type, or nothing changed.
+ * Records an event, which is written with the rest of the transaction or not at all.
+ *
+ * @returns the event as it will be sent; undefined if the tenant's version lacks the event type, or if nothing
+ * changed.
  */
 export function emit<Type extends keyof EventPayloads>(
   emitter: EventSink,
@@ -42,10 +46,12 @@ export function emit<Type extends keyof EventPayloads>(
 type SunsetVersion = Pick<(typeof versions)[number], 'name' | 'sunset'>
 
 /**
- * The version in which a tenant's events are rendered: its pin; the oldest that is still answered where the pin is past
- * its sunset; the newest where there is no pin.
+ *
+ * Returns the version in which a tenant's events are rendered. This is the pinned version, or the newest one if the
+ * tenant has no pin. If the pinned version is past its sunset, it is the oldest version that is not.
  *
  * @param now service time, milliseconds since the epoch.
+ * @throws Error if every version is past its sunset.
  */
 export function renderingVersion(
   pin: string | null,
@@ -59,27 +65,31 @@ export function renderingVersion(
   return version.name
 }
 
-/** How a tenant's events are rendered. */
 export interface RenderingScope {
-  /** What the tenant is pinned to in the environment. */
+  /** The version that the tenant is pinned to in the environment; null if there is no pin. */
   readonly pin: string | null
   /** Service time, milliseconds since the epoch. */
   readonly now: number
 }
 
-/** An event as the tenant will see it; undefined where its version has no such type, or nothing visible changed. */
+/**
+ * Renders an event for a tenant. Returns undefined if the tenant's version lacks the type, or if nothing visible
+ * changed.
+ */
 export function renderFor({ pin, now }: RenderingScope, event: NewEvent): RenderedEvent | undefined {
   return renderEvent(views, renderingVersion(pin, now), event, now)
 }
 
-/** Who the events are about and how they are rendered. */
+/** The tenant whose events are emitted, and how they are rendered. */
 export interface EmissionScope extends RenderingScope {
   readonly tenantId: string
 }
 
 /**
- * Collects events and writes them into the transaction; gives whether there may be attempts to plan. Call `write` when
- * everything else of the transaction has been sent, before the audit log: it locks the end of the tenant's sequence.
+ *
+ * Collects events, and writes them into a transaction. `write` resolves with whether there may be attempts to plan.
+ * It locks the end of the tenant's sequence, so call it after every other statement of the transaction except the
+ * audit entry.
  */
 export function collectEvents(scope: EmissionScope): EventSink & { write(db: Database): Promise<boolean> } {
   const rendered: RenderedEvent[] = []
@@ -93,7 +103,7 @@ export function collectEvents(scope: EmissionScope): EventSink & { write(db: Dat
   }
 }
 
-/** The tables of generated/events.ts: views by version and type. */
+/** The tables of generated/events.ts: event views by version and type. */
 export type EventViews = Readonly<Record<string, Readonly<Record<string, EventView>>>>
 
 type Members = Readonly<Record<string, unknown>>
@@ -104,9 +114,11 @@ interface WholeEvent {
 }
 
 /**
- * Renders an event in a version, once and for all. Undefined where the version does not know the type: there it never
- * happens. An event of change tells what the changed properties were before: both states are rendered whole and then
- * compared, so that it speaks of what the receiver can see. Undefined too when nothing but `updated` changed.
+ *
+ * Renders an event in a version. Returns undefined if the version lacks the event type. For a change event, it
+ * renders the states before and after the change, and compares them to find `previous_attributes`. So
+ * `previous_attributes` holds only what the receiver can see, and the event is dropped (undefined) if nothing but
+ * `updated` changed.
  *
  * @param now service time, milliseconds since the epoch.
  */
@@ -144,13 +156,13 @@ export function renderEvent(
   }
 }
 
-/** Of the one object in `data`: its members that differ, as they were. */
+/** Compares the one object in `data`. Returns the members that differ, with their previous values. */
 function changedMembers(before: Members, after: Members): Members {
   const [name] = Object.keys(after)
   return name === undefined ? {} : previousOf(before[name] as Members, after[name] as Members)
 }
 
-/** Members of maps are told one by one, anything else whole; null stands for what was not there. */
+/** Compares maps member by member, and other values as a whole. Null means that the member did not exist before. */
 function previousOf(before: Members, after: Members): Members {
   const previous: Record<string, unknown> = {}
   for (const name of new Set([...Object.keys(before), ...Object.keys(after)])) {

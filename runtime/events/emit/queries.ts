@@ -45,9 +45,10 @@ const APPEND_EVENTS: Statement = {
 }
 
 /**
- * Writes events under the next numbers of the tenant's sequence. Workers plan the attempts to deliver them: what an event
- * costs here does not depend on how many endpoints there are. Belongs near the end of its transaction, because the end of
- * the sequence stays locked. Gives whether there may be something to plan.
+ *
+ * Appends events to the tenant's sequence. Workers plan the delivery attempts later, so the cost does not depend on
+ * the number of endpoints. Call this near the end of the transaction, because the end of the sequence stays locked
+ * until the commit. Returns whether there may be attempts to plan.
  */
 export async function appendEvents(
   db: Database,
@@ -74,7 +75,7 @@ export function audienceOf(recipients: RenderedEvent['recipients']): {
   return { audience: 'others', endpoint_id: recipients.everyBut }
 }
 
-/** An event as it was rendered. `created` in milliseconds since the epoch. */
+/** A rendered event. `created` is in milliseconds since the epoch. */
 export interface EventRow {
   readonly id: string
   readonly type: string
@@ -86,9 +87,11 @@ const LISTED = { table: 'events', alias: 'e', columns: 'e.id, e.type, e.body, e.
 
 export interface EventFilter {
   readonly created: CreatedRange
-  /** Any of them. */
+  /** An event matches if it has any of these types. */
   readonly types: readonly string[]
-  /** Whether next to no event is of another type, so that no list of its own is needed for each. */
+  /**
+   * Whether `types` covers nearly all events. If so, one index scan with a filter replaces one scan for each type.
+   */
   readonly areMost: boolean
 }
 
@@ -119,11 +122,9 @@ export async function readEvent(
   return rows[0]
 }
 
-/** An event with what it was rendered from. */
 export interface StoredEvent extends EventRow {
-  /** In which it was rendered. */
   readonly version: string
-  /** In the form of the canonical version; null where the body is. */
+  /** The event in canonical form; null if `body` is in canonical form. */
   readonly source: { readonly data: Members; readonly before?: Members } | null
 }
 
@@ -149,7 +150,7 @@ const READ_LAST: Statement = {
            FROM events e WHERE e.tenant_id = $1 ORDER BY e.sequence DESC LIMIT $2`,
 }
 
-/** The last events, and of each whether any endpoint has an attempt of it. */
+/** Reads the newest events, and whether each has a delivery attempt at any endpoint. */
 export async function readLastEvents(
   db: Database,
   tenantId: string,
@@ -166,17 +167,17 @@ const READ_HEAD: Statement = {
          FROM event_heads h WHERE h.tenant_id = $1`,
 }
 
-/** A place in a tenant's sequence of events. */
+/** A position in a tenant's sequence of events. */
 export interface EventPlace {
   readonly sequence: number
-  /** Of the event with that number; `BEFORE_EVENTS` where none is kept. */
+  /** Identifier of the event with that number; `BEFORE_EVENTS` if no such event is stored. */
   readonly id: string
 }
 
-/** Names the place before everything that is kept; sorts before every identifier of an event. */
+/** The position before all stored events. It sorts before the identifier of any event. */
 export const BEFORE_EVENTS = 'evt_00000000000000000000000000'
 
-/** The end of the tenant's sequence. */
+/** Reads the position of the newest event of the tenant. */
 export async function readEventHead(db: Database, tenantId: string): Promise<EventPlace> {
   const { rows } = await db.query<{ sequence: number; id: string | null }>(READ_HEAD, [tenantId])
   return { sequence: rows[0]?.sequence ?? 0, id: rows[0]?.id ?? BEFORE_EVENTS }
@@ -195,7 +196,7 @@ export interface SequencedEvent {
   readonly body: string
 }
 
-/** Events with a number above `after`, in the order of their commits. */
+/** Reads events whose number is greater than `after`, in commit order. */
 export async function readEventsAfter(
   db: Database,
   tenantId: string,
@@ -205,23 +206,22 @@ export async function readEventsAfter(
   return (await db.query<SequencedEvent>(READ_AFTER, [tenantId, after, limit])).rows
 }
 
-/** An event ready to be written. */
 export interface RenderedEvent extends EmittedEvent {
-  /** What was rendered, in the form of the canonical version; absent where the body says the same. */
+  /** The event in canonical form; absent if `body` is in canonical form. */
   readonly source?: { readonly data: unknown; readonly before?: unknown }
   /** Service time, milliseconds since the epoch. */
   readonly created: number
   readonly recipients?: NewEvent['recipients']
 }
 
-/** Something that happened, in the form of the canonical version. */
+/** Something that happened, in canonical form. */
 export interface NewEvent {
   readonly type: string
-  /** The object concerned, under the name of its type. */
+  /** The changed object, under the name of its object type. */
   readonly data: Readonly<Record<string, unknown>>
-  /** The same before the change, for events that tell of one. */
+  /** The object before the change; only for change events. */
   readonly before?: Readonly<Record<string, unknown>>
-  /** Absent: the endpoints that are subscribed to the type. */
+  /** Endpoints that get the event. Default: the endpoints that are subscribed to its type. */
   readonly recipients?: { readonly only: string } | { readonly everyBut: string }
 }
 
@@ -230,6 +230,5 @@ export interface EmittedEvent {
   readonly id: string
   readonly type: string
   readonly version: string
-  /** The event as JSON. */
   readonly body: string
 }

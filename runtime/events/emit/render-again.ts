@@ -1,4 +1,4 @@
-/** Events of the past as other versions would have told them. */
+/** Renders past events as a different version would have shown them. */
 import { translateNoting } from 'dateline/runtime/touched'
 import { events as views } from '../../../generated/events.ts'
 import { type EventViews, renderEvent } from './emit.ts'
@@ -11,14 +11,14 @@ interface StoredBody {
   readonly previous_attributes?: Members
 }
 
-/** What a version makes of an event that was rendered in another one. */
+/** The result of rendering a stored event in a version: `same` if it is the version in which the event was sent. */
 export type RenderedAgain =
   | { readonly kind: 'same'; readonly body: unknown }
   | { readonly kind: 'other'; readonly body: unknown }
-  /** The version has no events of the type, or nothing that it shows has changed. */
+  /** The version lacks the event type, or nothing that it shows has changed. */
   | { readonly kind: 'none' }
 
-/** @returns the event as a tenant that was pinned to the version would have been sent it; under the same identifier and time. */
+/** @returns the event as a tenant pinned to `version` would have received it, with the same identifier and time. */
 export function renderAgain(event: StoredEvent, version: string, all: EventViews = views): RenderedAgain {
   const sent = JSON.parse(event.body) as StoredBody
   if (version === event.version) return { kind: 'same', body: sent }
@@ -28,7 +28,9 @@ export function renderAgain(event: StoredEvent, version: string, all: EventViews
   return { kind: 'other', body: { ...(JSON.parse(again.body) as StoredBody), id: event.id } }
 }
 
-/** The changes that made a difference when an event was rendered in its version, each as `2026-05-19/block-categories`. */
+/**
+ * Returns the version changes that altered the event when it was rendered, each as `2026-05-19/block-categories`.
+ */
 export function changesOf(event: StoredEvent, all: EventViews = views): ReadonlySet<string> {
   const down = all[event.version]?.[event.type]?.down
   const touched = new Set<string>()
@@ -40,14 +42,17 @@ export function changesOf(event: StoredEvent, all: EventViews = views): Readonly
   return touched
 }
 
-/** Of an event whose body is in the form of the canonical version: the state before has what is told of it, and the rest of now. */
+/**
+ * Restores the source of an event whose body is in canonical form: `before` is `data` with the previous attributes
+ * put back.
+ */
 function sourceOf({ data, previous_attributes: previous }: StoredBody): NonNullable<StoredEvent['source']> {
   const [name] = Object.keys(data)
   if (!previous || name === undefined) return { data }
   return { data, before: { [name]: overlay(data[name] as Members, previous) } }
 }
 
-/** Members of maps are told one by one, as when the event was rendered. */
+/** Merges maps member by member, as `renderEvent` compares them. */
 function overlay(after: Members, previous: Members): Members {
   const before: Record<string, unknown> = { ...after }
   for (const [name, old] of Object.entries(previous)) {

@@ -1,4 +1,4 @@
-/** Live streams of events, as server-sent events (WHATWG HTML, 9.2). */
+/** Live streams of events, as server-sent events (WHATWG HTML, section 9.2). */
 
 import { isUnavailable } from '../../database/errors.ts'
 import type { Pool } from '../../database/pool/pool.ts'
@@ -7,67 +7,74 @@ import type { Environment } from '../../platform/environment.ts'
 import { readEventsAfter, type SequencedEvent } from './queries.ts'
 import type { WakeUps } from './wake-ups.ts'
 
-/** A place in the tenant's sequence of events. */
 export interface StreamStart {
   readonly sequence: number
   readonly id: string
 }
 
-/** Live streams of a tenant's events. */
 export interface EventStreams {
-  /** Server-sent events, one for each event after the given place in the tenant's sequence, until the client goes. */
+  /** Yields one server-sent event for each event after the given position, until the client disconnects. */
   open(options: {
     readonly after: StreamStart
     readonly types: ReadonlySet<string>
-    /** Whose events; undefined when the caller may watch no longer. Asked again and again. */
+    /**
+     * Finds the space whose events are streamed; undefined if the caller may no longer watch. Called before each
+     * read.
+     */
     readonly findSpace: () => Promise<string | undefined>
-    /** How an event stands in the stream; absent: as the API sends it. */
+    /** Formats an event for the stream. Default: as the API sends it. */
     readonly write?: (event: SequencedEvent) => string
   }): AsyncIterable<string>
 }
 
-/** How late an event may come where the wake-up got lost. */
+/** Longest delay of an event whose wake-up was lost. */
 const POLL_MS = 500
 
-/** A line now and then, so that nobody on the way takes the connection for dead. */
+/** Interval of comment lines, which keep proxies from closing an idle connection. */
 const COMMENT_MS = 15_000
 
-const AT_ONCE = 100
+const BATCH = 100
 
 const COMMENT = ':\n\n'
 
-/** No event: tells where the stream starts, so that a client that loses it before the first one can come back there. */
+/**
+ * Sets the client's last event ID without an event. A client that disconnects before the first event resumes here.
+ */
 const greet = (id: string): string => `id: ${id}\n:\n\n`
 
 export interface StreamsOptions {
   readonly database: Pool
   readonly environment: Environment
   readonly wakeUps: WakeUps
-  /** Whether streams are to end, because the process is. */
+  /** Whether streams must end because the process is stopping. */
   readonly isLeaving: () => boolean
   readonly pollMs?: number
   readonly commentMs?: number
 }
 
 /**
- * Each stream reads on in the tenant's gapless sequence from where it is, as fast as its client takes it: nothing is lost
- * or said twice, whatever happens in between. It ends by itself when the process stops or its key is revoked; a client
- * then comes back with `Last-Event-ID`.
+ *
+ * Creates streams. Each stream reads the tenant's gapless sequence at the pace of its client, so no event is lost or
+ * sent twice. A stream ends when the process stops or its key is revoked; the client then reconnects with
+ * `Last-Event-ID`.
  */
 export function createEventStreams(options: StreamsOptions): EventStreams {
   const { database, environment, wakeUps, isLeaving, pollMs = POLL_MS, commentMs = COMMENT_MS } = options
 
-  /** What is new; undefined when the caller may no longer watch. While the database is away nothing is. */
+  /**
+   * Reads new events. Returns undefined if the caller may no longer watch, and an empty list while the
+   * database is unavailable.
+   */
   const look = async (
     findSpace: () => Promise<string | undefined>,
     last: number,
   ): Promise<readonly SequencedEvent[] | undefined> => {
     try {
-      // A wipe moves the tenant to a new space, where its sequence goes on.
+      // After a wipe, the tenant has a new space. Its sequence continues there.
       const space = await findSpace()
       return space === undefined
         ? undefined
-        : await readEventsAfter(database.forTenant(readSpace(space).tenantId).flushed, space, last, AT_ONCE)
+        : await readEventsAfter(database.forTenant(readSpace(space).tenantId).flushed, space, last, BATCH)
     } catch (error) {
       if (isUnavailable(error)) return []
       throw error
@@ -109,7 +116,7 @@ export function createEventStreams(options: StreamsOptions): EventStreams {
           spokeAt = performance.now()
           yield text || COMMENT
         }
-        if (events.length < AT_ONCE) await pause()
+        if (events.length < BATCH) await pause()
       }
     } finally {
       unsubscribe()
@@ -119,7 +126,7 @@ export function createEventStreams(options: StreamsOptions): EventStreams {
   return { open }
 }
 
-/** The body is JSON, in which no line ends. */
+/** The body is JSON without line breaks, so it fits into one `data` line. */
 function writeEvent({ id, type, body }: SequencedEvent): string {
   return `id: ${id}\nevent: ${type}\ndata: ${body}\n\n`
 }

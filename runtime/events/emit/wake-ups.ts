@@ -1,15 +1,23 @@
-/** Wake-ups within a process, and between processes: NOTIFY says that deliveries are due, after the commit and many at once. */
+/**
+ * Wake-ups within a process, and between processes over NOTIFY. One notification, sent after the commits, covers many
+ * of them.
+ */
 
 import type { Database, Statement } from '../../database/database.ts'
 import { ENVIRONMENTS, type Environment } from '../../platform/environment.ts'
 
-/** Wakes whoever waits in this process for something new to be committed. Some are lost: who needs the truth polls too. */
+/**
+ * Wakes subscribers of this process when something is committed. Wake-ups can get lost, so subscribers must also
+ * poll.
+ */
 export interface WakeUps {
   notify(environment: Environment, tenantId?: string): void
   /**
-   * Calls the listener at each wake-up, with the tenant of whom something is new, or without one where anything may be.
    *
-   * @returns what ends the subscription.
+   * Calls the listener at each wake-up, with the tenant that has something new, or without a tenant if any tenant
+   * may.
+   *
+   * @returns a function that ends the subscription.
    */
   subscribe(environment: Environment, listener: (tenantId?: string) => void): () => void
 }
@@ -34,31 +42,32 @@ const CHANNEL = 'events'
 
 const NOTIFY: Statement = { name: 'events_notify', text: 'SELECT pg_notify($1, $2)' }
 
-/** One notification stands for everything that was committed meanwhile. */
+/** Time to collect tenants for one notification. */
 const PAUSE_MS = 20
 
-/** Tenants that one notification names, which is 8,000 bytes at most; of more than that it says that there are some. */
+/** Tenants that fit into the 8,000 bytes of a notification. If there are more, the notification names no tenant. */
 const MAX_TENANTS = 200
 
-/** The owner's pool, as far as this needs it. */
+/** The part of the owner's pool that wake-ups use. */
 interface ListeningDatabase extends Database {
   listen(channel: string, notified: (payload?: string) => void): unknown
 }
 
 export interface WakeUpChannel {
-  /** Wakes this process at once and the others soon: something is new of the tenant. */
+  /** Announces new work of the tenant: to this process immediately, and to other processes within 20 ms. */
   publish(environment: Environment, tenantId: string): void
 }
 
 /**
- * Passes wake-ups on to other processes, and theirs to this one. Outside the transaction: NOTIFY within it would make all
- * commits of the database wait for each other. What is lost with a process is found by the next poll.
+ *
+ * Sends wake-ups to other processes and receives theirs. NOTIFY runs outside the transaction, because within one it
+ * would serialize all commits of the database. If a process dies before it notifies, the next poll finds the work.
  */
 export function connectWakeUpChannel(control: ListeningDatabase, wakeUps: WakeUps): WakeUpChannel {
   const waiting: Record<Environment, Set<string>> = { sandbox: new Set(), live: new Set() }
   control.listen(CHANNEL, (payload) => {
     const [environment, ...tenants] = payload?.split(' ') ?? []
-    // Without a name the connection is new, and anything may have been missed.
+    // Without a payload, the connection is new, and notifications may have been missed.
     for (const each of ENVIRONMENTS) {
       if (environment !== undefined && environment !== each) continue
       if (tenants.length === 0) wakeUps.notify(each)
@@ -69,7 +78,7 @@ export function connectWakeUpChannel(control: ListeningDatabase, wakeUps: WakeUp
     const tenants = [...waiting[environment]]
     waiting[environment].clear()
     const payload = tenants.length > MAX_TENANTS ? environment : [environment, ...tenants].join(' ')
-    control.query(NOTIFY, [CHANNEL, payload]).catch(() => {}) // the database is away: the poll finds it
+    control.query(NOTIFY, [CHANNEL, payload]).catch(() => {}) // the database is unavailable: the poll finds the work
   }
   const publish = (environment: Environment, tenantId: string) => {
     wakeUps.notify(environment, tenantId)

@@ -13,7 +13,8 @@ const ALL_TYPES = Object.keys(views[current] ?? {})
 
 export const eventsHandlers = {
   async listEvents(context, { query }) {
-    // Events of types that the caller's version lacks are left out before the page is cut.
+    // Events of types that the caller's version lacks must be excluded here: if they were dropped later, pages would
+    // be short.
     const types: readonly string[] = query.type ?? [...context.events.types]
     const areMost = ALL_TYPES.every((type) => types.includes(type))
     return answerList(
@@ -37,12 +38,12 @@ export const eventsHandlers = {
 
 const LAST_SEEN = 'Last-Event-ID'
 
-/** Where a stream starts: after the event last seen, or with what is yet to happen. */
+/** Returns where a stream starts: after the event in `Last-Event-ID`, or at the end of the sequence. */
 async function startOf({ caller, request, db }: Context): Promise<EventPlace> {
   const last = request.header(LAST_SEEN)
   if (last === undefined) return readEventHead(db, caller.space)
   if (last === BEFORE_EVENTS) return { sequence: 0, id: last }
   const event = await readEvent(db, caller.space, last)
   if (event) return event
-  throw invalidParameter('invalid_format', LAST_SEEN, `${LAST_SEEN} names no event that is kept here.`)
+  throw invalidParameter('invalid_format', LAST_SEEN, `${LAST_SEEN} is not the id of a stored event.`)
 }

@@ -14,28 +14,32 @@ function ranges(what: string, ...networks: readonly string[]): Range[] {
 }
 
 /**
- * What of IPv4 is not public: the IANA special-purpose registry (RFC 6890), without the exceptions it makes inside of its
- * ranges, multicast and the reserved last eighth, and addresses of clouds' own services that lie among public ones.
+ *
+ * IPv4 ranges that are not public: the IANA special-purpose registry (RFC 6890) without its exceptions inside ranges,
+ * multicast, the reserved last sixteenth, and addresses of cloud services that lie among public ones.
  */
 const CLOSED_IPV4: readonly Range[] = [
   ...ranges('a loopback address', '127.0.0.0/8'),
   ...ranges('a private address', '10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16'),
   ...ranges('a link-local address', '169.254.0.0/16'),
-  ...ranges('an address of a carrier’s own network', '100.64.0.0/10'),
-  ...ranges('an address of no host', '0.0.0.0/8', '255.255.255.255/32'),
+  ...ranges('a carrier-grade NAT address', '100.64.0.0/10'),
+  ...ranges('an unspecified or broadcast address', '0.0.0.0/8', '255.255.255.255/32'),
   ...ranges('a multicast address', '224.0.0.0/4'),
   ...ranges('a documentation address', '192.0.2.0/24', '198.51.100.0/24', '203.0.113.0/24'),
-  ...ranges('an address for benchmarks', '198.18.0.0/15'),
-  ...ranges('a cloud’s own address', '168.63.129.16/32', '100.100.100.200/32'),
+  ...ranges('a benchmarking address', '198.18.0.0/15'),
+  ...ranges('an address of a cloud service', '168.63.129.16/32', '100.100.100.200/32'),
   ...ranges('a special-purpose address', '192.0.0.0/24', '192.31.196.0/24', '192.52.193.0/24'),
   ...ranges('a special-purpose address', '192.88.99.0/24', '192.175.48.0/24'),
   ...ranges('a reserved address', '240.0.0.0/4'),
 ]
 
-/** The one part of IPv6 that is given out for hosts (IANA IPv6 address space). IPv4 in most IPv6 dresses lies outside. */
+/** The only IPv6 range that IANA assigns to hosts. Most IPv6 forms of IPv4 addresses lie outside. */
 const GLOBAL_IPV6 = ipaddr.parseCIDR('2000::/3')
 
-/** What of that part is not for hosts: Teredo, 6to4, AS112 and the like would lead on to addresses hidden inside. */
+/**
+ * Parts of that range that are not for hosts. Teredo, 6to4 and AS112, for example, lead to addresses embedded in
+ * them.
+ */
 const CLOSED_IPV6: readonly Range[] = [
   ...ranges('a special-purpose address', '2001::/23', '2620:4f:8000::/48'),
   ...ranges('a documentation address', '2001:db8::/32', '3fff::/20'),
@@ -47,11 +51,12 @@ function covers([network, bits]: readonly [Address, number], address: Address): 
 }
 
 /**
- * What the address is when it must not be dialled, such as `a loopback address`; undefined for a public address, and for
- * one in the networks that are allowed all the same. IPv4 dressed as IPv6 is never taken for IPv4.
+ *
+ * Returns what the address is if it must not be dialed, such as `a loopback address`. Returns undefined for a public
+ * address, and for an address in the allowed networks. An IPv4 address in IPv6 form is not treated as IPv4.
  */
 export function checkAddress(text: string, allow: Networks): string | undefined {
-  if (isIP(text) === 0) return 'no address'
+  if (isIP(text) === 0) return 'not an IP address'
   const address = ipaddr.parse(text)
   if (allow.some((network) => covers(network, address))) return undefined
   if (address.kind() === 'ipv6' && !covers(GLOBAL_IPV6, address)) return 'not a public IPv6 address'

@@ -4,21 +4,23 @@ import type { Networks } from '../../platform/networks.ts'
 import { checkAddress } from './address-ranges.ts'
 import { HTTP_PORT, HTTPS_PORT, isOpenPort } from './ports.ts'
 
-/** Where a URL leads, as far as it says so itself. */
+/** The destination of a URL, as far as the URL itself determines it. */
 export interface Destination {
   readonly secure: boolean
-  /** In small ASCII letters without a final dot, for the name servers and the certificate; empty where the URL has an address. */
+  /**
+   * Host name in lowercase ASCII without a final dot, for DNS and the certificate; empty if the URL has an IP
+   * address.
+   */
   readonly name: string
-  /** Known without asking a name server: the URL's own, or that of `localhost`. */
+  /** IP address if it is known without DNS: the URL's own, or that of `localhost`. */
   readonly address: string | undefined
   readonly port: number
-  /** As it stands in the `Host` header (RFC 9112 §3.2): the port only where it is not the scheme's own. */
+  /** Value of the `Host` header (RFC 9112 §3.2), with the port only if it is not the default of the scheme. */
   readonly authority: string
-  /** Path and query as they go on the wire. */
   readonly path: string
 }
 
-/** A destination, or what is wrong with the URL: prose for `details[].issue`, which begins with `must`. */
+/** A destination, or the fault of the URL: text for `details[].issue`, which begins with `must`. */
 export type CheckedUrl = Destination | { readonly fault: string }
 
 export interface UrlPolicy {
@@ -27,26 +29,30 @@ export interface UrlPolicy {
   readonly allow: Networks
 }
 
-/** Said of names and of what they resolve to, without the address: what our name servers see is nobody's business. */
-export const NOT_PUBLIC = 'must name a host of the public internet'
+/**
+ * Fault of host names and of the addresses they resolve to. It names no address, to reveal nothing about internal
+ * DNS.
+ */
+export const NOT_PUBLIC = 'must name a host on the public internet'
 
 const CLOSED_PORT =
-  'must use port 80 or 443, or one from 1024 that is not customary for something else than HTTP'
+  'must use port 80 or 443, or a port from 1024 that is not commonly used for anything other than HTTP'
 
-/** Parsers of URLs trim, drop or misread these; lone surrogates and unassigned code points are among `C`. */
+/** Characters that URL parsers trim, drop or misread. `C` includes lone surrogates and unassigned code points. */
 const UNSEEN = /[\p{C}\p{Z}]/u
 
-/** Exactly two slashes, and something that is not a third one: parsers differ on everything else. */
+/** Requires exactly two slashes and then a character that is not a slash. Parsers differ on everything else. */
 const SHAPE = /^https?:\/\/([^/?#]+)([/?]|$)/i
 
 const LABEL = /^(?!-)[a-z0-9_-]{1,63}(?<!-)$/
 
-/** Final dot not counted (RFC 1035 §2.3.4). */
+/** Without the final dot (RFC 1035 §2.3.4). */
 const MAX_NAME = 253
 
 /**
- * Last labels under which names are private, or no names of the DNS: RFC 6761, 6762, 7686, 8375, 9476, ICANN's `internal`, and
- * those that ICANN does not give out because networks use them for themselves.
+ *
+ * Top-level labels of names that are private or not in the DNS: RFC 6761, 6762, 7686, 8375, 9476, ICANN's `internal`,
+ * and labels that ICANN does not delegate because private networks use them.
  */
 const PRIVATE_SUFFIXES = new Set([
   'alt',
@@ -66,7 +72,7 @@ const PRIVATE_SUFFIXES = new Set([
 
 const LOOPBACK = '127.0.0.1'
 
-/** Whether the name means this machine by definition, whatever a name server says (RFC 6761 §6.3). */
+/** Whether the name means this machine by definition, even if a name server disagrees (RFC 6761 §6.3). */
 function isLocalhost(name: string): boolean {
   return name === 'localhost' || name.endsWith('.localhost')
 }
@@ -82,7 +88,9 @@ function checkText(text: string): string | undefined {
   return undefined
 }
 
-/** False for a label in Punycode that does not decode to a name (UTS #46): URL parsers differ on whether they take it. */
+/**
+ * Returns false for a Punycode label that does not decode to a name (UTS #46). URL parsers differ on such labels.
+ */
 function isDecodable(label: string): boolean {
   return !label.startsWith('xn--') || domainToUnicode(label) !== label
 }
@@ -96,11 +104,13 @@ function checkName(name: string): string | undefined {
   return labels.length === 1 || PRIVATE_SUFFIXES.has(labels.at(-1)!) ? NOT_PUBLIC : undefined
 }
 
-/** Addresses have to be spelled as everybody reads them: `127.1`, `0x7f000001` and fullwidth digits are other spellings. */
+/**
+ * Requires the usual spelling of an address. `127.1`, `0x7f000001` and fullwidth digits are alternative spellings.
+ */
 function checkSpelling(address: string, text: string): string | undefined {
   const written = SHAPE.exec(text)?.[1] ?? ''
   const plain = isIP(address) === 6 || written === address || written.startsWith(`${address}:`)
-  return plain ? undefined : `must spell its address plainly, as ${address}`
+  return plain ? undefined : `must write its IP address as ${address}`
 }
 
 function checkKnown(address: string, allow: Networks): string | undefined {
@@ -109,8 +119,9 @@ function checkKnown(address: string, allow: Networks): string | undefined {
 }
 
 /**
- * Checks what a URL says itself: syntax, scheme, port, name, address. Pure, and strict about whatever two parsers
- * might read differently. Names have still to be resolved, and each address checked (`checkAddress`).
+ *
+ * Checks a URL without DNS: syntax, scheme, port, host name and IP address. Rejects everything that two parsers might
+ * read differently. The caller must still resolve the name, and check each address (`checkAddress`).
  */
 export function checkUrl(text: string, policy: UrlPolicy): CheckedUrl {
   const malformed = checkText(text)

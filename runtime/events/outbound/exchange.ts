@@ -1,8 +1,8 @@
 /**
  * One request to one checked address, and its response. `node:http` writes the request and parses the response.
  *
- * undici was measured in its place: it delivered 0.5 to 1.0 times what graphile-worker does, `node:http` 0.7 to 1.15 times
- * (`npm run bench:webhooks -- --only throughput`), and it fails a request on a `100 Continue` that the request did not ask for.
+ * undici was measured as an alternative: it delivered 0.5 to 1.0 times what graphile-worker does, `node:http` 0.7 to 1.15 times
+ * (`npm run bench:webhooks -- --only throughput`). It also fails a request on an unrequested `100 Continue`.
  */
 import http from 'node:http'
 import type { RequestOptions } from 'node:https'
@@ -12,26 +12,28 @@ import { type FailureReason, failureOf, NOT_HTTP, type Phase, timeoutIn } from '
 /** Bytes of a response body that are read. The status counts even if the body is longer. */
 const MAX_BODY_BYTES = 65_536
 
-/** Bytes of a response on the wire. Limits what no other limit covers, such as the extensions of many chunks. */
+/** Bytes of a response on the wire. Bounds parts that no other limit covers, such as extensions of many chunks. */
 const MAX_WIRE_BYTES = 524_288
 
-/** Of one header block, or of all trailers. */
+/** Bytes of one header block, or of all trailers. */
 const MAX_HEADER_BYTES = 16_384
 
 /** Interim responses (RFC 9110 §15.2) that are skipped. */
 const MAX_INTERIM = 16
 
-const TOO_MANY_INTERIM: FailureReason = { kind: 'response', error: 'interim answers came without end' }
+const TOO_MANY_INTERIM: FailureReason = {
+  kind: 'response',
+  error: 'the server sent too many interim responses',
+}
 const NOT_A_RESPONSE: FailureReason = {
   kind: 'response',
-  error: 'what came back is no answer to this request',
+  error: 'the server switched protocols instead of sending a response',
 }
 
 export interface ExchangeResponse {
   readonly status: number
   /** The first 4 KiB as text. Invalid UTF-8 and NUL are U+FFFD. */
   readonly body: string
-  /** `Retry-After` and `Cache-Control`, if the response has them. */
   readonly retryAfter?: string
   readonly cacheControl?: string
 }
@@ -55,9 +57,11 @@ export interface ExchangeOptions extends RequestOptions {
 }
 
 /**
- * Sends one request and reads its response: to its end, or up to the limit. Closes the connection unless the response is complete.
  *
- * @param deadline ends the request with a timeout
+ * Sends one request, and reads its response to its end or up to the limit. Closes the connection unless the response
+ * is complete.
+ *
+ * @param deadline when it aborts, the request fails with a timeout.
  */
 export function exchange(
   options: ExchangeOptions,
@@ -146,11 +150,11 @@ export function exchange(
 /** Bytes of a response body that are kept to be shown. */
 const SHOWN_BYTES = 4096
 
-/** PostgreSQL's text cannot hold it. */
+/** PostgreSQL's `text` type cannot hold NUL. */
 const NUL = '\0'
 const REPLACEMENT = '\uFFFD'
 
-/** The first 4 KiB of the body as text. A character that the cut goes through is left out. */
+/** Returns the first 4 KiB of the body as text, without a character that the cut would split. */
 function responseText(chunks: readonly Buffer[]): string {
   const [first, ...others] = chunks
   if (!first) return ''

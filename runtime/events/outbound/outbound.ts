@@ -1,4 +1,7 @@
-/** The only way out to URLs that tenants or settings give: checks the URL and every address of its host, then sends one request. */
+/**
+ * Sends requests to URLs that tenants or settings give. Checks the URL and every address of its host before each
+ * request.
+ */
 import type { Environment } from '../../platform/environment.ts'
 import { type Networks, parseNetworks } from '../../platform/networks.ts'
 import type { Settings } from '../../platform/settings.ts'
@@ -9,18 +12,19 @@ import { type ExchangeFailure, type ExchangeResponse, exchange } from './exchang
 import type { FailureReason } from './failures.ts'
 import { createResolver, Unresolved } from './resolver.ts'
 
-/** One POST to one endpoint. */
 export interface OutboundPost {
   /** As the tenant wrote it. It is checked again before each request. */
   readonly url: string
-  /** Besides `Host`, `Content-Length`, `User-Agent`, `Accept-Encoding` and `Connection`, which are set here. */
+  /**
+   * Headers in addition to `Host`, `Content-Length`, `User-Agent`, `Accept-Encoding` and `Connection`, which are set
+   * here.
+   */
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
-  /** Stops the request without a result: the promise rejects with the reason of the signal. */
+  /** Cancels the request. The promise then rejects with the reason of the signal. */
   readonly signal?: AbortSignal
 }
 
-/** One request to one server. */
 export interface OutboundRequest extends OutboundPost {
   /** A GET must have an empty body. */
   readonly method: 'GET' | 'POST' | 'PATCH'
@@ -31,19 +35,20 @@ export interface OutboundResponse extends ExchangeResponse {
   readonly durationMs: number
 }
 
-/** No response, and why, in words for the tenant. */
+/** A request that got no response, and why, in words for the tenant. */
 export interface OutboundFailure extends FailureReason {
   readonly durationMs: number
 }
 
-/** `'error' in result` tells a failure from a response. */
+/** The result of a request: if it has an `error`, it is a failure. */
 export type OutboundResult = OutboundResponse | OutboundFailure
 
-/** The way out to URLs that tenants give. */
+/** Sends requests to URLs that tenants give. */
 export interface Outbound {
   /**
-   * Checks a URL at its registration: syntax, scheme, port, name and all addresses that name servers give within 1.5 s.
-   * Undefined if the URL is acceptable, otherwise what is wrong, as prose for `details[].issue`.
+   *
+   * Checks a URL at its registration: syntax, scheme, port, name, and all addresses that DNS returns within 1.5 s.
+   * Resolves with undefined if the URL is acceptable, otherwise with the fault, as text for `details[].issue`.
    */
   check(url: string): Promise<string | undefined>
   /** Sends one POST within the total deadline. Rejects only if the caller's signal aborts, or with a TypeError for an invalid header. */
@@ -52,7 +57,7 @@ export interface Outbound {
   close(): void
 }
 
-/** The way out to servers that settings name: wallets, the bank, the signer. */
+/** Sends requests to servers that settings name: wallets, the bank, the signer. */
 export interface PeerOutbound {
   /** Sends one request within the total deadline. Rejects as `post` does. */
   send(request: OutboundRequest): Promise<OutboundResult>
@@ -71,23 +76,22 @@ export interface OutboundOptions {
   readonly ca?: string
   /** Milliseconds for the whole request, from DNS to the last byte of the response. */
   readonly deadlineMs?: number
-  /** Value of the `User-Agent` header. */
   readonly userAgent?: string
 }
 
 /** From DNS to the last byte of the response. */
 const DEADLINE_MS = 10_000
 
-/** Milliseconds that a registration waits for name servers. Each request checks the addresses again. */
+/** Milliseconds that a registration waits for DNS. Each request checks the addresses again. */
 const CHECK_MS = 1500
 
-/** Addresses of one name that are tried, and milliseconds that each but the last has to accept a connection. */
+/** Maximum number of addresses tried for one name, and milliseconds to connect to each except the last. */
 const MAX_ADDRESSES = 4
 const CONNECT_MS = 2500
 
 const USER_AGENT = 'svc-webhooks/1'
 
-/** Headers as they go on the wire: names and values in turn. */
+/** Returns the headers as sent: names and values alternate. */
 function headersOf({ method, headers, body }: OutboundRequest, host: string, userAgent: string): string[] {
   const all = ['Host', host, 'User-Agent', userAgent, 'Accept-Encoding', 'identity']
   for (const name in headers) all.push(name, headers[name]!)
@@ -97,7 +101,7 @@ function headersOf({ method, headers, body }: OutboundRequest, host: string, use
   return all
 }
 
-/** Checked URLs that are remembered. The text of a URL alone decides, so its result never changes. */
+/** Cached results of URL checks. A result depends only on the text of the URL, so it never changes. */
 const MAX_URLS = 1000
 
 function rememberUrls(policy: UrlPolicy): (url: string) => CheckedUrl {
@@ -130,7 +134,7 @@ async function withDeadline<T>(
   }
 }
 
-/** The promise's value; undefined if the deadline passes first. */
+/** Resolves with the promise's value, or with undefined if the deadline passes first. */
 function beforeDeadline<T>(promise: Promise<T>, deadline: AbortSignal): Promise<T | undefined> {
   return new Promise((resolve, reject) => {
     deadline.addEventListener('abort', () => resolve(undefined))
@@ -139,9 +143,10 @@ function beforeDeadline<T>(promise: Promise<T>, deadline: AbortSignal): Promise<
 }
 
 /**
- * Opens the way out. The host of a URL is checked at registration, and again for each request: every address that the name
- * servers then give must be allowed, and one of exactly these addresses is dialed. So no DNS response, no redirect and no kept
- * connection leads to an address that is not public.
+ *
+ * Creates the client for outbound requests. The host of a URL is checked at registration, and again for each request:
+ * every address that DNS then returns must be allowed, and one of exactly these addresses is dialed. So no DNS
+ * response, redirect or reused connection can lead to an address that is not public.
  */
 export function createOutbound(options: OutboundOptions): Outbound & PeerOutbound {
   const {
@@ -156,7 +161,7 @@ export function createOutbound(options: OutboundOptions): Outbound & PeerOutboun
   const resolver = createResolver(dnsServers)
   const agents = createAgents(ca)
 
-  /** All addresses of the destination, or why none may be dialled. */
+  /** Returns all addresses of the destination, or why none may be dialed. */
   const locate = async (
     { name, address }: Destination,
     deadline: AbortSignal,
@@ -232,7 +237,7 @@ export function createOutbound(options: OutboundOptions): Outbound & PeerOutboun
   }
 }
 
-/** The way out of each environment. Only the sandbox may send over plain HTTP and to the allowed private networks. */
+/** Creates the client of each environment. Only the sandbox may use plain HTTP and the allowed private networks. */
 export function openOutbound({
   webhookAllow,
   dnsServers,

@@ -1,53 +1,57 @@
 import dns from 'node:dns/promises'
 
-/** The name has no address, or none can be had now. The message is for the tenant. */
+/** The name has no address, or it cannot be resolved now. The message is for the tenant. */
 export class Unresolved extends Error {
   override name = 'Unresolved'
 }
 
-/** Asks name servers, never the machine's own files. */
+/** Resolves names through DNS servers, never through the machine's hosts file. */
 export interface Resolver {
-  /** All addresses of the name, those of IPv4 first. Rejects with `Unresolved`, after 5 s at the latest. */
+  /** Returns all addresses of the name, IPv4 first. Rejects with `Unresolved`, after at most 5 s. */
   resolve(name: string): Promise<readonly string[]>
-  /** Ends all lookups under way. */
+  /** Cancels all lookups in progress. */
   close(): void
 }
 
-/** Milliseconds until one name server is given up, and how often all of them are asked. */
+/** Milliseconds before trying the next name server, and the number of rounds over all of them. */
 const SERVER_TIMEOUT_MS = 1500
 const TRIES = 2
 
-/** Whatever number of name servers the machine has. */
+/** Time limit of a whole lookup, for any number of name servers. */
 const LOOKUP_TIMEOUT_MS = 5000
 
 const PROSE: Readonly<Record<string, string>> = {
   ENOTFOUND: 'the host name does not exist',
   ENODATA: 'the host name has no address',
   EBADNAME: 'the host name is not valid',
-  ETIMEOUT: 'the name servers did not answer in time',
+  ETIMEOUT: 'the name servers did not respond in time',
 }
 
-/** The name exists without an address of this family, or not at all: an answer, not a failure. */
+/** Errors that mean that the name has no address of this family. They are answers, not failures. */
 const EMPTY = new Set(['ENODATA', 'ENOTFOUND'])
 
 function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : ''
 }
 
-/** What both families came to. One that failed while the other has addresses does not count: nothing of it is dialled. */
+/**
+ * Combines the answers for IPv4 and IPv6. If one family fails and the other has addresses, the failure does not
+ * matter.
+ */
 function combine(answers: readonly PromiseSettledResult<string[]>[]): readonly string[] {
   const addresses = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []))
   if (addresses.length > 0) return addresses
   const codes = answers.flatMap((answer) => (answer.status === 'rejected' ? [codeOf(answer.reason)] : []))
   const code = codes.find((each) => !EMPTY.has(each)) ?? codes[0] ?? 'ENODATA'
-  throw new Unresolved(PROSE[code] ?? 'the name servers could not answer')
+  throw new Unresolved(PROSE[code] ?? 'the host name could not be resolved')
 }
 
 /**
- * A resolver over c-ares, whose lookups take no thread of the process. Nothing is kept: who asks while the same name is being looked
- * up shares that lookup, later ones ask again.
  *
- * @param servers as `address` or `address:port`, instead of the machine’s own; none: those
+ * Creates a resolver over c-ares, whose lookups do not occupy a thread of the process. Results are not cached, but
+ * concurrent lookups of one name share a query.
+ *
+ * @param servers as `address` or `address:port`. Default: the name servers of the machine.
  */
 export function createResolver(servers?: readonly string[]): Resolver {
   const ares = new dns.Resolver({ timeout: SERVER_TIMEOUT_MS, tries: TRIES, maxTimeout: SERVER_TIMEOUT_MS })

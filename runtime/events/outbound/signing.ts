@@ -1,27 +1,29 @@
-/** Signatures of what is sent to tenants, and the secrets that sign it. */
+/** Signing secrets, and signatures of requests to tenants. */
 import { createHmac, randomBytes } from 'node:crypto'
 import type { Seals } from '../../platform/secrets.ts'
 
-/** How long a secret signs after its rotation, in milliseconds of service time. */
+/** Milliseconds (service time) that a secret still signs after its rotation. */
 export const RETIRED_FOR = 24 * 3_600_000
 
 /** A secret from before a rotation. */
 export interface RetiredSecret {
-  /** Base64. */
+  /** The sealed secret, in Base64. */
   readonly sealed: string
-  /** Until when it signs: service time, milliseconds since the epoch. */
+  /** When it stops signing: service time, milliseconds since the epoch. */
   readonly until: number
 }
 
-/** A new secret, as its tenant sees it once. */
+/** Creates a secret. The tenant sees it once. */
 export function makeSigningSecret(): string {
   return `whsec_${randomBytes(32).toString('base64url')}`
 }
 
 /**
- * The secrets that sign now: the current one, and the one before it for a while.
  *
- * @param context of `secretContext`. @param now service time.
+ * Returns the secrets that sign now: the current one and, for 24 hours after a rotation, the previous one.
+ *
+ * @param context of `secretContext`.
+ * @param now service time, milliseconds since the epoch.
  */
 export function openSecrets(
   seals: Pick<Seals, 'unseal'>,
@@ -29,7 +31,7 @@ export function openSecrets(
   stored: { readonly secret: Buffer; readonly retired_secrets: readonly RetiredSecret[] },
   now: number,
 ): string[] {
-  // Rows of earlier versions hold every secret of 24 hours, the newest first.
+  // Rows that an earlier release wrote hold every secret of the last 24 hours, newest first.
   const retired = stored.retired_secrets.slice(0, 1).filter(({ until }) => until > now)
   return [stored.secret, ...retired.map(({ sealed }) => Buffer.from(sealed, 'base64'))].map((sealed) =>
     seals.unseal(sealed, context),
@@ -37,10 +39,11 @@ export function openSecrets(
 }
 
 /**
- * The value of `Service-Signature`: `t=<unix seconds>,v1=<hex HMAC-SHA256 of "t.body">`, one `v1` for each secret that
- * signs, so that receivers with the old or the new one accept it.
  *
- * @param seconds real time of the attempt; receivers reject what differs by more than 300 s from theirs.
+ * Returns the value of `Service-Signature`: `t=<unix seconds>,v1=<hex HMAC-SHA256 of "t.body">`. It has one `v1` for
+ * each secret that signs, so that receivers can verify it with the old or the new secret.
+ *
+ * @param seconds real time of the attempt. Receivers reject a time that differs from theirs by more than 300 s.
  */
 export function signBody(secrets: readonly string[], body: string, seconds: number): string {
   const signatures = secrets.map((secret) => {

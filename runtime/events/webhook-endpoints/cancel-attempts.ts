@@ -2,9 +2,10 @@ import type { Database } from '../../database/database.ts'
 import { inSteps, sendSteps } from '../../database/steps.ts'
 import { toTimestamp } from '../../database/types.ts'
 
-// $1 tenant, $2 endpoint, $3 now, service time, $4 machine time. An attempt under a lease is being sent and is left alone. The first
-// step locks the others, the second writes those that are only in the queue so far, and the third cancels them. The order by lease
-// leads to webhook_ready_by_lane, the array of keys to webhook_ready_pkey, even if the planner takes the tables for small ones.
+// $1 tenant, $2 endpoint, $3 now (service time), $4 machine time. Attempts under a valid lease are being sent and are
+// left alone. Step 1 locks the others, step 2 writes those that exist only in the queue, and step 3 cancels them.
+// Ordering by lease selects webhook_ready_by_lane, and the array of keys selects webhook_ready_pkey, even if the
+// planner believes that the tables are small.
 const CANCEL = inSteps(
   'webhook_attempts_cancel',
   `SELECT attempt_id FROM webhook_ready
@@ -38,10 +39,12 @@ const CANCEL = inSteps(
 )
 
 /**
- * Cancels what is pending at an endpoint that is being disabled, but for what is being sent or was asked for by hand. The caller
- * owns the transaction.
  *
- * @param now service time. @param machine machine time, by which leases are checked.
+ * Cancels the pending attempts of an endpoint that is being disabled, except attempts that are being sent and manual
+ * retries. Must run in the transaction that disables the endpoint.
+ *
+ * @param now service time, milliseconds since the epoch.
+ * @param machine machine time in milliseconds since the epoch, by which leases are checked.
  */
 export function cancelAttempts(
   db: Database,

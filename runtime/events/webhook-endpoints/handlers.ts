@@ -25,7 +25,7 @@ import {
 
 type Schemas = components['schemas']
 
-/** Of an environment: each event makes as many attempts as there are endpoints. */
+/** Endpoints in one environment. Bounds the attempts that one event can cause. */
 export const MAX_ENDPOINTS = 100
 
 export const webhookEndpointsHandlers = {
@@ -88,7 +88,7 @@ export const webhookEndpointsHandlers = {
     const rotated: EndpointRow = {
       ...row,
       secret: sealed,
-      // One only: each that signs costs every delivery a signature, and every claim its bytes.
+      // Only one: each secret adds a signature to every delivery and its bytes to every claim.
       retired_secrets: [replaced],
       updated: now,
     }
@@ -105,12 +105,12 @@ export const webhookEndpointsHandlers = {
       data: { webhook_endpoint: showEndpoint(row) },
       recipients: { only: row.id },
     })
-    if (!event) throw new Error('the tenant’s version has no test event')
+    if (!event) throw new Error('the version of the tenant has no event type webhook_endpoint.test')
     return { status: 201, body: JSON.parse(event.body) as Schemas['Event'] }
   },
 } satisfies WebhookEndpointsHandlers<Context>
 
-/** Writes a new endpoint of content that was checked, with a secret of its own. */
+/** Writes a new endpoint, whose content was validated, and gives it a secret. */
 export async function addEndpoint(
   { caller, request: { now }, db, endpointSecrets }: Context,
   content: Pick<EndpointRow, 'url' | 'description' | 'enabled_events' | 'metadata'>,
@@ -141,13 +141,16 @@ function checkUrl(blocked: string | undefined): Detail[] {
   return blocked === undefined ? [] : [{ field: 'url', issue: blocked }]
 }
 
-/** Which types there are is checked with the body; what remains is that `*` means all of them. */
+/** Body validation checks the types. This checks that `*` is the only entry if it is present. */
 function checkTypes(types: readonly string[]): Detail[] {
   if (!types.includes('*') || types.length === 1) return []
-  return [{ field: 'enabled_events', issue: 'must hold * alone, or types without it' }]
+  return [{ field: 'enabled_events', issue: 'must contain either only * or only event types' }]
 }
 
-/** RFC 7396. A version replaces only those types that it knows; what newer ones have set stays. */
+/**
+ * Applies a merge patch (RFC 7396). Keeps subscribed types that the caller's version lacks, because it cannot have
+ * meant to remove them.
+ */
 function patch(row: EndpointRow, given: Schemas['WebhookEndpointUpdate'], context: Context): EndpointRow {
   const { url, description, enabled_events, metadata, status } = given
   const changed = {
@@ -178,7 +181,7 @@ function replaceTypes(
   return [...new Set([...given, ...unseen])]
 }
 
-/** An endpoint as the newest version shows it, without its secret. */
+/** Returns an endpoint in canonical form, without its secret. */
 export function showEndpoint(row: EndpointRow): Schemas['WebhookEndpoint'] {
   return {
     id: row.id,

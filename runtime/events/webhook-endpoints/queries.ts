@@ -5,7 +5,7 @@ import { inSteps, sendSteps } from '../../database/steps.ts'
 import { toTimestamp } from '../../database/types.ts'
 import type { RetiredSecret } from '../outbound/signing.ts'
 
-/** An endpoint as it is stored, its secrets sealed. Instants in milliseconds since the epoch. */
+/** A stored endpoint with sealed secrets. Instants are in milliseconds since the epoch. */
 export interface EndpointRow {
   readonly id: string
   readonly url: string
@@ -27,14 +27,14 @@ const COLUMNS = `w.id, w.url, w.description, w.enabled_events, w.status, w.disab
 
 const HEAD = 'coalesce((SELECT h.sequence FROM event_heads h WHERE h.tenant_id = $1), 0)'
 
-// Citus looks nothing up while a row is inserted: the row begins with a number that no sequence has.
+// Citus does not allow a subquery in this INSERT, so `planned` starts with a number that no sequence has.
 const UNPLANNED = '-1'
 const OPEN_SENDER = `INSERT INTO webhook_senders AS w (tenant_id, tokens, refilled_at, planned) VALUES ($1, 0, 'epoch', ${UNPLANNED})
          ON CONFLICT (tenant_id)`
 const PLANNED_SO_FAR = `UPDATE webhook_senders SET planned = ${HEAD} WHERE tenant_id = $1 AND planned = ${UNPLANNED}`
 
-// The turn moves, as with every other change of the row: a visit that began before this one ended finds the row by the
-// place that it no longer has, and has to give up.
+// Like every change of the row, this increments `turn`, so that a visit that started earlier skips the tenant: its
+// ctid of the row is outdated.
 const LOCK_SENDER = inSteps(
   'webhook_senders_lock',
   `${OPEN_SENDER} DO UPDATE SET turn = w.turn + 1`,
@@ -46,14 +46,14 @@ const COUNT: Statement = {
   text: 'SELECT count(*) AS count FROM webhook_endpoints w WHERE w.tenant_id = $1',
 }
 
-/** How many endpoints the tenant has at the moment. */
 export async function countEndpoints(db: Database, tenantId: string): Promise<number> {
   return (await db.query<{ count: number }>(COUNT, [tenantId])).rows[0]!.count
 }
 
 /**
- * Counts the tenant's endpoints and keeps others from adding any until the transaction ends. The count is a statement of its
- * own: it sees what was committed while the one before it waited.
+ *
+ * Counts the tenant's endpoints, and prevents concurrent inserts until the transaction ends. The count is a separate
+ * statement, so that it sees what was committed while the lock statement waited.
  */
 export async function lockEndpointCount(db: Database, tenantId: string): Promise<number> {
   const [, count] = await Promise.all([sendSteps(db, LOCK_SENDER, [tenantId]), countEndpoints(db, tenantId)])
@@ -72,8 +72,9 @@ const INSERT = inSteps(
 )
 
 /**
- * Writes a new endpoint, which gets the events that are emitted from now on; the tenant's first one also opens its bucket, full.
- * The caller owns the transaction.
+ *
+ * Writes a new endpoint, which gets the events emitted from now on. The first endpoint of a tenant also creates the
+ * tenant's bucket, which is full. Must run in a transaction.
  */
 export function insertEndpoint(db: Database, tenantId: string, row: EndpointRow): Promise<unknown> {
   const { id, url, description, enabled_events, status, disabled_reason, secret, metadata } = row
@@ -108,7 +109,7 @@ export async function readEndpoint(
 
 const LOCK: Statement = { name: 'webhook_endpoints_lock', text: `${READ.text} FOR NO KEY UPDATE` }
 
-/** Reads an endpoint and keeps others from changing it until the transaction ends. */
+/** Reads an endpoint, and locks it until the transaction ends. */
 export async function lockEndpoint(
   db: Database,
   tenantId: string,
@@ -125,7 +126,7 @@ const UPDATE: Statement = {
          WHERE tenant_id = $1 AND id = $2`,
 }
 
-/** Writes what may change of an endpoint that `lockEndpoint` holds. */
+/** Writes the mutable columns of an endpoint that `lockEndpoint` holds. */
 export function updateEndpoint(db: Database, tenantId: string, row: EndpointRow): Promise<unknown> {
   return db.query(UPDATE, [
     tenantId,
@@ -144,7 +145,8 @@ export function updateEndpoint(db: Database, tenantId: string, row: EndpointRow)
   ])
 }
 
-// What is being sent at the moment goes on. Attempts that were made stay until their time is over, seen by nobody.
+// An attempt that is being sent continues. Recorded attempts stay until retention removes them, but the API does not
+// show them.
 const DELETE: Statement = {
   name: 'webhook_endpoints_delete',
   text: `WITH waiting AS (DELETE FROM webhook_waiting WHERE tenant_id = $1 AND endpoint_id = $2),
@@ -152,7 +154,7 @@ const DELETE: Statement = {
          DELETE FROM webhook_endpoints WHERE tenant_id = $1 AND id = $2`,
 }
 
-/** Deletes an endpoint and what was still to be sent to it; false when there is none. */
+/** Deletes an endpoint and its pending attempts. Returns false if the endpoint does not exist. */
 export async function deleteEndpoint(db: Database, tenantId: string, id: string): Promise<boolean> {
   return (await db.query(DELETE, [tenantId, id])).count === 1
 }

@@ -1,10 +1,13 @@
-/** Secrets of webhook endpoints, sealed where they are stored. */
+/** Secrets of webhook endpoints. They are stored sealed. */
 import type { EndpointSecrets } from '../../api/handler.ts'
 import type { Environment } from '../../platform/environment.ts'
 import type { Seals } from '../../platform/secrets.ts'
 import { makeSigningSecret } from '../outbound/signing.ts'
 
-/** Sealed for one endpoint, it opens for no other. */
+/**
+ * Returns the sealing context of an endpoint's secret. A secret that is sealed for one endpoint cannot be unsealed
+ * for a different one.
+ */
 export function secretContext(environment: Environment, tenantId: string, endpointId: string): string {
   return `webhook_endpoints.secret ${environment} ${tenantId} ${endpointId}`
 }

@@ -1,15 +1,15 @@
-/** Under which origins callers reach the listeners of a deployment, also those that other processes have. */
+/** Origins under which callers reach the listeners of a deployment, including listeners of other processes. */
 
 import type { Database } from '../../database/database.ts'
 import { type ProcessRole, type Settings, SettingsError } from '../../platform/settings.ts'
 import { type Addresses, type ListenerName, readAddresses, saveAddress } from './queries.ts'
 
-/** Origins of the three listeners, without a slash at the end. */
+/** Origins of the three listeners, without a trailing slash. */
 export type BaseUrls = Readonly<Record<ListenerName, string>>
 
 export const LISTENERS = ['sandbox', 'live', 'console'] as const satisfies readonly ListenerName[]
 
-/** The setting that declares each. */
+/** Environment variable that sets the origin of each listener. */
 export const VARIABLES = {
   sandbox: 'SANDBOX_BASE_URL',
   live: 'LIVE_BASE_URL',
@@ -21,7 +21,7 @@ const ROLE_OF = { sandbox: 'api', live: 'api', console: 'console' } as const sat
   ProcessRole
 >
 
-/** Listeners of other processes whose addresses neither the settings nor the deployment knows. */
+/** Returns the listeners of other processes whose origin is neither in the settings nor in the database. */
 export function missingAddresses(
   roles: ReadonlySet<ProcessRole>,
   settings: Settings['baseUrls'],
@@ -31,11 +31,14 @@ export function missingAddresses(
 }
 
 /**
- * What is set counts, and is kept for all processes; then what another process was told; then where this process itself
- * listens; then where the process that served everything last listened. Throws `SettingsError` for a process that serves
- * a part and does not know the rest: its events and answers would hold links that lead nowhere.
  *
- * @param own origins of the listeners that this process has.
+ * Resolves the origin of each listener. In order of precedence: the setting, which is stored for all processes; a
+ * setting that a different process stored; the address on which this process listens; the address on which a process
+ * with all roles last listened.
+ *
+ * @param own origins of the listeners of this process.
+ * @throws SettingsError if a process with only some roles does not know the other origins: its events and answers
+ * would contain broken links.
  */
 export async function resolveBaseUrls(
   control: Database,
@@ -52,7 +55,7 @@ export async function resolveBaseUrls(
     throw new SettingsError(
       missing.map((name) => ({
         variable: VARIABLES[name],
-        problem: `is not known: a process that serves only ${[...roles].join(' and ')} needs the address under which callers reach the ${name === 'console' ? 'console' : `${name} API`}. Set it once; it is kept in the database for the other processes`,
+        problem: `is not set: a process with only the role ${[...roles].join(' and ')} needs the URL of the ${name === 'console' ? 'dashboard' : `${name} API`}. Set it once; the database stores it for the other processes`,
       })),
     )
   }

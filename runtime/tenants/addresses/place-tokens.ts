@@ -1,13 +1,14 @@
 /**
- * Texts that stand for one thing of one tenant where nobody has a key: they say themselves where it is, so that none is kept and
- * none needs to be looked up, and nobody without the key can make one.
+ *
+ * Tokens for URLs that work without an API key. A token encodes tenant, space and object, with a MAC. So the service
+ * stores no tokens and looks none up, and no token can be forged without the secret.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { readSpace, spaceOf } from '../../database/space.ts'
 import { bytesOf, type IdPrefix, idOf } from '../../platform/ids.ts'
 
 export interface TokenPlace {
-  /** A byte that tells tokens under one key apart. */
+  /** A byte that distinguishes kinds of tokens with the same secret. */
   readonly kind: number
   readonly space: string
   readonly id: string
@@ -17,7 +18,10 @@ const ID_BYTES = 16
 const PLACE_BYTES = 1 + 2 * ID_BYTES
 const MAC_BYTES = 12
 
-/** 60 characters, base64url; up to 66 where the sandbox has been wiped. The same for the same place, always. */
+/**
+ * Writes a token of 60 base64url characters, or up to 66 if the sandbox was wiped. The same place always gives the
+ * same token.
+ */
 export function writePlaceToken(key: string, { kind, space, id }: TokenPlace): string {
   const { tenantId, wipes } = readSpace(space)
   const rest = Buffer.alloc(wipes === 0 ? 0 : 4)
@@ -26,10 +30,10 @@ export function writePlaceToken(key: string, { kind, space, id }: TokenPlace): s
   return Buffer.concat([place, macOf(key, place)]).toString('base64url')
 }
 
-/** Undefined for what was not written with the key. */
+/** Reads a token. Returns undefined unless it was written with the same secret. */
 export function readPlaceToken(key: string, prefix: IdPrefix, token: string): TokenPlace | undefined {
   const bytes = Buffer.from(token, 'base64url')
-  // One spelling each: other texts may decode to the same bytes.
+  // Different texts can decode to the same bytes, so accept only the canonical one.
   if (bytes.length < PLACE_BYTES + MAC_BYTES || bytes.toString('base64url') !== token) return undefined
   const place = bytes.subarray(0, -MAC_BYTES)
   if (!timingSafeEqual(bytes.subarray(-MAC_BYTES), macOf(key, place))) return undefined

@@ -2,16 +2,16 @@ import type { Database, Statement } from '../../database/database.ts'
 
 export type ListenerName = 'sandbox' | 'live' | 'console'
 
-/** Where callers reach a listener of the deployment. */
+/** The origin of a listener of the deployment. */
 export interface ListenerAddress {
   readonly base_url: string
-  /** By a setting of some process, not because one listens there. */
+  /** Whether a setting declares the origin. If not, it is the address on which a process listens. */
   readonly declared: boolean
 }
 
 export type Addresses = Readonly<Partial<Record<ListenerName, ListenerAddress>>>
 
-// Nodes that were told nothing do not write over what another was told.
+// An origin that is not declared does not overwrite a declared one.
 const SAVE: Statement = {
   text: `INSERT INTO control.addresses AS a (listener, base_url, declared) VALUES ($1, $2, $3)
          ON CONFLICT (listener) DO UPDATE SET base_url = excluded.base_url, declared = excluded.declared

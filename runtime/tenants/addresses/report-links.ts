@@ -1,4 +1,4 @@
-/** Addresses of a report's files: whoever has one can download the file until the report expires. */
+/** Links to report files. They need no key: anyone with the link can download the file until the report expires. */
 import type { Environment } from '../../platform/environment.ts'
 import { deriveSecret } from '../../platform/secrets.ts'
 import { readPlaceToken, writePlaceToken } from './place-tokens.ts'
@@ -7,7 +7,7 @@ const FORMATS = ['csv', 'json'] as const
 
 export type ReportFormat = (typeof FORMATS)[number]
 
-/** Which file. */
+/** Identifies a file. */
 export interface FilePlace {
   readonly space: string
   readonly reportId: string
@@ -15,9 +15,9 @@ export interface FilePlace {
 }
 
 export interface ReportLinks {
-  /** `https://api.example.com/reports/…` */
+  /** Returns the URL, such as `https://api.example.com/reports/…`. */
   address(place: FilePlace): string
-  /** The file of the last part of an address; undefined for what this deployment has not written. */
+  /** Reads the last path segment of a URL. Returns undefined unless this deployment wrote it. */
   read(token: string): FilePlace | undefined
 }
 

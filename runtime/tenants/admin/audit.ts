@@ -5,26 +5,29 @@ import { type AuditRow, readAuditChain, readAuditHead } from '../audit/queries.t
 import { ControlError, type Operator } from './change.ts'
 import { requireTenant } from './tenants.ts'
 
-/** Entries read at once. */
 const BATCH = 1000
 
 export interface VerifiedChain {
   readonly tenant_id: string
   readonly environment: Environment
   readonly entries: number
-  /** So many of them were looked at, up to the last. */
+  /** Number of entries that were checked, up to the last one. */
   readonly checked: number
-  /** Hash of the last entry: kept elsewhere, it shows later that nothing before it was taken away. Null: no entry. */
+  /**
+   * Hash of the last entry; null if there are no entries. An operator who stores it elsewhere can detect later that
+   * entries were removed.
+   */
   readonly head: string | null
 }
 
 /**
- * Checks the audit log of a tenant's environment: that numbers have no gap, that every entry fits its hash and follows on
- * the one before, and that the chain ends where its end was noted. Entries that come meanwhile are left for the next time.
  *
- * @param newest so many entries alone are looked at; absent: all.
- * @param contains a head that was seen before and must still be among them.
- * Throws `broken` naming the first entry that does not fit.
+ * Verifies the audit log of a tenant in one environment: numbers have no gaps, every entry matches its hash and links
+ * to the previous entry, and the chain ends at its recorded head. Ignores entries that are written during the check.
+ *
+ * @param newest number of entries to check, from the end. Default: all.
+ * @param contains hash of an earlier head, which must still be in the log.
+ * @throws ControlError `broken`, which names the first entry that does not match.
  */
 export async function verifyAudit(
   operator: Operator,
@@ -49,15 +52,15 @@ export async function verifyAudit(
     last = row
   }
   if (last?.sequence !== end?.sequence) {
-    throw broken(`it ends with entry ${last?.sequence ?? 0}, its end was noted as ${end?.sequence ?? 0}`)
+    throw broken(`the last entry is ${last?.sequence ?? 0}, but the recorded head is ${end?.sequence ?? 0}`)
   }
-  if (last?.hash !== end?.hash) throw broken(`the hash of its last entry is not the one that was noted`)
-  if (!isFound) throw broken(`it does not contain ${contains}`)
+  if (last?.hash !== end?.hash) throw broken('the hash of the last entry differs from the recorded head')
+  if (!isFound) throw broken(`no entry has the hash ${contains}`)
   const entries = last?.sequence ?? 0
   return { tenant_id: tenantId, environment, entries, checked: entries - before, head: last?.hash ?? null }
 }
 
-/** An entry that another follows on. Its hash is undefined where it was not looked at. */
+/** A link of the chain. The hash is undefined if the entry was not read. */
 interface AuditLink {
   readonly sequence: number
   readonly hash: string | undefined
@@ -80,9 +83,9 @@ async function* readRows(
 
 function faultOf(row: AuditRow, before: AuditLink | undefined): string | undefined {
   const expected = (before?.sequence ?? 0) + 1
-  if (row.sequence !== expected) return `comes where entry ${expected} is missing`
+  if (row.sequence !== expected) return `follows a gap: entry ${expected} is missing`
   const isKnown = before === undefined || before.hash !== undefined
-  if (isKnown && row.previous_hash !== (before?.hash ?? null)) return 'does not follow on the entry before it'
+  if (isKnown && row.previous_hash !== (before?.hash ?? null)) return 'does not link to the previous entry'
   const hash = entryHash(
     {
       id: row.id,
@@ -99,7 +102,7 @@ function faultOf(row: AuditRow, before: AuditLink | undefined): string | undefin
     },
     row.previous_hash,
   )
-  return hash === row.hash ? undefined : 'does not fit its hash: it was changed'
+  return hash === row.hash ? undefined : 'does not match its hash, so it was changed'
 }
 
 function broken(what: string): ControlError {

@@ -6,17 +6,16 @@ import { newId } from '../../platform/ids.ts'
 import { appendAuditIn } from '../audit/queries.ts'
 import type { Clock } from '../clock/clock.ts'
 
-/** What the operator's actions work with. */
 export interface Operator {
   /** The owner's pool. */
   readonly control: Pool
   readonly clock: Clock
   readonly pepper: string
-  /** The member who does it on a page; absent: whoever operates the service. */
+  /** The member who acts through the dashboard; absent for the operator of the service. */
   readonly member?: { readonly id: string; readonly ip: string } | undefined
 }
 
-/** An action that cannot be done as asked; the message says what is wrong and, where it helps, what to do. */
+/** An action that cannot be performed. The message says what is wrong and, if useful, what to do next. */
 export class ControlError extends Error {
   override name = 'ControlError'
   readonly kind: 'not_found' | 'invalid' | 'conflict' | 'refused' | 'broken'
@@ -27,20 +26,21 @@ export class ControlError extends Error {
   }
 }
 
-/** What the operator did to a tenant, as its audit log tells it. */
+/** An operator's change to a tenant, for its audit log. */
 export interface OperatorNote {
   readonly tenantId: string
-  /** Absent: it concerns the account, and the logs of both environments tell of it. */
+  /** Absent if the change concerns the account. Both environments' logs then get an entry. */
   readonly environment?: Environment
-  /** The resource and what was done to it: `key.revoked`. */
+  /** The resource and the action, such as `key.revoked`. */
   readonly action: string
   readonly targetId: string
 }
 
 /**
- * Runs a change of the control schema in one transaction and makes every node drop what it has cached of it.
  *
- * @param work calls `note` for what the audit logs are to tell.
+ * Changes the control schema in one transaction, and makes every node drop its cached copy.
+ *
+ * @param work calls `note` for each change that audit logs must record.
  */
 export function change<T>(
   operator: Operator,
@@ -56,8 +56,8 @@ export function change<T>(
 }
 
 /**
- * Writes a note into the audit logs, each environment's entry by its own clock. What locks the revision too locks it before:
- * so do requests that change the account.
+ * Writes a note into the audit logs, each entry with the time of its environment's clock. A transaction that also
+ * locks the control revision must do that first, as requests that change the account do.
  */
 export async function writeNote(
   tx: Database,
@@ -83,7 +83,7 @@ export async function writeNote(
   }
 }
 
-/** ISO 8601, UTC, milliseconds, as in the API. */
+/** Formats milliseconds as ISO 8601 in UTC with milliseconds, as in the API. */
 export function isoTime(ms: number): string
 export function isoTime(ms: number | null): string | null
 export function isoTime(ms: number | null): string | null {

@@ -11,7 +11,7 @@ import { requireTenant } from './tenants.ts'
 export const SCOPES = ['read', 'write', 'admin'] as const
 export type Scope = (typeof SCOPES)[number]
 
-/** How long a key goes on working after it was marked pending revocation. */
+/** Milliseconds that a key still works after it is marked pending revocation. */
 export const RETIREMENT_MS = 24 * 60 * 60 * 1000
 
 const INSERT_KEY: Statement = {
@@ -51,7 +51,7 @@ interface KeyRow {
   readonly revoked_at: number | null
 }
 
-/** A key as it is told when it is made: the only time that its secret is seen. */
+/** A new key, with its secret, which is shown only once. */
 export interface CreatedKey {
   readonly id: string
   readonly tenant_id: string
@@ -74,11 +74,10 @@ export interface NewKey {
   readonly memberId: string | null
   readonly allowedIps: readonly string[]
   readonly replacesId: string | null
-  /** Absent: a new one. */
+  /** Absent: generated. */
   readonly id?: string | undefined
 }
 
-/** Adds a key inside the caller's transaction. */
 export async function insertKey(tx: Database, pepper: string, key: NewKey, now: number): Promise<CreatedKey> {
   const id = key.id ?? newId('key', now)
   const secret = makeKey(key.kind, key.environment)
@@ -109,18 +108,24 @@ export async function insertKey(tx: Database, pepper: string, key: NewKey, now: 
   }
 }
 
-/** Addresses and networks in one spelling each; IPv4 in IPv6's clothes becomes IPv4. Throws `invalid` naming the bad ones. */
+/**
+ * Normalizes addresses and networks. An IPv4 address in IPv6 form becomes IPv4. @throws ControlError `invalid` with
+ * the invalid ones.
+ */
 export function readNetworks(texts: readonly string[]): readonly string[] {
   const bad = texts.filter((text) => !isNetwork(text))
   if (bad.length > 0) {
-    throw new ControlError('invalid', `no IP address or network (10.0.0.0/8, 2001:db8::1): ${bad.join(', ')}`)
+    throw new ControlError(
+      'invalid',
+      `not an IP address or network: ${bad.join(', ')}; expected a form such as 10.0.0.0/8 or 2001:db8::1`,
+    )
   }
   return [...new Set(texts.map((text) => (text.includes('/') ? text : ipaddr.process(text).toString())))]
 }
 
-/** ipaddr.js also reads `127.1`, `10/8` and `0x7f.1`, which nobody means in an allowlist. */
+/** Rejects `127.1`, `10/8` and `0x7f.1`, which ipaddr.js accepts and which are most likely mistakes. */
 function isNetwork(text: string): boolean {
-  if (text.includes('%')) return false // a zone means something on one machine only
+  if (text.includes('%')) return false // an IPv6 zone has a meaning on one machine only
   if (text.includes('/')) return ipaddr.IPv4.isValidCIDRFourPartDecimal(text) || ipaddr.IPv6.isValidCIDR(text)
   return ipaddr.IPv4.isValidFourPartDecimal(text) || ipaddr.IPv6.isValid(text)
 }
@@ -131,17 +136,17 @@ export interface KeyInput {
   readonly kind?: KeyKind
   readonly scope?: Scope
   readonly allowIps?: readonly string[]
-  /** Whom it belongs to; absent: the tenant's first owner. */
+  /** Owner of the key. Default: the tenant's first owner. */
   readonly memberId?: string
-  /** An identifier that one request alone makes, so that it makes one key however often it comes. */
+  /** Identifier of the key, unique to the request. A repeated request then creates no second key. */
   readonly id?: string
 }
 
-/** Makes a key. Throws `conflict` when the one with the given identifier was made already. */
+/** Creates a key. @throws ControlError `conflict` if a key with the given identifier already exists. */
 export async function createKey(operator: Operator, input: KeyInput): Promise<CreatedKey> {
   const kind = input.kind ?? 'secret'
   if (kind === 'publishable' && input.scope !== undefined) {
-    throw new ControlError('invalid', 'a publishable key has no scope: what it may do is fixed')
+    throw new ControlError('invalid', 'a publishable key has no scope, because its permissions are fixed')
   }
   const allowedIps = readNetworks(input.allowIps ?? [])
   const now = operator.clock.service(input.environment)
@@ -166,13 +171,17 @@ export async function createKey(operator: Operator, input: KeyInput): Promise<Cr
   })
   return making.catch((error: unknown) => {
     if (codeOf(error) !== UNIQUE_VIOLATION) throw error
-    throw new ControlError('conflict', `the key ${input.id} was made already; its text was shown then`, {
-      cause: error,
-    })
+    throw new ControlError(
+      'conflict',
+      `the key ${input.id} already exists; its secret was shown when it was created`,
+      {
+        cause: error,
+      },
+    )
   })
 }
 
-/** Locks the key's row; whoever changes the key waits. Throws `not_found`. */
+/** Locks a key's row until the end of the transaction. @throws ControlError `not_found`. */
 async function lockKey(tx: Database, id: string): Promise<KeyRow> {
   const located = await tx.query<{ tenant_id: string }>(LOCATE_KEY, [id])
   const tenantId = located.rows[0]?.tenant_id
@@ -181,17 +190,20 @@ async function lockKey(tx: Database, id: string): Promise<KeyRow> {
   if (!key)
     throw new ControlError(
       'not_found',
-      `no key ${id} (an identifier starts with key_; a key's text is not one)`,
+      `there is no key ${id}: expected an identifier that starts with key_, not the secret`,
     )
   return key
 }
 
 function refuseDead(key: KeyRow, now: number): void {
   const dead = key.revoked_at !== null || (key.retired_at !== null && key.retired_at + RETIREMENT_MS <= now)
-  if (dead) throw new ControlError('conflict', `the key ${key.id} is revoked; create a new one`)
+  if (dead) throw new ControlError('conflict', `the key ${key.id} is revoked: create a new key`)
 }
 
-/** Makes a successor with the same rights and marks the key pending revocation. A key has one successor, whoever asks first. */
+/**
+ * Creates a successor with the same rights, and marks the key as pending revocation. A key can have only one
+ * successor.
+ */
 export async function rotateKey(
   operator: Operator,
   id: string,
@@ -218,13 +230,13 @@ export async function rotateKey(
     })
   } catch (error) {
     if (codeOf(error) !== UNIQUE_VIOLATION) throw error
-    throw new ControlError('conflict', `the key ${id} has been rotated already; rotate its successor`, {
+    throw new ControlError('conflict', `the key ${id} was already rotated: rotate its successor`, {
       cause: error,
     })
   }
 }
 
-/** Marks a key pending revocation: it works for 24 hours more. Again: changes nothing. */
+/** Marks a key as pending revocation: it works for 24 more hours. Has no effect if the key is already marked. */
 export async function retireKey(
   operator: Operator,
   id: string,
@@ -240,7 +252,7 @@ export async function retireKey(
   })
 }
 
-/** Revokes a key at once. Again: changes nothing. */
+/** Revokes a key immediately. Has no effect if the key is already revoked. */
 export async function revokeKey(
   operator: Operator,
   id: string,

@@ -5,7 +5,7 @@ import { newId } from '../../platform/ids.ts'
 import { ControlError, change, isoTime, type Operator } from './change.ts'
 import { requireTenant } from './tenants.ts'
 
-/** Buckets that can be lifted: all that count a tenant's own doings. */
+/** Limits that can be lifted: all that apply to a tenant. */
 export const BUCKETS = [
   'read',
   'passes_write',
@@ -31,7 +31,7 @@ export interface LiftInput {
   readonly tenantId: string
   readonly environment: Environment
   readonly bucket: string
-  /** Of the bucket's ordinary limit. */
+  /** Factor by which the default limit is multiplied. */
   readonly factor: number
   readonly hours: number
 }
@@ -48,17 +48,22 @@ export interface CreatedLift {
 
 function check(input: LiftInput): void {
   if (!BUCKETS.some((bucket) => bucket === input.bucket)) {
-    throw new ControlError('invalid', `no bucket ${input.bucket}; buckets are ${BUCKETS.join(', ')}`)
+    throw new ControlError(
+      'invalid',
+      `there is no bucket ${input.bucket}: expected one of ${BUCKETS.join(', ')}`,
+    )
   }
   if (!(input.factor > 0 && input.factor <= LARGEST_FACTOR)) {
-    throw new ControlError('invalid', `a factor is above 0 and at most ${LARGEST_FACTOR}`)
+    throw new ControlError('invalid', `the factor must be greater than 0 and at most ${LARGEST_FACTOR}`)
   }
   if (!(input.hours > 0 && input.hours <= MAX_HOURS)) {
-    throw new ControlError('invalid', `hours are above 0 and at most ${MAX_HOURS}`)
+    throw new ControlError('invalid', `the hours must be greater than 0 and at most ${MAX_HOURS}`)
   }
 }
 
-/** Multiplies one rate limit of a tenant for some hours of real time: limits do not follow the service clock. */
+/**
+ * Multiplies one rate limit of a tenant for a number of hours, in real time: limits do not use the service clock.
+ */
 export async function liftLimit(operator: Operator, input: LiftInput): Promise<CreatedLift> {
   check(input)
   const { tenantId, environment, bucket, factor } = input

@@ -16,7 +16,7 @@ const READ_PIN: Statement = {
   text: 'SELECT version FROM control.pins WHERE tenant_id = $1 AND environment = $2',
 }
 
-/** The version that a tenant's environment is pinned to; null where there is no pin. */
+/** Returns the version that a tenant is pinned to in an environment; null if there is no pin. */
 export async function readPin(
   control: Database,
   tenantId: string,
@@ -36,7 +36,7 @@ export interface Pinned {
   readonly pinned_at: number
 }
 
-/** The same with the time at which it was set. */
+/** Returns the pin with the time at which it was set. */
 export async function readPinned(
   control: Database,
   tenantId: string,
@@ -45,12 +45,13 @@ export async function readPinned(
   return (await control.query<Pinned>(READ_PINNED, [tenantId, environment])).rows[0]
 }
 
-/** How long the sandbox should have been at a version before live is pinned to it. */
+/** Time that the sandbox should use a version before live is pinned to it. */
 export const SOAK_MS = 48 * 3_600_000
 
 /**
- * How long the sandbox has been at a version, in milliseconds, where that is less than it should before live moves on to it from an
- * earlier one; undefined where nothing speaks against it. The way back needs no soak.
+ *
+ * Returns how long, in milliseconds, the sandbox has used a version, if that is less than 48 hours and live would be
+ * upgraded to it. Returns undefined otherwise. A downgrade needs no soak.
  */
 export async function missingSoak(
   { control, clock }: Pick<Operator, 'control' | 'clock'>,
@@ -73,9 +74,11 @@ export interface PinInput {
 }
 
 /**
- * Pins a tenant's environment to a version. A request under way finishes on the version it started with.
  *
- * @param versions all versions there are. Throws `invalid` for one that is not among them or is past its sunset.
+ * Pins a tenant's environment to a version. Requests in progress finish in the version in which they started.
+ *
+ * @param versions all versions.
+ * @throws ControlError `invalid` for an unknown version; `refused` for a version past its sunset.
  */
 export async function setPin(
   operator: Operator,
@@ -87,12 +90,12 @@ export async function setPin(
   const version = versions.find(({ name }) => name === input.version)
   if (!version) {
     const known = versions.map(({ name }) => name).join(', ')
-    throw new ControlError('invalid', `no version ${input.version}; versions are ${known}`)
+    throw new ControlError('invalid', `there is no version ${input.version}: expected one of ${known}`)
   }
   if (version.sunset !== undefined && Date.parse(version.sunset) <= now) {
     throw new ControlError(
       'refused',
-      `version ${version.name} ended at ${version.sunset} and cannot be pinned`,
+      `version ${version.name} is past its sunset (${version.sunset}): pin a newer version`,
     )
   }
   return change(operator, async (tx, note) => {

@@ -1,4 +1,4 @@
-/** What operators look up: tenants, their pins, keys and limits. Nothing here is a secret. */
+/** Operator queries: tenants, their pins, keys and limits. Results contain no secrets. */
 import type { Statement } from '../../database/database.ts'
 import { toTimestamp } from '../../database/types.ts'
 import type { Environment } from '../../platform/environment.ts'
@@ -44,7 +44,7 @@ interface ShownLift {
   readonly expires_at: number
 }
 
-/** Timestamps of a row as ISO texts; the rest as it is. */
+/** Formats the timestamps of a row as ISO 8601. */
 function readable<Row extends object>(row: Row, times: readonly (keyof Row)[]): ShownFields {
   return Object.fromEntries(
     Object.entries(row).map(([name, value]) => [
@@ -57,14 +57,14 @@ function readable<Row extends object>(row: Row, times: readonly (keyof Row)[]): 
 const readableKey = (row: object): ShownFields =>
   readable<Record<string, unknown>>({ ...row }, ['created', 'retired_at', 'revoked_at', 'last_used_at'])
 
-/** Versions that a tenant is pinned to, sandbox first. @throws ControlError `not_found`. */
+/** Lists the versions that a tenant is pinned to, sandbox first. @throws ControlError `not_found`. */
 export async function listPins({ control }: Operator, tenantId: string): Promise<ShownList> {
   await requireTenant(control, tenantId)
   const { rows } = await control.query<{ pinned_at: number }>(PINS, [tenantId])
   return { data: rows.map((row) => readable(row, ['pinned_at'])) }
 }
 
-/** The pin of one environment. @throws ControlError `not_found`. */
+/** Returns the pin of one environment. @throws ControlError `not_found`. */
 export async function showPin(
   operator: Operator,
   tenantId: string,
@@ -73,11 +73,14 @@ export async function showPin(
   const { data } = await listPins(operator, tenantId)
   const pin = data.find((each) => each.environment === environment)
   if (!pin)
-    throw new ControlError('not_found', `${environment} of ${tenantId} has no pin: set one with pin set`)
+    throw new ControlError(
+      'not_found',
+      `${tenantId} has no pin in ${environment}: set one with admin pin set`,
+    )
   return { tenant_id: tenantId, ...pin }
 }
 
-/** Keys of a tenant, the oldest first; revoked ones too. @throws ControlError `not_found`. */
+/** Lists the keys of a tenant, including revoked keys, oldest first. @throws ControlError `not_found`. */
 export async function listKeys(
   { control }: Operator,
   tenantId: string,
@@ -88,13 +91,13 @@ export async function listKeys(
   return { data: rows.map(readableKey) }
 }
 
-/** One key, without its text, which is not stored. @throws ControlError `not_found`. */
+/** Returns one key without its secret, which is not stored. @throws ControlError `not_found`. */
 export async function showKey({ control }: Operator, id: string): Promise<ShownFields> {
   const { rows } = await control.query(KEY, [id])
   if (!rows[0])
     throw new ControlError(
       'not_found',
-      `no key ${id} (an identifier starts with key_; a key's text is not one)`,
+      `there is no key ${id}: expected an identifier that starts with key_, not the secret`,
     )
   return readableKey(rows[0])
 }
@@ -117,7 +120,7 @@ async function readLifts(
 const readableLift = (lift: object): ShownFields =>
   readable<Record<string, unknown>>({ ...lift }, ['created', 'expires_at'])
 
-/** Lifts that are in force. @throws ControlError `not_found`. */
+/** Lists the lifts in force. @throws ControlError `not_found`. */
 export async function listLifts(
   operator: Operator,
   tenantId: string,
@@ -127,21 +130,24 @@ export async function listLifts(
   return { data: (await readLifts(operator, tenantId, { environment })).map(readableLift) }
 }
 
-/** Ordinary limits of what can be lifted, and what they count. */
+/** Default limits that can be lifted, with their units. */
 const ORDINARY: Readonly<Record<(typeof BUCKETS)[number], readonly [limit: number, unit: string]>> = {
-  read: [LIMITS.read, 'requests a minute'],
-  passes_write: [LIMITS.passes_write, 'requests a minute'],
-  passes_count: [LIMITS.passes_count, 'requests a minute'],
-  templates_write: [LIMITS.templates_write, 'requests a minute'],
-  webhooks_write: [LIMITS.webhooks_write, 'requests a minute'],
-  account_write: [LIMITS.account_write, 'requests a minute'],
-  cards_write: [LIMITS.cards_write, 'requests a minute'],
-  settlements_write: [LIMITS.settlements_write, 'requests a minute'],
-  webhooks_outbound: [OUTBOUND_PER_SECOND, 'events a second'],
-  concurrent_connections: [CONCURRENT_REQUESTS, 'requests at once'],
+  read: [LIMITS.read, 'requests per minute'],
+  passes_write: [LIMITS.passes_write, 'requests per minute'],
+  passes_count: [LIMITS.passes_count, 'requests per minute'],
+  templates_write: [LIMITS.templates_write, 'requests per minute'],
+  webhooks_write: [LIMITS.webhooks_write, 'requests per minute'],
+  account_write: [LIMITS.account_write, 'requests per minute'],
+  cards_write: [LIMITS.cards_write, 'requests per minute'],
+  settlements_write: [LIMITS.settlements_write, 'requests per minute'],
+  webhooks_outbound: [OUTBOUND_PER_SECOND, 'events per second'],
+  concurrent_connections: [CONCURRENT_REQUESTS, 'concurrent requests'],
 }
 
-/** One limit of a tenant: the ordinary one, the lifts that are in force, and what they make of it. @throws ControlError `not_found`. */
+/**
+ * Returns one limit of a tenant: the default, the lifts in force, and the resulting limit. @throws ControlError
+ * `not_found`.
+ */
 export async function showLimit(
   operator: Operator,
   tenantId: string,
@@ -170,7 +176,7 @@ export interface TenantDetails extends TenantSummary {
   readonly limit_lifts: readonly ShownFields[]
 }
 
-/** Everything about a tenant that is no secret. @throws ControlError `not_found`. */
+/** Returns everything about a tenant except secrets. @throws ControlError `not_found`. */
 export async function showTenant(operator: Operator, id: string): Promise<TenantDetails> {
   const { control } = operator
   const [tenant, pins, members, keys, lifts] = await Promise.all([

@@ -30,7 +30,7 @@ const VERIFY_TENANT: Statement = {
          RETURNING id, name, plan, verified_at, created`,
 }
 
-/** A member as stored; without credentials a member owns keys but cannot sign in. */
+/** A member to insert. A member without credentials can own keys but cannot sign in. */
 export interface NewMember {
   readonly id: string
   readonly email: string
@@ -43,7 +43,7 @@ export interface NewTenant {
   readonly name: string
   readonly plan: Plan
   readonly verified: boolean
-  /** The version that both environments are pinned to. */
+  /** Version to which both environments are pinned. */
   readonly version: string
 }
 
@@ -67,7 +67,6 @@ function summary(row: TenantRow): TenantSummary {
   return { ...row, verified_at: isoTime(row.verified_at), created: isoTime(row.created) }
 }
 
-/** Adds a member inside the caller's transaction. */
 export async function insertMember(
   tx: Database,
   tenantId: string,
@@ -78,7 +77,7 @@ export async function insertMember(
   await tx.query(INSERT_MEMBER, [tenantId, id, email, role, passwordHash, sealedTotp, toTimestamp(now)])
 }
 
-/** Adds a tenant with its first owner and its pins inside the caller's transaction. */
+/** Inserts a tenant with its first owner and its pins. */
 export async function insertTenant(
   tx: Database,
   id: string,
@@ -95,8 +94,9 @@ export async function insertTenant(
 }
 
 /**
- * Makes a tenant, pinned to the current version in both environments, with a first owner to whom the operator's keys
- * belong and who cannot sign in (`createUser` makes people who can).
+ *
+ * Creates a tenant, pinned to the current version in both environments. Its first owner owns the keys that the
+ * operator creates, and cannot sign in. Use `createUser` to add members who can.
  */
 export async function createTenant(
   operator: Operator,
@@ -106,7 +106,8 @@ export async function createTenant(
   TenantSummary & { readonly owner_id: string; readonly pins: Readonly<Record<Environment, string>> }
 > {
   const name = input.name.trim()
-  if (name === '' || name.length > 200) throw new ControlError('invalid', 'a name has 1 to 200 characters')
+  if (name === '' || name.length > 200)
+    throw new ControlError('invalid', 'the name must have 1 to 200 characters')
   const now = operator.clock.service('live')
   const id = newId('ten', now)
   const owner: NewMember = {
@@ -134,10 +135,11 @@ const LIST_TENANTS: Statement = {
 }
 
 /**
- * A page of tenants in the order in which they were made.
  *
- * @param input `after` is the last identifier of the page before.
- * @returns with `has_more`, whether another page follows.
+ * Returns a page of tenants in order of creation.
+ *
+ * @param input `after` is the last identifier of the previous page.
+ * @returns `has_more`: whether more tenants follow.
  */
 export async function listTenants(
   { control }: Operator,
@@ -148,18 +150,20 @@ export async function listTenants(
 }
 
 export function noTenant(id: string): ControlError {
-  const hint = isId('ten', id) ? '' : ' (an identifier starts with ten_)'
-  return new ControlError('not_found', `no tenant ${id}${hint}`)
+  const hint = isId('ten', id) ? '' : ': expected an identifier that starts with ten_'
+  return new ControlError('not_found', `there is no tenant ${id}${hint}`)
 }
 
-/** Throws `not_found` unless the tenant exists. */
+/** Returns a tenant. @throws ControlError `not_found`. */
 export async function requireTenant(db: Database, id: string): Promise<TenantSummary> {
   const { rows } = await db.query<TenantRow>(FIND_TENANT, [id])
   if (!rows[0]) throw noTenant(id)
   return summary(rows[0])
 }
 
-/** Approves a business, so that it may write cards and settlements in live. Again: changes nothing. */
+/**
+ * Marks a business as verified, so that it may write cards and settlements in live. Has no effect if it already is.
+ */
 export async function verifyTenant(operator: Operator, id: string): Promise<TenantSummary> {
   const at = toTimestamp(operator.clock.service('live'))
   return change(operator, async (tx, note) => {

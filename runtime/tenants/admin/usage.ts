@@ -12,14 +12,14 @@ export interface ShownUsage {
   readonly usage: readonly Omit<UsageLine, 'tenantId'>[]
 }
 
-/** Requests of a tenant by day and bucket: today's and those of the days before, by service time. */
+/** Returns the requests of a tenant by day and bucket, for the last `days` days including today (service time). */
 export async function showUsage(
   operator: Operator,
   input: { readonly tenantId: string; readonly environment: Environment; readonly days: number },
 ): Promise<ShownUsage> {
   const { tenantId, environment, days } = input
   if (!Number.isInteger(days) || days < 1 || days > MAX_DAYS) {
-    throw new ControlError('invalid', `days are a whole number from 1 to ${MAX_DAYS}`)
+    throw new ControlError('invalid', `the number of days must be a whole number from 1 to ${MAX_DAYS}`)
   }
   await requireTenant(operator.control, tenantId)
   const now = operator.clock.service(environment)

@@ -5,10 +5,10 @@ import { writeInstant } from '../../platform/instants.ts'
 
 export type ActorType = 'key' | 'token' | 'member' | 'operator' | 'system'
 
-/** One thing that was done, or tried, before it is linked into its chain. `created` is service time in milliseconds. */
+/** An action or an attempt, before it is linked into the chain. `created` is service time in milliseconds. */
 export interface AuditEntry {
   readonly id: string
-  /** Null: it concerns the account as a whole. */
+  /** Null if it concerns the whole account. */
   readonly environment: Environment | null
   readonly actorType: ActorType
   readonly actorId: string | null
@@ -22,9 +22,11 @@ export interface AuditEntry {
 }
 
 /**
- * What the service did by itself.
  *
- * @param action the resource and what was done to it: `pass.expired`. @param now service time.
+ * Returns an entry for an action of the service itself.
+ *
+ * @param action the resource and the action, such as `pass.expired`.
+ * @param now service time, milliseconds since the epoch.
  */
 export function systemEntry(
   environment: Environment,
@@ -50,8 +52,9 @@ export function systemEntry(
 const quote = (text: string | null): string => JSON.stringify(text)
 
 /**
- * The entry as the API shows it, without its hash, in the canonical form of RFC 8785: the text before and after the
- * value of `previous_hash`. Who reads the log can make the same text of each entry and check every hash.
+ *
+ * Returns the entry as the API shows it, without its hash, in canonical form (RFC 8785): the text before and after
+ * the value of `previous_hash`. A reader of the log can build the same text and verify every hash.
  */
 export function entryText(entry: AuditEntry): readonly [before: string, after: string] {
   const { actorId, actorType, action, created, environment, id, ip, outcome } = entry
@@ -63,7 +66,10 @@ export function entryText(entry: AuditEntry): readonly [before: string, after: s
   ]
 }
 
-/** The hash, hexadecimal SHA-256, of an entry that follows on the one with the given hash; null for the first. */
+/**
+ * Returns the hash of an entry (SHA-256, hexadecimal). @param previousHash hash of the previous entry; null for the
+ * first.
+ */
 export function entryHash(entry: AuditEntry, previousHash: string | null): string {
   const [before, after] = entryText(entry)
   return hash('sha256', `${before}${quote(previousHash)}${after}`, 'hex')

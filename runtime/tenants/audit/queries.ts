@@ -18,7 +18,7 @@ import { toTimestamp } from '../../database/types.ts'
 import type { Environment } from '../../platform/environment.ts'
 import { type AuditEntry, entryText } from './entry.ts'
 
-/** An entry in its place in the chain; hashes in hexadecimal. */
+/** An entry with its position in the chain. Hashes are hexadecimal. */
 export interface AuditRow {
   readonly sequence: number
   readonly id: string
@@ -37,14 +37,17 @@ export interface AuditRow {
 }
 
 /**
- * Takes the end of the tenant's chain, writes the entry after it and makes it the new end. The end stays locked until the
- * transaction is over: this comes last in it. The database hashes, because the caller cannot know the hash of the previous
- * entry; it hashes bytes, because a function on text would depend on the server's encoding.
  *
- * A transaction in a space that was wiped meanwhile would leave rows that no request finds: the number, which must not be
- * null, is null then, and the transaction fails. $15 is null for an entry of the account, which has no space.
+ * Builds the statement that appends an entry to the tenant's chain and moves the head. The head stays locked until
+ * the end of the transaction, so the statement must be the last one. The database computes the hash, because the
+ * caller cannot know the hash of the previous entry. It hashes bytes, because a function on text would depend on the
+ * encoding of the server.
  *
- * @param schema with a dot, where the search_path does not lead to it.
+ * A transaction in a space that was wiped meanwhile would leave rows that no request can find. In that case
+ * `sequence` becomes null, which violates NOT NULL on purpose. $15 is null for an entry of the account, which has no
+ * space.
+ *
+ * @param schema schema name with a dot, if it is not in the search_path.
  */
 function appendingTo(schema: string, name?: string): Statement {
   const moveHead = `INSERT INTO ${schema}audit_heads AS h (tenant_id, sequence, hash, wipes)
@@ -60,7 +63,7 @@ function appendingTo(schema: string, name?: string): Statement {
   return {
     ...(name !== undefined && { name }),
     text: `WITH head AS (${moveHead} RETURNING sequence, hash, previous_hash) ${addEntry('$1')} FROM head h`,
-    // The end that was moved is still locked, and numbers the entry.
+    // The first step has locked the head, so the second one reads the right number.
     steps: inSteps(
       name,
       moveHead,
@@ -76,12 +79,12 @@ const APPEND_IN: Readonly<Record<Environment, Statement>> = {
   live: appendingTo('live.'),
 }
 
-/** Whether it failed because its space was wiped while it was under way. */
+/** Whether an error means that the space was wiped during the transaction. */
 export function isSpaceWiped(error: unknown): boolean {
   return codeOf(error) === NOT_NULL_VIOLATION && tableOf(error) === 'audit_heads'
 }
 
-/** $1 to $15 of each statement that writes an entry. */
+/** Returns the parameters $1 to $15 of each statement that writes an entry. */
 export function entryValues(space: string, entry: AuditEntry): unknown[] {
   const { tenantId, wipes } = readSpace(space)
   return valuesOf(tenantId, entry, wipes)
@@ -106,14 +109,14 @@ function valuesOf(tenantId: string, entry: AuditEntry, wipes: number | null): un
 }
 
 /**
- * Adds an entry to the tenant's chain; belongs into the transaction of what it tells of, at its end. Fails as
- * `isSpaceWiped` tells when that wrote in a space that was wiped meanwhile.
+ * Appends an entry to the tenant's chain. Must come last in the transaction that it describes. Fails with an error
+ * that `isSpaceWiped` recognizes if the space was wiped meanwhile.
  */
 export function appendAudit(db: Database, space: string, entry: AuditEntry): Promise<unknown> {
   return db.query(APPEND_ENTRY, entryValues(space, entry))
 }
 
-/** The same in the chain of an environment, for the owner of both; whatever the tenant's space is. */
+/** Appends an entry in an environment's schema, for the owner. Independent of the tenant's space. */
 export function appendAuditIn(
   db: Database,
   environment: Environment,
@@ -143,7 +146,8 @@ export async function listAudit(
     const walk: IndexWalk = only ? { columns: [only.column], keys: combine(only.values) } : ALL_ROWS
     return readPage<AuditRow>(db, LISTED, bindings, [walk], created, page)
   }
-  // No index holds combinations: without a name the statement is planned for its values, and begins with the rarest.
+  // No index covers several filters. Without a name, PostgreSQL plans the statement for its values, and starts with
+  // the rarest.
   const where = filters.map(({ column, values }) =>
     values.length === 1
       ? `a.${column} = ${bindings.bind(values[0])}`
@@ -155,13 +159,13 @@ export async function listAudit(
   return cutPage(rows, page)
 }
 
-/** The end of a chain. */
+/** The newest entry of a chain. */
 export interface AuditHead {
   readonly sequence: number
   readonly hash: string
 }
 
-/** The end of the tenant's chain; undefined when nothing has been written. As the owner. */
+/** Returns the head of the tenant's chain; undefined if it has no entries. Needs the owner's connection. */
 export async function readAuditHead(
   db: Database,
   environment: Environment,
@@ -172,7 +176,7 @@ export async function readAuditHead(
   return rows[0]
 }
 
-/** Entries of the tenant's chain with a number above `after`, in its order, at most `limit`. As the owner. */
+/** Returns up to `limit` entries with a number greater than `after`, in order. Needs the owner's connection. */
 export async function readAuditChain(
   db: Database,
   environment: Environment,

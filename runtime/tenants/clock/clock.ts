@@ -2,17 +2,18 @@ import type { Database } from '../../database/database.ts'
 import type { Environment } from '../../platform/environment.ts'
 
 /**
- * Two times. Machine time drives leases, timeouts, limits and signatures; service time, which an operator may move,
- * checks business: `created`, sunset, expiry, schedules, rotation. Both in milliseconds since the epoch.
+ *
+ * Two clocks, both in milliseconds since the epoch. Machine time is for leases, timeouts, limits and signatures.
+ * Service time, which an operator can advance, is for business rules: `created`, sunset, expiry, schedules, rotation.
  */
 export interface Clock {
   machine(): number
   service(environment: Environment): number
 }
 
-/** A clock whose offsets follow `control.clock`. */
+/** A clock with the offsets in `control.clock`. */
 export interface OffsetClock extends Clock {
-  /** Reads the offsets again; called at start and whenever the control revision moved. */
+  /** Reads the offsets. Called at the start, and whenever the control revision changes. */
   refresh(control: Database): Promise<void>
 }
 
@@ -21,7 +22,7 @@ const READ_OFFSETS = {
   text: 'SELECT environment, offset_ms FROM control.clock',
 }
 
-/** @param machine for tests; milliseconds since the epoch. */
+/** @param machine milliseconds since the epoch; replaced in tests. */
 export function createClock(machine: () => number = Date.now): OffsetClock {
   const offsets = { sandbox: 0, live: 0 }
   return {

@@ -2,9 +2,9 @@ import type { Database, Statement } from '../../database/database.ts'
 import { toTimestamp } from '../../database/types.ts'
 import type { Environment } from '../../platform/environment.ts'
 
-/** Statements of the second factor, on the control schema. Times are machine time in milliseconds. */
+/** Statements for second factors, on the control schema. Times are machine time in milliseconds. */
 
-/** Someone who may confirm what a tenant's keys ask for. */
+/** A member who may confirm requests of the tenant's keys. */
 export interface Confirmer {
   readonly id: string
   readonly email: string
@@ -30,9 +30,11 @@ const USE_STEP: Statement = {
 }
 
 /**
- * Whether the member's code of that step had not been used before, or for the same form only.
  *
- * @param formHash of the form that it confirms; absent: another use is refused.
+ * Marks a time step of the member's codes as used. Returns false if it was used before, unless it was for the same
+ * form.
+ *
+ * @param formHash hash of the confirmed form; absent: any second use is refused.
  */
 export async function useStep(
   db: Database,
@@ -45,13 +47,13 @@ export async function useStep(
   return count === 1
 }
 
-/** What a challenge is bound to. */
+/** The request that a challenge belongs to. */
 export interface FactorSubject {
   readonly tenantId: string
   readonly environment: Environment
   readonly keyId: string
   readonly operation: string
-  /** SHA-256 over what the request asks for. */
+  /** SHA-256 of the request. */
   readonly requestHash: Buffer
 }
 
@@ -68,7 +70,7 @@ const MAKE_CHALLENGE: Statement = {
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
 }
 
-/** @param open so many others of the same key stay open, the newest: a key that asks for many closes only its own. */
+/** Inserts a challenge. @param open number of the key's newest open challenges to keep; older ones are deleted. */
 export function makeChallenge(
   db: Database,
   digest: Buffer,
@@ -96,7 +98,7 @@ export interface ChallengeRow {
   readonly tenant_name: string
   readonly environment: Environment
   readonly key_id: string
-  /** Null where an application asks, under its authorization. */
+  /** Null if the request has a token of an app. */
   readonly key_hint: string | null
   readonly operation: string
   readonly expires_at: number
@@ -104,7 +106,7 @@ export interface ChallengeRow {
   readonly completed_at: number | null
 }
 
-// Opened by whoever has the page's address, who names no tenant: the digest locates it.
+// The page is opened by its URL, which does not name the tenant, so the digest identifies the challenge.
 const FIND_CHALLENGE: Statement = {
   text: `SELECT c.tenant_id, t.name AS tenant_name, c.environment, c.key_id, k.hint AS key_hint, c.operation,
                 c.expires_at, c.failures, c.completed_at
@@ -124,7 +126,7 @@ const COUNT_FAILURE: Statement = {
          WHERE tenant_id = $1 AND digest = $2 AND failures < $3 AND completed_at IS NULL AND expires_at > $4`,
 }
 
-/** Counts a try before it is checked; false when the challenge takes no more. */
+/** Counts an attempt before it is checked. Returns false if the challenge accepts no more attempts. */
 export async function countFailure(
   db: Database,
   tenantId: string,
@@ -141,7 +143,7 @@ const COMPLETE: Statement = {
          WHERE tenant_id = $1 AND digest = $2 AND completed_at IS NULL AND expires_at > $3`,
 }
 
-/** False when it has been completed or has run out meanwhile. */
+/** Completes a challenge. Returns false if it was already completed or has expired. */
 export async function completeChallenge(
   db: Database,
   tenantId: string,
@@ -161,7 +163,7 @@ const USE_TOKEN: Statement = {
            AND used_at IS NULL AND token_expires_at > $6`,
 }
 
-/** Whether the token was good for this very request; it is not any more. For another request it stays what it was. */
+/** Uses up a token. Returns false if it is unknown, used, expired, or for a different request. */
 export async function useToken(
   db: Database,
   tokenDigest: Buffer,
@@ -177,7 +179,7 @@ const SWEEP_CHALLENGES: Statement = { text: 'DELETE FROM control.challenges WHER
 
 const SWEEP_STEPS: Statement = { text: 'DELETE FROM control.totp_uses WHERE step < $1' }
 
-/** Deletes what is of no more use, of all tenants. */
+/** Deletes old challenges and time steps of all tenants. @param before first time step to keep. */
 export async function sweepFactors(db: Database, createdBy: number, before: number): Promise<void> {
   await db.query(SWEEP_CHALLENGES, [toTimestamp(createdBy)])
   await db.query(SWEEP_STEPS, [before])

@@ -23,19 +23,18 @@ import {
 import { totpContext } from './totp-context.ts'
 import { createWrongCodes, judge, type PausedSender, type WrongCodes } from './wrong-codes.ts'
 
-/** The second factor of requests (TOTP, RFC 6238: SHA-1, six digits, steps of 30 s), by machine time. */
+/** Second factors of requests (TOTP, RFC 6238: SHA-1, six digits, steps of 30 s), by machine time. */
 export interface Factors {
-  /** Whether what the request sent is good for it, for the first and only time. */
+  /** Checks the value that a request sent, which can be used only once. */
   accept(sent: string, subject: FactorSubject, origin: RequestOrigin): Promise<boolean>
-  /** Makes a page on which a member can confirm the request; gives the page's token. */
+  /** Creates a page on which a member can confirm the request. Resolves with the page's token. */
   challenge(subject: FactorSubject): Promise<string>
-  /** What stands behind a page's token; undefined when nothing does. */
+  /** Returns the challenge of a page; undefined if the token is unknown. */
   open(token: string): Promise<Challenge | undefined>
-  /** Checks what a member has filled in, at most five times a page. */
+  /** Checks a member's confirmation, at most five times for each page. */
   complete(token: string, confirmation: Confirmation): Promise<ChallengeCompletion>
 }
 
-/** The request that a code came with. */
 export interface RequestOrigin {
   readonly actorType: 'key' | 'token'
   readonly requestId: string
@@ -46,9 +45,9 @@ export interface Challenge {
   readonly tenantName: string
   readonly environment: ChallengeRow['environment']
   readonly operation: string
-  /** Last characters of the key that asks; null where an application does. */
+  /** Last characters of the key; null if the request has a token of an app. */
   readonly keyHint: string | null
-  /** Over: completed, run out, or tried too often. */
+  /** `over`: expired, or too many attempts. */
   readonly state: 'open' | 'completed' | 'over'
 }
 
@@ -56,7 +55,6 @@ export interface Confirmation {
   readonly email: string
   readonly password: string
   readonly code: string
-  /** Where it comes from. */
   readonly ip: string
 }
 
@@ -66,27 +64,26 @@ export type ChallengeCompletion =
 
 export const CHALLENGE_MS = 10 * 60_000
 
-/** How long a token can be used after its page was completed. */
+/** Milliseconds for which a token is valid after its page was completed. */
 const TOKEN_MS = 10 * 60_000
 
 const MAX_FAILURES = 5
 
-/** Pages that a key has open at once. */
 const MAX_OPEN = 20
 
 const STEP_MS = 30_000
 
-/** Codes of the step before and after are good too: clocks of telephones differ. */
+/** Codes of the previous and the next step are also accepted, because clocks of phones differ. */
 const WINDOW = 1
 
 const CODE = /^\d{6}$/
 const TOKEN = /^fct_[0-9A-Za-z]{43}$/
 const PAGE_TOKEN = /^[0-9A-Za-z]{43}$/
 
-/** 43 letters of base62 are 256 bits. */
+/** 43 characters of base62 have 256 bits of entropy. */
 const TOKEN_LENGTH = 43
 
-/** @param control the owner's pool. @param paused is told of each pause that begins after too many wrong codes. */
+/** @param control the owner's pool. @param paused called when a pause begins because of too many wrong codes. */
 export function createFactors(
   control: Pool,
   pepper: string,
@@ -108,7 +105,7 @@ export function createFactors(
       if (!CODE.test(sent)) return false
       const { tenantId, keyId } = subject
       const code = await wrongCodes.admit(tenantId, { kind: 'key', id: keyId })
-      // The header names no member: the code is a try at every one who may confirm.
+      // The header does not name a member, so try the code for each member who may confirm.
       const confirmers = code.isAdmitted ? await readConfirmers(control, tenantId) : []
       for (const member of confirmers) {
         if (!(await useCode(control, pepper, tenantId, member, sent, now))) continue
@@ -163,9 +160,11 @@ export function createFactors(
 }
 
 /**
- * The step whose code this is, around now; undefined for another code.
  *
- * @param secret base32. @param now machine time.
+ * Returns the time step of a code near `now`; undefined if the code is wrong.
+ *
+ * @param secret Base32.
+ * @param now machine time, milliseconds since the epoch.
  */
 export function stepOfCode(secret: string, code: string, now: number): number | undefined {
   if (!CODE.test(code)) return undefined
@@ -188,7 +187,10 @@ function stepOf(
   return stepOfCode(unseal(pepper, member.totp_secret, totpContext(tenantId, member.id)), code, now)
 }
 
-/** Whether it is a code of the member, for the first time. @param code six digits. @param formHash as of `useStep`. */
+/**
+ * Returns whether it is a code of the member that was not used before. @param code six digits. @param formHash see
+ * `useStep`.
+ */
 export async function useCode(
   control: Database,
   pepper: string,
@@ -211,8 +213,10 @@ interface Confirming {
 }
 
 /**
- * The member whom e-mail, password and code all fit. A wrong password counts as a wrong code of the key that opened the
- * page. Takes as long for an unknown e-mail and for a paused key: who is a member stays unsaid.
+ *
+ * Finds the member whose email address, password and code all match. A wrong password counts as a wrong code of the
+ * key that opened the page. Takes the same time for an unknown address and for a paused key, so the time does not
+ * reveal who is a member.
  */
 async function findMember(
   { control, pepper, wrongCodes, now }: Confirming,

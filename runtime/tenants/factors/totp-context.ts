@@ -1,4 +1,4 @@
-/** Where a member's TOTP secret is sealed to. */
+/** Returns the sealing context of a member's TOTP secret. */
 export function totpContext(tenantId: string, memberId: string): string {
   return `members.totp_secret ${tenantId} ${memberId}`
 }

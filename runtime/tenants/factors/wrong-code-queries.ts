@@ -2,8 +2,9 @@ import type { Database, Statement } from '../../database/database.ts'
 import { toTimestamp } from '../../database/types.ts'
 
 /**
- * Statements that count wrong codes, on the control schema. Times are machine time in milliseconds. The column `member_id`
- * names the sender: a member at sign-in, a session, a key or an authorization.
+ *
+ * Statements that count wrong codes, on the control schema. Times are machine time in milliseconds. The column
+ * `member_id` holds the sender: a member at sign-in, a session, a key or an authorization.
  */
 
 const ADMIT: Statement = {
@@ -15,10 +16,12 @@ const ADMIT: Statement = {
 }
 
 /**
- * Counts a code as wrong before it is looked at, so that codes tried at once cannot outrun the count.
  *
- * @param since codes from then and before do not count any more. @param max codes that may be tried in that time.
- * @returns false where the sender is paused.
+ * Counts a code as wrong before it is checked, so that concurrent attempts cannot exceed the limit.
+ *
+ * @param since codes at or before this time no longer count.
+ * @param max number of codes allowed since then.
+ * @returns false if the sender is paused.
  */
 export async function admitCode(
   db: Database,
@@ -32,7 +35,7 @@ export async function admitCode(
 
 const FORGET: Statement = { text: 'DELETE FROM control.wrong_codes WHERE tenant_id = $1 AND member_id = $2' }
 
-/** The code was right: the wrong ones before it are forgotten. */
+/** Resets the count after a correct code. */
 export function forgetWrongCodes(db: Database, tenantId: string, sender: string): Promise<unknown> {
   return db.query(FORGET, [tenantId, sender])
 }
@@ -42,12 +45,13 @@ const TAKE_BACK: Statement = {
          WHERE tenant_id = $1 AND member_id = $2`,
 }
 
-/** The code was not a try at the sender's own: it is not counted. */
+/** Removes a code from the count, because it was not an attempt at the sender's own code. */
 export function takeBackCode(db: Database, tenantId: string, sender: string): Promise<unknown> {
   return db.query(TAKE_BACK, [tenantId, sender])
 }
 
-// Read where it is locked: the rest of the statement still sees the row as it was before it waited for the lock.
+// Reads the row in the locking subquery: the rest of the statement would see the row as it was before the wait for
+// the lock.
 const PAUSE: Statement = {
   text: `WITH locked AS MATERIALIZED (
            SELECT recent, pauses, paused_until FROM control.wrong_codes
@@ -65,10 +69,12 @@ const PAUSE: Statement = {
 }
 
 /**
- * Begins a pause where the sender's wrong codes have become too many, twice as long as the one before.
  *
- * @param firstMs how long the first pause takes. @param longestMs the longest; after as long without one, the next is a first.
- * @returns when the pause ends; undefined where none has begun.
+ * Starts a pause if the sender had too many wrong codes. Each pause is twice as long as the previous one.
+ *
+ * @param firstMs length of the first pause.
+ * @param longestMs length of the longest pause. After the same time without a pause, the next pause is a first one.
+ * @returns end of the pause; undefined if none started.
  */
 export async function beginPause(
   db: Database,
@@ -91,7 +97,7 @@ const SWEEP: Statement = {
          WHERE (paused_until IS NULL OR paused_until <= $1) AND NOT EXISTS (SELECT FROM unnest(recent) AS at WHERE at > $1)`,
 }
 
-/** Deletes what counts for nothing any more, of all tenants. */
+/** Deletes expired counts of all tenants. */
 export function sweepWrongCodes(db: Database, by: number): Promise<unknown> {
   return db.query(SWEEP, [toTimestamp(by)])
 }

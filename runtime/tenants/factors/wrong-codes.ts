@@ -7,7 +7,7 @@ import { appendAuditIn } from '../audit/queries.ts'
 import type { Clock } from '../clock/clock.ts'
 import { admitCode, beginPause, forgetWrongCodes, takeBackCode } from './wrong-code-queries.ts'
 
-/** Who showed a code, for the audit log. */
+/** Who sent a code, for the audit log. */
 export interface CodeOrigin {
   readonly actorType: ActorType
   readonly actorId: string | null
@@ -15,27 +15,31 @@ export interface CodeOrigin {
   readonly ip: string
 }
 
-/** Who shows codes. Each is counted apart: a leaked key or a stolen session pauses itself, and keeps no one from signing in. */
+/**
+ * The sender of a code. Each sender is counted separately, so a leaked key or stolen session cannot lock a member
+ * out.
+ */
 export type CodeSender =
   | { readonly kind: 'member'; readonly id: string }
-  /** A key, or an application's authorization: over the API, and on the pages that it opens. */
+  /** A key or an app's authorization, in API requests and on the pages that they open. */
   | { readonly kind: 'key'; readonly id: string }
-  /** @param memberId whose session it is. @param digest as sessions are kept. */
+  /** A member's session. @param digest as stored in the sessions table. */
   | { readonly kind: 'session'; readonly memberId: string; readonly digest: Buffer }
 
-/** A code that is counted as wrong until `right` or `takeBack`; one of the three functions follows. */
+/** A code that counts as wrong. The caller must call exactly one of `right`, `takeBack` and `wrong`. */
 export interface CountedCode {
-  /** False: the sender is paused, and the code must not be looked at. */
+  /** False if the sender is paused; the code must then not be checked. */
   readonly isAdmitted: boolean
   right(): Promise<void>
-  /** It was not a try at this sender's code. */
+  /** Removes the code from the count, because it was not an attempt at this sender's code. */
   takeBack(): Promise<void>
   wrong(origin: CodeOrigin): Promise<void>
 }
 
 /**
- * Wrong codes of each sender. After too many the sender's codes are not looked at for a while, right ones neither. Counted
- * in the database: on all nodes together, and across restarts.
+ *
+ * Counts wrong codes by sender. After too many, all codes of the sender are refused for a while, including correct
+ * ones. Counts are in the database, so they apply to all nodes and survive restarts.
  */
 export interface WrongCodes {
   admit(tenantId: string, sender: CodeSender): Promise<CountedCode>
@@ -44,22 +48,22 @@ export interface WrongCodes {
 export interface PausedSender {
   readonly tenantId: string
   readonly kind: CodeSender['kind']
-  /** Of the key or of the member, whose session it may be. */
+  /** Identifier of the key or authorization, or of the member, including for sessions. */
   readonly id: string
   /** Machine time, milliseconds since the epoch. */
   readonly until: number
 }
 
-/** Codes that may be wrong in this time: three in a million are right at any moment. */
+/** Wrong codes allowed within the window. At any moment, three in a million codes are correct. */
 const MAX_WRONG = 10
 const WINDOW_MS = 15 * 60_000
 
 const FIRST_PAUSE_MS = 15 * 60_000
 
-/** No pause is longer; after as long without one, the next is a first again. */
+/** Longest pause. After this time without a pause, the next pause is a first one again. */
 export const MAX_PAUSE_MS = 24 * 3_600_000
 
-/** @param control the owner's pool. @param paused is told, after the commit, of each pause that begins. */
+/** @param control the owner's pool. @param paused called after the commit that starts a pause. */
 export function createWrongCodes(
   control: Pool,
   clock: Clock,
@@ -96,7 +100,7 @@ export function createWrongCodes(
   }
 }
 
-/** Awaits a verification of a password. If it cannot be done, the codes are taken back: the member made no mistake. */
+/** Verifies a password. If the verification itself fails, the codes do not count, because the member made no mistake. */
 export async function judge(codes: readonly CountedCode[], verify: () => Promise<boolean>): Promise<boolean> {
   try {
     return await verify()
@@ -109,7 +113,10 @@ export async function judge(codes: readonly CountedCode[], verify: () => Promise
 const nameOf = (sender: CodeSender) =>
   sender.kind === 'session' ? `session ${sender.digest.toString('hex')}` : sender.id
 
-/** In the logs of both environments, since codes belong to the whole account. They travel with the COMMIT, which fails with them. */
+/**
+ * Writes to the logs of both environments, because codes belong to the account. The statements are pipelined with the
+ * COMMIT.
+ */
 function enqueueEntries(
   tx: Parameters<typeof appendAuditIn>[0],
   clock: Clock,

@@ -1,6 +1,6 @@
 import type { Environment } from '../../platform/environment.ts'
 
-/** Who is calling, after authentication and version resolution. */
+/** The caller of a request, after authentication and version resolution. */
 export interface Caller {
   readonly tenant: {
     readonly id: string
@@ -8,7 +8,7 @@ export interface Caller {
     readonly plan: 'trial' | 'standard' | 'enterprise'
     readonly created: number
   }
-  /** Under which the tenant's data of the environment is stored: the `tenant_id` of all its rows but the audit log's. */
+  /** `tenant_id` of the tenant's rows in this environment, except in the audit log. */
   readonly space: string
   readonly environment: Environment
   readonly key: {

@@ -5,7 +5,7 @@ import { type Networks, parseNetworks } from '../../platform/networks.ts'
 import type { Caller } from './caller.ts'
 import { lowerScopes, plainScope, SCOPE_OF_ROLE } from './scopes.ts'
 
-/** What a credential takes of its tenant, under the names of `tenantColumns`. */
+/** A tenant's columns that a credential needs, as in `tenantColumns`. */
 interface TenantRow {
   readonly tenant_id: string
   readonly name: string
@@ -17,7 +17,7 @@ interface TenantRow {
   readonly lifts: readonly CredentialLift[]
 }
 
-/** @param environment of the pin and the lifts, in SQL. */
+/** @param environment SQL expression for the environment of the pin and the lifts. */
 const tenantColumns = (tenantId: string, environment: string) =>
   `t.name, t.plan, t.verified_at, t.created AS tenant_created, t.sandbox_wipes, p.version,
                 (SELECT coalesce(json_agg(json_build_object('bucket', l.bucket, 'factor', l.factor,
@@ -36,7 +36,7 @@ function ofTenant(row: TenantRow, environment: Environment) {
   }
 }
 
-/** What only keys have. */
+/** Values for credentials that are not keys. */
 const NO_KEY = { allowedIps: [], retiredAt: null, revokedAt: null }
 
 interface KeyRow extends TenantRow {
@@ -99,7 +99,7 @@ const READ_TOKEN: Statement = {
          WHERE a.digest = $1 AND a.model = 'AccessToken'`,
 }
 
-/** Undefined when its authorization was revoked: what is left of a token is nothing that anybody may use. */
+/** Reads an access token. Returns undefined if its authorization was revoked. */
 export async function readTokenCredential(
   control: Database,
   digest: Buffer,
@@ -148,7 +148,7 @@ export async function readMember(
   }
 }
 
-/** A lift of one rate bucket; `until` is machine time. */
+/** A lift of one rate limit. `until` is machine time in milliseconds. */
 export interface CredentialLift {
   readonly bucket: string
   readonly factor: number
@@ -156,32 +156,33 @@ export interface CredentialLift {
 }
 
 /**
- * What a node knows of a key, an access token, or a member who acts without either: everything that checking a request
- * takes. Times in milliseconds since the epoch.
+ *
+ * A key, an access token or a member, with everything that is needed to check a request. Times are in milliseconds
+ * since the epoch.
  */
 export interface KnownCredential {
   readonly tenant: Caller['tenant']
   readonly space: Caller['space']
   readonly verified: boolean
   readonly environment: Environment
-  /** Whose act it is in the audit log, under the identifier of `key`. */
+  /** Actor type in the audit log. The actor's identifier is that of `key`. */
   readonly actor: 'key' | 'token' | 'member'
-  /** Of a token: the authorization that it was issued on. A member who acts without a key has the scope of the role. */
+  /** For a token, the ID of its authorization. For a member, the member's ID and the scope of the role. */
   readonly key: Caller['key']
-  /** Present when it is an OAuth access token: what it may do, and its end by machine time. */
+  /** Present for an OAuth access token. `expiresAt` is machine time. */
   readonly token?: { readonly scopes: readonly string[]; readonly expiresAt: number }
-  /** Of the member whom the key belongs to; null when it has none. */
+  /** Role of the member who owns the key or authorized the app; null if the key has no owner. */
   readonly role: 'owner' | 'developer' | 'viewer' | null
-  /** Empty: from anywhere. */
+  /** Empty: every address is allowed. */
   readonly allowedIps: Networks
   readonly retiredAt: number | null
   readonly revokedAt: number | null
-  /** Version that the tenant is pinned to in the key's environment. */
+  /** Version that the tenant is pinned to in the environment. */
   readonly pin: string | null
   readonly lifts: readonly CredentialLift[]
 }
 
-/** A person of a tenant. */
+/** Identifies a member of a tenant. */
 export interface MemberName {
   readonly tenantId: string
   readonly memberId: string

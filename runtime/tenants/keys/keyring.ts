@@ -13,23 +13,25 @@ import { isAccessToken } from './tokens.ts'
 
 export interface Keyring {
   /**
-   * The credential of a key's or an access token's text; undefined when it is malformed or unknown. At once when the node
-   * knows it, with one query otherwise; a wrong checksum costs none. Rejects with `DatabaseUnavailable`.
+   *
+   * Finds the credential of a key or an access token; undefined if the text is malformed or unknown. Returns
+   * synchronously if the credential is cached. Otherwise it costs one query, or none if the checksum is wrong.
+   * Rejects with `DatabaseUnavailable`.
    */
   find(text: string): KnownCredential | undefined | Promise<KnownCredential | undefined>
-  /** The credential of a member, as it is stored now; undefined when there is no such member. Costs a query each time. */
+  /** Reads the credential of a member from the database; undefined if there is no such member. */
   findMember(member: MemberName, environment: Environment): Promise<KnownCredential | undefined>
-  /** Forgets everything: what is stored has changed. */
+  /** Clears the cache, because the stored credentials changed. */
   forget(): void
 }
 
-/** How long an unknown key stays known as such. */
+/** Milliseconds for which an unknown key is cached as unknown. */
 const UNKNOWN_FOR_MS = 2000
 
-/** How long an entry is used at most: a change is found so where its notification got lost. */
+/** Milliseconds for which a credential is cached, so that a change is noticed even if its notification got lost. */
 const KNOWN_FOR_MS = 60_000
 
-/** Beyond this the cache starts anew rather than grow. */
+/** If the cache is full, it is cleared. */
 const MAX_ENTRIES = 50_000
 
 interface KeyringEntry {
@@ -38,9 +40,10 @@ interface KeyringEntry {
 }
 
 /**
- * Keys as this node knows them, by a digest of their text, so that no key stands in its memory.
  *
- * @param monotonic milliseconds that never run backwards.
+ * Creates a cache of credentials. Entries are found by a digest of the key, so that no key stays in memory.
+ *
+ * @param monotonic clock in milliseconds that never goes back.
  */
 export function createKeyring(
   control: Database,
@@ -54,7 +57,7 @@ export function createKeyring(
     const cache = entries
     const read = isAccessToken(text) ? readTokenCredential : readCredential
     const credential = await read(control, digestKey(pepper, text))
-    // `forget` came in between: what was read may be older than that.
+    // `forget` was called during the query, so the result may be outdated and is not cached.
     if (cache !== entries) return credential
     if (entries.size >= MAX_ENTRIES) entries = new Map()
     const age = credential ? KNOWN_FOR_MS : UNKNOWN_FOR_MS

@@ -4,7 +4,7 @@ import type { Environment } from '../../platform/environment.ts'
 
 export type KeyKind = 'secret' | 'publishable'
 
-/** What a key's text says about itself before anything is looked up. */
+/** Facts that a key's text contains. */
 export interface KeyShape {
   readonly kind: KeyKind
   readonly environment: Environment
@@ -12,7 +12,7 @@ export interface KeyShape {
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
-/** 62^43 is a little more than 2^256. */
+/** 62^43 is slightly more than 2^256. */
 const RANDOM_LENGTH = 43
 
 /** 62^6 is more than 2^32. */
@@ -20,7 +20,7 @@ const CHECKSUM_LENGTH = 6
 
 const SHAPE = /^svc_(sk|pk)_(sandbox|live)_[0-9A-Za-z]{49}$/
 
-/** Random base62 text; bytes that would favour the first letters are thrown away. */
+/** Returns random base62 text. Skips bytes from 248, which would make the first characters more likely. */
 export function randomBase62(length: number): string {
   let text = ''
   while (text.length < length) {
@@ -41,13 +41,15 @@ function checksum(text: string): string {
   return digits
 }
 
-/** Makes the plaintext of a new key: `svc_{sk|pk}_{sandbox|live}_`, 43 random characters and 6 of a CRC32 over all before. */
+/**
+ * Creates a key: `svc_{sk|pk}_{sandbox|live}_`, 43 random characters, and a CRC32 of all of that in 6 characters.
+ */
 export function makeKey(kind: KeyKind, environment: Environment): string {
   const text = `svc_${kind === 'secret' ? 'sk' : 'pk'}_${environment}_${randomBase62(RANDOM_LENGTH)}`
   return text + checksum(text)
 }
 
-/** Reads a key's shape; undefined when it is malformed or its checksum is wrong, so that no query is spent on it. */
+/** Parses a key; undefined if it is malformed or its checksum is wrong, which saves a query. */
 export function parseKey(text: string): KeyShape | undefined {
   const parts = SHAPE.exec(text)
   if (!parts) return undefined
@@ -58,7 +60,7 @@ export function parseKey(text: string): KeyShape | undefined {
   }
 }
 
-/** What is stored of a key (or a client secret): HMAC-SHA256 of its text under the pepper, 32 bytes. */
+/** Returns the stored digest of a key or client secret: HMAC-SHA256 of its text with the pepper, 32 bytes. */
 export function digestKey(pepper: string, text: string): Buffer {
   return createHmac('sha256', pepper).update(text).digest()
 }

@@ -1,4 +1,4 @@
-/** What applications may be allowed to do, and how scopes include one another. */
+/** Scopes that apps can get, and how scopes include each other. */
 export const OAUTH_SCOPES = [
   'read',
   'write',
@@ -21,7 +21,10 @@ const levelOf = (scope: string): number => LEVELS[scope.slice(scope.indexOf(':')
 
 const familyOf = (scope: string): string => scope.slice(0, Math.max(0, scope.indexOf(':')))
 
-/** Whether one of the scopes held includes the one that is needed: plain ones those of families, `write` `read`. */
+/**
+ * Whether a held scope includes the needed one. A plain scope includes the same scope of each family; `write`
+ * includes `read`.
+ */
 export function includesScope(held: readonly string[], needed: string): boolean {
   return held.some((scope) => {
     const family = familyOf(scope)
@@ -29,22 +32,23 @@ export function includesScope(held: readonly string[], needed: string): boolean 
   })
 }
 
-/** The highest of the plain scopes; null when all are of a family. */
+/** Returns the highest plain scope; null if all scopes belong to families. */
 export function plainScope(held: readonly string[]): 'read' | 'write' | 'admin' | null {
   return (['admin', 'write', 'read'] as const).find((scope) => held.includes(scope)) ?? null
 }
 
-/** What members may do without a key. */
+/** Scope of a member who acts without a key. */
 export const SCOPE_OF_ROLE = { viewer: 'read', developer: 'write', owner: 'admin' } as const
 
-/** What a member may hand on of what is asked for: no more than the role allows. */
+/** Returns the requested scopes that a member may grant, which are those within the member's role. */
 export function scopesOfRole(scopes: readonly string[], role: keyof typeof SCOPE_OF_ROLE): readonly string[] {
   return scopes.filter((scope) => includesScope([SCOPE_OF_ROLE[role]], scope))
 }
 
 /**
- * What is left of scopes where only others are allowed: each scope that is allowed stays, each other one becomes the
- * highest scope below it that is allowed (`pass:write` becomes `pass:read` where `read` is allowed).
+ *
+ * Restricts scopes to the allowed ones. An allowed scope stays. A different one becomes the highest allowed scope
+ * below it: `pass:write` becomes `pass:read` if `read` is allowed.
  */
 export function lowerScopes(scopes: readonly string[], allowed: readonly string[]): readonly string[] {
   const lowered = scopes.filter((scope) => includesScope(allowed, scope))

@@ -1,14 +1,14 @@
 import type { Database, Statement } from '../../database/database.ts'
 
-/** Names of tenants, for whoever comes without a key of theirs. */
+/** Names of tenants, for pages that are visited without a key of the tenant. */
 export interface TenantNames {
-  /** Undefined where there is no such tenant. Rejects with `DatabaseUnavailable`. */
+  /** Returns the name; undefined if there is no such tenant. Rejects with `DatabaseUnavailable`. */
   find(tenantId: string): Promise<string | undefined>
-  /** Forgets everything: what is stored has changed. */
+  /** Clears the cache, because stored names changed. */
   forget(): void
 }
 
-/** Beyond this the cache starts anew rather than grow. */
+/** If the cache is full, it is cleared. */
 const MAX_NAMES = 50_000
 
 const READ: Statement = { name: 'tenant_names_read', text: 'SELECT name FROM control.tenants WHERE id = $1' }
@@ -24,7 +24,7 @@ export function createTenantNames(control: Database): TenantNames {
       const name = rows[0]?.name
       if (name === undefined) return undefined
       if (names.size >= MAX_NAMES) names = new Map()
-      // `forget` came in between: what was read may be older than that.
+      // `forget` was called during the query, so the result may be outdated and is not cached.
       if (cache === names) names.set(tenantId, name)
       return name
     },

@@ -1,7 +1,8 @@
 /**
- * Token buckets and concurrency, in memory: exact on one node. A bucket holds twice its limit per minute and refills
- * evenly. Amounts are whole numbers of 1/60,000 token, so that `limit` units flow in per millisecond and no
- * rounding is ever lost or gained.
+ *
+ * Token buckets and concurrency limits in memory, exact for one node. A bucket holds twice its limit per minute and
+ * refills evenly. Amounts are whole numbers of 1/60,000 token: `limit` units are added per millisecond, so there are
+ * no rounding errors.
  */
 
 /** Requests per minute. */
@@ -19,22 +20,24 @@ export const LIMITS = {
 
 export type Bucket = keyof typeof LIMITS
 
-/** Deliveries to all endpoints of one tenant in one environment that may begin in a second; as in claim.sql and plan.sql. */
+/**
+ * Deliveries per second to all endpoints of a tenant in one environment. The same value is in claim.sql and plan.sql.
+ */
 export const OUTBOUND_PER_SECOND = 100
 
-/** Requests of one tenant in one environment that may run at once. */
+/** Concurrent requests of one tenant in one environment. */
 export const CONCURRENT_REQUESTS = 64
 
 export const TOKEN = 60_000
 
-/** A temporary lift of one bucket; `until` is machine time in milliseconds. */
+/** A temporary increase of one limit. `until` is machine time in milliseconds. */
 export interface Lift {
   readonly bucket: string
   readonly factor: number
   readonly until: number
 }
 
-/** What a request learned of its bucket, for its headers. */
+/** State of a bucket after a request, for its response headers. */
 export interface Allowance {
   readonly allowed: boolean
   readonly resource: string
@@ -42,7 +45,6 @@ export interface Allowance {
   readonly remaining: number
   /** Seconds since the epoch at which the bucket is full again. */
   readonly reset: number
-  /** 0 when allowed. */
   readonly retryAfterMs: number
 }
 
@@ -51,48 +53,50 @@ interface Level {
   at: number
 }
 
-/** What one tenant uses in one environment, or one address without a key. */
+/** Usage of a tenant in one environment, or of a client address without a key. */
 export interface Meter {
   readonly name: string
   readonly levels: Map<string, Level>
   running: number
 }
 
-/** What a request that wants to run was given. */
 export interface Grant {
   readonly allowance: Allowance
-  /** Gives the slot back, once; undefined when none was had. */
+  /** Releases the slot; call it once. Undefined if no slot was acquired. */
   readonly release: (() => void) | undefined
 }
 
-/** Checks requests: at once in memory, after a round trip where the nodes share. Promises never reject. */
+/**
+ * Checks requests against limits: synchronously in memory, asynchronously if nodes share limits. Promises never
+ * reject.
+ */
 export interface RequestLimiter {
-  /** The one meter of that name: the same object for as long as it matters. */
+  /** Returns the meter with that name. It is the same object while it holds any usage. */
   meter(name: string): Meter
-  /** Takes a token. */
   take(meter: Meter, bucket: Bucket, lifts?: readonly Lift[]): Allowance | Promise<Allowance>
-  /** Takes one of the slots for requests at the same time, and a token. Without a slot no token is spent. */
+  /** Takes a slot for concurrent requests and a token. If no slot is free, takes no token. */
   acquire(meter: Meter, bucket: Bucket, lifts?: readonly Lift[]): Grant | Promise<Grant>
 }
 
-/** The limiter of one node, in its memory. */
+/** The limiter of one node, in memory. */
 export interface Limiter extends RequestLimiter {
   take(meter: Meter, bucket: Bucket, lifts?: readonly Lift[]): Allowance
   acquire(meter: Meter, bucket: Bucket, lifts?: readonly Lift[]): Grant
-  /** Learns how full a bucket is from who knows better; in units of 1/60,000 token. */
-  learn(meter: Meter, bucket: Bucket, units: number): void
+  /** Sets the level of a bucket to a value that Redis reported, in units of 1/60,000 token. */
+  setLevel(meter: Meter, bucket: Bucket, units: number): void
 }
 
-/** From here on meters that say nothing are forgotten. */
+/** Number of meters above which idle ones are removed. */
 const MANY_METERS = 20_000
 
-/** A bucket is full again after this long, whatever was taken. */
+/** A bucket is always full again after this time. */
 export const FULL_AFTER_MS = 120_000
 
 /**
- * @param monotonic milliseconds that never run backwards: a clock that is set back must not refill anything.
- * @param machine milliseconds since the epoch, only to write `reset`.
- * @param nodes among how many nodes everything is divided at the moment.
+ *
+ * @param monotonic milliseconds that never go back: a clock that is set back must not refill buckets.
+ * @param machine milliseconds since the epoch, only for `reset`.
+ * @param nodes number of live nodes, by which every limit is divided.
  */
 export function createLimiter(
   monotonic: () => number = () => performance.now(),
@@ -125,7 +129,7 @@ export function createLimiter(
       }
       return { allowance: take(meter, bucket, lifts), release }
     },
-    learn(meter, bucket, units) {
+    setLevel(meter, bucket, units) {
       const level = meter.levels.get(bucket)
       const at = Math.floor(monotonic())
       if (!level) meter.levels.set(bucket, { units, at })
@@ -137,22 +141,22 @@ export function createLimiter(
   }
 }
 
-/** What one of several nodes has of a limit; never nothing. */
+/** Returns a node's share of a limit, at least 1. */
 function share(limit: number, nodes: number): number {
   return Math.max(1, Math.floor(limit / nodes))
 }
 
-/** Requests per minute of a bucket, lifted where it is. */
+/** Returns the requests per minute of a bucket, with its lifts. */
 export function bucketLimit(bucket: Bucket, lifts: readonly Lift[] | undefined, now: number): number {
   return liftedLimit(LIMITS[bucket], bucket, lifts, now)
 }
 
-/** Requests at once, lifted where they are. */
+/** Returns the number of concurrent requests, with its lifts. */
 export function slotLimit(lifts: readonly Lift[] | undefined, now: number): number {
   return liftedLimit(CONCURRENT_REQUESTS, 'concurrent_connections', lifts, now)
 }
 
-/** Deliveries a second, lifted where they are. */
+/** Returns the deliveries per second, with their lifts. */
 export function outboundLimit(lifts: readonly Lift[] | undefined, now: number): number {
   return liftedLimit(OUTBOUND_PER_SECOND, 'webhooks_outbound', lifts, now)
 }
@@ -182,7 +186,7 @@ function takeToken(meter: Meter, bucket: string, limit: number, now: number, wal
   return showLevel(allowed, bucket, limit, level.units, wall)
 }
 
-/** What a bucket tells after a token was taken, or was not to be had. @param wall milliseconds since the epoch. */
+/** Describes a bucket after a token was taken or refused. @param wall milliseconds since the epoch. */
 export function showLevel(
   allowed: boolean,
   resource: string,
@@ -200,15 +204,17 @@ export function showLevel(
   }
 }
 
-/** How many of the longest known meters are looked at when a new one comes. */
-const LOOKED_AT = 8
+/** Number of the oldest meters that are checked when a meter is added. */
+const CHECKED_METERS = 8
 
 /**
- * Looks at a few of the longest known: a meter that has idled until it is full says nothing that a new one would not.
- * With twice as many as many, one address more costs another its memory.
+ *
+ * Removes idle meters among the oldest ones: when its buckets are full, a meter is no different from a new one. If
+ * there are more than twice MANY_METERS, also removes recently used meters, which resets their
+ * buckets.
  */
 function forgetSome(meters: Map<string, Meter>, now: number): void {
-  const oldest = meters.entries().take(LOOKED_AT).toArray()
+  const oldest = meters.entries().take(CHECKED_METERS).toArray()
   for (const [name, meter] of oldest) {
     meters.delete(name)
     const crowded = meters.size >= 2 * MANY_METERS
@@ -222,7 +228,7 @@ function lastUse(meter: Meter): number {
   return last
 }
 
-/** The allowance shown where all concurrent slots are taken. @param wall milliseconds since the epoch. */
+/** Returns the allowance when all concurrent slots are taken. @param wall milliseconds since the epoch. */
 export function noSlot(slots: number, wall: number): Allowance {
   return {
     allowed: false,

@@ -6,32 +6,32 @@ import type { LimiterState } from './redis-limiter.ts'
 
 export interface OpenLimiter {
   readonly limiter: RequestLimiter
-  /** Undefined where this node has the limits to itself. */
+  /** Undefined if limits are not shared with other nodes. */
   readonly state: (() => LimiterState) | undefined
   readonly close: () => Promise<void>
 }
 
-/** Limits of this node alone, or with the others where there is a Redis. */
+/** Opens the limiter: in memory, or shared between nodes if a Redis is configured. */
 export async function openLimiter(
   { redisUrl: url }: Pick<Settings, 'redisUrl'>,
   pepper: string,
   log: Logger,
 ): Promise<OpenLimiter> {
   if (url === undefined) return { limiter: createLimiter(), state: undefined, close: async () => {} }
-  // The client is half of all modules of the service: it is loaded where it is used.
+  // Load the client on demand: it accounts for half of the modules of the service.
   const { createRedisLimiter } = await import('./redis-limiter.ts')
   const limiter = await createRedisLimiter({
     url,
     prefix: redisPrefix(pepper),
     changed: (exact, reason) => {
-      if (exact) log.info('limits are exact across nodes again')
-      else log.warn({ reason }, 'Redis is away: this node gives its own share of the limits')
+      if (exact) log.info('Redis is available: rate limits are exact across nodes again')
+      else log.warn({ reason }, 'Redis is unavailable: this node enforces its share of the rate limits')
     },
   })
   return { limiter, state: limiter.state, close: limiter.close }
 }
 
-/** Deployments on one Redis are told apart by what each keeps to itself. */
+/** Returns a key prefix that is unique to a deployment, so that several can share one Redis. */
 export function redisPrefix(pepper: string): string {
   return `svc:${deriveSecret(pepper, 'keys in Redis').slice(0, 12)}`
 }

@@ -1,28 +1,34 @@
 /**
- * One connection to Redis that answers within a quarter of a second or counts as down.
  *
- * node-redis speaks the protocol: URL, TLS, authentication, commands. Reconnecting and time limits are written here, and its own
- * are off, because none of them does this (6.3.1):
+ * A connection to Redis that answers within 250 ms or counts as down.
  *
- * - Its `timeout` of a command ends once the command is sent; one that a mute Redis has received waits for ever.
- * - Its `socketTimeout` also ends a connection that is merely idle, and one whose answer has arrived while this process
- *   stalled, and does not reconnect by default.
- * - Its reconnection has no way to say that a Redis is of no use: one that is full, only reads, or has neither the scripts nor
- *   the first beat yet.
+ * node-redis implements the protocol: URL, TLS, authentication, commands. Reconnection and timeouts are implemented
+ * here, and those of node-redis 6.3.1 are off, for these reasons:
+ *
+ * - Its command `timeout` ends once the command is sent. If Redis hangs after receiving a command, the command waits
+ *   forever.
+ * - Its `socketTimeout` also closes idle connections, and connections whose response arrived while this process
+ *   stalled. It does not reconnect by default.
+ * - Its reconnection cannot treat a reachable Redis as down if it is useless: out of memory, read-only, or without
+ *   the scripts or the first heartbeat.
  */
 import { createClient } from '@redis/client'
 import { messageOf } from '../../database/errors.ts'
 import type { Script } from './scripts.ts'
 
-/** No answer can be had from Redis now. */
 export class RedisAway extends Error {
   override name = 'RedisAway'
 }
 
-/** A connection that comes back by itself. Nothing is kept for later: what cannot be sent now fails now. */
+/**
+ * A connection that reconnects automatically. Commands are not queued: if a command cannot be sent now, it fails now.
+ */
 export interface RedisConnection {
   isUp(): boolean
-  /** Rejects with `RedisAway`: after a quarter of a second without any answer, or one second without this one. */
+  /**
+   * Rejects with `RedisAway` after 250 ms without any response from Redis, or after 1 s without the response to this
+   * command.
+   */
   run(script: Script, keys: readonly string[], args: readonly string[]): Promise<unknown>
   close(): Promise<void>
 }
@@ -30,13 +36,14 @@ export interface RedisConnection {
 export interface RedisOptions {
   readonly url: string
   /**
-   * What is going to be run. Loaded with each connection: a script that has to be sent a second time is overtaken by what was
-   * asked for after it, and would renew a slot that has been given back.
+   *
+   * The scripts to run. They are loaded at every connect. If a script had to be sent again later, commands sent in
+   * between would overtake it, and it could renew a slot that was already released.
    */
   readonly scripts: readonly Script[]
-  /** Asked for whenever a connection was made, and every `beatMs` after that; while it fails the connection is down. */
+  /** Heartbeat: called after each connect, and then every `beatMs`. If it fails, the connection counts as down. */
   readonly beat: (run: RedisConnection['run']) => Promise<void>
-  /** The connection came up (undefined) or went down, and why. */
+  /** Called when the connection comes up (undefined) or goes down (the reason). */
   readonly changed: (reason: string | undefined) => void
   readonly beatMs?: number
   readonly retryMs?: number
@@ -44,23 +51,23 @@ export interface RedisOptions {
 
 type Client = ReturnType<typeof openClient>
 
-/** Ticks, not time, measure how long an answer is missing: while this process stalls none pass. */
+/** Response time is measured in timer ticks, because none pass while this process stalls. */
 const TICK_MS = 50
 
-/** Given up when nothing at all is answered for so long; a burst takes its time, and makes progress. */
+/** Ticks without any response after which the connection is dropped. During a burst, responses still arrive. */
 const MAX_SILENT_TICKS = 5
 
-/** No request waits longer, progress or not. */
+/** Longest wait of one command in ticks, even if other responses arrive. */
 const MAX_TICKS = 20
 
-/** Until the connection is open and the scripts are loaded. */
+/** Milliseconds to open the connection and load the scripts. */
 const CONNECT_TIMEOUT_MS = 1000
-const MUTE = 'it does not answer'
+const MUTE = 'it does not respond'
 
 const BEAT_MS = 2000
 const RETRY_MS = 500
 
-/** A script that has been sent and not answered. */
+/** A script that was sent and has no response yet. */
 interface Pending {
   readonly tick: number
   readonly fail: (reason: string) => void
@@ -71,12 +78,15 @@ function openClient(url: string) {
     url,
     disableOfflineQueue: true,
     maintNotifications: 'disabled',
-    // The time limit is needed although `connect` has one: destroying a client does not end a socket that is being opened.
+    // Required in addition to the timeout in `connect`, because `destroy` does not close a socket that is still
+    // connecting.
     socket: { reconnectStrategy: false, connectTimeout: CONNECT_TIMEOUT_MS, noDelay: true },
   })
 }
 
-/** Rejects when Redis refuses, or accepts the connection and then says nothing. */
+/**
+ * Connects and loads the scripts. Rejects if Redis refuses, or if it accepts the connection and does not respond.
+ */
 async function connect(client: Client, scripts: readonly Script[]): Promise<void> {
   let late = false
   const timer = setTimeout(() => {
@@ -93,10 +103,10 @@ async function connect(client: Client, scripts: readonly Script[]): Promise<void
   }
 }
 
-/** Opens the connection; resolves after the first attempt, whether or not Redis is there. */
+/** Opens the connection. Resolves after the first attempt, even if it failed. */
 export async function connectRedis(options: RedisOptions): Promise<RedisConnection> {
   const { url, scripts, beat, changed, beatMs = BEAT_MS, retryMs = RETRY_MS } = options
-  /** In the order in which they were sent, which is that of the answers. */
+  /** Pending scripts in the order in which they were sent, which is also the order of the responses. */
   const pending = new Set<Pending>()
   let client: Client | undefined
   let up = false
@@ -118,9 +128,12 @@ export async function connectRedis(options: RedisOptions): Promise<RedisConnecti
 
   const run: RedisConnection['run'] = (script, keys, args) => {
     const through = client
-    if (!through) return Promise.reject(new RedisAway('Redis is away'))
+    if (!through) return Promise.reject(new RedisAway('Redis is unavailable'))
     return new Promise((resolve, reject) => {
-      const each: Pending = { tick, fail: (reason) => reject(new RedisAway(`Redis is away: ${reason}`)) }
+      const each: Pending = {
+        tick,
+        fail: (reason) => reject(new RedisAway(`Redis is unavailable: ${reason}`)),
+      }
       pending.add(each)
       const words = [String(keys.length), ...keys, ...args]
       through
@@ -138,7 +151,7 @@ export async function connectRedis(options: RedisOptions): Promise<RedisConnecti
           (error: unknown) => {
             pending.delete(each)
             each.fail(messageOf(error))
-            // A Redis that is full, or only reads, is of no more use than one that is gone.
+            // A Redis that is out of memory or read-only is as useless as an unreachable one.
             if (client === through) drop(messageOf(error))
           },
         )
@@ -183,7 +196,7 @@ export async function connectRedis(options: RedisOptions): Promise<RedisConnecti
       await rest(up ? beatMs : retryMs)
       if (closed) return
       if (up)
-        await beat(run).catch(() => {}) // `run` has dropped the connection
+        await beat(run).catch(() => {}) // `run` has already dropped the connection
       else await attempt()
     }
   }

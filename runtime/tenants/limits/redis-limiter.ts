@@ -15,15 +15,14 @@ import {
 import { connectRedis, type RedisConnection } from './redis-connection.ts'
 import { ACQUIRE, BEAT, DEPART, RELEASE, RENEW } from './scripts.ts'
 
-/** How a node stands to the others. */
 export interface LimiterState {
-  /** Whether limits are exact across nodes at the moment; otherwise each node gives its own share. */
+  /** Whether limits are exact across nodes. If not, each node enforces its share. */
   readonly exact: boolean
-  /** Nodes that lived when Redis was last asked. */
+  /** Number of live nodes at the last heartbeat. */
   readonly nodes: number
-  /** How often this node fell back to its own share since it started. */
+  /** Number of times that this node fell back to its share since it started. */
   readonly fallbacks: number
-  /** Requests checked by its own share since it started. */
+  /** Number of requests that were checked against the share since the node started. */
   readonly alone: number
 }
 
@@ -34,9 +33,9 @@ export interface RedisLimiter extends RequestLimiter {
 
 export interface RedisLimiterOptions {
   readonly url: string
-  /** Keeps deployments on one Redis apart. */
+  /** Key prefix, unique to a deployment. */
   readonly prefix: string
-  /** Told once whenever it falls back to the own share, with the reason, and once when it is exact again. */
+  /** Called when the node falls back to its share, with the reason, and when limits are exact again. */
   readonly changed?: (exact: boolean, reason: string | undefined) => void
   readonly monotonic?: () => number
   readonly machine?: () => number
@@ -44,16 +43,16 @@ export interface RedisLimiterOptions {
   readonly retryMs?: number
 }
 
-/** A slot is free again so long after its node was last heard of. */
+/** Time after which a slot is free again if its node does not renew it. */
 const LEASE_MS = 30_000
 
-/** A node counts so long after it was last heard of. */
+/** Time for which a node counts as live after its last heartbeat. */
 const NODE_MS = 10_000
 
-/** Slots to be given back when Redis returns; beyond so many their leases end by themselves. */
+/** Maximum number of slots to release when Redis returns. The leases of the others expire. */
 const MAX_ABANDONED = 10_000
 
-const RELEASES_AT_ONCE = 500
+const RELEASE_BATCH = 500
 
 const NO_SLOT = 2
 
@@ -66,15 +65,17 @@ interface ScriptReply {
 function readReply(reply: unknown): ScriptReply {
   const [code, units, now] = Array.isArray(reply) ? reply.map(Number) : []
   if (code === undefined || units === undefined || now === undefined) {
-    throw new Error(`Redis answered with ${JSON.stringify(reply)}`)
+    throw new Error(`unexpected Redis response: ${JSON.stringify(reply)}`)
   }
   return { code, units, now }
 }
 
 /**
- * Buckets and slots that all nodes share, in Redis: one script for each request, checked by the clock of Redis, so that the
- * limits hold exactly however many nodes there are. While Redis is away each node gives its own share: the limits
- * divided by the nodes that were last alive, starting from what it last knew of each bucket.
+ *
+ * Creates a limiter whose buckets and slots all nodes share, in Redis. Each request runs one script, which uses the
+ * clock of Redis, so the limits are exact for any number of nodes. While Redis is unavailable, each node enforces its
+ * share: the limits divided by the number of nodes that were last live, starting from the last known level of each
+ * bucket.
  */
 export async function createRedisLimiter(options: RedisLimiterOptions): Promise<RedisLimiter> {
   const { prefix, changed = () => {}, machine = Date.now } = options
@@ -82,9 +83,9 @@ export async function createRedisLimiter(options: RedisLimiterOptions): Promise<
   const nodesKey = `${prefix}:nodes`
   let [nodes, fallbacks, alone, count] = [1, 0, 0, 0]
   const local = createLimiter(options.monotonic, machine, () => nodes)
-  /** Leases of requests under way, by the key of their slots. */
+  /** Leases of requests in progress, by the Redis key of their slots. */
   const underWay = new Map<string, Set<string>>()
-  /** Slots and leases that could not be given back. */
+  /** Slots with leases that could not be released. */
   let abandoned: (readonly [slots: string, lease: string])[] = []
 
   const beat = async (run: RedisConnection['run']) => {
@@ -119,7 +120,7 @@ export async function createRedisLimiter(options: RedisLimiterOptions): Promise<
     connection.run(RELEASE, [slots], [lease]).catch(() => abandon(slots, lease))
   }
 
-  /** Holds a lease here, so that it is renewed; gives the function that ends it. */
+  /** Registers a lease, so that heartbeats renew it. Returns the function that releases it. */
   const hold = (slots: string, lease: string, release: () => void) => {
     const leases = underWay.get(slots)
     if (leases) leases.add(lease)
@@ -151,7 +152,7 @@ export async function createRedisLimiter(options: RedisLimiterOptions): Promise<
     limit: number,
     { code, units, now }: ScriptReply,
   ): Allowance => {
-    local.learn(meter, bucket, Math.floor(units / nodes))
+    local.setLevel(meter, bucket, Math.floor(units / nodes))
     return showLevel(code === 1, bucket, limit, units, now)
   }
 
@@ -187,14 +188,14 @@ export async function createRedisLimiter(options: RedisLimiterOptions): Promise<
           }
           const allowance = show(meter, bucket, limit, answer)
           if (!allowance.allowed) return { allowance, release: undefined }
-          meter.running += 1 // counts against the own share, should Redis go away
+          meter.running += 1 // counts against this node's share if Redis becomes unavailable
           const release = () => {
             meter.running -= 1
           }
           return { allowance, release: hold(slots, lease, release) }
         },
         () => {
-          // Redis may have carried it out and only failed to say so.
+          // Redis may have run the script although its response got lost.
           abandon(slots, lease)
           return acquireAlone(meter, bucket, lifts, slots, lease)
         },
@@ -202,22 +203,22 @@ export async function createRedisLimiter(options: RedisLimiterOptions): Promise<
     },
     state: () => ({ exact: connection.isUp(), nodes, fallbacks, alone }),
     close: async () => {
-      if (connection.isUp()) await connection.run(DEPART, [nodesKey], [node]).catch(() => {}) // it ends by itself
+      if (connection.isUp()) await connection.run(DEPART, [nodesKey], [node]).catch(() => {}) // the entry expires
       await connection.close()
     },
   }
 }
 
-/** Leases by their slots, in portions that a script takes as arguments. */
+/** Groups leases by their slots, in batches of at most 500, because they become arguments of one script call. */
 function groupLeases(
   pairs: readonly (readonly [slots: string, lease: string])[],
 ): { readonly slots: string; readonly leases: string[] }[] {
   return [...Map.groupBy(pairs, ([slots]) => slots)].flatMap(([slots, own]) => {
     const leases = own.map(([, lease]) => lease)
-    const portions = Math.ceil(leases.length / RELEASES_AT_ONCE)
+    const portions = Math.ceil(leases.length / RELEASE_BATCH)
     return Array.from({ length: portions }, (_, at) => ({
       slots,
-      leases: leases.slice(at * RELEASES_AT_ONCE, (at + 1) * RELEASES_AT_ONCE),
+      leases: leases.slice(at * RELEASE_BATCH, (at + 1) * RELEASE_BATCH),
     }))
   })
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { FULL_AFTER_MS, TOKEN } from './limiter.ts'
 
-/** A Lua script, run by its digest where Redis knows it already. */
+/** A Lua script with its SHA-1 digest, by which Redis runs it. */
 export interface Script {
   readonly text: string
   readonly digest: string
@@ -11,19 +11,20 @@ function script(text: string): Script {
   return { text, digest: createHash('sha1').update(text).digest('hex') }
 }
 
-/** Redis' own clock is the only one that all nodes share. */
+/** The clock of Redis is the only clock that all nodes share. */
 const NOW = `local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)`
 
-/** A clock that is set back by more than this has been corrected; by less it may be playing. */
+/** If the clock went back by more than this, it was corrected; smaller steps are jitter. */
 const CORRECTED_MS = 5000
 
 /**
- * Takes a slot, where one is asked for, and a token: both or neither. The same arithmetic as in memory, in whole units of
- * 1/60,000 token. A clock that goes back refills nothing.
  *
- * KEYS: bucket, and slots where one is wanted. ARGV: tokens per minute, slots, lease, milliseconds that a lease lasts.
- * Gives {0 refused | 1 allowed | 2 no slot, units left, now in milliseconds}.
+ * Takes a slot, if requested, and a token: both or neither. Uses the same arithmetic as in memory, in whole units of
+ * 1/60,000 token. If the clock goes back, nothing is refilled.
+ *
+ * KEYS: bucket, and slots if requested. ARGV: tokens per minute, number of slots, lease, milliseconds of the lease.
+ * Returns {0 refused | 1 allowed | 2 no slot, units left, now in milliseconds}.
  */
 export const ACQUIRE = script(`${NOW}
 if KEYS[2] then
@@ -54,21 +55,24 @@ if allowed == 1 and KEYS[2] then
 end
 return {allowed, units, now}`)
 
-/** Says that the requests still run. KEYS: slots. ARGV: milliseconds that a lease lasts, leases. */
+/** Renews the leases of requests in progress. KEYS: slots. ARGV: milliseconds of the lease, leases. */
 export const RENEW = script(`${NOW}
 for index = 2, #ARGV do redis.call('ZADD', KEYS[1], now + ARGV[1], ARGV[index]) end
 redis.call('PEXPIRE', KEYS[1], ARGV[1])
 return #ARGV - 1`)
 
-/** Gives slots back. KEYS: slots. ARGV: leases. */
+/** Releases slots. KEYS: slots. ARGV: leases. */
 export const RELEASE = script(`return redis.call('ZREM', KEYS[1], unpack(ARGV))`)
 
-/** Says that a node lives. KEYS: nodes. ARGV: node, milliseconds that this holds. Gives how many nodes live. */
+/**
+ * Heartbeat of a node. KEYS: nodes. ARGV: node, milliseconds that it counts as live. Returns the number of live
+ * nodes.
+ */
 export const BEAT = script(`${NOW}
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
 redis.call('ZADD', KEYS[1], now + ARGV[2], ARGV[1])
 redis.call('PEXPIRE', KEYS[1], ARGV[2])
 return redis.call('ZCARD', KEYS[1])`)
 
-/** Says that a node goes. KEYS: nodes. ARGV: node. */
+/** Removes a node that stops. KEYS: nodes. ARGV: node. */
 export const DEPART = RELEASE

@@ -1,26 +1,28 @@
-/** Lines that are counted in memory and added to a table in batches, each of which counts once. */
+/**
+ * Counts lines in memory, and adds them to a table in batches. Each batch counts only once, even if it is sent twice.
+ */
 import { randomBase62 } from '../keys/keys.ts'
 
-/** A batch under the name that makes it count once, however often it is sent. */
+/** A batch, with an ID that makes it count only once. */
 export interface UsageBatch<Line> {
   readonly id: string
   readonly lines: readonly Line[]
 }
 
 export interface Counter<Line> {
-  /** @param index what tells the line from others. @param again adds to the line that is there. */
+  /** @param index identifies the line. @param first creates the line. @param again adds to the existing line. */
   count(index: string, first: () => Line, again: (line: Line) => void): void
-  /** Adds what has been counted. What could not be added stays counted and is thrown at. */
+  /** Sends the counted lines. If that fails, rejects and keeps them for the next call. */
   flush(add: (batch: UsageBatch<Line>) => Promise<unknown>): Promise<void>
-  /** How often a line had no room. */
+  /** Number of counts that were dropped because there were too many lines. */
   dropped(): number
 }
 
-/** @param most lines that are held between two flushes; what would need another is left out. */
+/** @param most maximum number of lines between two flushes. */
 export function createCounter<Line>(most = Number.POSITIVE_INFINITY): Counter<Line> {
   let lines = new Map<string, Line>()
   let dropped = 0
-  /** Sent, but not known to have arrived: the same lines go again before any other. */
+  /** A batch that was sent with an unknown result. It is sent again before any other batch. */
   let unsure: UsageBatch<Line> | undefined
   let running: Promise<void> = Promise.resolve()
 
@@ -42,7 +44,7 @@ export function createCounter<Line>(most = Number.POSITIVE_INFINITY): Counter<Li
       else dropped += 1
     },
     flush(add) {
-      running = running.catch(() => {}).then(() => send(add)) // who asked before has heard of it
+      running = running.catch(() => {}).then(() => send(add)) // the caller of the earlier flush got its error
       return running
     },
     dropped: () => dropped,

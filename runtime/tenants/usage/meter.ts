@@ -6,15 +6,15 @@ import { createCounter } from './counter.ts'
 import { addUsage, noteKeyUses, type UsageLine } from './queries.ts'
 import { addTouches, countTouches, createTouchCounter, type TouchedRequest } from './touches.ts'
 
-/** Counts requests in memory; what has been counted is added to the tables in batches. */
+/** Counts requests in memory, and adds the counts to the tables in batches. */
 export interface UsageMeter {
-  /** One request that took a token. @param now service time, milliseconds. */
+  /** Counts a request that took a token. @param now service time, milliseconds since the epoch. */
   count(environment: Environment, tenantId: string, keyId: string, bucket: string, now: number): void
-  /** A request in which changes between versions made a difference. */
+  /** Counts a request that version changes altered. */
   touch(environment: Environment, request: TouchedRequest): void
-  /** How often a change of a request found no room to be counted. */
+  /** Number of alterations that were not counted for lack of space. */
   droppedTouches(): number
-  /** Adds what has been counted. What could not be added stays counted and is thrown at. */
+  /** Writes the counts. If that fails, rejects and keeps them for the next call. */
   flush(): Promise<void>
 }
 
@@ -82,18 +82,16 @@ export function createUsageMeter(databases: Databases, clock: Clock): UsageMeter
 
 const FLUSH_MS = 10_000
 
-/** Flushes every ten seconds, and at the stop what is left. */
+/** Flushes every 10 s, and once more when it is stopped. */
 export function startUsageFlush(meter: UsageMeter, log: Logger): { stop(): Promise<void> } {
   const timer = setInterval(() => {
-    meter.flush().catch((err) => log.warn({ err }, 'usage could not be added; it is kept and tried again'))
+    meter.flush().catch((err) => log.warn({ err }, 'usage counts not written; the next flush tries again'))
   }, FLUSH_MS)
   timer.unref()
   return {
     stop: () => {
       clearInterval(timer)
-      return meter
-        .flush()
-        .catch((err) => log.error({ err }, 'the usage of the last seconds could not be added'))
+      return meter.flush().catch((err) => log.error({ err }, 'last usage counts not written'))
     },
   }
 }

@@ -4,13 +4,13 @@ import type { Environment } from '../../platform/environment.ts'
 
 export interface UsageLine {
   readonly tenantId: string
-  /** `2026-05-19`, of service time. */
+  /** Date in service time, such as `2026-05-19`. */
   readonly day: string
   readonly bucket: string
   readonly requests: number
 }
 
-// In one order, so that two nodes do not wait for each other; not at all when the batch has arrived before.
+// Rows are in a fixed order, to avoid deadlocks between nodes. A batch that was already added is skipped.
 const ADD: Statement = {
   name: 'usage_add',
   text: `WITH batch AS (
@@ -23,7 +23,7 @@ const ADD: Statement = {
          ON CONFLICT (tenant_id, day, bucket) DO UPDATE SET requests = u.requests + excluded.requests`,
 }
 
-/** Adds a batch to the counters, once for its id. @param now machine time. */
+/** Adds a batch to the counters, once for each ID. @param now machine time, milliseconds since the epoch. */
 export function addUsage(
   db: Database,
   id: string,
@@ -40,7 +40,7 @@ export function addUsage(
   ])
 }
 
-/** The tenant's counters of some days, both ends included. As the owner. */
+/** Returns the tenant's counters of a range of days, both included. Needs the owner's connection. */
 export async function readUsage(
   db: Database,
   environment: Environment,
@@ -63,7 +63,7 @@ export function sweepBatches(db: Database, addedBy: number): Promise<unknown> {
 export interface KeyUse {
   readonly id: string
   readonly tenantId: string
-  /** Service time, milliseconds. */
+  /** Service time, milliseconds since the epoch. */
   readonly at: number
 }
 
@@ -74,7 +74,7 @@ const NOTE: Statement = {
           WHERE k.tenant_id = used.tenant_id AND k.id = used.id AND k.last_used_at IS DISTINCT FROM used.at`,
 }
 
-/** Notes when keys were last used. No node caches it. */
+/** Records when keys were last used. This needs no notification, because no node caches it. */
 export function noteKeyUses(control: Database, uses: readonly KeyUse[]): Promise<unknown> {
   const sorted = uses.toSorted((a, b) => (a.id < b.id ? -1 : 1))
   return control.query(NOTE, [

@@ -1,25 +1,22 @@
-/** Changes between versions that made a difference to requests of a tenant. */
+/** Counts how often version changes altered requests of a tenant. */
 import type { Database, Statement } from '../../database/database.ts'
 import { toTimestamp } from '../../database/types.ts'
 import { type Counter, createCounter } from './counter.ts'
 
-/** A request in which changes made a difference. */
+/** A request that version changes altered. */
 export interface TouchedRequest {
-  /** Where its tenant has its data. */
   readonly space: string
-  /** In which it was answered. */
   readonly version: string
-  /** Whether it named the version itself. */
+  /** Whether the request named its version in the header. */
   readonly named: boolean
   readonly id: string
   readonly operation: string
-  /** Each as `2026-05-19/block-categories`. */
+  /** Changes, each as `2026-05-19/block-categories`. */
   readonly changes: Iterable<string>
-  /** Service time, milliseconds. */
+  /** Service time, milliseconds since the epoch. */
   readonly at: number
 }
 
-/** What is known of a change on one day. */
 interface TouchLine {
   readonly space: string
   readonly version: string
@@ -32,18 +29,18 @@ interface TouchLine {
   last_operation: string
 }
 
-/** Lines held of all tenants between two flushes. */
+/** Maximum number of lines, of all tenants together, between two flushes. */
 export const MAX_LINES = 10_000
 
 const DAY_MS = 86_400_000
 
-/** What has touched requests is known for so many days of service time, today among them. */
+/** Days of service time for which counts are kept, including today. */
 export const TOUCHED_DAYS = 30
 
-/** The first of them. @param now service time, milliseconds. */
+/** Returns the first of these days. @param now service time, milliseconds since the epoch. */
 export const firstTouchedDay = (now: number): string => dayOf(now - (TOUCHED_DAYS - 1) * DAY_MS)
 
-/** `2026-05-19`, of service time. */
+/** Returns a date in service time, such as `2026-05-19`. */
 const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10)
 
 export type TouchCounter = Counter<TouchLine>
@@ -80,7 +77,7 @@ export function countTouches(counter: TouchCounter, request: TouchedRequest): vo
   }
 }
 
-// In one order, so that two nodes do not wait for each other; not at all when the batch has arrived before.
+// Rows are in a fixed order, to avoid deadlocks between nodes. A batch that was already added is skipped.
 const ADD: Statement = {
   text: `WITH batch AS (
            INSERT INTO usage_batches (id, added) VALUES ($1, $2) ON CONFLICT DO NOTHING RETURNING id
@@ -100,7 +97,7 @@ const ADD: Statement = {
                 last_at = greatest(t.last_at, excluded.last_at)`,
 }
 
-/** Adds a batch to the table, once for its id. @param now machine time. */
+/** Adds a batch to the table, once for each ID. @param now machine time, milliseconds since the epoch. */
 export function addTouches(
   db: Database,
   id: string,
@@ -111,13 +108,13 @@ export function addTouches(
   return db.query(ADD, [id, toTimestamp(now), JSON.stringify(rows)])
 }
 
-/** What a change has made a difference to since a day. */
+/** Counts of the requests that a change altered since a day. */
 export interface Touches {
   readonly change: string
   readonly requests: number
-  /** Of these, requests that named their version themselves. */
+  /** Number of these requests that named their version. */
   readonly named: number
-  /** Of the last one; service time, milliseconds. */
+  /** Time of the last of these requests; service time, milliseconds since the epoch. */
   readonly last_at: number
   readonly last_request: string
   readonly last_operation: string
@@ -133,7 +130,9 @@ const READ: Statement = {
           ORDER BY change, last_at DESC`,
 }
 
-/** @param version in which the requests were answered. @param since a day of service time: `2026-05-19`. */
+/**
+ * Reads the counts by change. @param version of the answers. @param since date in service time, such as `2026-05-19`.
+ */
 export async function readTouches(
   db: Database,
   space: string,
@@ -145,7 +144,7 @@ export async function readTouches(
 
 const SWEEP: Statement = { text: 'DELETE FROM touched_changes WHERE day < $1' }
 
-/** @param before a day of service time. */
+/** Deletes the counts before a date in service time. */
 export function sweepTouches(db: Database, before: string): Promise<unknown> {
   return db.query(SWEEP, [before])
 }

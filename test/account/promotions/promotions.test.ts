@@ -341,8 +341,8 @@ describe('a plan that has become another one', () => {
     const late = await promoter.promote({ ...order, plan_id })
     expect([late.status, late.body.error.code]).toEqual([409, 'invalid_state'])
     expect(late.body.error.details).toEqual([
-      { field: 'sandbox_ids[0]', issue: 'was to be created, and now is to be left unchanged' },
-      { field: 'sandbox_ids[1]', issue: 'was changed in the sandbox meanwhile' },
+      { field: 'sandbox_ids[0]', issue: 'was planned to be created, but would now be left unchanged' },
+      { field: 'sandbox_ids[1]', issue: 'has changed in the sandbox since the dry run' },
     ])
     expect(await listed('/v1/pass_templates')).toHaveLength(1)
     expect((await promoter.promote(order)).body.created).toHaveLength(2)

@@ -36,8 +36,7 @@ export const EXPLAINED: readonly Explained[] = [
   },
   {
     why: 'half of a surrogate pair is no text that could be stored: JSON Schema allows it',
-    fits: ({ ours, theirs }) =>
-      !theirs && /must not contain half of a surrogate pair/.test(ours?.message ?? ''),
+    fits: ({ ours, theirs }) => !theirs && /must not contain an unpaired surrogate/.test(ours?.message ?? ''),
   },
   {
     why: 'a parameter may be empty where its schema allows it: the validator never allows it',

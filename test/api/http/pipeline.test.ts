@@ -519,7 +519,7 @@ test('an answer that cannot be written is a fault of ours', async () => {
 test('a bucket that nobody has heard of stops the start', () => {
   const operations = [operation({ extensions: { rateLimit: 'reads' as 'read' } })]
   expect(() => createVersions([{ ...VERSION, operations }], {}, 'live', '')).toThrow(
-    'getThing: there is no rate bucket reads',
+    'getThing: x-rate-limit names an unknown bucket reads',
   )
 })
 
@@ -546,7 +546,7 @@ test('an operation that writes without an audit action is not served', () => {
     extensions: { scope: 'write', rateLimit: 'read' } as const,
   }
   expect(() => createVersions([{ ...VERSION, operations: [silent] }], {}, 'live', 'http://console')).toThrow(
-    'getThing: no audit action is declared',
+    'getThing: x-audit-action is missing',
   )
 })
 
@@ -562,13 +562,13 @@ const NO_TOKEN = {
 
 /** One fault for each stage, in the order of the stages, with the code and the message that the stage refuses it with. */
 const FAULTS = [
-  ['overload', 'unavailable', /too much to do/],
+  ['overload', 'unavailable', /is overloaded/],
   ['compression', 'unsupported_media_type', /compressed/],
   ['key', 'invalid_api_key', /unknown/],
   ['crowd', 'unavailable', /Too many of your requests/],
-  ['address', 'ip_not_allowed', /may not be used from/],
+  ['address', 'ip_not_allowed', /must not be used from/],
   ['version', 'unknown_version', /no version/],
-  ['sunset', 'version_gone', /no longer answered/],
+  ['sunset', 'version_gone', /no longer supported/],
   ['path', 'not_found', /no such operation/],
   ['bucket', 'tenant_limit', /Too many requests/],
   ['scope', 'insufficient_scope', /scope write/],

@@ -49,7 +49,7 @@ test('a secret that does not open fails the attempts of its endpoint, and tells 
   expect(await stage.attempts(bad)).toMatchObject([
     {
       attempt: 1,
-      error: 'the request cannot be signed: rotate the secret of the endpoint, then retry the attempt',
+      error: "the request cannot be signed: rotate the endpoint's secret, then retry the attempt",
     },
     { attempt: 2, status: 'pending' },
   ])

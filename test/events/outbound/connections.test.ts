@@ -37,7 +37,7 @@ describe('connections', () => {
   })
 
   test('a POST whose first connection is reset or closed is not repeated', async () => {
-    const error = 'the connection was closed before an answer came'
+    const error = 'the connection was closed before a response arrived'
     for (const cut of ['resetAndDestroy', 'end'] as const) {
       const sink = await openWire((socket) => socket.once('data', () => socket[cut]()))
       expect(await post(sink)).toMatchObject({ kind: 'connection', error })

@@ -1,13 +1,13 @@
 /** The part of the reason that says which rule speaks; undefined where the destination is allowed. */
 export type Want = string | undefined
 
-const SPELLED = 'must spell its address plainly'
+const SPELLED = 'must write its IP address'
 const PERCENT = 'percent-encoded host'
 const UNSEEN = 'invisible characters'
 const USERINFO = 'user name or password'
 const SHAPE = 'begins with http:// or https:// and a host'
 const PORT = 'must use port 80 or 443'
-const NAME = 'must name a host of the public internet'
+const NAME = 'must name a host on the public internet'
 const INVALID = 'must be a valid URL'
 const HOST = 'must contain a valid host name'
 
@@ -129,8 +129,8 @@ export const URLS: readonly (readonly [url: string, want: Want])[] = [
 
 /** Addresses, checked as they stand in a URL and as the answer of a name server. */
 export const ADDRESSES: readonly (readonly [address: string, want: Want])[] = [
-  ['0.0.0.0', 'of no host'],
-  ['0.1.2.3', 'of no host'],
+  ['0.0.0.0', 'an unspecified or broadcast'],
+  ['0.1.2.3', 'an unspecified or broadcast'],
   ['1.0.0.0', undefined],
   ['9.255.255.255', undefined],
   ['10.0.0.0', 'private'],
@@ -165,8 +165,8 @@ export const ADDRESSES: readonly (readonly [address: string, want: Want])[] = [
   ['192.169.0.0', undefined],
   ['192.175.48.1', 'special-purpose'],
   ['198.17.255.255', undefined],
-  ['198.18.0.1', 'benchmarks'],
-  ['198.19.255.255', 'benchmarks'],
+  ['198.18.0.1', 'benchmarking'],
+  ['198.19.255.255', 'benchmarking'],
   ['198.20.0.0', undefined],
   ['198.51.100.1', 'documentation'],
   ['203.0.113.1', 'documentation'],
@@ -174,7 +174,7 @@ export const ADDRESSES: readonly (readonly [address: string, want: Want])[] = [
   ['224.0.0.1', 'multicast'],
   ['239.255.255.255', 'multicast'],
   ['240.0.0.1', 'reserved'],
-  ['255.255.255.255', 'of no host'],
+  ['255.255.255.255', 'an unspecified or broadcast'],
   ['::', 'not a public'],
   ['::1', 'not a public'],
   ['::ffff:7f00:1', 'not a public'],

@@ -85,7 +85,7 @@ describe('addresses that names resolve to', () => {
     const family = address.includes(':') ? 'aaaa' : 'a'
     const name = `${address.replaceAll(/[.:]/g, '-')}-x.example.com`.replace(/^-+/, 'x')
     names.tell(name, { [family]: [address] })
-    await expectBoth(`http://${name}:8080/hooks`, want && 'must name a host of the public internet')
+    await expectBoth(`http://${name}:8080/hooks`, want && 'must name a host on the public internet')
     if (want === undefined) expect(dialled).toEqual([address])
   })
 
@@ -104,7 +104,7 @@ describe('addresses that names resolve to', () => {
     names.tell('alias.example.net', { cname: 'inside.example.net' })
     const name = `${what.replaceAll(/[^a-z0-9]+/gi, '-').toLowerCase()}.example.com`
     names.tell(name, records)
-    await expectBoth(`http://${name}/`, 'must name a host of the public internet')
+    await expectBoth(`http://${name}/`, 'must name a host on the public internet')
   })
 
   test('an alias of a public name is reached, and what a blocked name resolves to is not told', async () => {

@@ -92,7 +92,7 @@ describe('the other end hangs', () => {
         return fillers.filter((socket) => socket.connecting).length > 20
       })
       const outcome = await post({ port })
-      expect(outcome).toMatchObject({ kind: 'timeout', error: 'no connection could be made in time' })
+      expect(outcome).toMatchObject({ kind: 'timeout', error: 'the connection was not established in time' })
     } finally {
       for (const socket of fillers) socket.on('error', () => {}).destroy()
       child.kill('SIGKILL')
@@ -100,7 +100,7 @@ describe('the other end hangs', () => {
   })
 
   test('a POST ends in time when the receiver hangs before its answer', async () => {
-    await expectLate(await openWire(() => {}), 'no answer came in time')
+    await expectLate(await openWire(() => {}), 'the server did not respond in time')
   })
 
   test('a POST ends in time when the receiver hangs in its headers', async () => {
@@ -108,7 +108,7 @@ describe('the other end hangs', () => {
       socket.write('HTTP/1.1 200 OK\r\n')
       drip(socket, 'X-More: 1\r\n', 50)
     })
-    await expectLate(sink, 'no answer came in time')
+    await expectLate(sink, 'the server did not respond in time')
   })
 
   test('a POST ends in time when the receiver sends a byte of its body now and then', async () => {
@@ -116,12 +116,12 @@ describe('the other end hangs', () => {
       drip(socket, '.', 50)
       return 'HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n'
     })
-    await expectLate(sink, 'the answer was not complete in time')
+    await expectLate(sink, 'the response was not complete in time')
   })
 
   test('a POST ends in time when the receiver sends only interim answers', async () => {
     const sink = await openWire((socket) => drip(socket, 'HTTP/1.1 103 Early WakeUps\r\n\r\n', 100))
-    await expectLate(sink, 'no answer came in time')
+    await expectLate(sink, 'the server did not respond in time')
   })
 })
 
@@ -166,7 +166,7 @@ describe('the other end says too much', () => {
   })
 
   test('a POST ends in time after 1 MB of headers, in one and in many', async () => {
-    const error = 'the headers of the answer are too long'
+    const error = 'the response headers are too long'
     for (const headers of [`X-Long: ${'x'.repeat(1e6)}\r\n`, 'X-Many: 12345678\r\n'.repeat(55_000)]) {
       const sink = await openScript(() => `HTTP/1.1 200 OK\r\n${headers}\r\n`)
       expect(await post(sink)).toMatchObject({ kind: 'response', error })
@@ -177,7 +177,7 @@ describe('the other end says too much', () => {
   test('interim answers without end', async () => {
     const sink = await openScript(() => 'HTTP/1.1 102 Processing\r\n\r\n'.repeat(10_000))
     const outcome = await post(sink)
-    expect(outcome).toMatchObject({ kind: 'response', error: 'interim answers came without end' })
+    expect(outcome).toMatchObject({ kind: 'response', error: 'the server sent too many interim responses' })
     await expectClosed(sink)
   })
 
@@ -189,7 +189,7 @@ describe('the other end says too much', () => {
 })
 
 describe('the other end is no HTTP server, or a bad one', () => {
-  const NOT_HTTP = 'what came back is not HTTP'
+  const NOT_HTTP = 'the response is not HTTP'
   const answers: readonly (readonly [what: string, bytes: string, error: string])[] = [
     ['a greeting of another protocol', 'SSH-2.0-OpenSSH_9.6\r\n', NOT_HTTP],
     ['an answer without a status line', '<html>hello</html>', NOT_HTTP],
@@ -203,7 +203,7 @@ describe('the other end is no HTTP server, or a bad one', () => {
     [
       'another protocol, unasked',
       'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
-      'what came back is no answer to this request',
+      'the server switched protocols instead of sending a response',
     ],
   ]
   test.each(answers)(
@@ -216,7 +216,7 @@ describe('the other end is no HTTP server, or a bad one', () => {
   )
 
   test('an answer that ends too early', async () => {
-    const error = 'the connection was lost within the answer'
+    const error = 'the connection was lost during the response'
     for (const end of ['end', 'resetAndDestroy'] as const) {
       const sink = await openScript((_request, socket) => {
         socket.write('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf', () => socket[end]())

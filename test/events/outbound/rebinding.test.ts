@@ -130,7 +130,7 @@ describe('name servers', () => {
     const reasons = {
       'missing.example.com': 'the host name does not exist',
       'empty.example.com': 'the host name has no address',
-      'broken.example.com': 'the name servers could not answer',
+      'broken.example.com': 'the host name could not be resolved',
     }
     for (const [name, error] of Object.entries(reasons)) {
       expect(await outbound.check(`http://${name}/`)).toBeUndefined()
@@ -153,7 +153,7 @@ describe('name servers', () => {
     expect(ended).toEqual(['late', 'checked', 'given up'])
     expect(fault).toBeUndefined()
     expect(late).toMatchObject({ kind: 'timeout', error: 'the host name was not resolved in time' })
-    expect(given).toMatchObject({ kind: 'dns', error: 'the name servers did not answer in time' })
+    expect(given).toMatchObject({ kind: 'dns', error: 'the name servers did not respond in time' })
   })
 
   test('a family that hangs delays the other and does not stop it', async () => {

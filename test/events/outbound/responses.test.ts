@@ -5,9 +5,9 @@ import { createOutbound, type Outbound } from '../../../runtime/events/outbound/
 import { parseNetworks } from '../../../runtime/platform/networks.ts'
 import { closeSinks, openScript } from './sinks.ts'
 
-const NOT_HTTP = 'what came back is not HTTP'
-const LOST = 'the connection was lost within the answer'
-const TOO_LONG = 'the headers of the answer are too long'
+const NOT_HTTP = 'the response is not HTTP'
+const LOST = 'the connection was lost during the response'
+const TOO_LONG = 'the response headers are too long'
 
 let outbound: Outbound
 
@@ -141,7 +141,9 @@ test('bytes that come with a response are never read as the next response', asyn
 })
 
 test('a change of the protocol, unasked, is no answer', async () => {
-  expect(await read('HTTP/1.1 101 X\r\n\r\n')).toBe('what came back is no answer to this request')
+  expect(await read('HTTP/1.1 101 X\r\n\r\n')).toBe(
+    'the server switched protocols instead of sending a response',
+  )
 })
 
 describe('limits', () => {
@@ -175,7 +177,7 @@ describe('limits', () => {
   test('16 interim responses are skipped, 17 are refused', async () => {
     const interim = 'HTTP/1.1 103 Early\r\n\r\n'
     expect(await read(interim.repeat(16) + counted(''))).toEqual(ok('ok'))
-    expect(await read(interim.repeat(17) + counted(''))).toBe('interim answers came without end')
+    expect(await read(interim.repeat(17) + counted(''))).toBe('the server sent too many interim responses')
     expect(await read(`HTTP/1.1 103 Early\r\n${'X: yyyyy\r\n'.repeat(4000)}`)).toBe(TOO_LONG)
   })
 })

@@ -52,9 +52,9 @@ test('a certificate with a fault: nothing is sent, and the fault is named', asyn
   const faults = {
     expired: 'the certificate has expired',
     future: 'the certificate is not valid yet',
-    wrongHost: 'the certificate is for another host',
+    wrongHost: 'the certificate is for a different host',
     selfSigned: 'the certificate is self-signed',
-    untrusted: 'the chain of certificates is not complete or not trusted',
+    untrusted: 'the certificate chain is incomplete or not trusted',
   } as const
   vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0')
   for (const [fault, error] of Object.entries(faults)) {
@@ -67,7 +67,7 @@ test('a certificate with a fault: nothing is sent, and the fault is named', asyn
 test('a name at the same address with another certificate is checked for itself, and so is the bare address', async () => {
   const sink = await openSink({ tls: certificates.good })
   expect(await post(sink.port)).toMatchObject({ status: 200 })
-  const error = 'the certificate is for another host'
+  const error = 'the certificate is for a different host'
   expect(await post(sink.port, 'other.example.com')).toMatchObject({ kind: 'tls', error })
   expect(await post(sink.port, '127.0.0.1')).toMatchObject({ kind: 'tls', error })
   expect(sink.requests).toHaveLength(1)

@@ -1,8 +1,8 @@
-/** An attempt to deliver an event, and the request that leases some. */
+/** Delivery attempts under a lease, and the request that leases them. */
 
 import type { RetiredSecret } from '../../outbound/signing.ts'
 
-/** An attempt under a lease, with what sending it takes. Instants in milliseconds since the epoch. */
+/** An attempt under a lease, with everything needed to send it. Instants are in milliseconds since the epoch. */
 export interface LeasedAttempt {
   readonly tenant_id: string
   readonly attempt_id: string
@@ -10,10 +10,12 @@ export interface LeasedAttempt {
   readonly event_id: string
   readonly attempt: number
   readonly trigger: 'schedule' | 'manual'
-  /** Whether it is to be sent; otherwise it is to be cancelled: its endpoint is disabled, gone or was enabled anew since. */
+  /**
+   * Whether to send it. If not, it is canceled: its endpoint was disabled, deleted, or disabled and enabled again.
+   */
   readonly wanted: boolean
   readonly due_at: number
-  /** Of the endpoint now. */
+  /** Current generation of the endpoint. */
   readonly generation: number
   readonly timeouts: number
   readonly url: string
@@ -22,28 +24,29 @@ export interface LeasedAttempt {
   readonly event_type: string
   readonly event_version: string
   readonly body: string
-  /** When the event was emitted. */
   readonly emitted_at: number
 }
 
-/** For whom a worker plans and claims. */
+/** The parameters of one statement that plans or claims. */
 export interface VisitRequest {
   /**
-   * `many`: tenants of one database, in one statement. `one`: a single tenant, which every table is asked for by a value,
-   * so that a database that is distributed by tenant sends the statement to one place.
+   *
+   * - `many`: several tenants of one database, in one statement.
+   * - `one`: a single tenant. Every table is filtered by a constant tenant, so a distributed database sends the
+   *   statement to one shard.
    */
   readonly of: 'many' | 'one'
   readonly tenants: readonly string[]
   /** Machine time. */
   readonly now: number
   readonly leaseUntil: number
-  /** UUID, of this visit alone. */
+  /** UUID that identifies this visit. */
   readonly token: string
-  /** Attempts at most. */
+  /** Maximum number of attempts. */
   readonly limit: number
-  /** Of one tenant at most; `allowances` are those of tenants who may have fewer. */
+  /** Maximum number of attempts of one tenant. `allowances` has the tenants with a lower maximum. */
   readonly allowance: number
   readonly allowances: Readonly<Record<string, number>>
-  /** Attempts a second, of tenants with a lift; default: OUTBOUND_PER_SECOND. */
+  /** Attempts per second of tenants with a lift. Default: OUTBOUND_PER_SECOND. */
   readonly rates?: Readonly<Record<string, number>>
 }

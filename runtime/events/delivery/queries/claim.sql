@@ -1,29 +1,29 @@
--- Takes attempts of the queue under a lease for several tenants: a few of each partition, the first of every partition before the second
--- of any, as many of a tenant as its bucket holds. Answers one row for each attempt, and one without an attempt for a tenant
--- with none; tenants for whom somebody else is claiming are missing.
+-- Claims queued attempts under a lease for several tenants. Takes a few attempts of each partition: the first of every partition
+-- before the second of any, up to the tokens in the tenant's bucket. Returns a row for each attempt, and a row without an attempt
+-- for a tenant that has none. Tenants for which a different worker is claiming are missing from the result.
 --
 -- $1 timestamptz  now, machine time
--- $2 timestamptz  the end of the lease
--- $3 uuid         its token
+-- $2 timestamptz  end of the lease
+-- $3 uuid         token of the lease
 -- $4 text[]       tenants
--- $5 bigint       attempts at most
--- $6 integer      attempts of one tenant at most, but for those of
--- $7 jsonb        {tenant: attempts at most}
--- $8 jsonb        {tenant: attempts a second}, of tenants with a lift
+-- $5 bigint       maximum number of attempts
+-- $6 integer      maximum number of attempts of one tenant, except tenants in $7
+-- $7 jsonb        {tenant: maximum number of attempts}
+-- $8 jsonb        {tenant: attempts per second}, for tenants with a lift
 --
--- In psql (SET search_path = sandbox): paste it, then
+-- To run it in psql (SET search_path = sandbox), paste it and then
 --   \bind '2026-01-01' '2026-01-01 00:00:20' '00000000-0000-4000-8000-000000000000' '{ten_1,ten_2}' 256 64 '{}' '{}' \g
 --
--- Plan: for each tenant two descents of webhook_senders_pkey; for each partition three of webhook_ready_by_lane (the next partition,
--- something to send, what is under way) and one of webhook_endpoints_pkey; then a scan of webhook_ready_by_lane that ends
--- with its LIMIT; for each attempt one descent of the key of events. Both updates are Tid Scans: what was picked is locked, so
--- it is where it was seen. No sequential scan, no hash, no bitmap, whatever the statistics say: each step is a LATERAL of its
--- own with an order that only one index has. Hence also ranges of one value instead of equality, which would leave nothing to
--- order by.
+-- Plan: for each tenant, two descents of webhook_senders_pkey. For each partition, three descents of webhook_ready_by_lane (the
+-- next partition, an attempt to send, the leased attempts), one descent of webhook_endpoints_pkey, and a scan of
+-- webhook_ready_by_lane that ends with its LIMIT. For each attempt, one descent of the key of events. Both updates are Tid
+-- Scans: the selected rows are locked, so their positions cannot change. There is no sequential scan, hash or bitmap, whatever
+-- the statistics are, because each step is a LATERAL subquery with an order that only one index has. For the same reason, the
+-- conditions are ranges of one value: an equality would leave nothing to order by.
 WITH visit AS MATERIALIZED (
-  -- The tenants' buckets (100, or as many as a lift allows, refilled in a second), locked, of those for whom nobody else is claiming. Who waited for
-  -- nobody may still be too late: if the turn moved after this statement began, another claim has taken what this one still
-  -- sees.
+  -- Locks the tenants' buckets, except those that a different worker has locked. A bucket holds 100 tokens, or as many as a lift
+  -- allows, and refills in one second. A lock without waiting can still be too late: if `turn` changed after this statement
+  -- began, a different claim has already taken the attempts that this statement still sees.
   SELECT t.position, s.*
     FROM unnest($4::text[]) WITH ORDINALITY AS t (tenant_id, position)
    CROSS JOIN LATERAL (SELECT w.turn FROM webhook_senders w WHERE w.tenant_id = t.tenant_id LIMIT 1) AS seen
@@ -43,8 +43,8 @@ WITH visit AS MATERIALIZED (
     FROM visit v
    CROSS JOIN LATERAL (
      WITH RECURSIVE partition AS (
-       -- The tenant's partitions in turn, beginning after the one that was served last, each found by one descent of the index
-       -- however many attempts wait in it; after 256 the tenant's turn is given up.
+       -- Walks the tenant's partitions, starting after the one served last. Each step is one descent of the index, independent of the
+       -- number of attempts in the partition. The walk ends after 256 partitions.
        SELECT v.endpoint_id, false AS wrapped, 0 AS position
        UNION ALL
        SELECT step.endpoint_id, step.wrapped, partition.position + 1
@@ -59,8 +59,8 @@ WITH visit AS MATERIALIZED (
            LIMIT 1) AS step
         WHERE partition.position < 256 AND NOT (step.wrapped AND step.endpoint_id > v.endpoint_id)
      ), open AS MATERIALIZED (
-       -- At most 16 partitions in which something is to be sent and that have room: PARTITION_WIDTH (64), halved by each time-out in a
-       -- row, less what is under way, whoever sends it.
+       -- At most 16 partitions that have an attempt to send and a free place. A partition has 64 places (PARTITION_WIDTH), halved by
+       -- each timeout in a row, minus the attempts that any worker has leased.
        SELECT partition.endpoint_id, partition.position, room.attempts AS room, endpoint.*
          FROM partition
         CROSS JOIN LATERAL (SELECT FROM webhook_ready r
@@ -80,8 +80,8 @@ WITH visit AS MATERIALIZED (
      ), share AS MATERIALIZED (
        SELECT ceil(v.quota::float8 / nullif(count(*), 0))::integer AS attempts FROM open
      )
-     -- Attempts of an open partition that nobody sends: first those whose sender was lost, then by when they were due; as many as
-     -- make the tenant's quota when all partitions have so many. Locked without waiting: somebody may be cancelling them.
+     -- Attempts of open partitions without a valid lease: first those whose worker was lost, then by due time. Each partition gives
+     -- an equal share of the tenant's quota. SKIP LOCKED, because a request may be canceling attempts.
      SELECT idle.*, open.position AS partition_position, open.endpoint_id, open.generation, open.timeouts, open.url,
             open.secret, open.retired_secrets, row_number() OVER (PARTITION BY open.position) AS rank,
             open.url IS NOT NULL AND (idle.trigger = 'manual' OR

@@ -1,14 +1,15 @@
--- Writes how attempts ended and what follows on them; those that are no longer held under their token stay as they are.
--- Answers the attempts that were written.
+-- Records how attempts ended, and schedules what follows. Skips attempts that are no longer leased under the given token.
+-- Returns the attempts that were written.
 --
--- $1 json         the attempts: [{tenant_id, attempt_id, token, status, …}], as in `outcome`
+-- $1 json         attempts: [{tenant_id, attempt_id, token, status, …}], with the columns of `outcome`
 -- $2 timestamptz  now, service time
 --
--- In psql (SET search_path = sandbox): paste it, then
+-- To run it in psql (SET search_path = sandbox), paste it and then
 --   \bind '[{"tenant_id": "ten_1", "attempt_id": "wdla_1", "status": "failed"}]' '2026-01-01' \g
 --
--- Plan: for each attempt one descent each of webhook_ready_pkey, webhook_endpoints_pkey, webhook_waiting_by_event and of the key
--- of webhook_attempts, in nested loops. It has no name, so that it is planned each time, for the size that the tables have then.
+-- Plan: nested loops with one descent each, for each attempt, of webhook_ready_pkey, webhook_endpoints_pkey,
+-- webhook_waiting_by_event and the key of webhook_attempts. The statement has no name, so PostgreSQL plans it each time for the
+-- current size of the tables.
 WITH outcome AS (
   SELECT * FROM json_to_recordset($1) AS o (
     tenant_id text, attempt_id text, token uuid, status text, response_status smallint, response_body text,
@@ -20,8 +21,8 @@ WITH outcome AS (
   RETURNING o.*, r.endpoint_id, r.event_id, r.attempt, r.trigger, r.previous_id, r.resume_at,
             r.due_at, r.generation AS series
 ), result AS MATERIALIZED (
-  -- An attempt that was made by hand before the schedule did goes back to it when it fails (`resumes`). Nothing follows where the
-  -- endpoint was disabled, or disabled and enabled again.
+  -- `resumes`: a manual attempt that preceded the scheduled one returns to the schedule when it fails. Nothing follows if the
+  -- endpoint was disabled since then, even if it is enabled again.
   SELECT r.*, r.trigger = 'manual' AND r.status = 'succeeded' AS ends_series,
          CASE WHEN e.id IS NOT NULL THEN coalesce(r.next_due, r.resume_at) END AS follows_at,
          e.id IS NOT NULL AND r.next_due IS NULL AS resumes
@@ -35,7 +36,7 @@ WITH outcome AS (
      AND w.event_id = x.event_id
   RETURNING w.tenant_id, w.attempt_id, w.previous_id, x.attempt_id AS succeeded_id
 ), written AS (
-  -- A first attempt may not be written yet; what is in the queue says of it all that was planned.
+  -- A first attempt may not have a row yet. Its row in the queue holds everything that was planned.
   INSERT INTO webhook_attempts AS a (tenant_id, id, endpoint_id, event_id, attempt, status, trigger, response_status,
                                      response_body, error, duration_ms, scheduled_at, attempted_at,
                                      next_attempt_at, created, updated)
@@ -57,7 +58,7 @@ WITH outcome AS (
   SELECT x.tenant_id, next_id, endpoint_id, event_id, attempt + 1, 'pending', 'schedule', follows_at, $2, $2
     FROM result x WHERE follows_at IS NOT NULL AND NOT resumes
 ), waits AS (
-  -- The attempt itself where it resumes, the next one otherwise.
+  -- The attempt itself if it resumes; otherwise the next one.
   INSERT INTO webhook_waiting (tenant_id, attempt_id, endpoint_id, event_id, attempt, previous_id, generation,
                                due_at)
   SELECT x.tenant_id, CASE WHEN resumes THEN attempt_id ELSE next_id END AS next_id, endpoint_id, event_id,

@@ -1,4 +1,4 @@
-/** What became of attempts, written by those who hold them under a lease. */
+/** Records how attempts ended, for the worker that holds their leases. */
 import type { Database, Statement } from '../../../database/database.ts'
 import { pipelined } from '../../../database/pipelined.ts'
 import { readSqlFile } from '../../../database/sql-file.ts'
@@ -14,8 +14,8 @@ const COMPLETE: ForTenants = { many: { text: TEXT }, one: { text: OF_ONE } }
 
 const partOf = (from: string, to: string) => OF_ONE.slice(OF_ONE.indexOf(from), OF_ONE.indexOf(to))
 
-// On Citus, where it is a single task on one shard. New rows beside changes would not go to one shard, so statements before and
-// after this one write them.
+// The statement for Citus, which sends it to one shard as a single task. Citus could not do that if it also inserted
+// rows, so separate statements before and after it insert them.
 const COMPLETE_ON_SHARD: Statement = {
   text: `${partOf('WITH outcome AS (', ', written AS (')}, written AS (
   UPDATE webhook_attempts a
@@ -34,10 +34,10 @@ const COMPLETE_ON_SHARD: Statement = {
   FROM result`,
 }
 
-/** An attempt that ended, and what waits after it: nothing where `follows_at` is null. */
+/** An attempt that ended, and the attempt that waits after it: none if `follows_at` is null. */
 interface Ended {
   readonly attempt_id: string
-  /** It waits itself; no other attempt is made. */
+  /** Whether the attempt itself waits again, instead of a new attempt. */
   readonly resumes: boolean
   readonly next_id: string | null
   readonly endpoint_id: string
@@ -48,7 +48,7 @@ interface Ended {
   readonly follows_at: number | null
 }
 
-// Both by the key of the attempt before, which is known to be the tenant's.
+// Both statements join webhook_attempts by key, so that Citus knows the tenant of the new rows.
 const MAKE_NEXT: Statement = {
   text: `INSERT INTO webhook_attempts (tenant_id, id, endpoint_id, event_id, attempt, status, trigger, scheduled_at, created,
                                        updated)
@@ -67,10 +67,11 @@ const WAIT_FOR_NEXT: Statement = {
 }
 
 /**
- * Writes how attempts ended and what follows on them, all or none; those that are no longer held under their token stay as
- * they are. Gives the ids of those that were written. Wants plans that use indexes (`byIndex`).
  *
- * @param now service time.
+ * Records how attempts ended, and schedules what follows, in one statement. Skips attempts that are no longer leased
+ * under their token. Returns the ids of the attempts that were written. `db` must plan with indexes (`byIndex`).
+ *
+ * @param now service time, milliseconds since the epoch.
  */
 export async function completeAttempts(
   db: Database,
@@ -85,9 +86,7 @@ export async function completeAttempts(
   return new Set(written.map(({ attempt_id }) => attempt_id))
 }
 
-/**
- * The same for a single tenant in a transaction, by statements of which each is for one shard where tables are distributed.
- */
+/** Does the same as `completeAttempts` for a single tenant, with statements that Citus sends to one shard each. */
 export async function completeOfOne(
   tx: Database,
   completions: readonly AttemptCompletion[],
@@ -123,21 +122,21 @@ function completionValues(completions: readonly AttemptCompletion[], now: number
   return [JSON.stringify(rows), toTimestamp(now)]
 }
 
-/** How an endpoint was to be reached lately. */
+/** Whether an endpoint responded recently. */
 export interface EndpointResult {
   readonly tenantId: string
   readonly endpointId: string
-  /** It answered after all. */
+  /** Whether it responded. A response resets the count of timeouts. */
   readonly answered: boolean
-  /** Attempts that ran out of time. */
+  /** Number of attempts that timed out. */
   readonly timeouts: number
 }
 
-/** Beyond so many in a row a partition gets no narrower. */
+/** Number of timeouts in a row after which a partition does not become narrower. */
 export const MAX_TIMEOUTS = 6
 
-// An endpoint that somebody is changing is passed over: the next attempt shows the same. By the endpoints' keys. Time-outs are
-// counted up to MAX_TIMEOUTS.
+// SKIP LOCKED: if a request is changing the endpoint, the next attempt reports the same result. The 6 is
+// MAX_TIMEOUTS.
 const RECORD_RESULTS_TEXT = `WITH result AS (
            SELECT * FROM json_to_recordset($1) AS r (tenant_id text, endpoint_id text, answered boolean, timeouts integer)
          ), held AS MATERIALIZED (
@@ -154,7 +153,7 @@ const RECORD_RESULTS: ForTenants = {
   one: { name: 'webhook_endpoints_react_of_one', text: forOneTenant(RECORD_RESULTS_TEXT, '$2') },
 }
 
-/** Narrows the partitions of endpoints that do not answer in time, and opens those that do again. */
+/** Narrows the partitions of endpoints that time out, and widens those of endpoints that respond again. */
 export function recordEndpointResults(
   db: Database,
   endpointResults: readonly EndpointResult[],
@@ -171,7 +170,9 @@ export function recordEndpointResults(
     : db.query(RECORD_RESULTS.one, [JSON.stringify(rows), tenantId])
 }
 
-/** The tenant of all of them: then every table is asked for one tenant's rows. */
+/**
+ * Returns the tenant of all items, for statements with a constant tenant; undefined if there are several tenants.
+ */
 function onlyTenant(all: readonly { readonly tenantId: string }[]): string | undefined {
   const [first] = all
   return all.every(({ tenantId }) => tenantId === first?.tenantId) ? first?.tenantId : undefined

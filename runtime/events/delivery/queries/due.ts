@@ -1,4 +1,4 @@
-/** What is due: tenants with events to plan and attempts to make, and what waits until then. */
+/** Finds tenants with due work, and moves attempts into the queue when they become due. */
 import type { Database, Statement } from '../../../database/database.ts'
 import { pipelined } from '../../../database/pipelined.ts'
 import { byIndex, useIndexes } from '../../../database/pool/by-index.ts'
@@ -45,9 +45,11 @@ const REMOVE_DUE: Statement = {
 }
 
 /**
- * Puts attempts whose time has come into the queue, the longest due first; gives the tenant of each.
  *
- * @param now service time, milliseconds since the epoch. @param tenantId absent: of all tenants.
+ * Moves attempts that are due into the queue, the longest overdue first. Returns the tenant of each attempt.
+ *
+ * @param now service time, milliseconds since the epoch.
+ * @param tenantId default: all tenants.
  */
 export async function promoteAttempts(
   pool: Pool,
@@ -60,7 +62,7 @@ export async function promoteAttempts(
   return rows.map(({ tenant_id }) => tenant_id)
 }
 
-/** By statements of which each is for one shard where tables are distributed. */
+/** Moves the due attempts of one tenant, with statements that Citus sends to one shard each. */
 function promoteOne(pool: Pool, now: number, limit: number, tenantId: string): Promise<readonly string[]> {
   return pool.transaction(async (tx) => {
     useIndexes(tx)
@@ -74,19 +76,20 @@ function promoteOne(pool: Pool, now: number, limit: number, tenantId: string): P
   })
 }
 
-// Reads only, and takes no lock: a database that is distributed by tenant answers it from all places at once.
+// Reads without locks, so that a distributed database can query all shards in parallel.
 const FIND_WAITING: Statement = {
   name: 'webhook_waiting_find',
   text: 'SELECT w.tenant_id FROM webhook_waiting w WHERE w.due_at <= $1 GROUP BY w.tenant_id LIMIT $2',
 }
 
-/** Tenants of whom attempts wait whose time has come. */
+/** Returns tenants that have attempts waiting whose due time has passed. */
 export async function findWaiting(db: Database, now: number, limit: number): Promise<readonly string[]> {
   const { rows } = await db.query<{ tenant_id: string }>(FIND_WAITING, [toTimestamp(now), limit])
   return rows.map(({ tenant_id }) => tenant_id)
 }
 
-// As above. One descent of an index for each tenant that has had endpoints, whatever waits for how many of them.
+// Reads without locks, as above. One index descent for each tenant that has ever had an endpoint, independent of its
+// attempts.
 const FIND_DUE: Statement = {
   name: 'webhook_senders_find',
   text: `SELECT s.tenant_id, coalesce(greatest(h.sequence - s.planned, 0), 0) AS unplanned, coalesce(q.queued, false) AS queued
@@ -98,7 +101,9 @@ const FIND_DUE: Statement = {
           WHERE h.sequence > s.planned OR q.queued`,
 }
 
-/** What there is to do for a tenant: about so many events to plan, and whether attempts are in the queue without a lease. */
+/**
+ * Work for a tenant: the approximate number of unplanned events, and whether the queue has attempts without a lease.
+ */
 export interface DueTenant {
   readonly tenant_id: string
   readonly unplanned: number
@@ -106,10 +111,11 @@ export interface DueTenant {
 }
 
 /**
- * What is to be done, from the rows that are written in the same transactions as the work: so nothing stays undone where
- * a wake-up got lost or a process died.
  *
- * @param machine machine time, by which leases are checked.
+ * Finds tenants with work. It reads rows that are written in the same transactions as the work itself, so it also
+ * finds work whose wake-up was lost or whose process died.
+ *
+ * @param machine machine time in milliseconds since the epoch, by which leases are checked.
  */
 export async function findDue(pool: Pool, machine: number): Promise<readonly DueTenant[]> {
   return (await byIndex(pool).query<DueTenant>(FIND_DUE, [toTimestamp(machine)])).rows

@@ -1,29 +1,31 @@
-/** Writes what was planned for a single tenant whose row of `webhook_senders` the transaction holds. */
+/**
+ * Writes the planned attempts of a single tenant. The transaction must hold the tenant's row of `webhook_senders`.
+ */
 
 import type { Database, Statement } from '../../../database/database.ts'
 import { pipelined } from '../../../database/pipelined.ts'
 import { toTimestamp } from '../../../database/types.ts'
 import type { LeasedAttempt, VisitRequest } from './attempts.ts'
 
-/** What a visit found, with one attempt that follows; the attempt's own is null where none does. */
+/** One planned attempt, with facts about the visit. Its `attempt_id` is null if the visit planned none. */
 export interface FoundAttempt extends LeasedAttempt {
-  /** Events are left. */
+  /** Whether unplanned events remain. */
   readonly more: boolean
-  /** Up to which number events are planned then, and whether that is new. */
+  /** Number of the last event that is planned, and whether this visit increased it. */
   readonly reached: number
   readonly moved: boolean
-  /** In the tenant's bucket, and the partition served last. */
+  /** Tokens in the tenant's bucket, and the endpoint of the partition served last. */
   readonly tokens: number
   readonly served: string
-  /** Attempts are in the queue without a lease. */
+  /** Whether the queue has attempts without a lease. */
   readonly idle: boolean
-  /** Of the endpoint. */
   readonly status: 'enabled' | 'disabled'
-  /** It is made at once. */
+  /** Whether the attempt is made immediately. */
   readonly leased: boolean
 }
 
-// What is selected from the tenant's own row is known to be the tenant's: new rows go to the same shard.
+// Both statements select from the tenant's row of webhook_senders, so that Citus sends the new rows to the tenant's
+// shard.
 const MAKE: Statement = {
   name: 'webhook_attempts_plan',
   text: `INSERT INTO webhook_attempts (tenant_id, id, endpoint_id, event_id, attempt, status, trigger, scheduled_at, created,
@@ -52,8 +54,8 @@ const SPEND: Statement = {
 }
 
 /**
- * Writes the attempts that are not made at once, puts those into the queue that are to be made, and records how far the
- * tenant's events are planned.
+ * Writes attempts that are not made immediately, queues the pending ones, and records how far the tenant's events are
+ * planned.
  */
 export function writePlanned(
   tx: Database,

@@ -1,27 +1,27 @@
--- Plans the first attempts that follow from events, for several tenants: one attempt for each endpoint that is to be notified.
--- Those that may be sent at once stand in the queue under a lease and are answered; the others are written and queued, or
--- written as canceled where the endpoint is disabled. One row for each attempt to send, and one without an attempt for a tenant
--- with none; tenants for whom somebody else is planning are missing.
+-- Plans the first attempts that follow from events of several tenants: one attempt for each endpoint that gets an event. Attempts
+-- that may be sent immediately go into the queue under a lease and are returned. The others are written and queued, or written
+-- as canceled if the endpoint is disabled. Returns a row for each attempt to send, and a row without an attempt for a tenant
+-- that has none. Tenants for which a different worker is planning are missing from the result.
 --
 -- $1 timestamptz  now, machine time
--- $2 timestamptz  the end of the lease
--- $3 uuid         its token
+-- $2 timestamptz  end of the lease
+-- $3 uuid         token of the lease
 -- $4 text[]       tenants
--- $5 bigint       attempts to send at most
--- $6 integer      attempts of one tenant at most, but for those of
--- $7 jsonb        {tenant: attempts at most}
--- $8 jsonb        {tenant: attempts a second}, of tenants with a lift
+-- $5 bigint       maximum number of attempts to send
+-- $6 integer      maximum number of attempts of one tenant, except tenants in $7
+-- $7 jsonb        {tenant: maximum number of attempts}
+-- $8 jsonb        {tenant: attempts per second}, for tenants with a lift
 --
--- In psql (SET search_path = sandbox): paste it, then
+-- To run it in psql (SET search_path = sandbox), paste it and then
 --   \bind '2026-01-01' '2026-01-01 00:00:20' '00000000-0000-4000-8000-000000000000' '{ten_1,ten_2}' 256 64 '{}' '{}' \g
 --
--- Plan: for each tenant two descents of webhook_senders_pkey, one of event_heads_pkey, one scan of its endpoints (a hundred at
--- most) and two of events by (tenant_id, sequence) that end with their LIMIT; for each endpoint two scans of
--- webhook_ready_by_lane that end with theirs; sorts of what is planned; a Tid Scan for the update. No sequential scan, no hash,
--- no bitmap. Whether there is a row is asked by a subquery with LIMIT 1: EXISTS drops its LIMIT, and may become a hash of the
--- rows of all tenants.
+-- Plan: for each tenant, two descents of webhook_senders_pkey, one of event_heads_pkey, one scan of its endpoints (at most 100),
+-- and two scans of events by (tenant_id, sequence) that end with their LIMIT. For each endpoint, two scans of
+-- webhook_ready_by_lane that end with their LIMIT. Then sorts of the planned attempts, and a Tid Scan for the update. There is
+-- no sequential scan, hash or bitmap. A subquery with LIMIT 1 checks whether a row exists: EXISTS would drop the LIMIT, and
+-- could become a hash of the rows of all tenants.
 WITH visit AS MATERIALIZED (
-  -- As in claim.sql.
+  -- The same as in claim.sql.
   SELECT t.position, s.*
     FROM unnest($4::text[]) WITH ORDINALITY AS t (tenant_id, position)
    CROSS JOIN LATERAL (SELECT w.turn FROM webhook_senders w WHERE w.tenant_id = t.tenant_id LIMIT 1) AS seen
@@ -37,8 +37,8 @@ WITH visit AS MATERIALIZED (
       WHERE w.tenant_id = t.tenant_id AND w.turn = seen.turn
         FOR NO KEY UPDATE SKIP LOCKED) AS s
 ), reach AS MATERIALIZED (
-  -- Up to where this visit plans: as many events as make about 500 attempts with all endpoints of the tenant, but at least one;
-  -- the end of the sequence where all that is left is so little.
+  -- Position up to which this visit plans: enough events for about 500 attempts at all endpoints of the tenant, but at least one
+  -- event. If fewer events are left, the end of the sequence.
   SELECT v.*, size.events, next.more,
          CASE WHEN next.more THEN next.sequence ELSE greatest(v.planned, next.sequence, head.sequence) END AS reached
     FROM visit v
@@ -50,8 +50,8 @@ WITH visit AS MATERIALIZED (
                                 WHERE e.tenant_id = v.tenant_id AND e.sequence > v.planned
                                 ORDER BY e.sequence LIMIT size.events) AS n) AS next
 ), partition AS MATERIALIZED (
-  -- The tenant's endpoints, each with the room in its partition (PARTITION_WIDTH, as in claim.sql): none where something is in the queue
-  -- already, which goes first.
+  -- The tenant's endpoints, each with the free places in its partition (PARTITION_WIDTH, as in claim.sql). An endpoint that
+  -- already has attempts in the queue has no free place, because those go first.
   SELECT v.tenant_id, v.position, v.quota, v.planned, v.reached, v.events, v.endpoint_id AS served, w.id, w.status,
          w.generation, w.timeouts, w.url, w.secret, w.retired_secrets, w.since, w.enabled_events, w.created,
          CASE WHEN w.status <> 'enabled' OR (SELECT true FROM webhook_ready r
@@ -65,9 +65,9 @@ WITH visit AS MATERIALIZED (
     FROM reach v JOIN webhook_endpoints w ON w.tenant_id = v.tenant_id
    WHERE v.reached > v.planned
 ), attempt AS (
-  -- An attempt for each event and endpoint that was there before it, as the endpoint is now, with its place in the endpoint's
-  -- partition. Its identifier begins with the event's own time and counter and ends with a digest of event and endpoint, so that it
-  -- is as unique as a random one and can be made here.
+  -- An attempt for each event and each endpoint that was created before the event, with its rank in the endpoint's partition. The
+  -- attempt id consists of the time and counter of the event id and a digest of event and endpoint. It is as unique as a random
+  -- id, and needs no value from the client.
   SELECT v.tenant_id, v.position, v.quota, v.served, v.id AS endpoint_id, v.status, v.generation, v.timeouts, v.url,
          v.secret, v.retired_secrets, n.id AS event_id, n.type AS event_type, n.version AS event_version, n.body,
          n.created, 'wdla_' || substr(n.id, 5, 14) || substr(md5(n.id || v.id), 1, 12) AS attempt_id,
@@ -84,7 +84,7 @@ WITH visit AS MATERIALIZED (
                          WHEN 'others' THEN v.id <> n.audience_endpoint_id AND v.status = 'enabled'
                          ELSE v.enabled_events && ARRAY[n.type, '*'] END
 ), turn AS (
-  -- The first of every partition before the second of any, beginning after the partition that was served last.
+  -- The first attempt of every partition before the second of any, starting after the partition served last.
   SELECT a.*, row_number() OVER (PARTITION BY a.tenant_id, a.fits
                                  ORDER BY a.rank, a.endpoint_id <= a.served, a.endpoint_id) AS turn
     FROM attempt a

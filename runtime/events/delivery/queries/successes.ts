@@ -1,18 +1,20 @@
-/** What most attempts come to: they are sent once, and answered. */
+/** Statements for the most common end of an attempt: the first request succeeds. */
 
 import type { Database, RowResult, Statement } from '../../../database/database.ts'
 import { pipelined } from '../../../database/pipelined.ts'
 import { inSteps, sendSteps } from '../../../database/steps.ts'
 import { toTimestamp } from '../../../database/types.ts'
 
-/** Attempts under the token of who sends them. */
+/** An attempt, and the token of the worker that sends it. */
 type SentAttempt = Pick<AttemptCompletion, 'tenantId' | 'attemptId' | 'token'>
 
-// In all of them $1 is the tenant, or one for each attempt, $2 attempts, $3 the tokens of their leases; of those that succeeded $4
-// to $7 are status and body of the answer, milliseconds that it took and when it was sent, $8 is now, service time. As arrays,
-// which the server reads in a fraction of the time that JSON takes. The forms for one tenant go to one shard of Citus each.
+// Parameters of all statements: $1 the tenant, or one tenant for each attempt; $2 attempts; $3 tokens of their
+// leases. For attempts that succeeded: $4 status and $5 body of the response, $6 duration in milliseconds, $7 when it
+// was sent, $8 now (service time). They are arrays, because PostgreSQL reads those in a fraction of the time that
+// JSON takes. Citus sends each statement for one tenant to one shard.
 
-// Before anything is written of them, as in one statement: who cancels does the same. One descent of webhook_ready_pkey for each.
+// Locks the queue rows before the attempts are written, as SUCCEED and cancellation do. One descent of
+// webhook_ready_pkey for each.
 const HOLD: Statement = {
   text: `SELECT r.attempt_id FROM webhook_ready r JOIN unnest($2::text[], $3::uuid[]) AS g (attempt_id, token)
              ON r.attempt_id = g.attempt_id AND r.token = g.token
@@ -40,9 +42,10 @@ const SUCCEED_OF_ONE = inSteps(
    RETURNING r.attempt_id`,
 )
 
-// One descent of webhook_ready_pkey for each attempt: the range of one value has an order, which only the key has, so that the
-// plan is the same beside a million others in the queue. Deleted by their places (a Tid Scan), as in a claim: for that there is
-// one plan too, whatever the queue was when it was made. Then one descent of the key of webhook_attempts for each.
+// For each attempt, one descent of webhook_ready_pkey and one of the key of webhook_attempts. A range of one value
+// has an order that only the key has, so the plan is the same if the queue holds a million other attempts. Rows are
+// deleted by ctid (a Tid Scan, as in claim.sql), which also has only one plan, however large the queue was when
+// PostgreSQL planned the statement.
 const SUCCEED: Statement = {
   name: 'webhook_attempts_succeed',
   text: `WITH held AS MATERIALIZED (
@@ -81,7 +84,7 @@ const SHOW_OF_ONE = inSteps(
    ON CONFLICT (tenant_id, id) DO NOTHING`,
 )
 
-// By the same descents as above.
+// Uses the same index descents as SUCCEED.
 const SHOW: Statement = {
   name: 'webhook_attempts_show',
   text: `INSERT INTO webhook_attempts (tenant_id, id, endpoint_id, event_id, attempt, status, trigger, scheduled_at, created,
@@ -117,8 +120,9 @@ const writtenOf = ({ rows }: RowResult<{ attempt_id: string }>): ReadonlySet<str
   new Set(rows.map(({ attempt_id }) => attempt_id))
 
 /**
- * Writes that attempts of the schedule succeeded, whether or not anything was written of them before, and that nothing
- * follows; those that are no longer held under their token stay as they are. Gives the ids of those that were written.
+ *
+ * Records that scheduled attempts succeeded, whether or not they were written before. No attempt follows. Skips
+ * attempts that are no longer leased under their token. Returns the ids of the attempts that were written.
  *
  * @param now service time, milliseconds since the epoch.
  */
@@ -130,7 +134,7 @@ export async function succeedAttempts(
   return writtenOf(await db.query(SUCCEED, [tenantsOf(completions), ...resultsOf(completions, now)]))
 }
 
-/** The same for attempts of one tenant, in a transaction. */
+/** Does the same as `succeedAttempts` for attempts of one tenant, in a transaction. */
 export async function succeedOfOne(
   tx: Database,
   completions: readonly AttemptCompletion[],
@@ -141,31 +145,30 @@ export async function succeedOfOne(
 }
 
 /**
- * Writes attempts of the schedule that are being sent, where nothing was written of them before: those who ask see that they
- * are pending.
+ * Writes scheduled attempts in progress as pending, if they are not written yet, so that API callers can see them.
  */
 export function showAttempts(db: Database, sent: readonly SentAttempt[]): Promise<unknown> {
   return db.query(SHOW, [tenantsOf(sent), ...attemptsOf(sent)])
 }
 
-/** The same for attempts of one tenant. */
+/** Does the same as `showAttempts` for attempts of one tenant. */
 export function showOfOne(db: Database, sent: readonly SentAttempt[]): Promise<unknown> {
   return sendSteps(db, SHOW_OF_ONE, [sent[0]!.tenantId, ...attemptsOf(sent)])
 }
 
 /**
- * The same before something else is written of them in the transaction, which holds what the queue has of them from here on.
+ * Locks the queue rows of attempts of one tenant, and writes the attempts as pending if they are not written yet.
  */
 export function writeUnwritten(tx: Database, sent: readonly SentAttempt[]): void {
   pipelined(tx.query(HOLD, [sent[0]!.tenantId, ...attemptsOf(sent)]))
   pipelined(showOfOne(tx, sent))
 }
 
-/** The end of one attempt. Instants in milliseconds since the epoch, service time. */
+/** The end of one attempt. Instants are service time, in milliseconds since the epoch. */
 export interface AttemptCompletion {
   readonly tenantId: string
   readonly attemptId: string
-  /** Of the claim: when another has claimed the attempt since, nothing is written. */
+  /** Token of the lease. If a different worker has claimed the attempt since, nothing is written. */
   readonly token: string
   readonly status: 'succeeded' | 'failed' | 'canceled'
   readonly responseStatus?: number
@@ -173,6 +176,6 @@ export interface AttemptCompletion {
   readonly error?: string
   readonly durationMs?: number
   readonly attemptedAt?: number
-  /** The attempt that follows, unless the endpoint was disabled, or disabled and enabled again, since `generation`. */
+  /** The next attempt. It is dropped if the endpoint is disabled, or has a different generation. */
   readonly next?: { readonly id: string; readonly dueAt: number; readonly generation: number }
 }

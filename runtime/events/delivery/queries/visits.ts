@@ -1,4 +1,7 @@
-/** Visits of workers to tenants: whoever holds a tenant's row of `webhook_senders` may plan and claim attempts of the tenant. */
+/**
+ * Statements that plan and claim. A worker may do so for a tenant while it holds the tenant's row of
+ * `webhook_senders`.
+ */
 
 import type { Statement } from '../../../database/database.ts'
 import { byIndexCommitEarly, useIndexes } from '../../../database/pool/by-index.ts'
@@ -9,20 +12,21 @@ import { toTimestamp } from '../../../database/types.ts'
 import type { LeasedAttempt, VisitRequest } from './attempts.ts'
 import { type FoundAttempt, writePlanned } from './plan-of-one.ts'
 
-/** A statement in its form for many tenants and in that for one. */
+/** A statement in its form for many tenants, and in its form for one. */
 export type ForTenants = Readonly<Record<VisitRequest['of'], Statement>>
 
-/** Where the many come from, and the one. */
+/** The source of the tenants in each form. */
 const MANY = 'unnest($4::text[]) WITH ORDINALITY AS t (tenant_id, position)'
 const ONE = '(SELECT $4::text AS tenant_id, 1::bigint AS position) AS t'
 
 /**
- * The statement for a single tenant, by whose value every table is asked for its rows and every new row is the tenant's: so a
- * database that is distributed by tenant sends it to one place. It is derived because it would be the same 80 lines again but for
- * that: comparisons of a table (`w`, `r`, `e`, `a`, `head`) with the tenant of another row, conditions on places of rows, and
- * tenants of new rows.
  *
- * @param tenant the parameter that is the tenant.
+ * Derives the form of a statement for a single tenant: every table is filtered by the value of `tenant`, and every
+ * new row gets it. A database that is distributed by tenant can then send the statement to one shard. The derivation
+ * replaces comparisons of a table (`w`, `r`, `e`, `a`, `head`) with the tenant of a different row, conditions on
+ * `ctid`, and tenants of new rows. Without it, each of these long statements would exist twice.
+ *
+ * @param tenant the parameter that holds the tenant.
  */
 export function forOneTenant(text: string, tenant: '$2' | '$3' | '$4'): string {
   return text
@@ -35,7 +39,7 @@ export function forOneTenant(text: string, tenant: '$2' | '$3' | '$4'): string {
     .replaceAll(/(\bINSERT INTO [^()]+\([^()]+\)\s+SELECT )\w+\.tenant_id\b/g, (_, begin) => begin + tenant)
 }
 
-/** What `visit` is given: $1 to $8. */
+/** Returns the parameters $1 to $8 of plan.sql and claim.sql. */
 function visitValues(request: VisitRequest): unknown[] {
   const { of, tenants, now, leaseUntil, token, limit, allowance, allowances, rates = {} } = request
   return [
@@ -50,26 +54,28 @@ function visitValues(request: VisitRequest): unknown[] {
   ]
 }
 
-/** What one visit planned for a tenant. */
 export interface PlanningVisit {
-  /** Events are left. */
+  /** Whether unplanned events remain. */
   readonly more: boolean
-  /** Attempts are in the queue without a lease: they are to be claimed. */
+  /** Whether the queue has attempts without a lease, which can be claimed. */
   readonly queued: boolean
 }
 
 export interface PlannedAttempts {
-  /** To be waited for before an event is sent: until then a crash of the server may undo that it happened. */
+  /** Await this before sending an event. Until then, a crash of the database server may undo the commit. */
   readonly flushed: EarlyCommit<unknown>['flushed']
-  /** Attempts that may be made at once, under the lease. */
+  /** Attempts that may be made immediately, under the lease. */
   readonly rows: readonly LeasedAttempt[]
-  /** By tenant, without those that another worker is visiting. */
+  /** Visits by tenant, without tenants that a different worker is visiting. */
   readonly visits: ReadonlyMap<string, PlanningVisit>
 }
 
 const PLAN_TEXT = readSqlFile(import.meta.dirname, 'plan.sql')
 
-/** What is found, as in plan.sql up to what is written of it; `writePlanned` writes it, by statements of which each is for one shard. */
+/**
+ * The part of plan.sql that only reads. `writePlanned` writes its result, with statements that Citus sends to one
+ * shard each.
+ */
 const FIND_TEXT = `${forOneTenant(PLAN_TEXT.slice(0, PLAN_TEXT.indexOf(', written AS (')), '$4')}
   SELECT v.tenant_id, v.more, v.reached, v.reached > v.planned AS moved, v.tokens, v.endpoint_id AS served,
          (SELECT true FROM webhook_ready r WHERE r.tenant_id = $4 AND r.lease_until < $1
@@ -85,10 +91,10 @@ const PLAN: ForTenants = {
   one: { name: 'webhook_events_plan_of_one', text: FIND_TEXT },
 }
 
-// Under its own name, with the values that it takes.
+// The same statement without a name, with only the parameters that it uses.
 const [FIND] = inSteps(undefined, PLAN.one.text)
 
-/** The same with its values, for those who want to see its plan. */
+/** Returns the planning statement with its values; exported so that tests can check its query plan. */
 export function planStatement(request: VisitRequest): readonly [Statement, unknown[]] {
   const values = visitValues(request)
   if (request.of === 'many') return [PLAN.many, values]
@@ -96,10 +102,13 @@ export function planStatement(request: VisitRequest): readonly [Statement, unkno
 }
 
 /**
- * Plans the attempts that follow from events: one for each endpoint that is to be notified, cancelled where it is disabled.
- * A bounded number of them for each tenant; those that may be sent at once are taken under the lease, so that nobody has to
- * claim them, and stand in the queue only: the attempt itself is written when it is known how it ended (`succeedAttempts`,
- * `completeAttempts`) or when that takes long (`showAttempts`). What an endpoint subscribes to, and whether it is enabled, counts as it is now, moments after the event.
+ *
+ * Plans the attempts that follow from events: one for each endpoint that gets the event, canceled if the endpoint is
+ * disabled. Plans a bounded number for each tenant.
+ *
+ * Attempts that may be sent immediately are leased here, which saves a claim. They exist only in the queue at first.
+ * Their row in `webhook_attempts` is written when they end (`succeedAttempts`, `completeAttempts`) or if they take
+ * long (`showAttempts`). The current subscriptions and status of an endpoint count, moments after the event.
  */
 export async function planAttempts(pool: Pool, request: VisitRequest): Promise<PlannedAttempts> {
   if (request.of === 'one') return planForOne(pool, request)
@@ -112,7 +121,7 @@ export async function planAttempts(pool: Pool, request: VisitRequest): Promise<P
   }
 }
 
-/** The same for a single tenant, by statements of which each is for one shard where tables are distributed. */
+/** Does the same as `planAttempts` for a single tenant, with statements that Citus sends to one shard each. */
 async function planForOne(pool: Pool, request: VisitRequest): Promise<PlannedAttempts> {
   const { value, flushed } = await pool.commitEarly(async (tx) => {
     useIndexes(tx)
@@ -128,21 +137,23 @@ async function planForOne(pool: Pool, request: VisitRequest): Promise<PlannedAtt
   return { flushed, ...value }
 }
 
-/** Attempts under way at an endpoint, as in claim.sql and plan.sql; halved by each time-out in a row, never below one. */
+/**
+ * Attempts in progress at one endpoint; claim.sql and plan.sql repeat the value. Each timeout in a row halves it,
+ * down to 1.
+ */
 export const PARTITION_WIDTH = 64
 
-/** What one claim found at a tenant. */
 export interface ClaimVisit {
   readonly claimed: number
-  /** In its bucket before that. */
+  /** Tokens in the tenant's bucket before the claim. */
   readonly tokens: number
 }
 
 export interface AttemptLease {
-  /** As in `PlannedAttempts`. */
+  /** See `PlannedAttempts`. */
   readonly flushed: EarlyCommit<unknown>['flushed']
   readonly rows: readonly LeasedAttempt[]
-  /** By tenant, without those for which another worker is claiming. */
+  /** Visits by tenant, without tenants for which a different worker is claiming. */
   readonly visits: ReadonlyMap<string, ClaimVisit>
 }
 
@@ -153,15 +164,16 @@ const CLAIM: ForTenants = {
   one: { name: 'webhook_ready_claim_of_one', text: forOneTenant(CLAIM_TEXT, '$4') },
 }
 
-/** The same with its values, for those who want to see its plan. */
+/** Returns the claiming statement with its values; exported so that tests can check its query plan. */
 export function claimStatement(request: VisitRequest): readonly [Statement, unknown[]] {
   return [CLAIM[request.of], visitValues(request)]
 }
 
 /**
- * Takes attempts of the queue under a lease: a few of each partition, the first of every partition before the second of any, as many
- * of a tenant as its bucket holds. Whoever claims for the same tenant at the same time gets none of it. A claim that a crash
- * of the server forgets is made again, and what was sent under it is sent again.
+ *
+ * Claims queued attempts under a lease: a few of each partition, the first of every partition before the second of
+ * any, up to the tokens in the tenant's bucket. A concurrent claim for the same tenant gets nothing. If a crash of
+ * the database server loses the claim, the attempts are claimed and sent again.
  */
 export async function claimAttempts(pool: Pool, request: VisitRequest): Promise<AttemptLease> {
   type Row = LeasedAttempt & { tokens: number; attempt_id: string | null }

@@ -142,7 +142,7 @@ test('Redis dies: both nodes go on with half of everything, say so, and share ag
     expect(await metric(node, 'svc_limits_fallbacks_total')).toBe(1)
     expect(await metric(node, 'svc_limits_alone_total')).toBeGreaterThanOrEqual(80)
     expect((await fetch(`${node.api}/readyz`)).status).toBe(200)
-    expect(node.program.stderr()).toMatch(/Redis is away: this node gives its own share/)
+    expect(node.program.stderr()).toMatch(/Redis is unavailable: this node enforces its share/)
   }
   await redis.start()
   await until('both to share again', async () => {
