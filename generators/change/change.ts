@@ -108,9 +108,9 @@ export function between<Old extends VersionTypes, New extends VersionTypes>() {
   type OldValue<Name extends Site, Property> = ValueOfEach<OldOf<Name>, Property>
   type NewValue<Name extends Site, Property> = ValueOfEach<NewOf<Name>, Property>
   // If a type has an index signature, any name may have been removed or added.
-  type Gone<Name extends Site> =
+  type Removed<Name extends Site> =
     string extends NewProperty<Name> ? OldProperty<Name> : Exclude<OldProperty<Name>, NewProperty<Name>>
-  type Come<Name extends Site> =
+  type Added<Name extends Site> =
     string extends OldProperty<Name> ? NewProperty<Name> : Exclude<NewProperty<Name>, OldProperty<Name>>
   type OldGroup<Name extends Site, Properties extends string> = {
     [Property in Properties]?: OldValue<Name, Property>
@@ -202,7 +202,7 @@ export function between<Old extends VersionTypes, New extends VersionTypes>() {
       turns: Turns<NonNullable<OldValue<Name, Property>>, NonNullable<NewValue<Name, Property>>>,
     ): Convert => ({ kind: 'convert', schemas, property, ...turns }),
 
-    rename: <Name extends Site, From extends Gone<Name>, To extends Come<Name>>(
+    rename: <Name extends Site, From extends Removed<Name>, To extends Added<Name>>(
       schemas: readonly Name[],
       from: From,
       to: To,
@@ -228,7 +228,7 @@ export function between<Old extends VersionTypes, New extends VersionTypes>() {
         : [Turns<At<OldOf<Name>, From>, At<NewOf<Name>, To>>]
     ): Moved => ({ kind: 'moved', schemas, from, to, ...turns[0] }),
 
-    replace: <Name extends Site, From extends Gone<Name>, To extends Come<Name>>(
+    replace: <Name extends Site, From extends Removed<Name>, To extends Added<Name>>(
       schemas: readonly Name[],
       lens: {
         readonly old: readonly From[]
@@ -239,7 +239,7 @@ export function between<Old extends VersionTypes, New extends VersionTypes>() {
       },
     ): Replace => ({ kind: 'replace', schemas, ...lens }),
 
-    drop: <Name extends Site, Property extends Gone<Name>>(
+    drop: <Name extends Site, Property extends Removed<Name>>(
       schemas: readonly Name[],
       property: Property,
       lens: {

@@ -188,7 +188,7 @@ async function reportMissing({ config, report }: CommandRun, steps: readonly Ver
 }
 
 function checkedOutcome({ config: { out } }: CommandRun, files: number): CommandOutcome {
-  return { lines: [`${out}: ${count(files, 'file')} match the documents`], data: { out, files } }
+  return { lines: [`${out}: ${count(files, 'file')} checked; all match the documents`], data: { out, files } }
 }
 
 /**

@@ -68,7 +68,7 @@ interface Edit {
   readonly lists: readonly number[]
 }
 
-/** Replaces the version where it is a complete value. Leaves prose and all other text unchanged. */
+/** Replaces the version in values, but not in keys or prose. Leaves all other text unchanged. */
 function edit(text: string, before: string, version: string): Edit {
   const document = parseDocument(text, { keepSourceTokens: true })
   const renames: Splice[] = []

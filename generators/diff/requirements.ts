@@ -6,7 +6,7 @@ import type { DifferenceCode } from './difference.ts'
 import type { Root } from './pairs.ts'
 import { type DocumentPair, emptyResult, found, places, positionAt, REQUEST, RESPONSE } from './position.ts'
 
-/** Returns whether every caller that one list admits is also admitted by the other. */
+/** Returns whether `list` admits every caller that `callers` admits. */
 function admitsAll(list: readonly SecurityRequirement[], callers: readonly SecurityRequirement[]): boolean {
   if (list.length === 0) return true
   const all = callers.length === 0 ? [{}] : callers

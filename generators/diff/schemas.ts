@@ -65,7 +65,7 @@ function unwrapLoose({ members, unheld, ...base }: IntersectionSchema): Schema {
   return { ...base, members: rest, unheld: { keywords } }
 }
 
-/** Resolves a reference. Null and default next to the reference override the target's. */
+/** Resolves a reference. The result is nullable if either is; a default next to the reference overrides the target's. */
 function dereference(api: ComparisonPosition['old'], schema: Schema): Schema {
   if (schema.kind !== 'ref') return schema
   const target = unwrap(targetOf(api, schema))
