@@ -16,6 +16,7 @@ import autocannon from 'autocannon'
 import pg from 'pg'
 import { acquireServer } from '../../runtime/database/embedded/server.ts'
 import { ROOT, START } from '../support/programs.ts'
+import { liftLimit } from './demo-service.ts'
 import { type Scratch, withScratch } from './scratch.ts'
 
 const { values: options } = parseArgs({
@@ -86,11 +87,7 @@ async function start(
   const line = await Promise.race([once(lines, 'line'), once(lines, 'close')])
   if (line.length === 0) throw new Error(`the service of ${folder} ended before it was ready`)
   const { sandbox_base_url: origin, tenant_id: tenantId, keys } = JSON.parse(String(line[0])) as Ready
-  for (const bucket of ['read', 'passes_write']) {
-    const lift = ['limit', 'lift', '--tenant', tenantId, '--env', 'sandbox', '--bucket', bucket]
-    const words = ['runtime/operator/command/admin.ts', ...lift, '--factor', '1000', '--hours', '1', '--json']
-    await once(spawn(process.execPath, words, { cwd: folder, env, stdio: 'ignore' }), 'exit')
-  }
+  for (const bucket of ['read', 'passes_write']) await liftLimit(folder, env, { tenantId, bucket })
   const headers = { authorization: `Bearer ${keys.sandbox_secret}`, 'content-type': 'application/json' }
   const post = async (path: string, body: unknown) => {
     const init = {
