@@ -1,5 +1,8 @@
 #!/usr/bin/env node
-/** `dateline`: the maintainers' command. Exit codes: 0 fine, 1 findings, 2 usage, 3 unreadable input, 70 a bug. */
+/**
+ * `dateline`, the maintainers' command. Exit codes: 0 success, 1 findings, 2 usage error, 3 unreadable input, 70
+ * internal error.
+ */
 import { enableCompileCache } from 'node:module'
 import { setFlagsFromString } from 'node:v8'
 import { Command, CommanderError, Option } from 'commander'
@@ -33,7 +36,7 @@ interface Options {
   readonly json?: true
 }
 
-/** How one command ended. */
+/** How a command ended. */
 interface End {
   readonly command: string
   readonly exit: number
@@ -44,7 +47,12 @@ interface End {
 
 type CommandAction = (run: CommandRun, ...rest: string[]) => Promise<CommandOutcome>
 
-/** Runs one command. @param argv without the program's name. @returns the exit code. */
+/**
+ * Runs one command.
+ *
+ * @param argv arguments without the program name.
+ * @returns the exit code.
+ */
 export async function main(argv: readonly string[], terminal: Terminal = processTerminal()): Promise<number> {
   let end: End | undefined
   const program = createProgram(terminal)
@@ -68,7 +76,7 @@ export async function main(argv: readonly string[], terminal: Terminal = process
       terminal.error(error.message)
       return USAGE
     }
-    terminal.error(`dateline met a bug of its own: ${error instanceof Error ? error.stack : String(error)}`)
+    terminal.error(`internal error in dateline: ${error instanceof Error ? error.stack : String(error)}`)
     return BUG
   }
 }
@@ -78,7 +86,7 @@ function createProgram(terminal: Terminal): Command {
     .description('Generates servers, translations, clients and docs from dated OpenAPI documents.')
     .option('--config <file>', 'configuration file', 'dateline.config.json')
     .option('--json', 'print one JSON object')
-    .addOption(new Option('--format <format>', 'how findings are printed').choices(FORMATS))
+    .addOption(new Option('--format <format>', 'output format of findings').choices(FORMATS))
     .exitOverride()
     .configureOutput({
       writeOut: (text) => terminal.out(text.trimEnd()),
@@ -86,35 +94,34 @@ function createProgram(terminal: Terminal): Command {
     })
 }
 
-/** Commands load what they need when they run: a listing of differences waits for no emitter. */
+/** Commands import their modules when they run, so that, for example, `diff` does not load the emitters. */
 function addCommands(program: Command, perform: (command: Command, action: CommandAction) => Command): void {
   const command = (name: string, description: string) =>
     program
       .command(name)
       .description(description)
       .option('--json', 'print one JSON object')
-      .addOption(new Option('--format <format>', 'how findings are printed').choices(FORMATS))
-  const generate = command('generate', 'write everything that the documents say')
-  perform(generate.option('--dry-run', 'say what would be written and removed'), async (run) =>
-    (await import('./cli/generate.ts')).generate(run, generate.opts<{ dryRun?: true }>().dryRun === true),
+      .addOption(new Option('--format <format>', 'output format of findings').choices(FORMATS))
+  const generate = command('generate', 'generate all output from the documents')
+  perform(
+    generate.option('--dry-run', 'print what would be written and removed, without changing files'),
+    async (run) =>
+      (await import('./cli/generate.ts')).generate(run, generate.opts<{ dryRun?: true }>().dryRun === true),
   )
   perform(
     command(
       'check',
-      'fail when the output is not what the documents say, and name the line that it comes from',
+      'fail if the output does not match the documents, and print the document line behind each difference',
     ),
     async (run) => (await import('./cli/generate.ts')).check(run),
   )
   perform(
-    command(
-      'build [emitters...]',
-      'build what the repository does not hold, where it is missing or not what it should be',
-    ),
+    command('build [emitters...]', 'build files that are not committed, if they are missing or out of date'),
     async (run, ...emitters) => (await import('./cli/build.ts')).build(run, emitters),
   )
   const diff = command(
     'diff <old> <new>',
-    'what differs between two versions or files, and which change accounts for it',
+    'print the differences between two versions or files, and the change that accounts for each',
   )
   perform(diff.option('--markdown', 'print tables for a pull request'), async (run, old, next) =>
     (await import('./cli/diff.ts')).diff(
@@ -124,34 +131,36 @@ function addCommands(program: Command, perform: (command: Command, action: Comma
       diff.opts<{ markdown?: true }>().markdown === true,
     ),
   )
-  const prove = command('prove', 'look for a value that the changes translate wrongly')
+  const prove = command('prove', 'search for values that the changes translate incorrectly')
   perform(
-    prove.option('--seconds <seconds>', 'how long', '20').option('--seed <seed>', 'which values'),
+    prove
+      .option('--seconds <seconds>', 'time limit', '20')
+      .option('--seed <seed>', 'seed of the generated values'),
     async (run) => (await import('./cli/prove.ts')).prove(run, prove.opts()),
   )
   perform(
-    command('new-version <version>', 'make the next document and the folder of its changes'),
+    command('new-version <version>', 'create the next document and its folder of changes'),
     async (run, version) => (await import('./cli/new-version.ts')).newVersion(run, version!),
   )
   const resource = command(
     'new-resource <name>',
-    'write a resource into the newest document, after a neighbour',
+    'add a resource to the newest document, modeled on an existing one',
   )
     .requiredOption(
       '--like <tag>',
-      'the neighbour: scope, bucket, headers, errors and parameters are its own',
+      'tag of the existing resource to copy scope, bucket, headers, errors and parameters from',
     )
-    .requiredOption('--prefix <prefix>', 'of its identifiers')
-    .option('--singular <word>', 'what one of them is called')
-    .option('--operations <kinds>', 'of create, list, get, update, archive', 'create,list,get')
-    .option('--events <verbs>', 'in the past tense, or none', 'created')
-    .option('--properties <names>', "of the neighbour's that it has too")
-    .option('--scope <scope>', "in place of the neighbour's")
-    .option('--rate-limit <bucket>', "in place of the neighbour's")
+    .requiredOption('--prefix <prefix>', 'prefix of the new identifiers')
+    .option('--singular <word>', 'singular name of the resource')
+    .option('--operations <kinds>', 'comma-separated: create, list, get, update, archive', 'create,list,get')
+    .option('--events <verbs>', 'comma-separated verbs in the past tense, or none', 'created')
+    .option('--properties <names>', 'comma-separated properties to copy from the existing resource')
+    .option('--scope <scope>', "scope, if different from the existing resource's")
+    .option('--rate-limit <bucket>', "rate limit bucket, if different from the existing resource's")
   perform(resource, async (run, name) =>
     (await import('./cli/new-resource.ts')).newResource(run, name!, resource.opts()),
   )
-  perform(command('watch', 'generate again whenever a document or a change is written'), async (run) => {
+  perform(command('watch', 'regenerate when a document or a change is saved'), async (run) => {
     const stop = new AbortController()
     process.once('SIGINT', () => stop.abort())
     process.once('SIGTERM', () => stop.abort())
@@ -159,19 +168,20 @@ function addCommands(program: Command, perform: (command: Command, action: Comma
   })
   const stub = command(
     'stub [operations...]',
-    'begin what has no handler: what the newest document has gained since the last commit, or what is named',
+    'create handler stubs for operations added to the newest document since the last commit, or for the named operations',
   )
-  perform(stub.option('--list', 'say which have none, and write nothing'), async (run, ...operations) =>
-    (await import('./cli/stub.ts')).stub(run, stub.opts<{ list?: true }>().list === true, operations),
-  )
-  const docs = command('docs', 'write everything and say where the documentation begins')
   perform(
-    docs.option('--out <folder>', 'write it there too, as files that any server can show'),
-    async (run) => (await import('./cli/generate.ts')).docs(run, docs.opts<{ out?: string }>().out),
+    stub.option('--list', 'list operations without a handler, and write nothing'),
+    async (run, ...operations) =>
+      (await import('./cli/stub.ts')).stub(run, stub.opts<{ list?: true }>().list === true, operations),
+  )
+  const docs = command('docs', 'generate all output and print the path of the documentation')
+  perform(docs.option('--out <folder>', 'also write the documentation there, as static files'), async (run) =>
+    (await import('./cli/generate.ts')).docs(run, docs.opts<{ out?: string }>().out),
   )
 }
 
-/** @throws what is neither a finding nor an outcome. */
+/** @throws any error that is not a DiagnosticsError: a bug. */
 async function endOf(
   command: Command,
   action: CommandAction,
@@ -182,7 +192,7 @@ async function endOf(
   const name = command.name()
   let run: CommandRun | undefined
   try {
-    // `diff` can name two files; a configuration that is named has to exist.
+    // `diff` can compare two files without a configuration, but a configuration named with --config must exist.
     const optional = name === 'diff' && command.getOptionValueSourceWithGlobals('config') === 'default'
     run = await openRun(options.config, terminal, sources, optional)
     const { report, config } = run
@@ -199,13 +209,13 @@ async function endOf(
   }
 }
 
-/** Components that lead on to each other by the thousand are deeper than the stack: the document is at fault. */
+/** Chains of thousands of references overflow the stack. Reports that as a fault of the document. */
 function explainOverflow(error: unknown, { config, report }: Pick<CommandRun, 'config' | 'report'>): never {
   if (!(error instanceof RangeError) || !/call stack/.test(error.message)) throw error
   for (const file of config.documents) {
-    const message = 'components refer to each other in chains of thousands'
+    const message = 'a chain of thousands of references between components is too deep'
     const place = { file, line: 1, column: 1, pointer: '' }
-    report.add({ code: 'document-excess', severity: 'error', place, message, hint: 'shorten them' })
+    report.add({ code: 'document-excess', severity: 'error', place, message, hint: 'shorten the chain' })
   }
   throw new DiagnosticsError(report.diagnostics)
 }
@@ -237,9 +247,9 @@ const errorsIn = (diagnostics: readonly Diagnostic[]): number =>
   diagnostics.filter((each) => each.severity === 'error').length
 
 if (import.meta.main) {
-  // Commands load what they need when they run: compiled once, it loads in half the time.
+  // With the compile cache, commands load in half the time.
   enableCompileCache()
-  // Large families fill gigabytes with garbage otherwise: V8 lets a heap grow to four times what is in use.
+  // By default, V8 lets the heap grow to four times the live size, which means gigabytes for large families.
   setFlagsFromString('--heap-growing-percent=25')
   process.exitCode = await main(process.argv.slice(2))
 }

@@ -1,6 +1,6 @@
 /**
- * What was made before, by the hash of all it was made of: document, toolkit and dependencies. It lives on this
- * machine alone (`node_modules/.cache`), so a fresh clone does all the work itself. `DATELINE_CACHE=off` does without.
+ * Caches results of earlier runs by the hash of their inputs: document, toolkit and dependencies. The cache is
+ * local to the machine (`node_modules/.cache`). `DATELINE_CACHE=off` disables it.
  */
 import { createHash } from 'node:crypto'
 import {
@@ -22,32 +22,32 @@ import { fileURLToPath } from 'node:url'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { makeFolder } from './make-folder.ts'
 
-/** Texts by key; a lost or damaged entry is as if it had never been there. */
+/** Texts by key. A lost or damaged entry counts as a miss. */
 export interface Cache {
   read(key: string): string | undefined
   write(key: string, text: string): void
 }
 
-/** About as many entries as five families of thirty versions have; the oldest go. */
+/** Enough for about five families of thirty versions. The oldest entries are pruned first. */
 const MAX_ENTRIES = 600
 
 const NO_CACHE: Cache = { read: () => undefined, write: () => undefined }
 
 export const isCacheOff = (): boolean => process.env.DATELINE_CACHE === 'off'
 
-/** @returns the cache of the working directory. */
+/** Returns the cache of the working directory. */
 export function openCache(): Cache {
   if (isCacheOff()) return NO_CACHE
   return createCache(existsSync('node_modules') ? 'node_modules/.cache/dateline' : '.cache/dateline')
 }
 
-/** @param folder is made when something is written. */
+/** Returns a cache in a folder, which is created at the first write. */
 export function createCache(folder: string): Cache {
   return {
     read(key) {
       const file = join(folder, key)
       try {
-        // gzip's checksum tells a damaged entry.
+        // gzip's checksum detects a damaged entry.
         const text = gunzipSync(readFileSync(file)).toString()
         touch(file)
         return text
@@ -64,14 +64,17 @@ export function createCache(folder: string): Cache {
         renameSync(temporary, file)
         prune(folder)
       } catch (error) {
-        // A read-only checkout works without.
+        // In a read-only checkout, the cache stays empty.
         if ((error as NodeJS.ErrnoException).code === undefined) throw error
       }
     },
   }
 }
 
-/** An entry that is used is not pruned. In a folder that cannot be written none is. */
+/**
+ * Marks an entry as used, so that it is pruned last. Ignores file system errors: in a read-only folder nothing is
+ * pruned.
+ */
 function touch(file: string): void {
   const now = new Date()
   try {
@@ -93,18 +96,21 @@ function prune(folder: string): void {
     rmSync(join(folder, name), { force: true })
 }
 
-/** SHA-256 over texts, each with its length, so that no two lists run together. */
+/**
+ * Returns the SHA-256 of several texts. Each is prefixed with its length, so that different lists never hash the
+ * same input.
+ */
 export function hashOf(...texts: readonly string[]): string {
   const hash = createHash('sha256')
   for (const text of texts) hash.update(`${text.length}:`).update(text)
   return hash.digest('hex')
 }
 
-/** Files are read piece by piece into the same memory, however large they are. */
+/** Reused buffer: files are read in pieces, so that large files need no more memory. */
 let piece: Buffer | undefined
 const PIECE = 1 << 20
 
-/** @returns SHA-256 of a file's bytes, hex; undefined where there is no file. */
+/** Returns the SHA-256 of a file in hexadecimal, or undefined if the file does not exist. */
 export function hashFile(file: string): string | undefined {
   piece ??= Buffer.allocUnsafeSlow(PIECE)
   let descriptor: number | undefined
@@ -124,17 +130,17 @@ export function hashFile(file: string): string | undefined {
   }
 }
 
-/** Whether reading failed since there is no file of that name. */
+/** Returns whether an error means that there is no file of that name. */
 export function isNoFile(cause: unknown): boolean {
   return ['ENOENT', 'EISDIR', 'ENOTDIR', 'ELOOP'].includes((cause as NodeJS.ErrnoException).code ?? '')
 }
 
 let toolkit: string | undefined
 
-/** @returns where the toolkit itself is. */
+/** Returns the folder of the toolkit. */
 export const toolkitFolder = (): string => resolve(fileURLToPath(new URL('..', import.meta.url)))
 
-/** @returns the hash of the toolkit's own sources and of the versions of everything that it depends on. */
+/** Returns a hash of the toolkit's sources and of the versions of its dependencies. */
 export function toolkitHash(): string {
   if (toolkit !== undefined) return toolkit
   const own = toolkitFolder()
@@ -151,7 +157,7 @@ export function toolkitHash(): string {
   return toolkit
 }
 
-/** @returns all files below a folder, in code unit order; none when there is no such folder. Links are followed. */
+/** Lists all files below a folder in code unit order; empty if the folder does not exist. Follows links. */
 export function filesBelow(folder: string): string[] {
   const seen = new Set<string>()
   const find = (at: string): string[] => {

@@ -1,10 +1,9 @@
-/** Makes folders. */
 import { existsSync, mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 
 /**
- * Makes a folder with those above it that are missing. Throws ENOENT where the working directory of a relative path is gone:
- * there `mkdirSync` with `recursive` tries for ever (Node 24).
+ * Creates a folder and its missing parents. Throws ENOENT if a relative path's working directory was deleted; in
+ * that case, `mkdirSync` with `recursive` never returns (Node 24).
  */
 export function makeFolder(path: string): void {
   if (existsSync(path)) return
@@ -12,7 +11,7 @@ export function makeFolder(path: string): void {
   try {
     mkdirSync(path)
   } catch (error) {
-    // Another run has made it meanwhile.
+    // A concurrent run created the folder.
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
   }
 }

@@ -1,27 +1,31 @@
 /**
- * The old document in the names of the new one: what lenses rename of operations, parameters and statuses stands beside
- * its counterpart, so that whatever else differs there is compared and translated as anywhere.
+ * Aligns the old document with the new one: applies the renames that lenses declare for operations, parameters and
+ * statuses, so that everything else is compared and translated under the same name.
  */
 
 import type { Api, ApiOperation, ApiParameter, Response } from '../ir/model.ts'
 import type { Lens, ParameterLens, RenamedParameter, Served, Status } from './change.ts'
 
-/** Lenses that say under which other name something is to be found. */
+/** Lenses that rename an operation, a parameter or a status. */
 export type Naming = Served | RenamedParameter | Status
 
-/** Whether a lens says no more than a name: it accounts for a pair of differences that is none once both are aligned. */
+/** Returns whether a lens only renames: its differences disappear once both documents are aligned. */
 export const isNaming = (lens: Lens): lens is Naming =>
   lens.kind === 'served' || lens.kind === 'renamed-parameter' || lens.kind === 'status'
 
-/** Whether a lens that names operations holds in one; one that names none holds in all. */
+/** Returns whether a lens applies to an operation. A lens that lists no operations applies to all of them. */
 export const holdsIn = (operations: readonly string[], operation: string): boolean =>
   operations.length === 0 || operations.includes(operation)
 
-/** Headers have no case. */
+/** Compares parameter names; header names are case-insensitive. */
 export const sameName = (where: ApiParameter['in'], a: string, b: string): boolean =>
   where === 'header' ? a.toLowerCase() === b.toLowerCase() : a === b
 
-/** @param operation its id in the new version. */
+/**
+ * Returns whether a lens applies to a parameter.
+ *
+ * @param operation the operation's id in the new version.
+ */
 export function isAbout(
   lens: ParameterLens,
   operation: string,
@@ -32,7 +36,11 @@ export function isAbout(
   return lens.in === where && holdsIn(lens.operations, operation) && sameName(where, own, name)
 }
 
-/** @param lenses those between the version and the next. @returns the same API where none renames anything. */
+/**
+ * Returns the old API under the names of the new one.
+ *
+ * @param lenses the lenses between the two versions.
+ */
 export function alignApi(old: Api, lenses: readonly Lens[]): Api {
   const naming = lenses.filter(isNaming)
   if (naming.length === 0) return old
@@ -52,11 +60,15 @@ function alignOperation(operation: ApiOperation, naming: readonly Naming[]): Api
   return { ...operation, id, parameters, responses }
 }
 
-/** @returns the id under which the new version serves an operation of the old one. */
+/** Returns the id under which the new version serves an operation of the old one. */
 export const newIdOf = (id: string, lenses: readonly Lens[]): string =>
   lenses.find((lens): lens is Served => lens.kind === 'served' && lens.from === id)?.by ?? id
 
-/** @param operation its id in the new version. */
+/**
+ * Returns the new name of a parameter, or undefined if no lens renames it.
+ *
+ * @param operation the operation's id in the new version.
+ */
 export const newNameOf = (
   parameter: ApiParameter,
   operation: string,
@@ -81,13 +93,13 @@ function newStatusOf(
 
 const placeholders = (path: string): string[] => [...path.matchAll(/\{([^}]+)\}/g)].map((match) => match[1]!)
 
-/** A path but for the names in it. */
+/** Returns a path without the names of its placeholders. */
 export const shapeOfPath = (path: string): string => path.replace(/\{[^}]+\}/g, '{}')
 
 /**
- * Placeholders of one path stand for each other by position: their names are not on the wire.
+ * Matches the placeholders of one path by position, because their names are not on the wire.
  *
- * @returns new names by old ones; empty where the paths are not the same.
+ * @returns new names by old names; empty if the paths differ in more than these names.
  */
 export function renamedPlaceholders(old: string, next: string): Map<string, string> {
   if (shapeOfPath(old) !== shapeOfPath(next)) return new Map()
@@ -95,7 +107,7 @@ export function renamedPlaceholders(old: string, next: string): Map<string, stri
   return new Map(placeholders(old).map((name, index) => [name, names[index] ?? name]))
 }
 
-/** @returns the operations of the next version by the ids that they have in the old one. */
+/** Returns the operations of the next version, by their ids in the old version. */
 export function counterpartsOf(old: Api, next: Api, lenses: readonly Lens[]): Map<string, ApiOperation> {
   const later = new Map(next.operations.map((operation) => [operation.id, operation]))
   return new Map(
@@ -106,7 +118,7 @@ export function counterpartsOf(old: Api, next: Api, lenses: readonly Lens[]): Ma
   )
 }
 
-/** @returns old names of an operation's parameters by new ones, where they differ. */
+/** Returns the old names of an operation's parameters by their new names, for those that differ. */
 export function renamesOf(
   old: ApiOperation,
   next: ApiOperation,
@@ -122,11 +134,15 @@ export function renamesOf(
   )
 }
 
-/** @param names old statuses by new ones. @returns what the next version answers with in the place of a status. */
+/**
+ * Returns the status that the next version uses in place of an old status.
+ *
+ * @param names old statuses by new ones.
+ */
 export const nextStatus = (names: ReadonlyMap<string, string> | undefined, status: string): string =>
   [...(names ?? [])].find(([, old]) => old === status)?.[0] ?? status
 
-/** @returns by operation id, old statuses by new ones, where they differ. */
+/** Returns, by operation id, the old statuses by their new ones, for those that differ. */
 export function statusesOf(
   old: Api,
   counterparts: ReadonlyMap<string, ApiOperation>,

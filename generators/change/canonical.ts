@@ -1,6 +1,6 @@
 /**
- * The canonical version: the contract that handlers speak. The newest document, with what only translation needs: operations that
- * newer versions dropped, and every equality filter as a list, since one value of an old version may mean several.
+ * The canonical version: the contract that handlers implement. It is the newest document, plus the operations that
+ * newer versions removed. Every equality filter is a list, because one value of an old version may map to several.
  */
 
 import type { Api, ApiOperation } from '../ir/model.ts'
@@ -8,14 +8,15 @@ import type { Change } from './change.ts'
 
 export interface CanonicalOperation {
   readonly operation: ApiOperation
-  /** The newest version that has it. */
+  /** The newest version that has the operation. */
   readonly api: Api
 }
 
 /**
+ * Collects the operations of all versions, each as the newest version that has it declares it.
+ *
  * @param apis oldest first.
- * @param changes what a lens says is served by another operation has no handler of its own.
- * @returns operations of all versions, each as the newest version that has it declares it.
+ * @param changes operations that a `served` lens maps to a different operation are left out: they have no handler.
  */
 export function canonicalOperations(
   apis: readonly Api[],

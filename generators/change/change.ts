@@ -1,10 +1,10 @@
 /**
- * A change between two adjacent versions, as lenses: one declaration from which the toolkit derives both
- * directions, the differences it accounts for, and the changelog entry.
+ * A change between two adjacent versions. It consists of lenses: from one declaration, the toolkit derives the
+ * translation in both directions, the differences that the change accounts for, and the changelog entry.
  *
- * Directions: *up* is old to new (requests), *down* new to old (answers and events). A lens that is declared on a
- * component holds wherever the component occurs: nested, in lists, in maps, in unions, in events, in batches. One that
- * is declared on parameters or on statuses holds in the operations that it names, or in every one.
+ * *Up* is from old to new (requests); *down* is from new to old (responses and events). A lens on a component
+ * applies wherever the component occurs: nested, in lists, maps and unions, in events, in batches. A lens on
+ * parameters or statuses applies to the operations that it lists, or to all operations if it lists none.
  */
 
 import {
@@ -59,8 +59,8 @@ import type {
 export type * from './lens.ts'
 
 /**
- * One value in both versions, checked against both documents and translated each way.
- * `only: 'up' | 'down'` where the other way does not come back to it, which the change must have a `loss` for.
+ * One value in both versions. The gate validates it against both documents and translates it in each direction. Set
+ * `only` if the opposite direction loses information; one lens of the change must then declare a `loss`.
  */
 export interface Example {
   /** A component that both versions have. */
@@ -70,35 +70,36 @@ export interface Example {
   readonly only?: 'up' | 'down'
 }
 
-/** One change, as it is read in the changelog. */
+/** One change, as the changelog shows it. */
 export interface Change {
-  /** Verb and noun, the file's name: `return-archived-passes`. */
+  /** Verb and noun; also the file name: `return-archived-passes`. */
   readonly id: string
-  /** For whoever consumes the API: what differs and why. */
+  /** Changelog text for API users: what changed and why. */
   readonly why: string
   readonly lenses: readonly Lens[]
   readonly examples?: readonly Example[]
-  /** By component: the values that mean something, where the document gives no more than their form. */
+  /** Meaningful values by component, for the proof, if the schema describes only their form. */
   readonly values?: Readonly<Record<string, readonly unknown[] | undefined>>
 }
 
 /**
- * Lenses typed over two adjacent versions: naming an operation, schema, property, member or parameter that they do
- * not have does not compile, nor does a direction that is left out or gives the wrong type.
+ * Returns lens constructors that are typed over two adjacent versions. Code does not compile if it names an
+ * operation, schema, property, member or parameter that the versions do not have, omits a required direction, or
+ * returns the wrong type.
  *
  * @example
  * const v = between<
  *   { schemas: Old.components['schemas']; operations: Old.operations },
  *   { schemas: New.components['schemas']; operations: New.operations }
  * >()
- * export default v.change({ id: 'rename-colour', … })
+ * export default v.change({ id: 'rename-color', … })
  */
 export function between<Old extends VersionTypes, New extends VersionTypes>() {
   type OldSchemas = Old['schemas']
   type NewSchemas = New['schemas']
   type Shared = keyof OldSchemas & keyof NewSchemas & string
   type SharedOperation = keyof Old['operations'] & keyof New['operations'] & string
-  /** What lenses on objects name: components, and what is written out where it stands. */
+  /** Targets of lenses on objects: components and inline objects. */
   type Site = Shared | Inline<unknown, unknown>
   type OldOf<Name> = Name extends Inline<infer Own, unknown> ? Own : ValueOfEach<OldSchemas, Name>
   type NewOf<Name> = Name extends Inline<unknown, infer Own> ? Own : ValueOfEach<NewSchemas, Name>
@@ -106,10 +107,10 @@ export function between<Old extends VersionTypes, New extends VersionTypes>() {
   type NewProperty<Name extends Site> = KeyOfEach<NewOf<Name>>
   type OldValue<Name extends Site, Property> = ValueOfEach<OldOf<Name>, Property>
   type NewValue<Name extends Site, Property> = ValueOfEach<NewOf<Name>, Property>
-  // Of what types do not know, any name may be gone and any may come.
-  type Gone<Name extends Site> =
+  // If a type has an index signature, any name may have been removed or added.
+  type Removed<Name extends Site> =
     string extends NewProperty<Name> ? OldProperty<Name> : Exclude<OldProperty<Name>, NewProperty<Name>>
-  type Come<Name extends Site> =
+  type Added<Name extends Site> =
     string extends OldProperty<Name> ? NewProperty<Name> : Exclude<NewProperty<Name>, OldProperty<Name>>
   type OldGroup<Name extends Site, Properties extends string> = {
     [Property in Properties]?: OldValue<Name, Property>
@@ -118,7 +119,7 @@ export function between<Old extends VersionTypes, New extends VersionTypes>() {
     [Property in Properties]?: NewValue<Name, Property>
   }
   type NewOperation = keyof New['operations'] & string
-  /** What has an id in the new version alone was one of those that are gone. */
+  /** An operation whose id is new replaces one of the operations that were removed. */
   type OldOperation<Id extends NewOperation> = Id extends keyof Old['operations']
     ? Old['operations'][Id]
     : Old['operations'][Exclude<keyof Old['operations'], keyof New['operations']>]
@@ -143,7 +144,7 @@ export function between<Old extends VersionTypes, New extends VersionTypes>() {
       readonly values?: { readonly [Name in Shared]?: readonly NewSchemas[Name][] }
     }): Change & { readonly lenses: Lenses } => change,
 
-    /** The object at a path in an answer with a status. */
+    /** The object at a path in a response with the given status. */
     answer: <
       Id extends SharedOperation,
       Status extends keyof ResponsesOf<Old['operations'][Id]> & keyof ResponsesOf<New['operations'][Id]>,
@@ -157,14 +158,16 @@ export function between<Old extends VersionTypes, New extends VersionTypes>() {
       Inside<AnswerOf<New['operations'][Id], Status>, Names>
     > => placeIn(`${operation} ${String(status)}`, path),
 
-    /** The object at a path in the body of a request. */
+    /** The object at a path in a request body. */
     body: <Id extends SharedOperation, const Names extends PropertyPath>(
       operation: Id,
       ...path: Names
     ): Inline<Inside<BodyOf<Old['operations'][Id]>, Names>, Inside<BodyOf<New['operations'][Id]>, Names>> =>
       placeIn(`${operation} body`, path),
 
-    /** The object at a path in an event. Types do not know it: the gate says where there is none. */
+    /**
+     * The object at a path in an event. The generated types do not cover events, so the gate reports a wrong path.
+     */
     // biome-ignore lint/suspicious/noExplicitAny: events are not among the types that changes are given
     payload: (event: string, ...path: PropertyPath): Inline<any, any> => placeIn(`event ${event}`, path),
 
@@ -174,13 +177,16 @@ export function between<Old extends VersionTypes, New extends VersionTypes>() {
       ...path: Names
     ): Inline<Inside<OldSchemas[Name], Names>, Inside<NewSchemas[Name], Names>> => placeIn(schema, path),
 
-    /** @param schema a component that is an enumeration. */
     values: <Name extends Shared>(
       schema: Name,
       mapping: Mapping<MembersOf<OldSchemas, Name, undefined>, MembersOf<NewSchemas, Name, undefined>>,
     ): Values => ({ kind: 'values', schemas: [schema], rename: {}, merge: {}, ...mapping }) as Values,
 
-    /** @param property a property, written out as an enumeration, of each of the components. */
+    /**
+     * Maps the members of an inline enumeration.
+     *
+     * @param property the property that holds it in each component.
+     */
     valuesOf: <Name extends Site, Property extends OldProperty<Name> & NewProperty<Name>>(
       schemas: readonly Name[],
       property: Property,
@@ -196,7 +202,7 @@ export function between<Old extends VersionTypes, New extends VersionTypes>() {
       turns: Turns<NonNullable<OldValue<Name, Property>>, NonNullable<NewValue<Name, Property>>>,
     ): Convert => ({ kind: 'convert', schemas, property, ...turns }),
 
-    rename: <Name extends Site, From extends Gone<Name>, To extends Come<Name>>(
+    rename: <Name extends Site, From extends Removed<Name>, To extends Added<Name>>(
       schemas: readonly Name[],
       from: From,
       to: To,
@@ -205,7 +211,11 @@ export function between<Old extends VersionTypes, New extends VersionTypes>() {
         : [Turns<OldValue<Name, From>, NewValue<Name, To>>]
     ): Rename => ({ kind: 'rename', schemas, from, to, ...turns[0] }),
 
-    /** @param from names on the way to it, outermost first. */
+    /**
+     * Moves a property.
+     *
+     * @param from, to property names on the path, outermost first.
+     */
     moved: <Name extends Site, const From extends readonly string[], const To extends readonly string[]>(
       schemas: readonly Name[],
       from: From & Leading<OldOf<Name>, From>,
@@ -218,7 +228,7 @@ export function between<Old extends VersionTypes, New extends VersionTypes>() {
         : [Turns<At<OldOf<Name>, From>, At<NewOf<Name>, To>>]
     ): Moved => ({ kind: 'moved', schemas, from, to, ...turns[0] }),
 
-    replace: <Name extends Site, From extends Gone<Name>, To extends Come<Name>>(
+    replace: <Name extends Site, From extends Removed<Name>, To extends Added<Name>>(
       schemas: readonly Name[],
       lens: {
         readonly old: readonly From[]
@@ -229,7 +239,7 @@ export function between<Old extends VersionTypes, New extends VersionTypes>() {
       },
     ): Replace => ({ kind: 'replace', schemas, ...lens }),
 
-    drop: <Name extends Site, Property extends Gone<Name>>(
+    drop: <Name extends Site, Property extends Removed<Name>>(
       schemas: readonly Name[],
       property: Property,
       lens: {
@@ -244,35 +254,35 @@ export function between<Old extends VersionTypes, New extends VersionTypes>() {
       value: NewValue<Name, Property>,
     ): Default => ({ kind: 'default', schemas, property, value }),
 
-    /** @param value what the old version shows where the new one shows nothing. */
+    /** @param value what the old version shows if the new version omits the property. */
     optional: <Name extends Site, Property extends OldProperty<Name> & NewProperty<Name>>(
       schemas: readonly Name[],
       property: Property,
       value: OldValue<Name, Property>,
     ): Optional => ({ kind: 'optional', schemas, property, value }),
 
-    /** @param value what the old version shows where the new one shows null. */
+    /** @param value what the old version shows if the new version returns null. */
     nullable: <Name extends Site, Property extends OldProperty<Name> & NewProperty<Name>>(
       schemas: readonly Name[],
       property: Property,
       value: OldValue<Name, Property>,
     ): Nullable => ({ kind: 'nullable', schemas, property, value }),
 
-    /** @param value what the old version shows where the new one shows null for the whole component. */
+    /** @param value what the old version shows if the new version returns null for the whole component. */
     nullableWhole: <Name extends Shared>(schema: Name, value: OldSchemas[Name]): Nullable => ({
       kind: 'nullable',
       schemas: [schema],
       value,
     }),
 
-    /** @param value what null means in an old request. */
+    /** @param value what the new version reads if an old request sends null. */
     nonNull: <Name extends Site, Property extends OldProperty<Name> & NewProperty<Name>>(
       schemas: readonly Name[],
       property: Property,
       value: NewValue<Name, Property>,
     ): NonNull => ({ kind: 'non-null', schemas, property, value }),
 
-    /** @param value what null means in an old request, in the place of the whole component. */
+    /** @param value what the new version reads if an old request sends null for the whole component. */
     nonNullWhole: <Name extends Shared>(schema: Name, value: NewSchemas[Name]): NonNull => ({
       kind: 'non-null',
       schemas: [schema],
@@ -299,7 +309,7 @@ export function between<Old extends VersionTypes, New extends VersionTypes>() {
       up: (value: ValueOfEach<OldIn<Id, 'query'>, Name>) => readonly Value[],
     ): Filter => ({ kind: 'filter', operation, parameter, up }),
 
-    /** @param operations none: every one that has it. */
+    /** @param operations operation ids; if empty, every operation that has the parameter. */
     renamedParameter: <
       Where extends Part,
       Id extends NewOperation,
@@ -312,7 +322,7 @@ export function between<Old extends VersionTypes, New extends VersionTypes>() {
       ...operations: readonly Id[]
     ): RenamedParameter => ({ kind: 'renamed-parameter', operations, in: where, from, to }),
 
-    /** @param value what an old request means that does not say it. */
+    /** @param value what the new version reads if an old request omits the parameter. */
     defaultParameter: <Where extends Part, Id extends NewOperation, Name extends KeyOfEach<NewIn<Id, Where>>>(
       where: Where,
       name: Name,
@@ -320,7 +330,7 @@ export function between<Old extends VersionTypes, New extends VersionTypes>() {
       ...operations: readonly Id[]
     ): DefaultParameter => ({ kind: 'default-parameter', operations, in: where, name, value }),
 
-    /** Headers come as texts, and are not converted. */
+    /** Converts a parameter on the way up. Headers are plain strings and are not converted. */
     convertedParameter: <
       Where extends Exclude<Part, 'header'>,
       Id extends NewOperation,
@@ -338,13 +348,19 @@ export function between<Old extends VersionTypes, New extends VersionTypes>() {
       ...operations: readonly Id[]
     ): IgnoredParameter => ({ kind: 'ignored-parameter', operations, in: where, name }),
 
-    /** @param from the id that is gone. @param by the one that came in its place. */
+    /**
+     * @param from the id that was removed.
+     * @param by the id of the operation that replaced it.
+     */
     served: (
       from: Exclude<keyof Old['operations'], keyof New['operations']> & string,
       by: Exclude<keyof New['operations'], keyof Old['operations']> & string,
     ): Served => ({ kind: 'served', from, by }),
 
-    /** @param from what the old version answers. @param to what the new one answers in its place. */
+    /**
+     * @param from the status in the old version.
+     * @param to the status in the new version.
+     */
     status: <Id extends NewOperation>(
       from: StatusOf<OldOperation<Id>> & (number | string),
       to: StatusOf<New['operations'][Id]> & (number | string),
@@ -362,7 +378,10 @@ export function between<Old extends VersionTypes, New extends VersionTypes>() {
       to,
     }),
 
-    /** @param code of the difference. @param at places of it; wherever it occurs, when none is named. */
+    /**
+     * @param code the code of the difference.
+     * @param at its locations; if empty, all locations.
+     */
     accept: (code: string, ...at: readonly string[]): Accept => ({ kind: 'accept', code, at }),
   }
 }

@@ -1,14 +1,14 @@
 /**
- * Objects that are written out where they stand, as places that lenses can be put on: in a body or an answer of an
- * operation, in an event, inside a component. A place is named as `dateline diff` prints it.
+ * Inline objects as targets of lenses: in a request body, a response, an event, or inside a component. Their
+ * locations are written as `dateline diff` prints them.
  */
 
 declare const sides: unique symbol
 
-/** Such an object, with what it is in either version. */
+/** The location of an inline object, typed with its shape in both versions. */
 export type Inline<Old, New> = string & { readonly [sides]: readonly [Old, New] }
 
-/** Names of properties; `[]` for the items of a list, `{}` for the values of a map, `|0` for a member of a union. */
+/** Property names; `[]` for list items, `{}` for map values, `|0` for a member of a union. */
 export type PropertyPath = readonly string[]
 
 type ValueOf<T, Name> = T extends unknown ? (Name extends keyof T ? T[Name] : never) : never
@@ -25,7 +25,7 @@ type StepInto<T, Name> = Name extends '[]'
       ? T
       : ValueOf<T, Name>
 
-/** What stands at a path. */
+/** The type at a path. */
 export type Inside<T, Names extends PropertyPath> = Names extends readonly [
   infer Name,
   ...infer Rest extends PropertyPath,
@@ -37,21 +37,24 @@ type JsonOf<Content> = Content extends { content: infer Types }
   ? ValueOf<Types, Extract<keyof Types, `${string}json${string}`>>
   : never
 
-/** Responses of an operation, by status. */
 export type ResponsesOf<Operation> = Operation extends { responses: infer Responses } ? Responses : never
-/** The JSON of an answer. */
+/** The JSON type of a response. */
 export type AnswerOf<Operation, Status> = JsonOf<ValueOf<ResponsesOf<Operation>, Status>>
-/** The JSON of a body. */
+/** The JSON type of a request body. */
 export type BodyOf<Operation> = Operation extends { requestBody?: infer Body }
   ? JsonOf<NonNullable<Body>>
   : never
 
-/** The step into a property; a name that a path could not hold is quoted. */
+/** Returns the path segment for a property; quotes names with characters that a plain segment cannot hold. */
 export function propertyStep(name: string): string {
   return /^[\p{L}\p{N}_$-]+$/u.test(name) ? `.${name}` : `[${JSON.stringify(name)}]`
 }
 
-/** @param root `getBook 200`, `createBook body`, `event book.lent`, or a component. */
+/**
+ * Returns the location of a path below a root.
+ *
+ * @param root `getBook 200`, `createBook body`, `event book.lent`, or a component name.
+ */
 export function placeIn<Old, New>(root: string, path: PropertyPath): Inline<Old, New> {
   const steps = path.map((name) => (/^(\[\]|\{\}|\|\d+)$/.test(name) ? name : propertyStep(name)))
   return (root + steps.join('')) as Inline<Old, New>

@@ -1,37 +1,43 @@
-/** Lenses as data: each has a place (schemas, parameters, an operation, its answers) and the two directions of that place. */
+/**
+ * Lenses as data. Each has a target (schemas, parameters, an operation or its responses) and describes both
+ * directions.
+ */
 
-/** What happens where a direction cannot keep everything apart. */
+/** How a direction loses information. */
 export type Loss =
-  /** Several values become one that the reader knows. */
+  /** Several values become one value that the reader knows. */
   | 'merge'
-  /** Something is left out. */
+  /** A value or property is left out. */
   | 'drop'
 
-/** Turns a value of one version into another's. Plain functions of their argument: no clock, no state, never throwing. */
-// biome-ignore lint/suspicious/noExplicitAny: `between` gives the precise types where a change is written
+/**
+ * Converts a value to the other version. Must be pure: no clock, no state, no exceptions, no mutation of its
+ * argument.
+ */
+// biome-ignore lint/suspicious/noExplicitAny: `between` supplies the precise types to change files
 export type Turn = (value: any) => any
 
 interface OnSchemas {
   /**
-   * Components of one thing: what is written and what is answered, by their names in both versions. Objects that are
-   * written out where they stand, by their places: `getBook 200.author`.
+   * Names of components that describe the same thing (for example its input and output schemas) and exist in both
+   * versions, or locations of inline objects: `getBook 200.author`.
    */
   readonly schemas: readonly string[]
   readonly loss?: Loss
 }
 
-/** Members of an enumeration that have other names: in the component itself, or in a property of it, and in filters of it. */
+/** Renames members of an enumeration: in the component itself, or in one of its properties, and in filters on it. */
 export interface Values extends OnSchemas {
   readonly kind: 'values'
-  /** Absent when the component is the enumeration. */
+  /** Absent if the component is the enumeration. */
   readonly property?: string
   /** Old member → new member. */
   readonly rename: Readonly<Record<string, string>>
-  /** New member that the old version lacks → the old member that stands for it. */
+  /** New member that the old version lacks → the old member shown in its place. */
   readonly merge: Readonly<Record<string, string>>
 }
 
-/** A property whose value is written another way. */
+/** A property whose value has a different format. */
 export interface Convert extends OnSchemas {
   readonly kind: 'convert'
   readonly property: string
@@ -39,7 +45,7 @@ export interface Convert extends OnSchemas {
   readonly down: Turn
 }
 
-/** A property of another name, and perhaps of another value. Absent stays absent. */
+/** A property with a different name and optionally a different value. A missing property stays missing. */
 export interface Rename extends OnSchemas {
   readonly kind: 'rename'
   readonly from: string
@@ -48,7 +54,7 @@ export interface Rename extends OnSchemas {
   readonly down?: Turn
 }
 
-/** Properties that take the place of others. `up` is called when one of the old is there, `down` when one of the new is. */
+/** Properties that replace others. `up` runs if any old property is present, `down` if any new one is. */
 export interface Replace extends OnSchemas {
   readonly kind: 'replace'
   readonly old: readonly string[]
@@ -57,7 +63,10 @@ export interface Replace extends OnSchemas {
   readonly down: Turn
 }
 
-/** A property that only the old version has: ignored in requests, and shown as `down` makes it from the new object. */
+/**
+ * A property that only the old version has. Requests ignore it; responses show the result of `down` for the new
+ * object.
+ */
 export interface Drop extends OnSchemas {
   readonly kind: 'drop'
   readonly property: string
@@ -65,88 +74,88 @@ export interface Drop extends OnSchemas {
   readonly down?: Turn
 }
 
-/** A property that the new version requires: what an old request means that cannot name it. */
+/** A property that the new version requires; old requests, which cannot send it, get `value`. */
 export interface Default extends OnSchemas {
   readonly kind: 'default'
   readonly property: string
   readonly value: unknown
 }
 
-/** A property that the new version may leave out of answers: what the old version shows instead. */
+/** A property that the new version may omit from responses; the old version shows `value` instead. */
 export interface Optional extends OnSchemas {
   readonly kind: 'optional'
   readonly property: string
   readonly value: unknown
 }
 
-/** What the new version may answer as null: what the old version shows instead. */
+/** A property or component that the new version may return as null; the old version shows `value` instead. */
 export interface Nullable extends OnSchemas {
   readonly kind: 'nullable'
-  /** Absent when it is the component itself. */
+  /** Absent if the component itself is nullable. */
   readonly property?: string
   readonly value: unknown
 }
 
-/** What the new version no longer takes as null: what an old request means by it. */
+/** A property or component that the new version no longer accepts as null; null in an old request becomes `value`. */
 export interface NonNull extends OnSchemas {
   readonly kind: 'non-null'
-  /** Absent when it is the component itself. */
+  /** Absent if the component itself was nullable. */
   readonly property?: string
   readonly value: unknown
 }
 
-/** A list whose members may be of kinds that the old version does not know: those are left out there. */
+/** A list whose members may be of kinds that the old version lacks; the old version omits those members. */
 export interface LeaveOut extends OnSchemas {
   readonly kind: 'leave-out'
   readonly property: string
-  /** The enumeration of kinds. */
+  /** Name of the enumeration component that lists the kinds. */
   readonly unless: string
-  /** The property of a member that holds its kind; absent when the members are the kinds. */
+  /** The member property that holds the kind; absent if the members are the kinds themselves. */
   readonly by?: string
   readonly loss: 'drop'
 }
 
-/** A property that stands elsewhere in the object: a property of an object in it, or no longer one. Absent stays absent. */
+/** A property that moved into or out of a nested object. A missing property stays missing. */
 export interface Moved extends OnSchemas {
   readonly kind: 'moved'
-  /** Names on the way to it, outermost first. */
+  /** Property names on the path, outermost first. */
   readonly from: readonly string[]
   readonly to: readonly string[]
   readonly up?: Turn
   readonly down?: Turn
 }
 
-/** An equality filter whose old values mean other values, or several. */
+/** An equality filter whose old values map to one or more new values. */
 export interface Filter {
   readonly kind: 'filter'
   readonly operation: string
   readonly parameter: string
-  /** Old value → every new value that it matches. */
+  /** Returns all new values that an old value matches. */
   readonly up: Turn
 }
 
-/** Parameters that handlers get from one part of requests. */
+/** Parameters in one part of the request. */
 interface OnParameters {
-  /** None: every operation that has the parameter. */
+  /** If empty, every operation that has the parameter. */
   readonly operations: readonly string[]
   readonly in: 'path' | 'query' | 'header'
 }
 
-/** A parameter of another name. The other lenses of parameters know it by the new one. */
+/** A parameter with a new name. Other parameter lenses use the new name. */
 export interface RenamedParameter extends OnParameters {
   readonly kind: 'renamed-parameter'
   readonly from: string
   readonly to: string
 }
 
-/** A parameter that an old request may leave out, or has no name for: what it means then. */
+/** A parameter that old requests may omit or that the old version lacks; `value` applies in that case. */
 export interface DefaultParameter extends OnParameters {
   readonly kind: 'default-parameter'
   readonly name: string
   readonly value: unknown
 }
 
-/** A parameter whose value is written another way. It travels up alone. */
+/** A parameter whose value has a different format. Translated up only. */
 export interface ConvertedParameter extends OnParameters {
   readonly kind: 'converted-parameter'
   readonly in: 'path' | 'query'
@@ -160,42 +169,42 @@ export interface IgnoredParameter extends OnParameters {
   readonly name: string
 }
 
-/** An operation under another id, and perhaps under another path and method: one handler serves both. */
+/** An operation with a new id, and optionally a new path and method. One handler serves both. */
 export interface Served {
   readonly kind: 'served'
   readonly from: string
   readonly by: string
 }
 
-/** An answer under another status: the old version keeps its own. */
+/** A response with a new status; the old version keeps the old one. */
 export interface Status {
   readonly kind: 'status'
-  /** None: every operation that answers so. */
+  /** If empty, every operation that returns the status. */
   readonly operations: readonly string[]
   /** As the old document writes it: `201`. */
   readonly from: string
   readonly to: string
 }
 
-/** A header that the new version requires of every operation listing it, and the old one left optional. */
+/** A header that was optional and that the new version requires in every operation that lists it. */
 export interface RequiredHeader {
   readonly kind: 'required-header'
   readonly header: string
 }
 
-/** A header of events under another name. */
+/** A header of events with a new name. */
 export interface RenamedHeader {
   readonly kind: 'renamed-header'
   readonly from: string
   readonly to: string
 }
 
-/** A difference that no translation can bridge, or that needs none: accounted for by saying so. Nothing is translated. */
+/** Accepts a difference that cannot be translated or needs no translation. Translates nothing. */
 export interface Accept {
   readonly kind: 'accept'
   /** As `dateline diff` prints it: `security-tightened`. */
   readonly code: string
-  /** Places as `dateline diff` prints them: `createBook security`. None: wherever the code occurs. */
+  /** Locations as `dateline diff` prints them: `createBook security`. If empty, all locations with the code. */
   readonly at: readonly string[]
 }
 

@@ -1,4 +1,7 @@
-/** Loading the hand-written changes: `versions/<version>/*.ts`, each the difference from the version before. */
+/**
+ * Loads the hand-written changes: `versions/<version>/*.ts`, each describing a difference from the previous
+ * version.
+ */
 import { existsSync, readdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -7,7 +10,7 @@ import { compare } from '../print/file.ts'
 import type { Change, Lens } from './change.ts'
 
 export interface LoadedChange extends Change {
-  /** Version that introduced it. */
+  /** The version that introduced the change. */
   readonly version: string
   readonly file: string
 }
@@ -36,7 +39,7 @@ const KINDS: Readonly<Record<Lens['kind'], true>> = {
   accept: true,
 }
 
-/** @returns the changes of each version in order of their file names; a file without a change is reported. */
+/** Loads the changes of each version, ordered by file name. Reports files that export no valid change. */
 export async function loadChanges(
   directory: string | undefined,
   versions: readonly string[],
@@ -56,16 +59,16 @@ export async function loadChanges(
       const hint = `export default v.change({ id: '${own}', … })`
       const refuse = (message: string) =>
         report.add({ code: 'change-invalid', severity: 'error', message: `${file} ${message}`, hint })
-      if (change?.id !== own) refuse('exports no change of its own name')
-      else if (!Array.isArray(change.lenses)) refuse('exports a change without a list of lenses')
-      else if (!change.lenses.every(isLens)) refuse('exports a change with a lens of no kind that there is')
+      if (change?.id !== own) refuse('exports no change whose id is its file name')
+      else if (!Array.isArray(change.lenses)) refuse('exports a change whose `lenses` is not a list')
+      else if (!change.lenses.every(isLens)) refuse('exports a change with a lens of an unknown kind')
       else changes.push({ ...change, version, file })
     }
   }
   return changes
 }
 
-/** Changes are programs of their own, and may fail like any. */
+/** Change files run arbitrary code, so importing one may throw. */
 async function loadChange(file: string, report: Report): Promise<Change | undefined | 'unloadable'> {
   try {
     return ((await import(pathToFileURL(resolve(file)).href)) as { default?: Change }).default
@@ -75,7 +78,7 @@ async function loadChange(file: string, report: Report): Promise<Change | undefi
       severity: 'error',
       message: `${file} cannot be loaded: ${cause instanceof Error ? cause.message : String(cause)}`,
       place: { file, line: 1, column: 1, pointer: '' },
-      hint: 'run `tsc --noEmit`: types say what is wrong with it',
+      hint: 'run `tsc --noEmit` to see type errors in the file',
     })
     return 'unloadable'
   }

@@ -1,13 +1,13 @@
-/** What a version's generated types hold, as types: properties, paths, parameters, members. Lenses are typed by them. */
+/** Type-level access to a version's generated types: properties, paths, parameters and enumeration members. */
 import type { Loss } from './lens.ts'
 
-/** A version's generated types, as far as changes name them. */
+/** The part of a version's generated types that changes use. */
 export interface VersionTypes {
   readonly schemas: object
   readonly operations: object
 }
 
-/** Keys of a union's members, of each of them. */
+/** Keys of every member of a union type. */
 export type KeyOfEach<T> = T extends unknown ? keyof T & string : never
 export type ValueOfEach<T, Name> = T extends unknown
   ? Name extends keyof T
@@ -15,24 +15,27 @@ export type ValueOfEach<T, Name> = T extends unknown
     : never
   : never
 
-/** What stands at a path of property names; `never` where there is no such path. */
+/** The type at a path of property names; `never` if the path does not exist. */
 export type At<T, Path> = Path extends readonly [infer First, ...infer Rest]
   ? First extends KeyOfEach<NonNullable<T>>
     ? At<ValueOfEach<NonNullable<T>, First>, Rest>
     : never
   : T
-/** A path that leads somewhere. */
+/** The path if it exists in `T`, else `never`. */
 export type Leading<T, Path extends readonly string[]> = [At<T, Path>] extends [never] ? never : Path
 
 export type Part = 'path' | 'query' | 'header'
-/** Parameters in one part of an operation's requests. */
+/** The parameters of an operation in one part of the request. */
 export type In<Operation, Where> = Operation extends { parameters: infer Parameters }
   ? Where extends keyof Parameters
     ? NonNullable<Parameters[Where]>
     : never
   : never
 export type StatusOf<Operation> = Operation extends { responses: infer Responses } ? keyof Responses : never
-/** Names of the headers that any operation takes; openapi-typescript lists events as operations too. */
+/**
+ * Names of all headers that operations accept. openapi-typescript lists events as operations, so these are
+ * included.
+ */
 export type HeaderOf<Operations> = KeyOfEach<
   Operations[keyof Operations] extends infer Operation
     ? Operation extends { parameters: { header?: infer Header } }
@@ -41,7 +44,7 @@ export type HeaderOf<Operations> = KeyOfEach<
     : never
 >
 
-/** Renames cover exactly what is gone: leaving a member out, or naming one that is still there, does not compile. */
+/** Renames of removed members. Must name each removed member, and no member that still exists. */
 export type Renames<OldMember extends PropertyKey, NewMember extends PropertyKey> = {
   readonly [Member in Exclude<OldMember, NewMember>]: Exclude<NewMember, OldMember>
 }
@@ -49,14 +52,14 @@ export type Merges<OldMember extends PropertyKey, NewMember extends PropertyKey>
   readonly [Member in Exclude<NewMember, OldMember>]?: OldMember
 }
 
-/** Both ways between two values. Where one does not come back, `loss` says what happens. */
+/** Conversion in both directions. If a direction is not reversible, `loss` describes how. */
 export interface Turns<OldValue, NewValue> {
   readonly up: (value: OldValue) => NewValue
   readonly down: (value: NewValue) => OldValue
   readonly loss?: Loss
 }
 
-/** The members of a component that is an enumeration, or of a property of one. */
+/** The members of an enumeration component, or of an enumeration property of a component. */
 export type MembersOf<Schemas, Name extends keyof Schemas, Property> = Extract<
   [Property] extends [string] ? NonNullable<ValueOfEach<Schemas[Name], Property>> : Schemas[Name],
   string

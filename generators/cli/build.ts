@@ -1,4 +1,4 @@
-/** `build`: the output that the repository does not hold, where it is missing or not what the manifest says. */
+/** `build`: builds output files that are not committed, if they are missing or differ from the manifest. */
 import { join } from 'node:path'
 import { loadChanges } from '../change/load-changes.ts'
 import { createReport, type Diagnostic, DiagnosticsError } from '../diagnostics/diagnostic.ts'
@@ -18,10 +18,11 @@ import { type CommandOutcome, type CommandRun, count, UsageError } from './run.t
 const GENERATE = 'run `dateline generate` and commit the result'
 
 /**
- * Loads documents and what these emitters need, and nothing else: a service waits for it at its first start.
+ * Builds the files of these emitters. Loads only the documents and these emitters, because a service waits for the
+ * build at its first start.
  *
- * @param names of the emitters; all that `builtWhenNeeded` names when empty.
- * @throws DiagnosticsError where the documents make other texts than the manifest lists; then nothing is written.
+ * @param names emitters; if empty, all in `builtWhenNeeded`.
+ * @throws DiagnosticsError, before writing anything, if the documents give other texts than the manifest lists.
  */
 export async function build(
   { config, terminal }: CommandRun,
@@ -31,12 +32,12 @@ export async function build(
   const unknown = names.find((name) => !builtWhenNeeded.some((each) => each === name))
   if (unknown !== undefined)
     throw new UsageError(
-      `\`builtWhenNeeded\` does not name ${unknown}: it names ${builtWhenNeeded.join(', ')}`,
+      `${unknown} is not in \`builtWhenNeeded\`: expected one of ${builtWhenNeeded.join(', ')}`,
     )
   const wanted = builtWhenNeeded.filter((each) => names.length === 0 || names.includes(each))
   const unbuilt = findUnbuilt(out, wanted)
   if (!unbuilt) {
-    const message = `${join(out, MANIFEST)} is missing: nothing was generated yet`
+    const message = `${join(out, MANIFEST)} is missing: nothing has been generated yet`
     throw new DiagnosticsError([{ code: 'drift', severity: 'error', message, hint: GENERATE }])
   }
   if (unbuilt.length > 0) {
@@ -53,7 +54,7 @@ export async function build(
   }
 }
 
-/** What generation warned of is not said again. */
+/** Loads the documents. Drops warnings, which `generate` already printed. */
 function readFamily({ documents, strict }: Config): Api[] {
   const report = createReport()
   const loaded = documents.flatMap((file) => loadDocument(file, report, strict) ?? [])
@@ -86,7 +87,10 @@ async function printFiles(
   ].filter(({ path }) => wanted.has(path))
 }
 
-/** The documents were edited since, or another toolkit made the output. */
+/**
+ * Reports files that differ from the manifest: the documents were edited, or a different toolkit version wrote the
+ * output.
+ */
 function findWrong(
   wanted: readonly string[],
   files: readonly OutputFile[],
@@ -98,7 +102,7 @@ function findWrong(
     .filter((path) => !manifest.get(path)?.some((hash) => made.get(path)?.includes(hash)))
     .map((path) => {
       const place = apis.find(({ version }) => path.startsWith(`${version}/`))?.place
-      const message = `${path} would not be what ${MANIFEST} lists: documents were edited since it was generated`
+      const message = `${path} would differ from ${MANIFEST}: the documents were edited after the last \`dateline generate\``
       return { code: 'drift', severity: 'error', message, hint: GENERATE, ...(place && { place }) }
     })
 }

@@ -1,12 +1,14 @@
-/** What a document was before the edits that are not committed yet. */
+/** Reads documents as they were before uncommitted edits. */
 import { spawnSync } from 'node:child_process'
 import { basename, dirname } from 'node:path'
 import { readValue } from '../document/read-yaml.ts'
 import { UsageError } from './run.ts'
 
 /**
- * @param documents oldest first; the newest that is committed counts.
- * @returns the ids of its operations at git's HEAD. @throws UsageError where git knows none of the documents.
+ * Returns the operation ids of the newest committed document at git's HEAD.
+ *
+ * @param documents oldest first.
+ * @throws UsageError if git has none of the documents.
  */
 export function committedOperations(documents: readonly string[]): ReadonlySet<string> {
   for (const file of [...documents].reverse()) {
@@ -18,7 +20,7 @@ export function committedOperations(documents: readonly string[]): ReadonlySet<s
     if (shown.status === 0) return operationIds(readValue(shown.stdout)?.value)
   }
   throw new UsageError(
-    'git has no earlier version of the documents: name the operations, `stub createBook …`',
+    'none of the documents is committed to git, so new operations are unknown: name them, as in `dateline stub createBook`',
   )
 }
 

@@ -1,4 +1,4 @@
-/** `diff A B`: every difference between two documents, and the change that accounts for each. */
+/** `diff A B`: prints every difference between two documents, and the change that accounts for each. */
 import { existsSync } from 'node:fs'
 import { basename, extname } from 'node:path'
 import type { DiagnosticPaint } from '../diagnostics/diagnostic.ts'
@@ -10,7 +10,7 @@ import { groupDifferences } from './difference-groups.ts'
 import { printMarkdown, printText } from './difference-text.ts'
 import { type CommandOutcome, type CommandRun, FINDINGS, OK, painterOf, UsageError } from './run.ts'
 
-/** @throws UsageError when a name is neither a version of the family nor a file. */
+/** @throws UsageError if a name is neither a version of the family nor a file. */
 export async function diff(
   run: CommandRun,
   a: string,
@@ -48,7 +48,7 @@ export async function diff(
   }
 }
 
-/** Two documents alone, and as they are: what a linter thinks of them is no difference. */
+/** Reads two documents without linting them, because lint findings are not differences. */
 async function readDocuments({ config, report }: CommandRun, files: readonly string[]): Promise<Api[]> {
   const [{ loadDocument }, { buildApi }] = await Promise.all([
     import('../document/load.ts'),
@@ -69,12 +69,12 @@ function documentOf(config: Config, name: string): string {
   if (existsSync(name)) return name
   throw new UsageError(
     config.documents.length === 0
-      ? `${name} is not a file, and without a configuration there are no versions; name two files, or add \`--config\``
+      ? `${name} is not a file, and without a configuration file versions are unknown; pass two files, or add \`--config\``
       : `${name} is neither a version of this family (${config.documents.map(stem).join(', ')}) nor a file`,
   )
 }
 
-/** Versions whose changes lead from the one document to the other. */
+/** Returns the versions whose changes lead from one document to the other. */
 function versionsBetween(config: Config, [a, b]: readonly [string, string], next: Api): string[] {
   const [from, to] = [config.documents.indexOf(a), config.documents.indexOf(b)]
   if (from < 0 || to < 0 || to <= from) return [next.version]

@@ -1,4 +1,4 @@
-/** Differences as people read them: one edit of a shared part is said once, with every place that it shows in. */
+/** Groups differences for printing: an edit of a shared part appears once, with every location that it affects. */
 
 import type { Difference } from '../diff/difference.ts'
 import { formatLocation } from '../diff/difference.ts'
@@ -12,7 +12,7 @@ export interface DifferenceGroup {
   readonly by: readonly string[]
 }
 
-/** @returns breaking ones first, each in the order of its first occurrence. */
+/** Groups differences. Breaking ones come first; within a class, the order is that of the first occurrence. */
 export function groupDifferences(claimed: readonly AccountedDifference[]): DifferenceGroup[] {
   const groups = new Map<string, AccountedDifference[]>()
   for (const each of claimed) {
@@ -28,7 +28,10 @@ export function groupDifferences(claimed: readonly AccountedDifference[]): Diffe
   ]
 }
 
-/** Members of one enumeration belong together; so does one message about a part that many operations share. */
+/**
+ * Returns the group key. Members of one enumeration share a group, and so do equal messages about a part that many
+ * operations share.
+ */
 function keyOf({ difference, by }: AccountedDifference): string {
   const { code, at } = difference
   const changes = by.map(({ id }) => id).join()

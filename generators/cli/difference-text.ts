@@ -1,4 +1,4 @@
-/** Differences as text for a terminal, and as Markdown for a pull request. */
+/** Prints differences as text for a terminal, and as Markdown for a pull request. */
 import type { DiagnosticPaint } from '../diagnostics/diagnostic.ts'
 import type { SourceLocation } from '../diagnostics/place.ts'
 import type { Difference } from '../diff/difference.ts'
@@ -6,7 +6,7 @@ import type { AccountedDifference } from '../gate/steps.ts'
 import type { Api } from '../ir/model.ts'
 import type { DifferenceGroup } from './difference-groups.ts'
 
-/** How many of a list are named before the rest is counted. */
+/** Maximum number of list items to show; the rest is only counted. */
 const NAMED = 4
 
 const some = (list: readonly string[]): string =>
@@ -20,11 +20,11 @@ function headline(old: Api, next: Api, claimed: readonly AccountedDifference[]):
   const breaking = claimed.filter(({ difference }) => difference.class === 'breaking')
   const open = breaking.filter(({ by }) => by.length === 0).length
   const rest = claimed.length - breaking.length
-  const told = open > 0 ? ` (${open} that no change accounts for)` : ''
+  const told = open > 0 ? ` (${open} not accounted for by any change)` : ''
   return `${old.file} → ${next.file}: ${breaking.length} breaking${told}, ${rest} additive`
 }
 
-/** @returns lines, the headline first. */
+/** Returns the lines to print, the headline first. */
 export function printText(
   old: Api,
   next: Api,
@@ -43,7 +43,7 @@ function textOf({ first, messages, places, uses, by }: DifferenceGroup, paint: D
     `${label} ${first.code} ${some(places)}: ${some(messages)}`,
     `    ${lines.join(' → ')}`,
     ...(where === '' ? [] : [paint('faint', `    ${where}${uses.length > 0 ? ` of ${some(uses)}` : ''}`)]),
-    ...(first.proposal ? [`    perhaps a ${proposalOf(first)}`] : []),
+    ...(first.proposal ? [`    possibly a ${proposalOf(first)}`] : []),
     ...accountOf(first, by).map((text) => `    ${text}`),
   ]
 }
@@ -60,10 +60,10 @@ const proposalOf = ({ proposal }: Difference): string =>
 
 function accountOf(first: Difference, by: readonly string[]): string[] {
   if (by.length > 0) return [`accounted for by ${by.join(' and ')}`]
-  return first.class === 'breaking' ? ['accounted for by no change'] : []
+  return first.class === 'breaking' ? ['not accounted for by any change'] : []
 }
 
-/** @returns lines of Markdown: a table of each class. */
+/** Returns lines of Markdown, with one table for each class. */
 export function printMarkdown(
   old: Api,
   next: Api,
@@ -88,7 +88,7 @@ export function printMarkdown(
 
 function rowOf({ first, messages, places, by }: DifferenceGroup): string {
   const lines = [first.old, first.new].flatMap((place) => (place ? [lineOf(place)] : []))
-  const proposal = first.proposal ? ` (perhaps a ${proposalOf(first)})` : ''
+  const proposal = first.proposal ? ` (possibly a ${proposalOf(first)})` : ''
   const cells = [
     `\`${first.code}\` ${some(messages)}${proposal}`,
     some(places),

@@ -1,4 +1,4 @@
-/** For a program that reads output which the repository does not hold: it is there once this is awaited. */
+/** For programs that read output files that are not committed: builds them before they are read. */
 import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
@@ -12,12 +12,12 @@ interface Configured {
 }
 
 /**
- * Builds what is missing or not as the manifest says, in a process of its own, which gives its memory back. Where all is
- * there, hashes are compared and nothing of the toolkit is loaded. Several processes may do so at once: each file
- * is replaced whole, and all write the same.
+ * Builds files that are missing or differ from the manifest, in a child process, so that the memory is freed
+ * afterwards. If everything is up to date, only compares hashes and loads nothing else of the toolkit. Several
+ * processes can do this concurrently: each file is replaced atomically, and all processes write the same content.
  *
- * @param file of the configuration. @param wanted what the program reads; otherwise everything.
- * @throws an error that says what to do.
+ * @param file the configuration file. @param wanted emitters whose files the program reads; by default, all in
+ * `builtWhenNeeded`. @throws an error with the output of the failed build.
  * @example await ensureBuilt(join(root, 'dateline.config.json'))
  */
 export async function ensureBuilt(file: string, wanted?: readonly BuiltEmitter[]): Promise<void> {
@@ -33,5 +33,5 @@ export async function ensureBuilt(file: string, wanted?: readonly BuiltEmitter[]
     child.on('error', onError).on('close', onCode),
   )
   const [said, code] = await Promise.all([text(child.stderr), ended])
-  if (code !== 0) throw new Error(`what is not committed could not be built\n${said.trimEnd()}`)
+  if (code !== 0) throw new Error(`cannot build the files that are not committed:\n${said.trimEnd()}`)
 }

@@ -1,4 +1,4 @@
-/** `generate`, `check`, `docs`: from documents to files, past the gate. */
+/** `generate`, `check`, `docs`: load documents, pass the gate, emit files. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { LoadedChange } from '../change/load-changes.ts'
@@ -16,7 +16,11 @@ interface Emitted {
   readonly files: readonly OutputFile[]
 }
 
-/** @returns everything that the documents say, in memory. @throws DiagnosticsError where the gate or an emitter objects. */
+/**
+ * Generates all files in memory.
+ *
+ * @throws DiagnosticsError if the gate or an emitter reports an error.
+ */
 async function makeFiles(run: CommandRun, writesTypes: boolean): Promise<Emitted> {
   const apis = await loadFamily(run)
   const { loadChanges } = await import('../change/load-changes.ts')
@@ -34,7 +38,7 @@ async function makeFiles(run: CommandRun, writesTypes: boolean): Promise<Emitted
   return { apis, steps, files: files.toSorted((a, b) => compare(a.path, b.path)) }
 }
 
-/** Types are written before the gate fails: nobody could type the missing change otherwise. */
+/** Runs the gate. Types are written even if the gate fails, because the missing change imports them. */
 async function passGate(
   run: CommandRun,
   apis: readonly Api[],
@@ -65,21 +69,23 @@ async function writeTypes(run: CommandRun, apis: readonly Api[]): Promise<void> 
     import('../output/write.ts'),
   ])
   const types = await printTypes(apis)
-  // Where there is a client, the types of a version are made of the client's.
+  // If a client is generated, its types are the source of the version types.
   const own = config.client ? emitClientTypes(apis, types) : []
   const files = [...own, ...emitTypes(apis, types, config.client !== undefined)]
   writeFiles(config.out, files, 'keep', config.builtWhenNeeded)
   run.wroteTypes = true
 }
 
-/** What depends on more than inputs and output: the permissions of a folder, what else is installed. */
+/** Findings that depend on the machine: folder permissions, installed packages. */
 const OF_THIS_MACHINE = /^(?:output-|change-invalid$|types-failed$)/
 
 /**
- * Does nothing where an earlier run on the same inputs left the same output: it ends as that one did.
+ * Skips the work if an earlier run had the same inputs and left the same output, and repeats the result of that
+ * run.
  *
- * @param work makes files, and says how many, and whether they are in the output now.
- * @returns how many files there are. @throws DiagnosticsError
+ * @param work makes the files; returns their number, and whether the output folder holds them.
+ * @returns the number of files.
+ * @throws DiagnosticsError
  */
 async function onceFor(
   run: CommandRun,
@@ -108,7 +114,11 @@ async function onceFor(
   }
 }
 
-/** Writes what the documents say. @param dry says what that would be, and writes nothing. */
+/**
+ * Writes the output.
+ *
+ * @param dry reports what would change, and writes nothing.
+ */
 export async function generate(run: CommandRun, dry = false): Promise<CommandOutcome> {
   let changed: readonly Drift[] = []
   const files = await onceFor(run, dry ? 'generate-dry' : 'generate', async () => {
@@ -144,7 +154,7 @@ function writtenOutcome(
   }
 }
 
-/** Fails where the output is not what the documents say. */
+/** Fails if the output does not match the documents. */
 export async function check(run: CommandRun): Promise<CommandOutcome> {
   const files = await onceFor(run, 'check', async () => {
     const { apis, files, steps } = await makeFiles(run, false)
@@ -157,13 +167,13 @@ export async function check(run: CommandRun): Promise<CommandOutcome> {
     for (const diagnostic of explainDrift(findDrift(out, files, builtWhenNeeded), apis))
       run.report.add(diagnostic)
     run.report.finish()
-    // What is not built yet is no finding, but the next `generate` writes it.
+    // Files that are built when needed may be missing: `check` accepts that, but the next `generate` writes them.
     return { files: files.length, inPlace: planFiles(out, files, builtWhenNeeded).length === 0 }
   })
   return checkedOutcome(run, files)
 }
 
-/** A lost change is said by its name, not by the drift that follows from it. */
+/** Reports a deleted change by name, instead of the drift that it causes. */
 async function reportMissing({ config, report }: CommandRun, steps: readonly VersionPair[]): Promise<void> {
   const [{ CHANGE_INDEX, missingChanges }, { loadDocument }] = await Promise.all([
     import('../gate/change-index.ts'),
@@ -178,10 +188,14 @@ async function reportMissing({ config, report }: CommandRun, steps: readonly Ver
 }
 
 function checkedOutcome({ config: { out } }: CommandRun, files: number): CommandOutcome {
-  return { lines: [`${out}: ${count(files, 'file')}, as the documents say`], data: { out, files } }
+  return { lines: [`${out}: ${count(files, 'file')} checked; all match the documents`], data: { out, files } }
 }
 
-/** Writes everything, and says where the documentation begins. @param folder takes it as files that need no server of ours. */
+/**
+ * Writes all output, and reports the path of the documentation.
+ *
+ * @param folder also exports the documentation there, as static files.
+ */
 export async function docs(run: CommandRun, folder?: string): Promise<CommandOutcome> {
   const { apis, files } = await makeFiles(run, true)
   const { writeFiles } = await import('../output/write.ts')

@@ -1,4 +1,4 @@
-/** All that a run reads, as one hash: whoever finds the same hash again would find the same. */
+/** Hashes everything that a run reads: two runs with the same hash have the same findings. */
 import { existsSync, readFileSync, realpathSync } from 'node:fs'
 import { builtinModules } from 'node:module'
 import { dirname, join, resolve } from 'node:path'
@@ -7,9 +7,10 @@ import { filesBelow, hashFile, hashOf, isNoFile, toolkitFolder, toolkitHash } fr
 import type { Config } from '../generate/config.ts'
 
 /**
- * @param file of the configuration.
- * @returns the hash of configuration, documents, changes with all that they import, rules of extensions, and toolkit;
- * undefined where a file cannot be read, or where a change may read more than can be told from its text.
+ * Returns the hash of the configuration, documents, changes with their imports, extension rules and toolkit.
+ *
+ * @param file the configuration file.
+ * @returns undefined if a file cannot be read, or if a change may read something that its text does not show.
  */
 export function hashInputs(config: Config, file: string): string | undefined {
   try {
@@ -26,7 +27,7 @@ export function hashInputs(config: Config, file: string): string | undefined {
   }
 }
 
-/** @returns the hash of modules and all that they import; undefined where that cannot be told. */
+/** Returns the hash of modules and everything that they import, or undefined if that cannot be determined. */
 export function hashModules(files: readonly string[]): string | undefined {
   const imported = importsOf(files)
   return imported && hashOf(...[...files, ...imported].flatMap((file) => [file, hashFile(file) ?? 'no file']))
@@ -34,15 +35,15 @@ export function hashModules(files: readonly string[]): string | undefined {
 
 const MODULE = /\.[cm]?[jt]s$/
 
-/** What types alone are imported from is not there when a change runs. */
+/** Type-only imports, which do not exist at run time. */
 const TYPES_ONLY = /\b(?:import|export)\s+type\b[^'"`;]*?\bfrom\s*(?:'[^'\n]*'|"[^"\n]*")/g
 
 const SPECIFIER = /\b(?:from|import|require)\b\s*\(?\s*(?:'([^'\n]*)'|"([^"\n]*)")/g
 
-/** A module that is named only when it is imported, and what else a program may know of the machine it runs on. */
+/** Code whose inputs are unknown: dynamic imports, and access to the environment. */
 const UNKNOWABLE = /\b(?:import|require)\s*\(\s*[^'"\s]|\b(?:process|fetch|globalThis)\b/
 
-/** Modules of Node's that tell nothing of the machine. */
+/** Node modules that do not depend on the machine. */
 const PURE = new Set([
   'assert',
   'buffer',
@@ -55,7 +56,7 @@ const PURE = new Set([
   'util',
 ])
 
-/** @returns the files that modules import, and those import in turn; undefined where that cannot be told. */
+/** Returns the files that modules import, directly or indirectly, or undefined if that cannot be determined. */
 function importsOf(files: readonly string[]): readonly string[] | undefined {
   const known = new Set(files.map((file) => resolve(file)))
   const found = new Set<string>()
@@ -88,7 +89,7 @@ function textOf(file: string): string | undefined {
   }
 }
 
-/** @returns the files that decide what a specifier leads to; undefined where they do not. */
+/** Returns the files that a specifier depends on, or undefined if that cannot be determined. */
 function targetsOf(specifier: string, importer: string): readonly string[] | undefined {
   if (/^\.{0,2}\//.test(specifier)) return [resolve(dirname(importer), specifier.replace(/[?#].*$/, ''))]
   if (specifier.startsWith('file:')) return [fileURLToPath(specifier)]
@@ -97,7 +98,10 @@ function targetsOf(specifier: string, importer: string): readonly string[] | und
   return packageOf(specifier, importer)
 }
 
-/** An installed package is what its version says; one that is only linked is edited like any file. */
+/**
+ * Returns the files that identify an installed package's version, or undefined for a linked package, whose files
+ * can change at any time.
+ */
 function packageOf(specifier: string, importer: string): readonly string[] | undefined {
   const name = /^(?:@[^/]+\/)?[^/]+/.exec(specifier)?.[0]
   if (name === undefined || name.startsWith('#')) return undefined
@@ -106,7 +110,7 @@ function packageOf(specifier: string, importer: string): readonly string[] | und
     const installed = join(folder, 'node_modules')
     if (existsSync(join(installed, name, 'package.json'))) {
       const real = realpathSync(join(installed, name))
-      // Its hash is in every record.
+      // The toolkit's hash is part of every input hash.
       if (real === realpathSync(toolkitFolder())) return []
       return real.includes('node_modules')
         ? [join(installed, name, 'package.json'), join(installed, '.package-lock.json')]

@@ -1,4 +1,7 @@
-/** `new-resource NAME`: a resource in the newest document, made after a neighbour, and what comes next. */
+/**
+ * `new-resource NAME`: adds a resource to the newest document, modeled on an existing one, and prints the next
+ * steps.
+ */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { createReport } from '../diagnostics/diagnostic.ts'
 import { parseText } from '../document/load.ts'
@@ -18,7 +21,7 @@ export interface NewResourceOptions {
 
 const KINDS: readonly string[] = ['create', 'list', 'get', 'update', 'archive']
 
-/** @throws UsageError when the document has no room for it, or no neighbour to make it after. */
+/** @throws UsageError if the document already has the resource, or lacks the one to model it on. */
 export async function newResource(
   run: CommandRun,
   name: string,
@@ -27,15 +30,18 @@ export async function newResource(
   const { config, report } = run
   const file = config.documents.at(-1)!
   const source = readFileSync(file, 'utf8')
-  if (!/\.ya?ml$/.test(file)) throw new UsageError(`${file} is not written in YAML`)
+  if (!/\.ya?ml$/.test(file))
+    throw new UsageError(`${file} is not a YAML file: new-resource edits only .yaml and .yml documents`)
   parseText(file, source, report, config.strict)
   report.finish()
   const operations = listOf(options.operations)
   const unknown = operations.find((kind) => !KINDS.includes(kind))
-  if (unknown !== undefined) throw new UsageError(`${unknown} is none of ${KINDS.join(', ')}`)
+  if (unknown !== undefined)
+    throw new UsageError(`--operations: unknown operation ${unknown}; expected ${KINDS.join(', ')}`)
   const singular = options.singular ?? singularOf(name)
   for (const text of [name, singular, options.prefix])
-    if (!/^[a-z]+(_[a-z]+)*$/.test(text)) throw new UsageError(`${text} is not written like \`book_lists\``)
+    if (!/^[a-z]+(_[a-z]+)*$/.test(text))
+      throw new UsageError(`${text} is not in snake_case: expected lowercase words such as \`book_lists\``)
   const [{ addResource }, { ResourceError }] = await Promise.all([
     import('../scaffold/resource/add-resource.ts'),
     import('../scaffold/resource/request.ts'),
@@ -54,17 +60,17 @@ export async function newResource(
         ...(options.rateLimit !== undefined && { 'x-rate-limit': options.rateLimit }),
       },
     })
-    // Whatever the neighbour looks like: a document that cannot be read is not written.
+    // Checks the result before writing: an unusual neighbor must not lead to an unreadable document.
     const check = createReport()
     parseText(file, text, check, config.strict)
     check.finish()
     writeFileSync(file, text)
     const steps = [
-      ...lists.map((line) => `${file}:${line} lists ${options.like}: perhaps it goes on`),
-      `read and complete what was written: properties, descriptions, examples (${blocks.map(([from, to]) => `${file}:${from}-${to}`).join(', ')})`,
+      ...lists.map((line) => `${file}:${line} lists ${options.like}: add ${name} if it belongs there`),
+      `review and complete the new lines: properties, descriptions, examples (${blocks.map(([from, to]) => `${file}:${from}-${to}`).join(', ')})`,
       'run `dateline generate`',
-      ...(config.stub === undefined ? [] : ['run `dateline stub`: it says which files it writes']),
-      'run the type checker and the tests: they name what is missing',
+      ...(config.stub === undefined ? [] : ['run `dateline stub` to create handler files']),
+      'run the type checker and the tests to find missing parts',
     ].map((step, index) => `${index + 1}. ${step}`)
     return { lines: [`wrote ${file}`, ...steps], data: { file, blocks, lists, steps } }
   } catch (error) {
@@ -75,10 +81,10 @@ export async function newResource(
 
 const listOf = (text: string): string[] => text.split(',').filter((each) => each !== '' && each !== 'none')
 
-/** `coupons` → `coupon`, `categories` → `category`; `--singular` says what else there is. */
+/** `coupons` → `coupon`, `categories` → `category`. Irregular plurals need `--singular`. */
 function singularOf(name: string): string {
   if (name.endsWith('ies')) return `${name.slice(0, -3)}y`
   if (/(ss|x|ch|sh)es$/.test(name)) return name.slice(0, -2)
   if (name.endsWith('s') && !name.endsWith('ss')) return name.slice(0, -1)
-  throw new UsageError(`what is one of ${name} called? Say it with --singular`)
+  throw new UsageError(`cannot derive the singular of ${name}: set it with --singular`)
 }

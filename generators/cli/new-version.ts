@@ -1,4 +1,4 @@
-/** `new-version DATE`: the next document, made from the newest, and the folder for what will change in it. */
+/** `new-version DATE`: creates the next document from the newest, and the folder for its changes. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, dirname, extname, join } from 'node:path'
 import { isPair, isScalar, type Pair, parseDocument, type Scalar, visit } from 'yaml'
@@ -7,7 +7,7 @@ import { parseText } from '../document/load.ts'
 import { compareVersions } from '../generate/config.ts'
 import { type CommandOutcome, type CommandRun, UsageError } from './run.ts'
 
-/** @throws UsageError when the name is taken, or would not be the newest. */
+/** @throws UsageError if the version exists or would not be the newest. */
 export async function newVersion(run: CommandRun, version: string): Promise<CommandOutcome> {
   const { config, report } = run
   const newest = config.documents.at(-1)!
@@ -16,36 +16,40 @@ export async function newVersion(run: CommandRun, version: string): Promise<Comm
   report.finish()
   const before = String((loaded!.json.info as { version?: unknown } | undefined)?.version ?? '')
   const file = fileFor(newest, before, version)
-  if (existsSync(file)) throw new UsageError(`${file} exists already`)
-  if (compareVersions(version, before) <= 0) throw new UsageError(`${version} does not come after ${before}`)
+  if (existsSync(file)) throw new UsageError(`${file} already exists`)
+  if (compareVersions(version, before) <= 0)
+    throw new UsageError(`${version} is not later than ${before}, the newest version`)
   const { next, previous, lists } = edit(text, before, version)
   writeFileSync(file, next)
   if (previous !== text) writeFileSync(newest, previous)
   const folder = config.versions === undefined ? undefined : join(config.versions, version)
   if (folder !== undefined) {
     makeFolder(folder)
-    // Git keeps no empty folder.
+    // Git does not track empty folders.
     writeFileSync(join(folder, '.gitkeep'), '')
   }
   const steps = stepsOf({ file, newest, folder, lists, listed: !isFolderOf(run.file, newest) })
   return {
     lines: [
       `wrote ${file}`,
-      ...(previous === text ? [] : [`wrote ${newest}: no longer the current one`]),
+      ...(previous === text ? [] : [`wrote ${newest}: its status is now \`supported\``]),
       ...steps,
     ],
     data: { version, before, file, folder: folder ?? null, steps },
   }
 }
 
-/** `openapi/2026-05-19.yaml` → `openapi/2026-09-01.yaml`; a file that is not named after its version stands beside it. */
+/**
+ * `openapi/2026-05-19.yaml` → `openapi/2026-09-01.yaml`. If the file name does not contain the version, the new
+ * file goes into the same folder.
+ */
 function fileFor(newest: string, before: string, version: string): string {
   const name = basename(newest)
   const named = before !== '' && name.includes(before)
   return join(dirname(newest), named ? name.replace(before, version) : `${version}${extname(newest)}`)
 }
 
-/** Whether the configuration names the folder of the documents, and so finds a new one by itself. */
+/** Returns whether the configuration names the folder of documents, so that it includes new files automatically. */
 function isFolderOf(file: string, newest: string): boolean {
   const { documents } = JSON.parse(readFileSync(file, 'utf8')) as { documents?: unknown }
   return typeof documents === 'string' && basename(documents) === basename(dirname(newest))
@@ -60,11 +64,11 @@ interface Splice {
 interface Edit {
   readonly next: string
   readonly previous: string
-  /** Lines of the new document with an enumeration of versions, which a person has to continue. */
+  /** Lines of the new document with an enumeration of versions, which the author must extend. */
   readonly lists: readonly number[]
 }
 
-/** Edits the text where the version stands as a value, and leaves prose and everything else as it was written. */
+/** Replaces the version in values, but not in keys or prose. Leaves all other text unchanged. */
 function edit(text: string, before: string, version: string): Edit {
   const document = parseDocument(text, { keepSourceTokens: true })
   const renames: Splice[] = []
@@ -85,7 +89,7 @@ function edit(text: string, before: string, version: string): Edit {
   return { next: splice(text, renames), previous: splice(text, statuses), lists }
 }
 
-/** The version as a word of its own in a value that is no prose. */
+/** Returns whether a value without spaces contains the version as a separate word. */
 function names(value: string, version: string): boolean {
   if (version === '' || /\s/.test(value)) return false
   const escaped = version.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
@@ -99,7 +103,7 @@ const isKey = (node: Scalar, path: YamlPath): boolean => {
   return isPair(parent) && (parent as Pair).key === node
 }
 
-/** The nearest key above a value, through lists. */
+/** Returns the nearest key above a value, skipping lists. */
 function keyAbove(path: YamlPath): string {
   const pair = path.findLast((each) => isPair(each)) as Pair | undefined
   return isScalar(pair?.key) ? String(pair.key.value) : ''
@@ -117,20 +121,19 @@ interface Made {
   readonly newest: string
   readonly folder: string | undefined
   readonly lists: readonly number[]
-  /** Whether the configuration lists its documents one by one. */
   readonly listed: boolean
 }
 
 function stepsOf({ file, newest, folder, lists, listed }: Made): string[] {
   return [
     ...(listed ? [`add ${file} to \`documents\` in the configuration file`] : []),
-    ...lists.map((line) => `${file}:${line}: an enumeration of versions goes on`),
-    `say in ${file} what is new, and leave ${newest} as it is: it is published`,
+    ...lists.map((line) => `${file}:${line}: add the new version to this enumeration`),
+    `edit ${file}; do not edit ${newest}, which is published`,
     ...(folder === undefined
       ? ['run `dateline generate`']
       : [
-          `run \`dateline generate\` after each edit: what breaks callers is refused until a change in ${folder} translates it, and a draft of that is printed`,
-          `\`dateline diff ${newest} ${file}\` shows where you are`,
+          `run \`dateline generate\` after each edit: it fails on each breaking difference until a change in ${folder} accounts for it, and prints a draft of that change`,
+          `\`dateline diff ${newest} ${file}\` lists the differences so far`,
         ]),
   ].map((step, index) => `${index + 1}. ${step}`)
 }

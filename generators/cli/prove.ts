@@ -1,12 +1,12 @@
-/** `prove`: looks for a value that a lens, or all of a version's together, does not translate as the documents say. */
+/** `prove`: searches for a value that a lens, or all lenses of a version together, translate incorrectly. */
 
 import type { Law, Refutation } from '../prove/law.ts'
 import { type CommandOutcome, type CommandRun, count, loadFamily, UsageError } from './run.ts'
 
 export interface ProveOptions {
-  /** How long it may look. */
+  /** Time limit of the search. */
   readonly seconds?: string
-  /** Which values it makes. */
+  /** Seed of the generated values. */
   readonly seed?: string
 }
 
@@ -14,7 +14,7 @@ const SECONDS = 20
 const FIRST_RUNS = 20
 const MAX_RUNS = 10_000
 
-/** Tries every law once before it tries any longer. */
+/** Tests every law once before it tests any law longer. */
 export async function prove(run: CommandRun, options: ProveOptions): Promise<CommandOutcome> {
   const seconds = numberOf('--seconds', options.seconds, SECONDS)
   const seed = numberOf('--seed', options.seed, Date.now() % 2 ** 31)
@@ -23,7 +23,7 @@ export async function prove(run: CommandRun, options: ProveOptions): Promise<Com
     import('../prove/law.ts'),
     import('../prove/lenses.ts'),
   ])
-  // Reading the family takes as long as it takes: the time is for looking.
+  // The time limit starts after loading the family.
   const end = performance.now() + seconds * 1000
   const found = new Map<Law, Refutation>()
   const tried = new Set<Law>()
@@ -43,16 +43,16 @@ export async function prove(run: CommandRun, options: ProveOptions): Promise<Com
     run.report.add({
       code: 'proof-unfinished',
       severity: 'warning',
-      message: `${untried} of ${count(laws.length, 'law')} were not tried within ${seconds} s`,
-      hint: 'give it more time: `--seconds`',
+      message: `${untried} of ${count(laws.length, 'law')} were not tested within ${seconds} s`,
+      hint: 'increase `--seconds`',
     })
   const impossible = [...tried].filter((law) => !isTried(law, seed))
   if (impossible.length > 0)
     run.report.add({
       code: 'proof-unfinished',
       severity: 'warning',
-      message: `no value could be made for ${count(impossible.length, 'law')}, the first: ${impossible[0]!.name}`,
-      hint: 'name values of its components in a change: `values`',
+      message: `no value could be generated for ${count(impossible.length, 'law')}, the first: ${impossible[0]!.name}`,
+      hint: 'add values of its components to a change, as `values`',
     })
   run.report.finish()
   return {
@@ -65,11 +65,12 @@ export async function prove(run: CommandRun, options: ProveOptions): Promise<Com
 
 function numberOf(name: string, text: string | undefined, otherwise: number): number {
   const value = text === undefined ? otherwise : Number(text)
-  if (!Number.isFinite(value) || value < 0) throw new UsageError(`${name} takes a number, not ${text}`)
+  if (!Number.isFinite(value) || value < 0)
+    throw new UsageError(`${name} must be a number of at least 0, not ${text}`)
   return value
 }
 
-/** @throws DiagnosticsError where the gate objects: what is not accounted for cannot be translated either. */
+/** @throws DiagnosticsError if the gate reports an error, because unclaimed differences cannot be translated. */
 async function lawsOfFamily(run: CommandRun): Promise<Law[]> {
   const { config, report, terminal } = run
   const apis = await loadFamily(run)
@@ -87,7 +88,7 @@ async function lawsOfFamily(run: CommandRun): Promise<Law[]> {
   const steps = claimSteps(apis, changes)
   for (const diagnostic of checkSteps(steps, config)) report.add(diagnostic)
   report.finish()
-  terminal.status?.('looking for a value that is translated wrongly')
+  terminal.status?.('searching for a value that is translated incorrectly')
   return proveSteps(steps)
 }
 
@@ -104,6 +105,6 @@ function report(
     severity: 'error',
     message: `${law.name}: ${message}; found with ${example}`,
     ...(at && { place: at }),
-    hint: `correct the lens${code === 'proof-round-trip' ? ', or declare what is lost: `loss`' : ''}; \`--seed ${seed}\` finds it again`,
+    hint: `correct the lens${code === 'proof-round-trip' ? ', or declare what is lost: `loss`' : ''}; to reproduce, run with \`--seed ${seed}\``,
   })
 }

@@ -1,10 +1,14 @@
-/** The gate's proof of validity. What was proven once is known by the hash of everything that it was proven of. */
+/** The gate's proof that translated values are valid. Results are cached by the hash of all inputs. */
 import { hashFile, hashOf, openCache, toolkitHash } from '../cache/cache.ts'
 import type { VersionPair } from '../gate/steps.ts'
 import { hashModules } from './inputs.ts'
 import type { CommandRun } from './run.ts'
 
-/** Adds each translation whose result is not valid to the report. @param steps oldest first. */
+/**
+ * Reports each translation whose result is not valid.
+ *
+ * @param steps oldest first.
+ */
 export async function proveSteps(
   { report, terminal }: CommandRun,
   steps: readonly VersionPair[],
@@ -25,7 +29,7 @@ export async function proveSteps(
   }
 }
 
-/** @returns undefined where a change may read more than its text tells. */
+/** Returns the cache key, or undefined if a change may read something that its text does not show. */
 function keyOf({ old, next, changes }: VersionPair, values: string): string | undefined {
   const modules = hashModules(changes.map(({ file }) => file))
   if (modules === undefined) return undefined

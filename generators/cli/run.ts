@@ -1,4 +1,4 @@
-/** What every command of `dateline` has: its configuration, where it prints, and what it hands back. */
+/** Shared by all commands of `dateline`: configuration, terminal and results. */
 import { existsSync } from 'node:fs'
 import { styleText } from 'node:util'
 import {
@@ -18,19 +18,19 @@ export const USAGE = 2
 export const UNREADABLE = 3
 export const BUG = 70
 
-/** Where output goes; tests give their own. */
+/** The output of a command. Tests pass a fake. */
 export interface Terminal {
   out(line: string): void
   error(line: string): void
-  /** Shows what is going on, in place of what was shown before; an empty text clears it. Absent where nobody watches. */
+  /** Shows progress, replacing the previous text; an empty text clears it. Absent if stderr is not a terminal. */
   status?(text: string): void
   readonly colours?: boolean
 }
 
-/** @returns the terminal of this process. Progress and colours only where somebody sees them. */
+/** Returns the terminal of this process. Shows progress and colors only if stderr is a terminal. */
 export function processTerminal(): Terminal {
   const { stdout, stderr, env } = process
-  // `dateline diff … | head` has read enough: nobody is left to print to.
+  // The reader may close the pipe early, as in `dateline diff … | head`.
   stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error
   })
@@ -51,44 +51,45 @@ const STYLES: Record<Style, Parameters<typeof styleText>[0]> = {
   faint: 'dim',
 }
 
-/** @returns how the terminal colours; plain where it does not. */
+/** Returns the terminal's painter, which returns plain text if colors are off. */
 export function painterOf(terminal: Terminal): DiagnosticPaint {
   if (!terminal.colours) return (_, text) => text
   return (style, text) => styleText(STYLES[style], text, { validateStream: false })
 }
 
-/** A wrong call, as opposed to a wrong document. */
+/** An error in the command line, as opposed to an error in a document. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
 
-/** One invocation: what was configured, and what is known of the documents so far. */
+/** One invocation: the configuration and the findings so far. */
 export interface CommandRun {
   readonly config: Config
-  /** The configuration file. */
   readonly file: string
   readonly report: Report
   readonly terminal: Terminal
-  /** What findings are shown with. */
+  /** Source lines for printing findings. */
   readonly sources: SourceLines
-  /** Types are written ahead of the gate, so that the missing change can be. */
+  /** Whether types were written before the gate failed. */
   wroteTypes: boolean
 }
 
-/** What a command hands back: lines for people, data for programs. */
+/** The result of a command: lines for people, data for programs. */
 export interface CommandOutcome {
   readonly lines: readonly string[]
   readonly data: Readonly<Record<string, unknown>>
-  /** Findings make a difference to the exit code; without, it is 0. */
+  /** Exit code unless findings determine it; by default 0. */
   readonly exit?: number
 }
 
-/** The configuration of a command that names its documents itself. */
+/** Configuration of a command whose documents are arguments. */
 const WITHOUT_FILE: Config = { documents: [], out: '.', emit: [], builtWhenNeeded: [], strict: false }
 
 /**
- * @param optional whether the command can do without a configuration where the file does not exist.
- * @throws DiagnosticsError when the configuration cannot be read.
+ * Reads the configuration for one invocation.
+ *
+ * @param optional whether the command works without a configuration file.
+ * @throws DiagnosticsError if the configuration cannot be read.
  */
 export async function openRun(
   file: string,
@@ -105,7 +106,11 @@ export async function openRun(
   return { config: config!, file, report, terminal, sources, wroteTypes: false }
 }
 
-/** Reads and checks the documents of the family. @throws DiagnosticsError */
+/**
+ * Reads and validates the documents of the family.
+ *
+ * @throws DiagnosticsError
+ */
 export async function loadFamily(run: CommandRun): Promise<Api[]> {
   run.terminal.status?.(`reading ${run.config.documents.length} documents`)
   const { loadApis } = await import('../generate/generate.ts')
@@ -114,12 +119,12 @@ export async function loadFamily(run: CommandRun): Promise<Api[]> {
   return apis
 }
 
-/** @returns `1 problem`, `2 problems`. */
+/** Returns a number with its noun: `1 problem`, `2 problems`. */
 export function count(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? '' : 's'}`
 }
 
-/** Whether the complaints say that input could not be read at all. */
+/** Returns whether any finding means that the input could not be read. */
 export function isUnreadable(diagnostics: readonly Diagnostic[]): boolean {
   return diagnostics.some((each) => each.severity === 'error' && /^(document|config)-/.test(each.code))
 }

@@ -1,14 +1,14 @@
-/** The lines that findings are about: each file is read once, however many findings are about it, or not at all. */
+/** Source lines for printing findings. Each file is read at most once. */
 import type { LinesOf } from '../diagnostics/diagnostic.ts'
 import { readText } from '../output/write.ts'
 
 export interface SourceLines {
   readonly linesOf: LinesOf
-  /** Says what some lines of a file are, by number from 1, so that nobody reads the file for them. */
+  /** Supplies lines of a file by number, starting at 1, so that the file is not read. */
   know(file: string, lines: Readonly<Record<number, string>>): void
 }
 
-/** @returns sources of which nothing is known yet. */
+/** Returns sources with an empty cache. */
 export function createSourceLines(): SourceLines {
   const known = new Map<string, readonly string[] | undefined>()
   return {

@@ -1,13 +1,16 @@
-/** `stub`: which operations have no handler yet, and a beginning for those that are wanted. */
+/** `stub`: lists operations without a handler, and creates handler stubs. */
 import { spawnSync } from 'node:child_process'
 import { dirname, relative } from 'node:path'
 import { committedOperations } from './committed.ts'
 import { type CommandOutcome, type CommandRun, count, loadFamily, UsageError } from './run.ts'
 
 /**
- * @param listing says what is missing and writes nothing.
- * @param wanted ids of operations; none: those that the newest document has and its version at git's HEAD has not.
- * @throws UsageError without a folder of handlers, or without templates where something is to be written.
+ * Creates handler stubs.
+ *
+ * @param listing lists missing handlers and writes nothing.
+ * @param wanted operation ids; if empty, operations of the newest document that are not in the document at git's
+ *   HEAD.
+ * @throws UsageError if the configuration has no folder of handlers, or no templates.
  */
 export async function stub(
   run: CommandRun,
@@ -16,11 +19,13 @@ export async function stub(
 ): Promise<CommandOutcome> {
   const { handlers, stub: templates } = run.config
   if (handlers === undefined)
-    throw new UsageError('name the folder of handlers as `handlers` in the configuration file')
+    throw new UsageError('`handlers` is missing: set it to the folder of handlers in the configuration file')
   if (!listing && templates === undefined)
-    throw new UsageError('name templates and files as `stub` in the configuration file, or ask for --list')
+    throw new UsageError(
+      '`stub` is missing: set templates and files in the configuration file, or use --list',
+    )
   const apis = await loadFamily(run)
-  // ts-morph brings a compiler along: only this command waits for it.
+  // ts-morph loads a TypeScript compiler, so only this command imports it.
   const [{ missingOperations, writeStubs }, { loadChanges }] = await Promise.all([
     import('../scaffold/stub.ts'),
     import('../change/load-changes.ts'),
@@ -30,7 +35,8 @@ export async function stub(
   run.report.finish()
   const missing = missingOperations(apis, handlers, changes).map(({ operation }) => operation)
   const unknown = wanted.find((id) => !missing.some((operation) => operation.id === id))
-  if (unknown !== undefined) throw new UsageError(`${unknown} is no operation without a handler`)
+  if (unknown !== undefined)
+    throw new UsageError(`${unknown} is not an operation without a handler: run \`dateline stub --list\``)
   if (listing) {
     return {
       lines: [
@@ -48,17 +54,17 @@ export async function stub(
   return {
     lines: [
       ...written.map((file) => `wrote ${file}`),
-      ...left.map((file) => `left ${file} as it is`),
+      ...left.map((file) => `kept ${file}, which already exists`),
       `${count(operations.length, 'stub')} added${operations.length > 0 ? `: ${operations.join(', ')}` : ''}`,
     ],
     data: { handlers, added: operations, written, left },
   }
 }
 
-/** @throws UsageError with what the formatter says when it fails. */
+/** @throws UsageError with the formatter's output if it fails. */
 function format([program = '', ...rest]: readonly string[], files: readonly string[]): void {
   const done = spawnSync(program, [...rest, ...files], { encoding: 'utf8' })
   if (done.status === 0) return
   const said = done.error?.message ?? `${done.stdout}${done.stderr}`.trim()
-  throw new UsageError(`the stubs are written, but \`${program} ${rest.join(' ')}\` refuses them:\n${said}`)
+  throw new UsageError(`the stubs were written, but \`${program} ${rest.join(' ')}\` failed:\n${said}`)
 }

@@ -1,7 +1,7 @@
 /**
- * Whether a run would find what an earlier one found: the same inputs, toolkit and output. The record of a run is kept
- * under the hash of all that went into it, and says what it found and what was in the output folder when it ended; all
- * of that is read again each time. A run that failed is known as well, to the command that failed.
+ * Detects whether a run would have the same result as an earlier one. The record of a run is cached under the hash
+ * of its inputs and the toolkit. It holds the findings and the hash of the output folder, which is compared again
+ * each time. A successful run is valid for all commands, a failed run only for the same command.
  */
 import { join } from 'node:path'
 import { hashFile, hashOf, isCacheOff, openCache } from '../cache/cache.ts'
@@ -11,30 +11,34 @@ import { hashInputs } from './inputs.ts'
 import type { CommandRun } from './run.ts'
 import type { SourceLines } from './source-lines.ts'
 
-/** How a run ended. */
+/** The result of a run. */
 export interface KnownRun {
-  /** How many files the emitters made; undefined when the run failed. */
+  /** Number of generated files; undefined if the run failed. */
   readonly files?: number
   readonly diagnostics: readonly Diagnostic[]
-  /** As in `Run`. */
+  /** As in `CommandRun`. */
   readonly wroteTypes?: boolean
 }
 
 interface RecordedRun extends KnownRun {
-  /** Hash of all that the output folder held. */
+  /** Hash of the output folder's contents. */
   readonly output: string
-  /** What findings are about, by file and number of the line. */
+  /** Source lines of the findings, by file and line number. */
   readonly lines: Readonly<Record<string, Readonly<Record<number, string>>>>
 }
 
 export interface Memory {
-  /** @returns how the last such run ended, if the output is as it left it. */
+  /** Returns the result of the last run with these inputs, if the output folder is unchanged since. */
   recall(): KnownRun | undefined
-  /** Keeps how the run ended, unless somebody wrote an input meanwhile. */
+  /** Records the result of a run, unless an input changed during the run. */
   remember(known: KnownRun): void
 }
 
-/** @param command that fails for reasons of its own; what succeeds is the same for all. */
+/**
+ * Opens the record of runs.
+ *
+ * @param command recorded for failed runs, because a failure depends on the command.
+ */
 export function openMemory({ config, file, sources }: CommandRun, command: string): Memory {
   const inputs = isCacheOff() ? undefined : hashInputs(config, file)
   if (inputs === undefined) return { recall: () => undefined, remember: () => undefined }
@@ -62,7 +66,7 @@ export function openMemory({ config, file, sources }: CommandRun, command: strin
   }
 }
 
-/** An entry that is none of ours is as if it were not there. */
+/** Returns undefined for an entry that is not a valid record. */
 function parse(text: string | undefined): RecordedRun | undefined {
   if (text === undefined) return undefined
   try {

@@ -1,4 +1,4 @@
-/** `watch`: generates again whenever a document or a change is written. */
+/** `watch`: regenerates when a document or a change is saved. */
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, type FSWatcher, readdirSync, readFileSync, watch as watchFolder } from 'node:fs'
@@ -6,12 +6,16 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type CommandOutcome, type CommandRun, OK } from './run.ts'
 
-/** One generation. @returns its exit code. */
+/**
+ * Generates once.
+ *
+ * @returns the exit code.
+ */
 export type Generate = () => Promise<number>
 
 /**
- * Generates once, then after every change of the inputs until the signal aborts. Events that come during a run make
- * one more run after it, however many they are; a run whose inputs are those of the last one is left out.
+ * Generates once, then after every change of the inputs until the signal aborts. All changes during a run lead to
+ * one more run. A run is skipped if its inputs are those of the previous run.
  */
 export async function watch(
   run: CommandRun,
@@ -49,7 +53,7 @@ export async function watch(
   return { lines: [], data: { runs }, exit: OK }
 }
 
-/** A fresh process sees edited changes: modules that were imported once stay as they were. */
+/** Generates in a new process, because Node caches imported modules and would not see edited changes. */
 function inProcessOfItsOwn({ file, terminal }: CommandRun): Generate {
   const cli = fileURLToPath(new URL('../cli.ts', import.meta.url))
   return () => {
@@ -78,7 +82,7 @@ function foldersOf({ config }: CommandRun): string[] {
   return [...new Set(all)].filter((folder) => existsSync(folder))
 }
 
-/** What a run would read, as one hash. */
+/** Returns a hash of everything that a run would read. */
 function hashOf({ config, file }: CommandRun): string {
   const hash = createHash('sha256')
   const changes = config.versions === undefined ? [] : filesBelow(config.versions)
@@ -89,7 +93,7 @@ function hashOf({ config, file }: CommandRun): string {
   return hash.digest('hex')
 }
 
-/** The documents known at the start and those that came beside them. */
+/** Returns the documents known at the start, and new ones in the same folders. */
 function documentsNow(documents: readonly string[]): string[] {
   const folders = [...new Set(documents.map(dirname))].filter((folder) => existsSync(folder))
   const found = folders.flatMap((folder) =>

@@ -1,21 +1,21 @@
-/** Located complaints: collected first, printed together, each as `file:line:col code: what; what to do`. */
+/** Findings: collected first, then printed together, each as `file:line:col code: what; what to do`. */
 import type { SourceLocation } from './place.ts'
 
 export interface Diagnostic {
-  /** Stable, documented, kebab-case: `ref-missing`, `operation-without-scope`. */
+  /** Stable and documented, in kebab case: `ref-missing`, `operation-without-scope`. */
   readonly code: string
   readonly severity: 'error' | 'warning'
   readonly message: string
   readonly place?: SourceLocation
-  /** What to do about it. */
+  /** What to do about the finding. */
   readonly hint?: string
-  /** The line of another document that the complaint is also about. */
+  /** A related line in a different document. */
   readonly other?: SourceLocation
-  /** A first draft of the file that would settle it. */
+  /** A draft of the file that would resolve the finding. */
   readonly draft?: { readonly file: string; readonly text: string }
 }
 
-/** Thrown by a phase that cannot go on: carries everything found so far. */
+/** Thrown by a phase that cannot continue. Holds all findings so far. */
 export class DiagnosticsError extends Error {
   override readonly name = 'DiagnosticsError'
   readonly diagnostics: readonly Diagnostic[]
@@ -27,14 +27,13 @@ export class DiagnosticsError extends Error {
   }
 }
 
-/** Where phases put what they find; `finish` throws when any of it is an error. */
+/** Collects findings; `finish` throws a `DiagnosticsError` if any of them is an error. */
 export interface Report {
   add(diagnostic: Diagnostic): void
   readonly diagnostics: readonly Diagnostic[]
   finish(): void
 }
 
-/** @returns an empty report. */
 export function createReport(): Report {
   const diagnostics: Diagnostic[] = []
   return {
@@ -46,23 +45,23 @@ export function createReport(): Report {
   }
 }
 
-/** Looks for the lines that complaints are about, document by document: each is then read once. */
+/** Resolves the lines of all findings, grouped by document, so that each document is read once. */
 export function locateAll(diagnostics: readonly Diagnostic[]): void {
   const places = diagnostics.flatMap(({ place, other }) => [place ?? [], other ?? []].flat())
   for (const ofFile of Map.groupBy(places, (place) => place.file).values())
     for (const place of ofFile) void place.line
 }
 
-/** The lines of a file that a complaint is about, if it can be shown. */
+/** Returns the lines of a file, or undefined if the file cannot be shown. */
 export type LinesOf = (file: string) => readonly string[] | undefined
 
-/** What a piece of text is, for whoever colours it. */
+/** The role of a piece of text, which determines its color. */
 export type Style = 'error' | 'warning' | 'good' | 'place' | 'faint'
 export type DiagnosticPaint = (style: Style, text: string) => string
 
 const plain: DiagnosticPaint = (_, text) => text
 
-/** One complaint as text; where its file is known, the line is shown under it. */
+/** Formats one finding as text. If its file is known, the line is shown below it. */
 export function formatDiagnostic(
   diagnostic: Diagnostic,
   sources?: LinesOf,

@@ -1,7 +1,7 @@
-/** Complaints as GitHub annotations: workflow commands, one a line, shown beside the line that they are about. */
+/** Findings as GitHub annotations: workflow commands, one a line. GitHub shows each next to its line. */
 import type { Diagnostic } from './diagnostic.ts'
 
-/** @returns `::error file=…,line=…::…`. */
+/** Returns a workflow command such as `::error file=…,line=…::…`. */
 export function formatAnnotation(diagnostic: Diagnostic): string {
   const { place, other, hint } = diagnostic
   const properties = {

@@ -1,4 +1,4 @@
-/** Where something stands in a document. */
+/** Source locations in documents. */
 
 /** A position in a document: 1-based line and column, and the JSON pointer (RFC 6901) of the node. */
 export interface SourceLocation {

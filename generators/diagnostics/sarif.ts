@@ -1,10 +1,10 @@
-/** Complaints as SARIF 2.1.0 (OASIS), which code scanning services read. */
+/** Findings as SARIF 2.1.0 (OASIS), the format of code scanning services. */
 import type { Diagnostic } from './diagnostic.ts'
 import type { SourceLocation } from './place.ts'
 
 const SCHEMA = 'https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json'
 
-/** @returns one log of one run; rules in the order in which their codes first occur. */
+/** Returns a SARIF log with one run. Rules are ordered by the first occurrence of their code. */
 export function toSarif(diagnostics: readonly Diagnostic[]): object {
   const codes = [...new Set(diagnostics.map((each) => each.code))]
   return {
@@ -32,7 +32,7 @@ function toResult({ code, severity, message, hint, place, other }: Diagnostic, r
 }
 
 function toLocation({ file, line, column }: SourceLocation): object {
-  // Relative references, `/` between folders, and percent-encoded, as RFC 3986 wants them.
+  // RFC 3986: a relative reference with `/` between folders, percent-encoded.
   const uri = file.split(/[\\/]/).map(encodeURIComponent).join('/')
   return {
     physicalLocation: { artifactLocation: { uri }, region: { startLine: line, startColumn: column } },

@@ -1,4 +1,4 @@
-/** What comes back, and what travels either way: media types, statuses, headers. */
+/** Compares responses, and what requests and responses have in common: media types, statuses, headers. */
 
 import type { ApiBody, ApiContent, ApiOperation, ApiParameter, Response } from '../ir/model.ts'
 import {
@@ -18,7 +18,7 @@ const mediaTypeOf = ({ mediaType }: ApiContent): string => mediaType.split(';')[
 
 type Contents = Pick<ApiBody, 'contents' | 'place'>
 
-/** Adds what differs between two lists of media types: one that is lost breaks whoever sends or reads it. */
+/** Compares two lists of media types. Losing a media type breaks those who send or read it. */
 export function compareContents(position: ComparisonPosition, a: Contents, b: Contents): void {
   const from = new Set<ApiContent>()
   for (const old of a.contents) {
@@ -29,25 +29,25 @@ export function compareContents(position: ComparisonPosition, a: Contents, b: Co
       compareSchemas(position, old.schema, next.schema)
     }
     const lines = { old: old.place, new: all[0]?.place ?? b.place }
-    // A reader of the whole range reads part of it too; but a caller may no longer send all of it.
+    // A reader of a range can also read part of it, but a caller can no longer send all of it.
     const breaks = all.length === 0 ? position.mask : position.mask & REQUEST
     if (!all.some((next) => covers(next, old)))
-      found(position, 'content-type-removed', breaks, `${old.mediaType} is gone`, lines)
+      found(position, 'content-type-removed', breaks, `${old.mediaType} was removed`, lines)
   }
   for (const next of b.contents) {
     if (from.has(next) && a.contents.some((old) => covers(old, next))) continue
-    found(position, 'content-type-added', 0, `${next.mediaType} is new`, { old: a.place, new: next.place })
+    found(position, 'content-type-added', 0, `${next.mediaType} was added`, { old: a.place, new: next.place })
   }
 }
 
-/** What describes a media type now: itself, a range that it is in, or those that are in its range. */
+/** Returns what describes a media type now: the same type, a range that contains it, or the types in its range. */
 function describedIn(old: ApiContent, all: readonly ApiContent[]): ApiContent[] {
   const same = all.find((each) => mediaTypeOf(each) === mediaTypeOf(old))
   const range = same ?? closest(all.filter((each) => covers(each, old)))
   return range ? [range] : all.filter((each) => covers(old, each))
 }
 
-/** The narrower range before the one of everything. */
+// A narrow range such as `text/*` comes before `*/*`.
 const closest = (all: readonly ApiContent[]): ApiContent | undefined =>
   all.toSorted((a, b) => mediaTypeOf(b).length - mediaTypeOf(a).length)[0]
 
@@ -63,34 +63,37 @@ export function compareResponses(pair: DocumentPair, a: ApiOperation, b: ApiOper
     const next = responseFor(b, old.status)
     if (next) compareResponse(pair, b, old.status, old, next)
     else if (!b.responses.some(({ status }) => isWithin(status, old.status))) {
-      // Callers wait for a success; an error that no longer happens breaks no one.
+      // Callers expect a success; removing an error breaks nothing.
       const breaks = isError(old.status) ? 0 : RESPONSE
-      const said = `${old.status} is never answered now`
+      const said = `${old.status} is no longer returned`
       found(positionOf(old.status), 'status-removed', breaks, said, { old: old.place, new: b.place })
     }
   }
   for (const next of b.responses) {
     const old = responseFor(a, next.status)
     if (old) {
-      // What a range or the default described is described by itself now.
+      // A status that a range or `default` described is now described separately.
       if (!sameStatus(old, next)) compareResponse(pair, b, next.status, old, next)
       continue
     }
     const breaks = isError(next.status) ? 0 : RESPONSE
-    const said = `${next.status} may be answered now`
+    const said = `${next.status} may now be returned`
     found(positionOf(next.status), 'status-added', breaks, said, { old: a.place, new: next.place })
   }
 }
 
 const sameStatus = (a: Response, b: Response): boolean => a.status.toUpperCase() === b.status.toUpperCase()
 
-/** `404` within `4XX`. */
+/** Returns whether a status is in a range, as `404` is in `4XX`. */
 const isWithin = (status: string, range: string): boolean =>
   /^[1-5]XX$/i.test(range) && status.startsWith(range.charAt(0))
 
 const isError = (status: string): boolean => /^[45]|^default$/.test(status)
 
-/** The response that describes a status: its own, that of its range, or the default where no success is described. */
+/**
+ * Returns the response that describes a status: the status itself, its range, or `default`, which covers successes
+ * only if no success is described.
+ */
 export function responseFor({ responses }: ApiOperation, status: string): Response | undefined {
   const named = (name: string) => responses.find((each) => each.status.toUpperCase() === name.toUpperCase())
   const byDefault = isError(status) || responses.every((each) => isError(each.status))
@@ -112,7 +115,7 @@ function compareResponse(
   compareHeaders(pair, a, b, positionOf)
 }
 
-/** Headers that readers get: with a response or an event. */
+/** Compares the headers of a response or an event. */
 export function compareHeaders(
   pair: DocumentPair,
   a: Pick<Response, 'headers' | 'place'>,
@@ -126,20 +129,22 @@ export function compareHeaders(
     if (next) {
       const position = positionOf(next)
       if (!old.required && next.required)
-        found(position, 'header-required', 0, 'always comes now', places(old, next))
+        found(position, 'header-required', 0, 'is now always present', places(old, next))
       if (old.required && !next.required)
-        found(position, 'header-optional', RESPONSE, 'may be absent now', places(old, next))
+        found(position, 'header-optional', RESPONSE, 'may now be absent', places(old, next))
       compareSerialization(position, old, next, RESPONSE)
       compareSchemas(position, old.schema, next.schema)
     } else {
       const subject = subjectOf('old', pair.old, old)
       const lines = { old: old.place, new: b.place }
-      found(positionOf(old), 'header-removed', RESPONSE, `the header ${old.name} is gone`, lines, { subject })
+      found(positionOf(old), 'header-removed', RESPONSE, `the header ${old.name} was removed`, lines, {
+        subject,
+      })
     }
   }
   for (const next of left.values()) {
     const subject = subjectOf('new', pair.next, next)
     const lines = { old: a.place, new: next.place }
-    found(positionOf(next), 'header-added', 0, `the header ${next.name} is new`, lines, { subject })
+    found(positionOf(next), 'header-added', 0, `the header ${next.name} was added`, lines, { subject })
   }
 }

@@ -1,4 +1,7 @@
-/** Bounds, patterns and formats: a tightened one refuses requests, a loosened one surprises readers. */
+/**
+ * Compares bounds, patterns and formats. A tighter one rejects requests; a looser one lets through values that
+ * readers do not expect.
+ */
 
 import type { ArraySchema, NumberSchema, Schema, StringSchema } from '../ir/model.ts'
 import { isMultiple } from '../runtime/explain/scalars.ts'
@@ -15,20 +18,19 @@ import {
 } from './position.ts'
 
 interface NumericBound {
-  /** As in the document, for the message. */
   readonly name: string
   readonly side: 'lower' | 'upper'
   readonly old: number | undefined
   readonly new: number | undefined
 }
 
-/** One bound of both schemas. An absent bound is infinitely far away, or nothing for lengths. */
+/** Compares one bound of both schemas. An absent bound counts as infinite; a minimum length of 0 counts as absent. */
 export function compareBound(position: ComparisonPosition, a: Schema, b: Schema, bound: NumericBound): void {
   const absent = bound.side === 'lower' ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY
   const [was, is] = [bound.old ?? absent, bound.new ?? absent]
   if (was === is) return
   const tighter = bound.side === 'lower' ? is > was : is < was
-  const said = `${bound.name} is ${bound.new ?? 'gone'}, not ${bound.old ?? 'absent'}`
+  const said = `${bound.name} is now ${bound.new ?? 'absent'}; it was ${bound.old ?? 'absent'}`
   if (tighter) found(position, 'bound-tightened', NARROWING, said, places(a, b))
   else found(position, 'bound-loosened', WIDENING, said, places(a, b))
 }
@@ -50,13 +52,13 @@ export function compareStrings(position: ComparisonPosition, a: StringSchema, b:
 function comparePatterns(position: ComparisonPosition, a: StringSchema, b: StringSchema): void {
   if (a.pattern === b.pattern) return
   if (a.pattern === undefined)
-    found(position, 'pattern-added', NARROWING, `must match ${b.pattern} now`, places(a, b))
+    found(position, 'pattern-added', NARROWING, `must now match ${b.pattern}`, places(a, b))
   else if (b.pattern === undefined)
-    found(position, 'pattern-removed', WIDENING, `need no longer match ${a.pattern}`, places(a, b))
+    found(position, 'pattern-removed', WIDENING, `no longer has to match ${a.pattern}`, places(a, b))
   else found(position, 'pattern-changed', BOTH, `must match ${b.pattern}, not ${a.pattern}`, places(a, b))
 }
 
-/** Formats of which the first is held by the second. */
+/** Pairs of formats; every value of the first also has the second. */
 const HELD: readonly (readonly [string, string])[] = [
   ['int32', 'int64'],
   ['float', 'double'],
@@ -68,7 +70,7 @@ function compareFormats(
   b: StringSchema | NumberSchema,
 ): void {
   if (a.format === b.format) return
-  const said = `format is ${b.format ?? 'gone'}, not ${a.format ?? 'absent'}`
+  const said = `format is now ${b.format ?? 'absent'}; it was ${a.format ?? 'absent'}`
   const within = (one?: string, other?: string) => HELD.some(([x, y]) => x === one && y === other)
   if (a.format === undefined) found(position, 'format-added', NARROWING, said, places(a, b))
   else if (b.format === undefined) found(position, 'format-removed', WIDENING, said, places(a, b))
@@ -79,18 +81,21 @@ function compareFormats(
 
 export function compareNumbers(position: ComparisonPosition, a: NumberSchema, b: NumberSchema): void {
   if (a.integer !== b.integer) {
-    if (b.integer) found(position, 'type-narrowed', NARROWING, 'is an integer, not any number', places(a, b))
-    else found(position, 'type-widened', WIDENING, 'is any number, not an integer', places(a, b))
+    if (b.integer)
+      found(position, 'type-narrowed', NARROWING, 'is now an integer; it was any number', places(a, b))
+    else found(position, 'type-widened', WIDENING, 'is now any number; it was an integer', places(a, b))
   }
-  const lower = { name: 'the least value', side: 'lower' } as const
-  const upper = { name: 'the greatest value', side: 'upper' } as const
+  const lower = { name: 'the minimum', side: 'lower' } as const
+  const upper = { name: 'the maximum', side: 'upper' } as const
   compareLimit(position, a, b, lower, lowerLimit(a), lowerLimit(b))
   compareLimit(position, a, b, upper, upperLimit(a), upperLimit(b))
   compareFactors(position, a, b)
   compareFormats(position, a, b)
 }
 
-/** A bound and whether the value itself is outside; whole numbers need no such distinction. */
+/**
+ * A bound, and whether the bound itself is excluded. Exclusive bounds of integers are converted to inclusive ones.
+ */
 interface Limit {
   readonly value: number
   readonly exclusive: boolean
@@ -132,19 +137,20 @@ function compareLimit(
   } else compareBound(position, a, b, { ...bound, old: old?.value, new: next?.value })
 }
 
-/** Every whole number is a multiple of one, and of what divides one. */
+/** Returns the factor of a number schema, or undefined for an integer whose factor divides 1 and so has no effect. */
 const stepOf = ({ integer, multipleOf }: NumberSchema): number | undefined =>
   multipleOf !== undefined && (!integer || !isMultiple(1, multipleOf)) ? multipleOf : undefined
 
 function compareFactors(position: ComparisonPosition, a: NumberSchema, b: NumberSchema): void {
   const [was, is] = [stepOf(a), stepOf(b)]
   if (was === is) return
-  const said = is === undefined ? `need no longer be a multiple of ${was}` : `must be a multiple of ${is}`
+  const said =
+    is === undefined ? `no longer has to be a multiple of ${was}` : `must now be a multiple of ${is}`
   if (was === undefined || (is !== undefined && isMultiple(is, was)))
     found(position, 'bound-tightened', NARROWING, said, places(a, b))
   else if (is === undefined || isMultiple(was, is))
     found(position, 'bound-loosened', WIDENING, said, places(a, b))
-  else found(position, 'bound-tightened', BOTH, `${said}, not of ${was}`, places(a, b))
+  else found(position, 'bound-tightened', BOTH, `${said}; it was ${was}`, places(a, b))
 }
 
 export function compareArrays(
@@ -161,13 +167,15 @@ export function compareArrays(
   })
   compareBound(position, a, b, { name: 'maxItems', side: 'upper', old: a.maxItems, new: b.maxItems })
   if (a.uniqueItems !== b.uniqueItems) {
-    const said = b.uniqueItems ? 'items must be unique now' : 'items need no longer be unique'
+    const said = b.uniqueItems ? 'items must now be unique' : 'items no longer have to be unique'
     if (b.uniqueItems) found(position, 'bound-tightened', NARROWING, said, places(a, b))
     else found(position, 'bound-loosened', WIDENING, said, places(a, b))
   }
   const checked = (schema: Schema) => schema.extensions['x-judged'] === 'each'
   if (checked(a) !== checked(b)) {
-    const said = checked(b) ? 'items are checked one by one now' : 'items are checked with the request now'
+    const said = checked(b)
+      ? 'items are now validated one by one'
+      : 'items are now validated with the request'
     found(position, 'items-checked-changed', REQUEST, said, places(a, b), { mask: position.mask & REQUEST })
   }
   for (let index = 0; index < Math.max(a.prefix.length, b.prefix.length); index++) {

@@ -1,6 +1,6 @@
 /**
- * Every difference between two adjacent versions, in every location: reported once, and classified in each direction in
- * which it is used. Inlining or renaming a component, order and prose are no differences.
+ * Finds every difference between two adjacent versions. Each is reported once, and classified for each direction in
+ * which its location is used. Inlined references, renamed components, order and prose are not differences.
  */
 
 import type { Api } from '../ir/model.ts'
@@ -12,7 +12,10 @@ import { REQUEST, RESPONSE } from './position.ts'
 import { propose } from './proposals.ts'
 import { compareSchemes } from './requirements.ts'
 
-/** @returns operations first, then events, then the components that they reach, each in the order of the new document. */
+/**
+ * Returns differences in operations first, then in events, then in the components that they use, each in the order
+ * of the new document.
+ */
 export function diffApis(old: Api, next: Api): readonly Difference[] {
   const roots = [compareSchemes(old, next), ...compareOperations(old, next), ...compareEvents(old, next)]
   const located = unite(findAll(old, next, roots))
@@ -39,7 +42,7 @@ export function diffApis(old: Api, next: Api): readonly Difference[] {
   })
 }
 
-/** A property that is in responses only is none that callers have to send. */
+/** A required property that occurs only in responses is not required from callers. */
 function codeOf({ code, directions }: Located): Difference['code'] {
   return code === 'property-added-required' && (directions & REQUEST) === 0 ? 'property-added' : code
 }
@@ -51,7 +54,7 @@ function directionsOf(bits: number): MessageDirection[] {
   return directions
 }
 
-/** Where several intersections share the component that differs, that is one difference. */
+/** Unites the differences of a component that several intersections share. */
 function unite(all: readonly Located[]): Located[] {
   const byKey = new Map<string, Located>()
   for (const each of all) {

@@ -1,20 +1,23 @@
-/** What `diff` finds between two adjacent versions: located, classified, and reported once per place. */
+/** Differences between two adjacent versions: located, classified, and reported once per location. */
 
 import type { SourceLocation } from '../diagnostics/place.ts'
 import type { Scalar } from '../ir/model.ts'
 
-/** Requests travel up, from the old version to the new; responses and events travel down. */
+/** Requests go from the old version to the new one; responses and events go from the new version to the old one. */
 export type MessageDirection = 'request' | 'response'
 
 /**
- * `additive`: nothing has to be declared, since callers of the old version are served by derivation (what is new is
- * dropped on the way down, what is optional may stay away). `breaking`: a change in `versions/` has to account for it.
+ * `additive`: needs no change, because the toolkit derives the translation (new properties are dropped on the way
+ * down, and optional ones may be missing). `breaking`: a change in `versions/` must account for it.
  */
 export type DifferenceClass = 'additive' | 'breaking'
 
-/** Where something is declared, in the terms of the new document; in those of the old one where only that has it. */
+/** A location in the new document, or in the old one if only that has it. */
 export type DeclaredLocation =
-  /** `path` inside the component: `category_code`, `items[].x`, `labels{}` for the values of a map, `` for itself. */
+  /**
+   * `path` is inside the component: `category_code`, `items[].x`, `labels{}` for the values of a map; empty for the
+   * component itself.
+   */
   | { readonly kind: 'schema'; readonly component: string; readonly path: string }
   | {
       readonly kind: 'parameter'
@@ -34,7 +37,7 @@ export type DeclaredLocation =
       readonly name: string
       readonly path: string
     }
-  /** Who may call it. */
+  /** The security requirements. */
   | { readonly kind: 'security'; readonly operation: string }
   /** An extension of the operation: `x-rate-limit`, `x-plan`. */
   | { readonly kind: 'extension'; readonly operation: string; readonly name: string }
@@ -42,7 +45,7 @@ export type DeclaredLocation =
   | { readonly kind: 'event-header'; readonly event: string; readonly name: string; readonly path: string }
   | { readonly kind: 'security-scheme'; readonly name: string }
 
-/** Every code, as documented in the README of the generators. */
+/** All codes. generators/findings.md documents them. */
 export type DifferenceCode =
   // operations
   | 'operation-added'
@@ -75,7 +78,7 @@ export type DifferenceCode =
   | 'encoding-changed'
   | 'status-added'
   | 'status-removed'
-  // who may, and how much
+  // access and limits
   | 'security-tightened'
   | 'security-loosened'
   | 'security-scheme-changed'
@@ -131,45 +134,48 @@ export type DifferenceCode =
   | 'keyword-removed'
   | 'keyword-changed'
 
-/** What probably happened, for a person to confirm by writing the change. */
+/** The probable cause of a difference, which a person confirms by writing the change. */
 export interface Proposal {
   readonly kind: 'rename' | 'split' | 'merge' | 'move'
   readonly from: readonly string[]
   readonly to: readonly string[]
-  /** Why it looks so: `same shape`, `both names say categories`, `same examples`. */
+  /** Reasons for the proposal: `same shape`, `both names contain categories`, `same examples`. */
   readonly evidence: readonly string[]
-  /** Where what came instead stands in the new document. */
+  /** Source location of the replacement in the new document. */
   readonly place?: SourceLocation
-  /** The same in the terms of differences. */
+  /** Location of the replacement, as differences are located. */
   readonly at?: DeclaredLocation
-  /** Paths within one component, where something moved there. */
+  /** Paths inside one component, for moves. */
   readonly moves?: readonly { readonly from: readonly string[]; readonly to: readonly string[] }[]
 }
 
 export interface Difference {
   readonly code: DifferenceCode
-  /** The worst of its directions. */
+  /** The worst class of all directions. */
   readonly class: DifferenceClass
   readonly at: DeclaredLocation
-  /** In which the place is used, by what both documents have. */
+  /** Directions in which both documents use the location. */
   readonly directions: readonly MessageDirection[]
-  /** Those of `directions` in which it is breaking. */
+  /** The directions in which it is breaking. */
   readonly breaks: readonly MessageDirection[]
   readonly message: string
   readonly old?: SourceLocation
   readonly new?: SourceLocation
-  /** The member of an enumeration, or the tag of a union, that came or went; the old name of a discriminator; the old default. */
+  /**
+   * The added or removed member of an enumeration or tag of a union, the old name of a discriminator, or the old
+   * default.
+   */
   readonly value?: Scalar
-  /** Whether the old document requires the property that went. */
+  /** Whether the old document requires the removed property. */
   readonly required?: boolean
-  /** Where a reference names another component than before. */
+  /** The components that a reference names, if it names a different one than before. */
   readonly components?: { readonly old: string; readonly new: string }
-  /** Ids of operations and names of events that reach it, in the order of the new document. */
+  /** Ids of operations and names of events that use the location, in the order of the new document. */
   readonly uses: readonly string[]
   readonly proposal?: Proposal
 }
 
-/** One location as text: `Book.category_code`, `listBooks ?reason`, `event book.created header X`. */
+/** Formats a location: `Book.category_code`, `listBooks ?reason`, `event book.created header X`. */
 export function formatLocation(at: DeclaredLocation): string {
   const inside = 'path' in at && at.path !== '' ? `.${at.path}`.replace(/^\.([[{|])/, '$1') : ''
   switch (at.kind) {

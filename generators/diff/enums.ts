@@ -1,4 +1,4 @@
-/** Members of enumerations. */
+/** Compares the members of enumerations. */
 
 import type { Api, EnumSchema, Scalar, Schema } from '../ir/model.ts'
 import {
@@ -12,10 +12,10 @@ import {
   WIDENING,
 } from './position.ts'
 
-/** The members that the keywords beside the list admit. */
+/** Returns the members that the enumeration's other keywords allow. */
 export const admittedBy = (schema: EnumSchema): readonly Scalar[] => schema.unheld?.admitted ?? schema.values
 
-/** An enumeration, or a union of nothing but enumerations: one list, where no member is in two. */
+/** Returns an enumeration, or a union of enumerations as one, unless a `oneOf` has a member twice. */
 export function asEnum(api: Api, schema: Schema): EnumSchema | undefined {
   if (schema.kind === 'enum') return schema
   if (schema.kind !== 'union' || schema.discriminator) return undefined
@@ -30,8 +30,9 @@ export function asEnum(api: Api, schema: Schema): EnumSchema | undefined {
 }
 
 /**
- * A new member surprises readers unless they were told to expect more. A removed one is refused in requests; where
- * another came in the same edit, readers too have lost something: most likely it was renamed.
+ * Compares enumerations. A new member breaks readers unless the enumeration is extensible. A removed member is
+ * rejected in requests. If members were added in the same edit, a removal also breaks readers, because it is
+ * probably a rename.
  */
 export function compareEnums(position: ComparisonPosition, a: EnumSchema, b: EnumSchema): void {
   const [was, is] = [admittedBy(a), admittedBy(b)]
@@ -40,7 +41,7 @@ export function compareEnums(position: ComparisonPosition, a: EnumSchema, b: Enu
   for (const value of removed) {
     const breaks = added.length > 0 ? BOTH : NARROWING
     const subject = { name: String(value), side: 'old', shape: typeof value, examples: [] } as const
-    found(position, 'enum-value-removed', breaks, `${JSON.stringify(value)} is gone`, places(a, b), {
+    found(position, 'enum-value-removed', breaks, `${JSON.stringify(value)} was removed`, places(a, b), {
       value,
       subject,
     })
@@ -48,22 +49,15 @@ export function compareEnums(position: ComparisonPosition, a: EnumSchema, b: Enu
   for (const value of added) {
     const breaks = a.open ? 0 : WIDENING
     const subject = { name: String(value), side: 'new', shape: typeof value, examples: [] } as const
-    found(position, 'enum-value-added', breaks, `${JSON.stringify(value)} is new`, places(a, b), {
+    found(position, 'enum-value-added', breaks, `${JSON.stringify(value)} was added`, places(a, b), {
       value,
       subject,
     })
   }
   if (a.open === b.open) return
-  // Readers are told to expect unlisted members; requests hold listed ones only.
+  // `open` only concerns readers: requests may hold listed members only.
   const detail = { mask: position.mask & RESPONSE }
   if (b.open)
-    found(
-      position,
-      'enum-opened',
-      RESPONSE,
-      'may come to hold members that are not listed',
-      places(a, b),
-      detail,
-    )
-  else found(position, 'enum-closed', 0, 'holds the listed members and no others', places(a, b), detail)
+    found(position, 'enum-opened', RESPONSE, 'may now hold members that are not listed', places(a, b), detail)
+  else found(position, 'enum-closed', 0, 'now holds only the listed members', places(a, b), detail)
 }

@@ -1,4 +1,4 @@
-/** Events beside events: they only ever travel down. */
+/** Compares events, which only go from the new version to the old one. */
 
 import type { Api, ApiOperation, EventType } from '../ir/model.ts'
 import { compareContents, compareHeaders } from './answers.ts'
@@ -14,7 +14,7 @@ import {
   shapeOf,
 } from './position.ts'
 
-/** @returns one root for each event type of either document. */
+/** Returns one root for each event type of either document. */
 export function compareEvents(old: Api, next: Api): Root[] {
   const before = new Map(old.events.map((each) => [each.name, each]))
   const roots = next.events.map((event) => {
@@ -33,7 +33,7 @@ export function compareEvents(old: Api, next: Api): Root[] {
   return roots
 }
 
-/** What an operation asks to be sent is an event of its own. */
+/** Compares the callbacks of an operation, each as an event. */
 export function compareCallbacks(pair: DocumentPair, a: ApiOperation, b: ApiOperation): void {
   const named = (event: EventType): EventType => ({ ...event, name: `${b.id} ${event.name}` })
   const before = new Map(a.callbacks.map((each) => [each.name, each]))
@@ -49,7 +49,7 @@ export function compareCallbacks(pair: DocumentPair, a: ApiOperation, b: ApiOper
         eventPosition(pair, named(next)),
         'callback-url-changed',
         RESPONSE,
-        `goes to ${next.url}, not to ${old.url}`,
+        `is now sent to ${next.url} instead of ${old.url}`,
         places(old, next),
       )
     compareEvent(pair, named(old), named(next))
@@ -70,7 +70,7 @@ function lonely(pair: DocumentPair, event: EventType, side: 'old' | 'new'): void
       position,
       'event-added',
       0,
-      `${event.name} is new`,
+      `${event.name} was added`,
       { old: pair.old.place, new: event.place },
       detail,
     )
@@ -79,7 +79,7 @@ function lonely(pair: DocumentPair, event: EventType, side: 'old' | 'new'): void
       position,
       'event-removed',
       RESPONSE,
-      `${event.name} is never sent now`,
+      `${event.name} is no longer sent`,
       { old: event.place, new: pair.next.place },
       detail,
     )
@@ -92,8 +92,9 @@ function compareEvent(pair: DocumentPair, a: EventType, b: EventType): void {
     positionAt(pair, RESPONSE, (path) => ({ kind: 'event-header', event: b.name, name, path })),
   )
   if (a.body?.required && b.body && !b.body.required)
-    found(position, 'payload-optional', RESPONSE, 'may come without a payload now', places(a.body, b.body))
+    found(position, 'payload-optional', RESPONSE, 'may now have no payload', places(a.body, b.body))
   if (a.body && b.body) compareContents(position, a.body, b.body)
-  else if (a.payload) found(position, 'payload-removed', RESPONSE, 'has no payload now', places(a.payload, b))
-  else if (b.payload) found(position, 'payload-added', 0, 'has a payload now', places(a, b.payload))
+  else if (a.payload)
+    found(position, 'payload-removed', RESPONSE, 'no longer has a payload', places(a.payload, b))
+  else if (b.payload) found(position, 'payload-added', 0, 'now has a payload', places(a, b.payload))
 }

@@ -1,4 +1,7 @@
-/** Keywords that no node holds: one more refuses values, one less admits some, another one does both. */
+/**
+ * Compares keywords that the IR does not represent: adding one rejects values, removing one allows more, changing
+ * one does both.
+ */
 
 import { lookUp } from '../ir/document.ts'
 import { PROSE } from '../ir/keywords.ts'
@@ -31,16 +34,16 @@ const BOUNDS: Readonly<Record<string, 'lower' | 'upper'>> = {
   exclusiveMaximum: 'upper',
   maxContains: 'upper',
 }
-/** What text stands for: neither more nor less of it, but other. */
+/** Keywords about a string's content. A different value is neither narrower nor wider. */
 const CONTENT = new Set(['contentEncoding', 'contentMediaType', 'contentSchema'])
 const ACCESS: Readonly<Record<string, number>> = { readOnly: REQUEST, writeOnly: RESPONSE }
 
-/** Adds what differs between the keywords that the two nodes do not hold. */
+/** Compares the keywords that the two nodes do not represent. */
 export function compareKeywords(position: ComparisonPosition, a: Schema, b: Schema): void {
   compareSets(position, a, b, a.unheld?.keywords ?? {}, b.unheld?.keywords ?? {})
 }
 
-/** Whether neither has a type, but each the keywords of another. */
+/** Returns whether neither schema has a type, and each has keywords for a different type. */
 export function areUntyped(a: Schema, b: Schema): boolean {
   const free = (schema: Schema) => schema.unheld?.untyped !== undefined || schema.kind === 'any'
   return a.kind !== b.kind && free(a) && free(b)
@@ -50,13 +53,14 @@ export function compareUntyped(position: ComparisonPosition, a: Schema, b: Schem
   compareSets(position, a, b, a.unheld?.untyped ?? {}, b.unheld?.untyped ?? {})
 }
 
-/** Keywords of a type refuse no other type, unless the type stands beside them. */
+/** Without `type`, the keywords of one type do not restrict values of other types. */
 export function compareTyping(position: ComparisonPosition, a: Schema, b: Schema): void {
   if (a.kind !== b.kind) return
   const [was, is] = [a, b].map((schema) => schema.unheld?.untyped === undefined)
   const type = a.kind === 'number' && 'integer' in b && b.integer ? 'integer' : a.kind
-  if (!was && is) found(position, 'type-narrowed', NARROWING, `is of type ${type} now`, places(a, b))
-  if (was && !is) found(position, 'type-widened', WIDENING, `need no longer be of type ${type}`, places(a, b))
+  if (!was && is) found(position, 'type-narrowed', NARROWING, `must now be of type ${type}`, places(a, b))
+  if (was && !is)
+    found(position, 'type-widened', WIDENING, `no longer has to be of type ${type}`, places(a, b))
 }
 
 function compareSets(position: ComparisonPosition, a: Schema, b: Schema, was: Keywords, is: Keywords): void {
@@ -90,21 +94,21 @@ function compareKeyword(
       position,
       'access-changed',
       breaks,
-      `is ${is === undefined ? 'no longer ' : ''}${name}`,
+      `is ${is === undefined ? 'no longer' : 'now'} ${name}`,
       places(a, b),
     )
   }
   const lost = name === 'dependentRequired' ? missing(was, is) : undefined
   if (lost) {
-    if (lost.removed) found(position, 'keyword-removed', WIDENING, `${name} asks for less`, places(a, b))
-    if (lost.added) found(position, 'keyword-added', NARROWING, `${name} asks for more`, places(a, b))
+    if (lost.removed) found(position, 'keyword-removed', WIDENING, `${name} requires less`, places(a, b))
+    if (lost.added) found(position, 'keyword-added', NARROWING, `${name} requires more`, places(a, b))
   } else if (CONTENT.has(name) || (was !== undefined && is !== undefined))
-    found(position, 'keyword-changed', BOTH, `${name} says something else`, places(a, b))
-  else if (is === undefined) found(position, 'keyword-removed', WIDENING, `${name} is gone`, places(a, b))
-  else found(position, 'keyword-added', NARROWING, `${name} is new`, places(a, b))
+    found(position, 'keyword-changed', BOTH, `${name} has a different value`, places(a, b))
+  else if (is === undefined) found(position, 'keyword-removed', WIDENING, `${name} was removed`, places(a, b))
+  else found(position, 'keyword-added', NARROWING, `${name} was added`, places(a, b))
 }
 
-/** What `dependentRequired` asks for, name by name. */
+/** Returns whether `dependentRequired` lost or gained requirements. */
 function missing(was: unknown, is: unknown): { removed: boolean; added: boolean } {
   const [old, next] = [listsOf(was), listsOf(is)]
   return {
@@ -120,19 +124,19 @@ function listsOf(value: unknown): string[] {
 }
 
 const DEEPEST = 8
-/** Keywords whose members are named by the document, not by JSON Schema. */
+/** Keywords whose member names come from the document, not from JSON Schema. */
 const MAPS = new Set(['properties', 'patternProperties', 'dependentSchemas', 'dependentRequired', '$defs'])
 const ORDERED = new Set(['prefixItems', 'enum', 'const'])
 
 interface KeywordReading {
   readonly api: Api
-  /** The keyword whose value is read. */
+  /** The keyword whose value is being read. */
   readonly keyword: string
-  /** References followed. */
+  /** Number of references followed. */
   readonly depth: number
 }
 
-/** Canonical text of a keyword's value: references are written out, prose and order are not. */
+/** Returns the canonical text of a keyword's value: references are resolved; annotations and order are dropped. */
 function textOf(value: unknown, reading: KeywordReading): string {
   if (Array.isArray(value)) {
     const texts = value.map((each) => textOf(each, reading))

@@ -1,16 +1,16 @@
-/** Members of two lists without names, matched: the surest way first. */
+/** Matches members of two lists that have no names, using the most reliable criterion first. */
 
 export interface Pairing<One> {
   readonly pairs: readonly (readonly [One, One])[]
-  /** Without a counterpart in the second list. */
+  /** Members without a counterpart in the second list. */
   readonly alone: readonly One[]
-  /** Without a counterpart in the first list. */
+  /** Members without a counterpart in the first list. */
   readonly left: readonly One[]
 }
 
 type Match<One> = (one: One, other: One) => boolean
 
-/** @param ways the surest first: each takes what it can before the next is tried. */
+/** @param ways criteria, the most reliable first; each is applied to all members before the next. */
 export function pairUp<One>(
   old: readonly One[],
   next: readonly One[],

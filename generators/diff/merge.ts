@@ -1,33 +1,37 @@
-/** Everything that `allOf` puts together, as one object: each property with every place that declares it. */
+/** Merges the parts of `allOf` into one object: each property with all its declarations. */
 
 import type { SourceLocation } from '../diagnostics/place.ts'
 import type { Api, ObjectSchema, Property, Schema } from '../ir/model.ts'
 import { shapeOf } from './position.ts'
 
-/** One place that declares a property. */
+/** One declaration of a property. */
 export interface Declaration {
   readonly property: Property
-  /** The component that declares it, where `allOf` brought it in. */
+  /** The component that declares it, if it came through `allOf`. */
   readonly owner?: string
 }
 
-/** A property, and every place that declares it: it must satisfy them all. */
+/** A property with all its declarations; a value must satisfy all of them. */
 export interface MergedProperty extends Declaration {
   readonly declared: readonly Declaration[]
 }
 
-/** Everything that a list of schemas says together, all of which must hold. */
+/** Several schemas merged into one; a value must satisfy all of them. */
 export interface Merged {
   readonly place: SourceLocation
   readonly isObject: boolean
   readonly properties: ReadonlyMap<string, MergedProperty>
   readonly objects: readonly ObjectSchema[]
   readonly additional: ObjectSchema['additional']
-  /** What is no object. */
+  /** Schemas that are not objects. */
   readonly rest: readonly Schema[]
 }
 
-/** @param members none of them nested deeper than references and intersections lead. */
+/**
+ * Merges schemas.
+ *
+ * @param members merged through references and intersections.
+ */
 export function merge(api: Api, members: readonly Schema[]): Merged {
   const properties = new Map<string, MergedProperty>()
   const objects: ObjectSchema[] = []
@@ -68,7 +72,7 @@ function leadsToObject(api: Api, schema: Schema, seen: readonly string[]): boole
   return target !== undefined && schema.kind === 'ref' && leadsToObject(api, target, [...seen, schema.name])
 }
 
-/** A property that is declared twice must satisfy both; the first that says something stands for it. */
+/** Merges a property into the map. If it is declared twice, the first declaration with constraints represents it. */
 function hold(properties: Map<string, MergedProperty>, property: Property, owner: string | undefined): void {
   const known = properties.get(property.name)
   const own: Declaration = owner === undefined ? { property } : { property, owner }
@@ -85,7 +89,7 @@ function hold(properties: Map<string, MergedProperty>, property: Property, owner
 
 const saysNothing = (schema: Schema): boolean => schema.kind === 'any' && !schema.unheld
 
-/** What one owner says of a property, or all of them. */
+/** Returns the schema of one or several declarations of a property. */
 export function schemaOf(api: Api, declared: readonly Declaration[]): Schema {
   const schemas = declared.map((each) => each.property.schema)
   const shapes = new Map(schemas.map((each) => [shapeOf(api, each, 3), each]))

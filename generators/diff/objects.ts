@@ -1,4 +1,4 @@
-/** Objects, also those that `allOf` puts together: compared by what they hold, wherever it was declared. */
+/** Compares objects, including merged ones, by their properties, wherever these are declared. */
 
 import type { SourceLocation } from '../diagnostics/place.ts'
 import type { Property } from '../ir/model.ts'
@@ -20,7 +20,7 @@ import {
   WIDENING,
 } from './position.ts'
 
-/** Adds what differs between two objects. */
+/** Compares two objects. */
 export function compareObjects(
   position: ComparisonPosition,
   old: Merged,
@@ -36,7 +36,7 @@ export function compareObjects(
   for (const [name, held] of next.properties) {
     if (old.properties.has(name)) continue
     propertyAdded(positionOf(position, held), held.property, at)
-    // It was a member of the map until now.
+    // Until now, the property was an entry of the map.
     if (typeof old.additional === 'object')
       compare(
         inside(positionOf(position, held), propertyStep(name), maskOf(position.mask, held.property)),
@@ -50,7 +50,7 @@ export function compareObjects(
   const schemas = [old.objects[0]!, next.objects[0]!] as const
   const least = { name: 'minProperties', side: 'lower' } as const
   const [was, is] = [bound(old, 'minProperties'), bound(next, 'minProperties')]
-  // An object has as many properties as it requires, whatever bound is beside them.
+  // `minProperties` has no effect if at least as many properties are required.
   const isImplied = (value: number | undefined, by: Merged) => (value ?? 0) <= requiredIn(by)
   if (!(isImplied(is, old) && isImplied(was, next)))
     compareBound(position, ...schemas, { ...least, old: was, new: is })
@@ -70,13 +70,15 @@ function bound({ objects }: Merged, name: 'minProperties' | 'maxProperties'): nu
   return name === 'minProperties' ? Math.max(...all) : Math.min(...all)
 }
 
-/** How many properties are in each such object, in either direction. */
+/** Returns the number of properties that every object has in both directions. */
 const requiredIn = ({ properties }: Merged): number =>
   [...properties.values()].filter(
     ({ property: { required, readOnly, writeOnly } }) => required && !readOnly && !writeOnly,
   ).length
 
-/** What one component brings into many is said once, as that component's. */
+/**
+ * Compares a property. A difference that one component brings to many objects is reported once, at that component.
+ */
 function compareHeld(
   position: ComparisonPosition,
   old: MergedProperty,
@@ -123,7 +125,10 @@ function positionOf(position: ComparisonPosition, { owner }: Declaration): Compa
   return { ...position, path: '', locate: (path) => ({ kind: 'schema', component: owner, path }) }
 }
 
-/** Directions that a property is in: what is read-only is in no request, what is write-only in no response. */
+/**
+ * Returns the directions that a property occurs in: read-only properties are not in requests, write-only properties
+ * are not in responses.
+ */
 function maskOf(mask: number, property: Property): number {
   return mask & ~(property.readOnly ? REQUEST : 0) & ~(property.writeOnly ? RESPONSE : 0)
 }
@@ -136,7 +141,7 @@ function propertyRemoved(
   const mask = maskOf(position.mask, property)
   const subject = subjectOf('old', position.old, property)
   const where = inside(position, propertyStep(property.name), mask)
-  const said = `${property.name} is gone`
+  const said = `${property.name} was removed`
   const detail = { subject, ...(property.required && { required: true }) }
   found(where, 'property-removed', BOTH, said, { old: property.place, new: at.new }, detail)
 }
@@ -151,19 +156,19 @@ function propertyAdded(
   const where = inside(position, propertyStep(property.name), mask)
   const lines = { old: at.old, new: property.place }
   if (property.required && (mask & REQUEST) !== 0) {
-    const said = `${property.name} is new and required`
+    const said = `${property.name} was added and is required`
     found(where, 'property-added-required', REQUEST, said, lines, { subject })
-  } else found(where, 'property-added', HARMLESS, `${property.name} is new`, lines, { subject })
+  } else found(where, 'property-added', HARMLESS, `${property.name} was added`, lines, { subject })
 }
 
 function comparePresence(position: ComparisonPosition, a: Property, b: Property): void {
   const here = positionWithin(position, a, b)
-  if (!a.required && b.required) found(here, 'property-required', NARROWING, 'is required now', places(a, b))
-  if (a.required && !b.required) found(here, 'property-optional', WIDENING, 'may be absent now', places(a, b))
+  if (!a.required && b.required) found(here, 'property-required', NARROWING, 'is now required', places(a, b))
+  if (a.required && !b.required) found(here, 'property-optional', WIDENING, 'may now be absent', places(a, b))
   compareAccess(inside(position, propertyStep(b.name)), a, b)
 }
 
-/** In the directions that both are in. */
+/** Returns the position of a property, in the directions that both versions of it occur in. */
 const positionWithin = (position: ComparisonPosition, a: Property, b: Property): ComparisonPosition =>
   inside(position, propertyStep(b.name), maskOf(position.mask, a) & maskOf(position.mask, b))
 
@@ -172,12 +177,12 @@ function compareAccess(position: ComparisonPosition, a: Property, b: Property): 
     readOnly ? 'read-only' : writeOnly ? 'write-only' : 'read and written'
   if (access(a) === access(b)) return
   const lost = (b.readOnly && !a.readOnly ? REQUEST : 0) | (b.writeOnly && !a.writeOnly ? RESPONSE : 0)
-  // What becomes writable and is required is missing from the requests that callers send.
+  // A required property that becomes writable is missing from the requests of old callers.
   const owed = a.readOnly && !b.readOnly && b.required ? REQUEST : 0
-  found(position, 'access-changed', lost | owed, `is ${access(b)}, not ${access(a)}`, places(a, b))
+  found(position, 'access-changed', lost | owed, `is now ${access(b)}; it was ${access(a)}`, places(a, b))
 }
 
-/** Properties that are not listed: none (closed), of a schema (a map), any (open). */
+/** Compares unlisted properties: none (closed), values of a schema (map), any value (open). */
 function compareAdditional(position: ComparisonPosition, old: Merged, next: Merged, compare: Compare): void {
   const [a, b] = [old.additional, next.additional]
   const at = { old: old.objects[0]!.place, new: next.objects[0]!.place }
@@ -185,16 +190,15 @@ function compareAdditional(position: ComparisonPosition, old: Merged, next: Merg
   if (a === b) return
   if (typeof b === 'object') {
     const breaks = a === 'closed' ? WIDENING : NARROWING
-    return found(position, 'map-added', breaks, 'properties that are not listed have a schema now', at)
+    return found(position, 'map-added', breaks, 'unlisted properties now have a schema', at)
   }
   if (typeof a === 'object') {
     const breaks = b === 'closed' ? BOTH : WIDENING
-    return found(position, 'map-removed', breaks, 'properties that are not listed have no schema now', at)
+    return found(position, 'map-removed', breaks, 'unlisted properties no longer have a schema', at)
   }
-  // Nobody sends a reader what no document declares, so an object that opens surprises no reader.
-  if (b === 'closed')
-    found(position, 'object-closed', NARROWING, 'refuses properties that are not listed', at)
-  else found(position, 'object-opened', 0, 'no longer refuses properties that are not listed', at)
+  // The service sends only declared properties, so opening an object does not affect readers.
+  if (b === 'closed') found(position, 'object-closed', NARROWING, 'now rejects unlisted properties', at)
+  else found(position, 'object-opened', 0, 'no longer rejects unlisted properties', at)
 }
 
 function comparePatternProperties(
@@ -211,7 +215,7 @@ function comparePatternProperties(
     const other = is.get(pattern)
     if (other) compare(step(pattern), schema, other)
     else
-      found(step(pattern), 'map-removed', BOTH, `properties like ${pattern} have no schema now`, {
+      found(step(pattern), 'map-removed', BOTH, `properties that match ${pattern} no longer have a schema`, {
         old: schema.place,
         new: next.place,
       })
@@ -220,7 +224,7 @@ function comparePatternProperties(
     if (was.has(pattern)) continue
     const breaks = old.additional === 'closed' ? WIDENING : NARROWING
     const lines = { old: old.place, new: schema.place }
-    found(step(pattern), 'map-added', breaks, `properties like ${pattern} have a schema now`, lines)
+    found(step(pattern), 'map-added', breaks, `properties that match ${pattern} now have a schema`, lines)
   }
 }
 
@@ -230,7 +234,13 @@ function compareNames(position: ComparisonPosition, old: Merged, next: Merged, c
   const here = inside(position, '{name}')
   if (a && b) compare(here, a, b)
   else if (b)
-    found(here, 'type-narrowed', NARROWING, 'names have a rule now', { old: old.place, new: b.place })
+    found(here, 'type-narrowed', NARROWING, 'property names are now restricted', {
+      old: old.place,
+      new: b.place,
+    })
   else if (a)
-    found(here, 'type-widened', WIDENING, 'names have no rule now', { old: a.place, new: next.place })
+    found(here, 'type-widened', WIDENING, 'property names are no longer restricted', {
+      old: a.place,
+      new: next.place,
+    })
 }

@@ -1,4 +1,4 @@
-/** Operations beside operations: what a caller sends, what comes back, and who may call. */
+/** Compares operations: requests, responses and access. */
 
 import { renamedPlaceholders, shapeOfPath } from '../change/align.ts'
 import type { Api, ApiOperation, ApiParameter } from '../ir/model.ts'
@@ -19,7 +19,7 @@ import { compareRequirements, compareSecurity } from './requirements.ts'
 import { compareSchemas } from './schemas.ts'
 import { compareSerialization } from './serialization.ts'
 
-/** @returns one root for each operation of either document. */
+/** Returns one root for each operation of either document. */
 export function compareOperations(old: Api, next: Api): Root[] {
   const before = pairOperations(old, next)
   const roots = next.operations.map((operation) => {
@@ -39,7 +39,9 @@ export function compareOperations(old: Api, next: Api): Root[] {
   return roots
 }
 
-/** An operation is known by its id; by its method and path where that is gone, or where two have swapped ids. */
+/**
+ * Matches operations by id. If the id no longer exists, or two operations swapped ids, matches by method and path.
+ */
 function pairOperations(old: Api, next: Api): Map<ApiOperation, ApiOperation> {
   const byId = new Map(old.operations.map((each) => [each.id, each]))
   const byRoute = new Map(old.operations.map((each) => [routeOf(each), each]))
@@ -68,8 +70,16 @@ function lonely(pair: DocumentPair, operation: ApiOperation, side: 'old' | 'new'
   const [line, rest] = [operation.place, api === pair.old ? pair.next.place : pair.old.place]
   const said = `${operation.method} ${operation.path}`
   if (side === 'new')
-    found(position, 'operation-added', 0, `${said} is new`, { old: rest, new: line }, { subject })
-  else found(position, 'operation-removed', REQUEST, `${said} is gone`, { old: line, new: rest }, { subject })
+    found(position, 'operation-added', 0, `${said} was added`, { old: rest, new: line }, { subject })
+  else
+    found(
+      position,
+      'operation-removed',
+      REQUEST,
+      `${said} was removed`,
+      { old: line, new: rest },
+      { subject },
+    )
 }
 
 const operationPosition = (
@@ -81,11 +91,11 @@ const operationPosition = (
 function compareOperation(pair: DocumentPair, a: ApiOperation, b: ApiOperation): void {
   const position = operationPosition(pair, b)
   if (a.id !== b.id) found(position, 'operation-renamed', 0, `was ${a.id}`, places(a, b))
-  // Every version has routes of its own: an old caller still finds the operation where it was.
+  // Every version has its own routes, so an old caller still finds the operation at its old path.
   if (shapeOfPath(a.path) !== shapeOfPath(b.path))
-    found(position, 'path-changed', 0, `${b.path}, not ${a.path}`, places(a, b))
+    found(position, 'path-changed', 0, `is now ${b.path}; it was ${a.path}`, places(a, b))
   if (a.method !== b.method)
-    found(position, 'method-changed', 0, `${b.method}, not ${a.method}`, places(a, b))
+    found(position, 'method-changed', 0, `is now ${b.method}; it was ${a.method}`, places(a, b))
   if (!a.deprecated && b.deprecated) found(position, 'deprecated', 0, 'is deprecated', places(a, b))
   compareParameters(pair, a, b)
   compareBodies(pair, a, b)
@@ -95,7 +105,7 @@ function compareOperation(pair: DocumentPair, a: ApiOperation, b: ApiOperation):
   compareRequirements(pair, a, b)
 }
 
-/** The name by which a parameter is found: headers have no case. */
+/** Returns the key by which parameters are matched; header names are case-insensitive. */
 const keyOf = (parameter: ApiParameter): string =>
   `${parameter.in} ${parameter.in === 'header' ? parameter.name.toLowerCase() : parameter.name}`
 
@@ -114,7 +124,7 @@ function compareParameters(pair: DocumentPair, a: ApiOperation, b: ApiOperation)
     const position = parameterPosition(pair, b, next)
     const subject = subjectOf('new', pair.next, next)
     const code = next.required ? 'parameter-added-required' : 'parameter-added'
-    const said = `${next.in} parameter ${next.name} is new${next.required ? ' and required' : ''}`
+    const said = `${next.in} parameter ${next.name} was added${next.required ? ' and is required' : ''}`
     found(position, code, next.required ? REQUEST : 0, said, { old: a.place, new: next.place }, { subject })
   }
 }
@@ -135,7 +145,9 @@ const parameterPosition = (
 function parameterRemoved(position: ComparisonPosition, b: ApiOperation, old: ApiParameter): void {
   const subject = subjectOf('old', position.old, old)
   const lines = { old: old.place, new: b.place }
-  found(position, 'parameter-removed', REQUEST, `${old.in} parameter ${old.name} is gone`, lines, { subject })
+  found(position, 'parameter-removed', REQUEST, `${old.in} parameter ${old.name} was removed`, lines, {
+    subject,
+  })
 }
 
 function compareParameter(
@@ -147,14 +159,14 @@ function compareParameter(
   const position = parameterPosition(pair, operation, b)
   const lines = places(a, b)
   if (a.in === 'path' && a.name !== b.name)
-    // It is not on the wire, and handlers get it under the new name.
+    // The name of a path parameter is not on the wire; handlers get the value under the new name.
     found(position, 'path-parameter-renamed', 0, `{${b.name}} was {${a.name}}`, lines)
-  if (!a.required && b.required) found(position, 'parameter-required', REQUEST, 'is required now', lines)
-  if (a.required && !b.required) found(position, 'parameter-optional', 0, 'may be absent now', lines)
+  if (!a.required && b.required) found(position, 'parameter-required', REQUEST, 'is now required', lines)
+  if (a.required && !b.required) found(position, 'parameter-optional', 0, 'may now be absent', lines)
   if (!a.deprecated && b.deprecated) found(position, 'deprecated', 0, 'is deprecated', lines)
   const [was, is] = [a.extensions['x-filter'], b.extensions['x-filter']]
   if (was !== is) {
-    const said = is === undefined ? 'no longer compares by equality' : `compares by ${String(is)} now`
+    const said = is === undefined ? 'no longer compares by equality' : `now compares by ${String(is)}`
     found(position, 'filter-changed', is === undefined ? REQUEST : 0, said, lines)
   }
   compareSerialization(position, a, b, REQUEST)
@@ -165,16 +177,16 @@ function compareBodies(pair: DocumentPair, a: ApiOperation, b: ApiOperation): vo
   const position = positionAt(pair, REQUEST, (path) => ({ kind: 'body', operation: b.id, path }))
   if (!a.body && b.body) {
     const code = b.body.required ? 'body-added-required' : 'body-added'
-    const said = b.body.required ? 'must have a body now' : 'may have a body now'
+    const said = b.body.required ? 'must now have a body' : 'may now have a body'
     found(position, code, b.body.required ? REQUEST : 0, said, { old: a.place, new: b.body.place })
   } else if (a.body && !b.body) {
-    found(position, 'body-removed', REQUEST, 'has no body now', { old: a.body.place, new: b.place })
+    found(position, 'body-removed', REQUEST, 'no longer has a body', { old: a.body.place, new: b.place })
   } else if (a.body && b.body) {
     const lines = places(a.body, b.body)
     if (!a.body.required && b.body.required)
-      found(position, 'body-required', REQUEST, 'must have a body now', lines)
+      found(position, 'body-required', REQUEST, 'must now have a body', lines)
     if (a.body.required && !b.body.required)
-      found(position, 'body-optional', 0, 'may come without a body now', lines)
+      found(position, 'body-optional', 0, 'may now have no body', lines)
     compareContents(position, a.body, b.body)
   }
 }

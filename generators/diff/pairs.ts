@@ -1,6 +1,6 @@
 /**
- * The graph of component pairs. Each pair is compared once; the directions it is used in and the operations that reach
- * it spread over the edges afterwards. So a component that hundreds of operations share costs as much as one.
+ * The graph of component pairs. Each pair is compared once; the directions and operations that use it are then
+ * propagated along the edges. So a component that hundreds of operations share costs one comparison.
  */
 
 import type { SourceLocation } from '../diagnostics/place.ts'
@@ -17,15 +17,15 @@ import {
 } from './position.ts'
 import { compareSchemas } from './schemas.ts'
 
-/** What one operation or event leads to itself, before any component. */
+/** The findings and component references of one operation or event. */
 export interface Root {
-  /** Id of the operation or name of the event; empty for what belongs to none. */
+  /** Operation id or event name; empty for findings that belong to neither. */
   readonly use: string
   readonly result: ComparisonResult
 }
 
 export interface Located extends DiffFinding {
-  /** Directions in which it is used. */
+  /** Directions in which the location is used. */
   readonly directions: number
   readonly uses: readonly string[]
 }
@@ -36,7 +36,7 @@ interface PairNode extends Pair {
   readonly uses: Set<string>
 }
 
-/** A reference to another component than before, wherever it stands. */
+/** A reference that names a different component than before. */
 interface Replaced {
   readonly at: DeclaredLocation
   readonly old: SourceLocation
@@ -46,7 +46,10 @@ interface Replaced {
   readonly from: PairNode | Root
 }
 
-/** @returns every finding that an operation or event of both documents reaches, in the order of first reach. */
+/**
+ * Returns every finding that an operation or event of both documents reaches, in the order in which they are
+ * reached.
+ */
 export function findAll(old: Api, next: Api, roots: readonly Root[]): Located[] {
   const graph = createGraph(old, next)
   const reached = spread(graph, roots)
@@ -93,7 +96,7 @@ function comparePair(old: Api, next: Api, pair: Pair): ComparisonResult {
   return result
 }
 
-/** Carries directions along the edges until nothing is new, then the uses of those that found something. */
+/** Propagates directions along the edges until nothing changes, then propagates uses to the pairs with findings. */
 function spread(graph: Graph, roots: readonly Root[]): Set<PairNode> {
   const reached = new Set<PairNode>()
   const waiting: { readonly edge: Edge; readonly mask: number }[] = []
@@ -111,7 +114,7 @@ function spread(graph: Graph, roots: readonly Root[]): Set<PairNode> {
   return reached
 }
 
-/** Only towards pairs that found something: walking back from those, most of the graph is never entered. */
+/** Propagates uses backwards from pairs with findings, so that most of the graph is never visited. */
 function carryUses(graph: Graph, roots: readonly Root[], reached: ReadonlySet<PairNode>): void {
   const into = new Map<PairNode, (PairNode | Root)[]>()
   const record = (from: PairNode | Root) => {
@@ -149,8 +152,9 @@ function replacedIn(roots: readonly Root[], reached: ReadonlySet<PairNode>): Rep
 }
 
 /**
- * A reference that leads to another component is one difference where the two admit different values, and none where they
- * admit the same. Inside one component a new property is dropped by derivation; between two nothing can be derived.
+ * Compares a reference that names a different component than before. It is one difference if the components allow
+ * different values, and none otherwise. Inside one component, a new property is dropped by derivation; between two
+ * components, nothing can be derived.
  */
 function compareReplaced(
   graph: Graph,

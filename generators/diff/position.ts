@@ -1,17 +1,17 @@
-/** Where a comparison is in two documents, and its result: what differs, and the pairs of components that it leads to. */
+/** The position of a comparison in two documents, and its result: findings, and the component pairs to compare. */
 import { createHash } from 'node:crypto'
 import type { SourceLocation } from '../diagnostics/place.ts'
 import type { Api, Property, Scalar, Schema } from '../ir/model.ts'
 import type { DeclaredLocation, DifferenceCode } from './difference.ts'
 
-/** Directions as bits, so that they spread over the graph of components in one walk. */
+/** Directions as bits, so that one pass propagates both through the graph of components. */
 export const REQUEST = 1
 export const RESPONSE = 2
 export const BOTH = REQUEST | RESPONSE
 
 /**
- * Whom an edit breaks, as bits. A narrowing refuses requests that were valid; a widening brings responses that old
- * readers do not know.
+ * Directions that an edit breaks, as bits. A narrowing rejects requests that were valid. A widening allows
+ * responses that old readers do not expect.
  */
 export const NARROWING = REQUEST
 export const WIDENING = RESPONSE
@@ -21,33 +21,33 @@ export interface DiffFinding {
   readonly code: DifferenceCode
   readonly at: DeclaredLocation
   readonly message: string
-  /** Directions in which it breaks somebody, where it is used in them. */
+  /** Directions in which the difference is breaking if the location is used in them. */
   readonly breaks: number
-  /** Directions that it can matter in at all: a read-only property is in no request. */
+  /** Directions in which the difference can matter: a read-only property is never in a request. */
   readonly mask: number
   readonly old?: SourceLocation
   readonly new?: SourceLocation
   readonly value?: Scalar
   readonly components?: { readonly old: string; readonly new: string }
-  /** What was added or removed, for proposals. */
+  /** The added or removed thing, for proposals. */
   readonly subject?: NamedSubject
-  /** Whether old readers rely on the property that went. */
+  /** Whether old readers rely on the removed property. */
   readonly required?: boolean
 }
 
-/** A named thing that one side has: proposals look for its counterpart on the other. */
+/** A named thing that only one side has. Proposals look for its counterpart on the other side. */
 export interface NamedSubject {
   readonly name: string
   readonly side: 'old' | 'new'
-  /** Canonical text of its rules: equal texts admit the same values. */
+  /** Canonical text of its constraints: equal texts allow the same values. */
   readonly shape: string
   readonly examples: readonly unknown[]
   readonly description?: string
-  /** Its own properties: what moved into it, or out of it, is among them. */
+  /** Its properties, to detect moves into or out of it. */
   parts?(): readonly NamedSubject[]
 }
 
-/** A component of the old document beside the component of the new one that stands in its place. */
+/** A component of the old document and its counterpart in the new one. */
 export interface Pair {
   readonly old: string
   readonly new: string
@@ -56,7 +56,9 @@ export interface Pair {
 export interface Edge {
   readonly pair: Pair
   readonly mask: number
-  /** The reference names another component than before: one difference here, if the two admit different values. */
+  /**
+   * Set if the reference names a different component than before: one difference if the two allow different values.
+   */
   readonly replaced?: {
     readonly at: DeclaredLocation
     readonly old: SourceLocation
@@ -64,13 +66,12 @@ export interface Edge {
   }
 }
 
-/** What a comparison has found so far. */
 export interface ComparisonResult {
   readonly findings: DiffFinding[]
   readonly edges: Edge[]
 }
 
-/** Where a comparison is: both documents, the result that it adds to, and how it names a place. */
+/** The position of a comparison: both documents, the result to add to, and the location. */
 export interface ComparisonPosition {
   readonly old: Api
   readonly next: Api
@@ -80,14 +81,14 @@ export interface ComparisonPosition {
   locate(path: string): DeclaredLocation
 }
 
-/** Both documents, and the result for the operation or event that is compared. */
+/** Both documents, and the result of the operation or event being compared. */
 export interface DocumentPair {
   readonly old: Api
   readonly next: Api
   readonly result: ComparisonResult
 }
 
-/** A position outside any component, whose path starts at a location of its own. */
+/** Returns a position outside any component, with an empty path. */
 export function positionAt(
   pair: DocumentPair,
   mask: number,
@@ -98,7 +99,11 @@ export function positionAt(
 
 export const emptyResult = (): ComparisonResult => ({ findings: [], edges: [] })
 
-/** The same position further inside. @param step `.name`, `[]`, `{}` … */
+/**
+ * Returns a position further inside.
+ *
+ * @param step `.name`, `[]`, `{}` …
+ */
 export function inside(position: ComparisonPosition, step: string, mask = position.mask): ComparisonPosition {
   const path = position.path === '' && step.startsWith('.') ? step.slice(1) : position.path + step
   return { ...position, path, mask }
@@ -121,7 +126,7 @@ export function found(
   position.result.findings.push({ code, at, message, breaks, mask: position.mask, ...places, ...detail })
 }
 
-/** The places of two schemas, parameters or the like. */
+/** Returns the source locations of two nodes. */
 export const places = (
   old: { readonly place: SourceLocation },
   next: { readonly place: SourceLocation },
@@ -130,7 +135,7 @@ export const places = (
   new: next.place,
 })
 
-/** A property or the like as the subject of a proposal. */
+/** Returns a property or parameter as the subject of a proposal. */
 export function subjectOf(
   side: 'old' | 'new',
   api: Api,
@@ -150,7 +155,7 @@ export function subjectOf(
   }
 }
 
-/** Follows references to what is no reference; a reference to nothing stays itself. */
+/** Follows references to the first schema that is not a reference. Returns an unresolvable reference itself. */
 export function targetOf(api: Api, schema: Schema): Schema {
   const seen = new Set<string>()
   let at = schema
@@ -174,10 +179,13 @@ const PROSE = new Set([
   'partial',
 ])
 
-/** By schema, then by depth: each is made once, however many unions and proposals ask. */
+/** Cached shapes by schema and depth, because unions and proposals need the same ones repeatedly. */
 const shapes = new WeakMap<Schema, string[]>()
 
-/** Canonical text of the rules of a schema; references are followed a few levels, then stand by name. */
+/**
+ * Returns the canonical text of a schema's constraints. References are resolved to the given depth; deeper ones are
+ * represented by name.
+ */
 export function shapeOf(api: Api, schema: Schema, depth: number): string {
   const known = shapes.get(schema) ?? []
   if (known.length === 0) shapes.set(schema, known)
@@ -200,7 +208,7 @@ function makeShape(api: Api, schema: Schema, depth: number): string {
 
 const SHORT = 80
 
-/** The shape of a part, no longer than a digest: shapes of shapes would grow with every level. */
+/** Returns the shape of a part, or its digest if it is long; otherwise shapes would grow with every level. */
 function partOf(api: Api, schema: Schema, depth: number): string {
   const shape = shapeOf(api, schema, depth)
   return shape.length <= SHORT ? shape : createHash('sha256').update(shape).digest('base64')
@@ -223,5 +231,5 @@ function factOf(api: Api, value: unknown, depth: number): unknown {
   return JSON.stringify(value)
 }
 
-/** Compares at a step inside: how the rules for objects, lists and unions go on. */
+/** Compares two schemas at a position; rules for objects, lists and unions use it to recurse. */
 export type Compare = (position: ComparisonPosition, before: Schema, after: Schema) => void

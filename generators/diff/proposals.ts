@@ -1,4 +1,7 @@
-/** What probably happened where something is gone and something came: proposed with evidence, never assumed. */
+/**
+ * Proposes causes for removals that occur together with additions. Proposals have evidence and are never applied
+ * automatically.
+ */
 
 import { type DeclaredLocation, formatLocation, type Proposal } from './difference.ts'
 import type { Located } from './pairs.ts'
@@ -8,7 +11,7 @@ interface NamedDifference extends Located {
   readonly subject: NamedSubject
 }
 
-/** @returns a proposal for each removal that something added may explain. */
+/** Returns a proposal for each removal that an addition may explain. */
 export function propose(all: readonly Located[]): ReadonlyMap<Located, Proposal> {
   const named = all.filter((each): each is NamedDifference => each.subject !== undefined)
   const added = groupBy(
@@ -30,7 +33,10 @@ export function propose(all: readonly Located[]): ReadonlyMap<Located, Proposal>
   return proposals
 }
 
-/** Where something is declared, as text: what has the same home may be a rename, as properties of one object are. */
+/**
+ * Returns the scope of a difference as text. Differences with the same scope may be renames, such as two properties
+ * of one object.
+ */
 function homeOf({ at, code }: Located): string {
   const kind = code.split('-')[0]
   if (at.kind === 'operation') return kind!
@@ -65,7 +71,7 @@ interface ProposedMatch {
   readonly evidence: readonly string[]
 }
 
-/** Renames: the best evidence first, each name once. */
+/** Proposes renames, best evidence first. Each name is used once. */
 function proposeRenames(
   gone: readonly NamedDifference[],
   come: readonly NamedDifference[],
@@ -77,8 +83,8 @@ function proposeRenames(
     const alone = gone.length === 1 && come.length === 1 && one.subject.shape === other.subject.shape
     if ((score < 2 && !alone) || taken.has(one) || taken.has(other)) continue
     taken.add(one).add(other)
-    const told = alone && evidence.length < 2 ? [...evidence, 'one is gone and one came'] : evidence
-    // The same name in the same home: the query, where it was a header.
+    const told = alone && evidence.length < 2 ? [...evidence, 'one was removed and one was added'] : evidence
+    // The name is unchanged, so the parameter moved, for example from a header to the query.
     const moved = one.subject.name === other.subject.name
     proposals.set(one, {
       kind: moved ? 'move' : 'rename',
@@ -101,14 +107,14 @@ function weigh(gone: NamedDifference, come: NamedDifference): ProposedMatch {
   const isMember = gone.code.startsWith('enum-')
   if (a.shape === b.shape) {
     if (!isMember) note(1, 'same shape')
-  } else if (withoutNull(a.shape) === withoutNull(b.shape)) note(1, 'same shape but for null')
+  } else if (withoutNull(a.shape) === withoutNull(b.shape)) note(1, 'same shape except for null')
   else return { gone, come, score: 0, evidence }
   const [mine, theirs] = [wordsOf(a.name), wordsOf(b.name)]
   const both = mine.filter((word) => theirs.includes(word))
   if (both.length === mine.length && both.length === theirs.length)
     note(3, `the same words: ${both.join(' ')}`)
-  else if (both.length > 0) note(isMember ? 2 : 1, `both names say ${both.join(' ')}`)
-  else if (distance(a.name, b.name) <= 2 && a.name.length > 3) note(1, 'names differ by a letter or two')
+  else if (both.length > 0) note(isMember ? 2 : 1, `both names contain ${both.join(' ')}`)
+  else if (distance(a.name, b.name) <= 2 && a.name.length > 3) note(1, 'names differ by one or two letters')
   if (
     a.examples.some((example) =>
       b.examples.some((other) => JSON.stringify(example) === JSON.stringify(other)),
@@ -122,7 +128,7 @@ function weigh(gone: NamedDifference, come: NamedDifference): ProposedMatch {
 const withoutNull = (shape: string): string =>
   shape.replace(/\["nullable",true\],?|\|null$/g, '').replace(',]', ']')
 
-/** `bookList`, `book_list` and `Book-List` are the same words. */
+/** Splits a name into words: `bookList`, `book_list` and `Book-List` have the same words. */
 function wordsOf(name: string): string[] {
   return name
     .replace(/(\p{Ll}|\p{N})(\p{Lu})/gu, '$1 $2')
@@ -131,7 +137,7 @@ function wordsOf(name: string): string[] {
     .map((word) => word.toLowerCase())
 }
 
-/** Edits between two short names (Levenshtein), enough of them to tell a typing slip from another word. */
+/** Returns the edit distance (Levenshtein), which distinguishes a typing error from a different word. */
 function distance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, index) => index)
   for (let i = 1; i <= a.length; i++) {
@@ -145,7 +151,7 @@ function distance(a: string, b: string): number {
   return row[b.length]!
 }
 
-/** One name's words within those of several that came (a split), or the other way round (a merge). */
+/** Proposes splits (one name's words are in several new names) and merges (the reverse). */
 function proposeParts(
   gone: readonly NamedDifference[],
   come: readonly NamedDifference[],
@@ -160,7 +166,7 @@ function proposeParts(
     const parts = come.filter((other) => contains(one, other))
     if (parts.length < 2) continue
     const to = parts.map((each) => each.subject.name)
-    const evidence = [`every name says ${wordsOf(one.subject.name).join(' ')}`]
+    const evidence = [`every name contains ${wordsOf(one.subject.name).join(' ')}`]
     proposals.set(one, { kind: 'split', from: [one.subject.name], to, evidence, ...placeOf(parts[0]!) })
   }
   for (const other of come) {
@@ -169,13 +175,13 @@ function proposeParts(
     )
     if (parts.length < 2) continue
     const from = parts.map((each) => each.subject.name)
-    const evidence = [`every name says ${wordsOf(other.subject.name).join(' ')}`]
+    const evidence = [`every name contains ${wordsOf(other.subject.name).join(' ')}`]
     for (const one of parts)
       proposals.set(one, { kind: 'merge', from, to: [other.subject.name], evidence, ...placeOf(other) })
   }
 }
 
-/** The same name and shape elsewhere: in another object, or in another place of the same operation. */
+/** Proposes a move: the same name and shape in a different object, or elsewhere in the same operation. */
 function proposeMove(
   gone: NamedDifference,
   added: readonly NamedDifference[],
@@ -193,7 +199,7 @@ function proposeMove(
   proposals.set(gone, { kind: 'move', from: [from], to: [to], evidence, ...placeOf(near), ...moves })
 }
 
-/** Into an object that came with it, or out of one that is gone with it. */
+/** Proposes a move into an added object, or out of a removed one. */
 function proposeMoveInside(
   gone: NamedDifference,
   added: readonly NamedDifference[],
@@ -242,7 +248,7 @@ const inside = (at: DeclaredLocation, name: string): DeclaredLocation =>
       }
     : at
 
-/** Paths that lenses can name: property by property. */
+/** Returns the moves as property paths that lenses can name. */
 function movesOf(
   from: readonly DeclaredLocation[],
   to: readonly DeclaredLocation[],

@@ -1,4 +1,4 @@
-/** Who may call an operation, and how often: security, and the operation's own extensions. */
+/** Compares access to operations: security, and requirements in the operation's extensions. */
 
 import type { Api, ApiOperation, SecurityRequirement } from '../ir/model.ts'
 import { isObject } from '../ir/source.ts'
@@ -6,7 +6,7 @@ import type { DifferenceCode } from './difference.ts'
 import type { Root } from './pairs.ts'
 import { type DocumentPair, emptyResult, found, places, positionAt, REQUEST, RESPONSE } from './position.ts'
 
-/** Whoever was let in by the one list is let in by the other. */
+/** Returns whether `list` admits every caller that `callers` admits. */
 function admitsAll(list: readonly SecurityRequirement[], callers: readonly SecurityRequirement[]): boolean {
   if (list.length === 0) return true
   const all = callers.length === 0 ? [{}] : callers
@@ -32,7 +32,7 @@ const nameOf = (list: readonly SecurityRequirement[]): string =>
 
 export function compareSecurity(pair: DocumentPair, a: ApiOperation, b: ApiOperation): void {
   const position = positionAt(pair, REQUEST, () => ({ kind: 'security', operation: b.id }))
-  const said = `asks for ${nameOf(b.security)}, not ${nameOf(a.security)}`
+  const said = `now requires ${nameOf(b.security)}; it required ${nameOf(a.security)}`
   const names = renamedSchemes(pair.old, pair.next)
   const before = a.security.map((each) =>
     Object.fromEntries(Object.entries(each).map(([name, scopes]) => [names.get(name) ?? name, scopes])),
@@ -41,20 +41,20 @@ export function compareSecurity(pair: DocumentPair, a: ApiOperation, b: ApiOpera
   else if (!admitsAll(before, b.security)) found(position, 'security-loosened', 0, said, places(a, b))
 }
 
-/** Extensions that keep callers out when they are there, and those that let more in. */
+/** Extensions that restrict access if present, and those that extend it. */
 const KEEP_OUT = ['x-environment', 'x-plan', 'x-verified', 'x-factor']
 const LET_IN = ['x-publishable']
-/** From what every key may do to what few may. */
+/** Scopes, the least restrictive first. */
 const SCOPES = ['any', 'read', 'write', 'admin']
 
-/** What the operation's extensions ask of callers beside OpenAPI's own words. */
+/** Compares the requirements in the operation's extensions. */
 export function compareRequirements(pair: DocumentPair, a: ApiOperation, b: ApiOperation): void {
   const changed = (name: string) => JSON.stringify(a.extensions[name]) !== JSON.stringify(b.extensions[name])
   const report = (name: string, code: DifferenceCode, breaks: number) => {
     const mask = code === 'pagination-changed' ? RESPONSE : REQUEST
     const position = positionAt(pair, mask, () => ({ kind: 'extension', operation: b.id, name }))
     const [was, is] = [a.extensions[name], b.extensions[name]].map((value) => value ?? 'absent')
-    found(position, code, breaks, `${name} is ${String(is)}, not ${String(was)}`, places(a, b))
+    found(position, code, breaks, `${name} is now ${String(is)}; it was ${String(was)}`, places(a, b))
   }
   const check = (name: string, tightened: boolean) => {
     if (tightened) report(name, 'requirement-tightened', REQUEST)
@@ -66,7 +66,7 @@ export function compareRequirements(pair: DocumentPair, a: ApiOperation, b: ApiO
     const rank = ({ extensions }: ApiOperation) => SCOPES.indexOf(String(extensions['x-scope'] ?? 'any'))
     check('x-scope', rank(b) > rank(a))
   }
-  // Another bucket, not less of one: figures are in no document.
+  // Documents name buckets but not their sizes, so a different bucket is not known to be stricter.
   if (changed('x-rate-limit')) report('x-rate-limit', 'limit-changed', 0)
   if (changed('x-pagination')) report('x-pagination', 'pagination-changed', RESPONSE)
 }
@@ -74,17 +74,18 @@ export function compareRequirements(pair: DocumentPair, a: ApiOperation, b: ApiO
 const schemesUsed = ({ operations }: Api): Set<string> =>
   new Set(operations.flatMap(({ security }) => security.flatMap((each) => Object.keys(each))))
 
-/** Where a key is sent, and of what kind it is: of the schemes that operations of both versions ask for. */
+/** Compares the security schemes that operations of both versions use: kind and location of the credential. */
 export function compareSchemes(old: Api, next: Api): Root {
   const result = emptyResult()
   const [used, stillUsed] = [schemesUsed(old), schemesUsed(next)]
   const names = renamedSchemes(old, next)
   for (const [name, scheme] of Object.entries(old.securitySchemes)) {
-    // What an operation asks for instead, or no longer, is said of the operation.
+    // Differences in which schemes an operation requires are reported for the operation.
     if (!used.has(name) || !stillUsed.has(names.get(name) ?? name)) continue
     const position = positionAt({ old, next, result }, REQUEST, () => ({ kind: 'security-scheme', name }))
     const now = next.securitySchemes[names.get(name) ?? name]
-    if (now === undefined) found(position, 'security-scheme-removed', REQUEST, 'is gone', places(old, next))
+    if (now === undefined)
+      found(position, 'security-scheme-removed', REQUEST, 'was removed', places(old, next))
     else {
       const [was, is] = [credentialOf(scheme), credentialOf(now)]
       const lost = was.filter((each) => !is.includes(each))
@@ -93,7 +94,7 @@ export function compareSchemes(old: Api, next: Api): Root {
           position,
           'security-scheme-changed',
           REQUEST,
-          `is ${is.join(', ')}, not ${was.join(', ')}`,
+          `is now ${is.join(', ')}; it was ${was.join(', ')}`,
           places(old, next),
         )
     }
@@ -101,7 +102,7 @@ export function compareSchemes(old: Api, next: Api): Root {
   return { use: '', result }
 }
 
-/** What is called otherwise and asks for the same. */
+/** Returns the new names of schemes that were renamed and require the same credential. */
 function renamedSchemes(old: Api, next: Api): Map<string, string> {
   const names = new Map<string, string>()
   const free = Object.entries(next.securitySchemes).filter(
@@ -115,7 +116,7 @@ function renamedSchemes(old: Api, next: Api): Map<string, string> {
   return names
 }
 
-/** What a caller must have: the kind and place of a key, and each way to get a token. */
+/** Returns a text for each requirement of a scheme: kind and location of the credential, and each OAuth flow. */
 function credentialOf(scheme: unknown): string[] {
   const {
     type,

@@ -1,6 +1,6 @@
 /**
- * Comparing two schemas by the values that they admit. References to the same component are not followed here: they become
- * edges, and the pair of components is compared once, whoever refers to it. Prose, examples and order make no difference.
+ * Compares two schemas by the values that they allow. References to the same component become edges instead of
+ * being followed, so that each pair of components is compared once. Prose, examples and order are ignored.
  */
 
 import type { IntersectionSchema, Scalar, Schema } from '../ir/model.ts'
@@ -24,7 +24,7 @@ import {
 } from './position.ts'
 import { compareUnions } from './unions.ts'
 
-/** Adds what differs between two schemas to the position's result. */
+/** Compares two schemas and adds the differences to the position's result. */
 export function compareSchemas(position: ComparisonPosition, before: Schema, after: Schema): void {
   const old = unwrap(before)
   const next = unwrap(after)
@@ -46,7 +46,7 @@ export function compareSchemas(position: ComparisonPosition, before: Schema, aft
   compareAlike(position, a, b)
 }
 
-/** `allOf` of one thing is how 3.0 puts prose beside a reference. */
+/** Unwraps an `allOf` with one member, which 3.0 documents use to add prose to a reference. */
 function unwrap(schema: Schema): Schema {
   if (schema.kind !== 'intersection') return schema
   if (schema.unheld?.loose) return unwrapLoose(schema)
@@ -56,7 +56,7 @@ function unwrap(schema: Schema): Schema {
   return schema.nullable ? { ...inner, nullable: true } : inner
 }
 
-/** Without the part that stands for keywords, which are compared as such. */
+/** Removes the part that represents raw keywords, which are compared separately. */
 function unwrapLoose({ members, unheld, ...base }: IntersectionSchema): Schema {
   const rest = members.slice(0, -1)
   const only = rest.length === 1 ? rest[0] : undefined
@@ -65,7 +65,7 @@ function unwrapLoose({ members, unheld, ...base }: IntersectionSchema): Schema {
   return { ...base, members: rest, unheld: { keywords } }
 }
 
-/** What a reference stands for; null beside the reference is null of the target. */
+/** Resolves a reference. The result is nullable if either is; a default next to the reference overrides the target's. */
 function dereference(api: ComparisonPosition['old'], schema: Schema): Schema {
   if (schema.kind !== 'ref') return schema
   const target = unwrap(targetOf(api, schema))
@@ -74,7 +74,7 @@ function dereference(api: ComparisonPosition['old'], schema: Schema): Schema {
   return nullable === target.nullable ? withDefault : { ...withDefault, nullable }
 }
 
-/** What `unevaluatedProperties: false` closes is closed: where all properties are known, that is `additionalProperties: false`. */
+/** Treats `unevaluatedProperties: false` as `additionalProperties: false` if all properties are known. */
 function withClosing(schema: Schema): Schema {
   const { unevaluatedProperties, ...keywords } = schema.unheld?.keywords ?? {}
   if (unevaluatedProperties !== false || Object.keys(keywords).some((name) => BRANCHES.has(name)))
@@ -89,7 +89,7 @@ function withClosing(schema: Schema): Schema {
   return { ...schema, members: [...schema.members, closing], unheld }
 }
 
-/** Keywords whose schemas know more properties. */
+/** Keywords whose subschemas may declare more properties. */
 const BRANCHES: ReadonlySet<string> = new Set([
   'if',
   'then',
@@ -100,7 +100,7 @@ const BRANCHES: ReadonlySet<string> = new Set([
   'oneOf',
 ])
 
-/** A union with rules beside it: both must hold. */
+/** Returns whether a schema combines a union with other constraints. */
 const hasUnion = (schema: Schema): boolean =>
   schema.kind === 'intersection' && schema.members.some((member) => member.kind === 'union')
 
@@ -110,7 +110,8 @@ function compareReferences(position: ComparisonPosition, old: Ref, next: Ref): v
   compareNull(position, old, next)
   compareDefaults(position, old, next)
   const pair = { old: old.name, new: next.name }
-  // A name that is gone beside a name that is new: the component was renamed, and is compared as itself.
+  // If the old name was removed and the new name was added, the component was renamed, and both are compared as
+  // one.
   const renamed = !position.next.schemas.has(old.name) && !position.old.schemas.has(next.name)
   if (old.name === next.name || renamed) position.result.edges.push({ pair, mask: position.mask })
   else
@@ -123,27 +124,34 @@ function compareReferences(position: ComparisonPosition, old: Ref, next: Ref): v
 
 function compareNull(position: ComparisonPosition, old: Schema, next: Schema): void {
   if (old.nullable === next.nullable || old.kind === 'any' || next.kind === 'any') return
-  if (next.nullable) found(position, 'null-added', WIDENING, 'may be null now', places(old, next))
+  if (next.nullable) found(position, 'null-added', WIDENING, 'may now be null', places(old, next))
   else found(position, 'null-removed', NARROWING, 'may no longer be null', places(old, next))
 }
 
-/** A default is what an absent member means: it matters to whoever leaves the member out, which is a caller. */
+/** A default is the meaning of an absent member, so it matters only in requests. */
 function compareDefaults(position: ComparisonPosition, old: Schema, next: Schema): void {
   const [was, is] = [JSON.stringify(old.default), JSON.stringify(next.default)]
   if (was === is) return
   const value = isScalar(old.default) ? old.default : undefined
   const detail = { mask: position.mask & REQUEST, ...(value !== undefined && { value }) }
   if (was === undefined)
-    found(position, 'default-added', 0, `absence means ${is} now`, places(old, next), detail)
+    found(position, 'default-added', 0, `absence now means ${is}`, places(old, next), detail)
   else if (is === undefined)
     found(position, 'default-removed', REQUEST, `absence no longer means ${was}`, places(old, next), detail)
   else
-    found(position, 'default-changed', REQUEST, `absence means ${is}, not ${was}`, places(old, next), detail)
+    found(
+      position,
+      'default-changed',
+      REQUEST,
+      `absence now means ${is}; it meant ${was}`,
+      places(old, next),
+      detail,
+    )
 }
 
 const isScalar = (value: unknown): value is Scalar => value === null || typeof value !== 'object'
 
-/** The two are of one kind, and neither is a reference, a union or an intersection. */
+/** Compares two schemas of the same kind, neither of which is a reference, a union or an intersection. */
 function compareAlike(position: ComparisonPosition, a: Schema, b: Schema): void {
   if (a.kind === 'object' && b.kind === 'object')
     return compareObjects(position, merge(position.old, [a]), merge(position.next, [b]), compareSchemas)
@@ -157,18 +165,18 @@ function compareIntersections(position: ComparisonPosition, a: Schema, b: Schema
   const old = merge(position.old, conjuncts(a))
   const next = merge(position.next, conjuncts(b))
   if (old.isObject && next.isObject) compareObjects(position, old, next, compareSchemas)
-  else if (next.isObject) found(position, 'type-narrowed', NARROWING, 'must be an object now', places(a, b))
+  else if (next.isObject) found(position, 'type-narrowed', NARROWING, 'must now be an object', places(a, b))
   else if (old.isObject)
-    found(position, 'type-widened', WIDENING, 'need no longer be an object', places(a, b))
+    found(position, 'type-widened', WIDENING, 'no longer has to be an object', places(a, b))
   const { pairs, alone, left } = pairUp(old.rest, next.rest, [
     (one, other) => shapeOf(position.old, one, 3) === shapeOf(position.next, other, 3),
     counterparts,
   ])
   for (const [one, other] of pairs) compareSchemas(position, one, other)
   for (const one of alone)
-    found(position, 'type-widened', WIDENING, `need no longer be ${describe(one)}`, places(one, b))
+    found(position, 'type-widened', WIDENING, `no longer has to be ${describe(one)}`, places(one, b))
   for (const other of left)
-    found(position, 'type-narrowed', NARROWING, `must also be ${describe(other)}`, places(a, other))
+    found(position, 'type-narrowed', NARROWING, `must now also be ${describe(other)}`, places(a, other))
 }
 
 const conjuncts = (schema: Schema): readonly Schema[] =>
@@ -177,16 +185,16 @@ const conjuncts = (schema: Schema): readonly Schema[] =>
 const counterparts = (one: Schema, other: Schema): boolean =>
   one.kind === 'ref' && other.kind === 'ref' ? one.name === other.name : one.kind === other.kind
 
-/** Different kinds: one may still hold all that the other does. */
+/** Compares schemas of different kinds, one of which may still include all values of the other. */
 function compareKinds(position: ComparisonPosition, a: Schema, b: Schema): void {
-  const said = `is ${describe(b)}, not ${describe(a)}`
+  const said = `is now ${describe(b)}; it was ${describe(a)}`
   if (holds(b, a) && holds(a, b)) return
   if (holds(b, a)) found(position, 'type-widened', WIDENING, said, places(a, b))
   else if (holds(a, b)) found(position, 'type-narrowed', NARROWING, said, places(a, b))
   else found(position, 'type-changed', BOTH, said, places(a, b))
 }
 
-/** Whether every value of the narrow schema is surely one of the wide. */
+/** Returns whether every value of the narrow schema is certainly allowed by the wide one. */
 function holds(wide: Schema, narrow: Schema): boolean {
   if (wide.kind === 'any' || narrow.kind === 'never') return true
   if (narrow.kind === 'null') return wide.nullable
@@ -203,7 +211,7 @@ function admits(schema: Schema, value: Scalar): boolean {
   return schema.kind === 'boolean' && typeof value === 'boolean'
 }
 
-/** A schema in a few words, for messages: `a string (date)`, `one of a, b`, `a list`. */
+/** Describes a schema for messages: `a string (date)`, `one of a, b`, `a list`. */
 export function describe(schema: Schema): string {
   switch (schema.kind) {
     case 'ref':

@@ -1,11 +1,15 @@
-/** How values that are no single word are written: parameters, headers, and the properties of a form. */
+/** Compares how compound values are encoded: parameters, headers, and the properties of a form. */
 
 import { partsOf } from '../ir/members.ts'
 import type { Api, ApiContent, ApiParameter, Schema, Serialization } from '../ir/model.ts'
 import { isObject } from '../ir/source.ts'
 import { type ComparisonPosition, found, inside, places, propertyStep, REQUEST } from './position.ts'
 
-/** Adds what differs in how a parameter or header is written. @param breaks who reads it. */
+/**
+ * Compares how a parameter or header is encoded.
+ *
+ * @param breaks the directions that a difference breaks.
+ */
 export function compareSerialization(
   position: ComparisonPosition,
   a: ApiParameter,
@@ -14,26 +18,26 @@ export function compareSerialization(
 ): void {
   const [was, is] = [wordsOf(position.old, a), wordsOf(position.next, b)]
   if (was !== is)
-    found(position, 'serialization-changed', breaks, `is written as ${is}, not ${was}`, places(a, b))
+    found(position, 'serialization-changed', breaks, `is now encoded as ${is}; it was ${was}`, places(a, b))
   for (const name of ['allowReserved', 'allowEmptyValue'] as const) {
     if (a.in !== 'query' || a.serialization[name] === b.serialization[name]) continue
-    const said = b.serialization[name] ? `${name} holds now` : `${name} no longer holds`
+    const said = b.serialization[name] ? `${name} is now true` : `${name} is now false`
     found(position, 'serialization-changed', b.serialization[name] ? 0 : breaks, said, places(a, b))
   }
 }
 
-/** In a few words, those that make no difference left out: a single word needs no separators. */
+/** Describes the encoding. Omits details without effect: a scalar needs no separators. */
 function wordsOf(api: Api, { serialization, schema }: ApiParameter): string {
   const { style, explode, mediaType } = serialization
   if (mediaType !== undefined) return mediaType
-  if (!isCompound(api, schema)) return style === 'label' || style === 'matrix' ? style : 'a word'
+  if (!isCompound(api, schema)) return style === 'label' || style === 'matrix' ? style : 'a plain value'
   return `${style}${explode ? ', exploded' : ''}`
 }
 
 const isCompound = (api: Api, schema: Schema): boolean =>
   partsOf(api, schema).some(({ kind }) => kind === 'array' || kind === 'object' || kind === 'any')
 
-/** Adds what differs in how the properties of a form are written; elsewhere `encoding` means nothing. */
+/** Compares the encoding of form properties; `encoding` has no effect in other bodies. */
 export function compareEncodings(position: ComparisonPosition, a: ApiContent, b: ApiContent): void {
   if (!isForm(a) || !isForm(b)) return
   for (const name of new Set([...Object.keys(a.encoding), ...Object.keys(b.encoding)])) {
@@ -41,7 +45,7 @@ export function compareEncodings(position: ComparisonPosition, a: ApiContent, b:
     const here = inside(position, propertyStep(name))
     const other = (kind: keyof Encoding) => was[kind] !== is[kind]
     if (other('written') || other('headers'))
-      found(here, 'encoding-changed', position.mask, 'is written another way', places(a, b))
+      found(here, 'encoding-changed', position.mask, 'has a different encoding', places(a, b))
     const lost = was.types.filter((type) => !is.types.includes(type))
     const more = is.types.filter((type) => !was.types.includes(type))
     if (lost.length > 0)
@@ -57,7 +61,7 @@ export function compareEncodings(position: ComparisonPosition, a: ApiContent, b:
         here,
         'encoding-changed',
         position.mask & ~REQUEST,
-        `may be ${more.join(' or ')} now`,
+        `may now be ${more.join(' or ')}`,
         places(a, b),
       )
   }
@@ -69,11 +73,14 @@ const isForm = ({ mediaType }: ApiContent): boolean =>
 interface Encoding {
   readonly types: readonly string[]
   readonly written: string
-  /** What each part must bring besides. */
+  /** Headers that each part must have. */
   readonly headers: string
 }
 
-/** Defaults filled in (Encoding Object), so that saying them is no difference. */
+/**
+ * Returns the encoding of a form property with defaults filled in (Encoding Object), so that writing a default is
+ * not a difference.
+ */
 function encodingOf(api: Api, content: ApiContent, name: string): Encoding {
   const value = content.encoding[name]
   const given = isObject(value) ? value : {}

@@ -1,4 +1,4 @@
-/** `oneOf` and `anyOf`: members are matched by tag, by name, by shape, and last by kind. */
+/** Compares `oneOf` and `anyOf`. Members are matched by tag, then by name, by shape and by kind. */
 
 import type { Api, Schema, UnionSchema } from '../ir/model.ts'
 import { constantsOf } from '../ir/tags.ts'
@@ -18,13 +18,13 @@ import {
   WIDENING,
 } from './position.ts'
 
-/** Either may be no union: it counts as a union of one. */
+/** Compares unions. A schema that is not a union counts as a union with one member. */
 export function compareUnions(position: ComparisonPosition, a: Schema, b: Schema, compare: Compare): void {
   if (a.kind === 'union' && b.kind === 'union') {
     if (a.discriminator && b.discriminator) return compareTagged(position, a, b, compare)
     if (a.discriminator || b.discriminator) {
       const { property } = (b.discriminator ?? a.discriminator)!
-      const said = b.discriminator ? `is told apart by ${property} now` : 'has no discriminator now'
+      const said = b.discriminator ? `now has the discriminator ${property}` : 'no longer has a discriminator'
       const breaks = b.discriminator ? NARROWING : WIDENING
       const isStated = statesTags(position.old, a, property) && statesTags(position.next, b, property)
       found(position, 'discriminator-changed', isStated ? HARMLESS : breaks, said, places(a, b))
@@ -34,7 +34,7 @@ export function compareUnions(position: ComparisonPosition, a: Schema, b: Schema
   compareMembers(position, { a, b, old, next }, compare)
 }
 
-/** Whether each member says itself which values of the property are its own: they tell as much without a discriminator. */
+/** Returns whether each member declares its own tag values, so that the discriminator adds no information. */
 function statesTags(api: Api, { members }: UnionSchema, property: string): boolean {
   const tags = members.map((member) => constantsOf(api, member, property))
   const all = tags.flat()
@@ -69,7 +69,7 @@ function compareMembers(position: ComparisonPosition, { a, b, old, next }: Membe
   report(position, a, b, alike.alone, alike.left)
 }
 
-/** Lists that are written in parts are one list: which part a value stands in says nothing. */
+/** Merges the enumerations in a union, because it does not matter which of them lists a value. */
 function mergeEnums(position: ComparisonPosition, old: readonly Schema[], next: readonly Schema[]) {
   const listOf = (api: Api, all: readonly Schema[]) => {
     const lists = all.filter((each) => targetOf(api, each).kind === 'enum')
@@ -87,7 +87,7 @@ function mergeEnums(position: ComparisonPosition, old: readonly Schema[], next: 
   return [was.list, is.list] as const
 }
 
-/** A union within a union is its members. */
+/** Returns the members of a union, with nested unions flattened. */
 function membersOf(schema: Schema): readonly Schema[] {
   if (schema.kind !== 'union') return [schema]
   return schema.members.flatMap((member) =>
@@ -108,7 +108,10 @@ const isRenamed = (position: ComparisonPosition, old: string, next: string): boo
   shapeOf(position.old, position.old.schemas.get(old)!, 2) ===
     shapeOf(position.next, position.next.schemas.get(next)!, 2)
 
-/** Worth comparing member with member: of one kind, and not two components that both documents know apart. */
+/**
+ * Returns whether two members are worth comparing: they are of the same kind, and not two components that exist in
+ * both documents.
+ */
 function isSameKind(position: ComparisonPosition, one: Schema, other: Schema): boolean {
   if (
     one.kind === 'ref' &&
@@ -130,27 +133,27 @@ function report(
 ): void {
   for (const one of removed) {
     const breaks = added.length > 0 ? BOTH : NARROWING
-    found(position, 'union-member-removed', breaks, `is never ${nameOf(one)} now`, places(one, b))
+    found(position, 'union-member-removed', breaks, `is no longer ${nameOf(one)}`, places(one, b))
   }
   for (const other of added) {
-    found(position, 'union-member-added', WIDENING, `may be ${nameOf(other)} now`, places(a, other))
+    found(position, 'union-member-added', WIDENING, `may now be ${nameOf(other)}`, places(a, other))
   }
 }
 
-/** Exactly one against at least one: the same thing where no value can be two members. */
+/** Compares `oneOf` with `anyOf`. They are equivalent if no value can match two members. */
 function compareModes(position: ComparisonPosition, a: UnionSchema, b: UnionSchema): void {
   if (a.mode === b.mode) return
   const kinds = a.members.map((member) => targetOf(position.old, member).kind)
   if (new Set(kinds).size === kinds.length) return
   if (b.mode === 'oneOf')
-    found(position, 'type-narrowed', NARROWING, 'must be exactly one of its members', places(a, b))
-  else found(position, 'type-widened', WIDENING, 'may be several of its members at once', places(a, b))
+    found(position, 'type-narrowed', NARROWING, 'must now match exactly one member', places(a, b))
+  else found(position, 'type-widened', WIDENING, 'may now match several members', places(a, b))
 }
 
 function compareTagged(position: ComparisonPosition, a: UnionSchema, b: UnionSchema, compare: Compare): void {
   const [was, is] = [a.discriminator!, b.discriminator!]
   if (was.property !== is.property) {
-    const said = `is told apart by ${is.property}, not ${was.property}`
+    const said = `now has the discriminator ${is.property}; it was ${was.property}`
     found(position, 'discriminator-changed', BOTH, said, places(a, b), { value: was.property })
   }
   const [before, after] = [tagsIn(position.old, a), tagsIn(position.next, b)]
@@ -174,11 +177,11 @@ function compareTagged(position: ComparisonPosition, a: UnionSchema, b: UnionSch
   if (old.length + next.length > 0) compareMembers(position, { a, b, old, next }, compare)
 }
 
-/** Every tag and the member that it names: where no mapping does, its own constant does, or else its name. */
+/** Returns every tag with its member. Without a mapping, the tag is the member's constant, or else its name. */
 function tagsIn(api: Api, { members, discriminator }: UnionSchema): Map<string, Schema> {
   const tags = new Map<string, Schema>()
   const { mapping, property } = discriminator!
-  // A name that stands for itself is what is assumed without a mapping.
+  // A mapping from a name to itself is the default.
   const stated = [...mapping].filter(([tag, name]) => tag !== name)
   const mapped = new Set(stated.map(([, name]) => name))
   for (const [tag, name] of stated) {
@@ -201,7 +204,7 @@ function reportRetagged(
   b: Schema,
   { old, next, name }: { readonly old: string; readonly next: string; readonly name: string },
 ): void {
-  const said = `${name} is tagged ${next}, not ${old}`
+  const said = `${name} now has the tag ${next}; it was ${old}`
   found(position, 'union-member-retagged', BOTH, said, places(a, b), { value: old })
 }
 
@@ -212,6 +215,6 @@ function reportTag(
   breaks: number,
   at: ReturnType<typeof places>,
 ): void {
-  const said = code === 'union-member-added' ? `may be ${value} now` : `is never ${value} now`
+  const said = code === 'union-member-added' ? `may now be ${value}` : `is no longer ${value}`
   found(position, code, breaks, said, at, { value })
 }

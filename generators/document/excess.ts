@@ -1,4 +1,7 @@
-/** Documents that are beyond measure: whoever walks over them would not come to an end, or not stay within memory. */
+/**
+ * Detects documents that are too deep or too large, which would exhaust the stack or memory of the code that walks
+ * them.
+ */
 import { escapePointer, unescapePointer } from './escape-pointer.ts'
 
 export interface DocumentFault {
@@ -6,11 +9,11 @@ export interface DocumentFault {
   readonly message: string
 }
 
-/** Deeper and larger than any document that a person reads; aliases can make more of a few lines than fits into memory. */
+/** Limits beyond any hand-written document. With aliases, a few lines can expand to more than memory can hold. */
 const MAX_DEPTH = 250
 const MAX_NODES = 5_000_000
 
-/** Values inside a value, itself included, and the levels of objects and lists that they are nested in. */
+/** The number of values in a value, including itself, and its depth of nested objects and lists. */
 interface Measure {
   readonly size: number
   readonly depth: number
@@ -18,7 +21,7 @@ interface Measure {
 
 const SCALAR: Measure = { size: 1, depth: 0 }
 
-/** @returns where a document is beyond measure, if it is: in a circle, nested too deeply, or too large when written out. */
+/** Returns where a document is cyclic, nested too deeply, or too large when its aliases are expanded. */
 export function findExcess(document: object): DocumentFault | undefined {
   const measured = new Map<object, Measure>()
   const open = new Set<object>()
@@ -29,9 +32,9 @@ export function findExcess(document: object): DocumentFault | undefined {
   }
   const measure = (value: unknown, pointer: string): Measure => {
     if (typeof value !== 'object' || value === null || fault) return SCALAR
-    if (open.has(value)) return excess(pointer, 'an alias stands for what it is part of')
+    if (open.has(value)) return excess(pointer, 'an alias refers to a value that contains it')
     const known = measured.get(value)
-    // An alias leads to a value that was measured elsewhere: its own levels count from here as well.
+    // An alias leads to a value measured elsewhere, whose depth also counts from here.
     if (open.size + (known?.depth ?? 1) > MAX_DEPTH)
       return excess(pointer, `nested more than ${MAX_DEPTH} levels deep`)
     if (known) return known
@@ -46,13 +49,15 @@ export function findExcess(document: object): DocumentFault | undefined {
     open.delete(value)
     const whole = { size, depth }
     measured.set(value, whole)
-    return size > MAX_NODES ? excess(pointer, `holds more than ${MAX_NODES} values, written out`) : whole
+    return size > MAX_NODES
+      ? excess(pointer, `holds more than ${MAX_NODES} values when aliases are expanded`)
+      : whole
   }
   measure(document, '')
   return fault ?? findChain(document)
 }
 
-/** Components that lead on to each other further than the stack of whoever follows them. */
+/** Maximum length of a chain of component references. Code that follows longer chains would overflow the stack. */
 const MAX_CHAIN = 2000
 
 const SCHEMAS = '#/components/schemas/'
@@ -73,7 +78,10 @@ function findChain(document: object): DocumentFault | undefined {
         path.push(refsOf(name))
         const pointer = `/components/schemas/${escapePointer(name)}`
         if (path.length > MAX_CHAIN)
-          return { pointer, message: `a chain of more than ${MAX_CHAIN} components begins at ${first}` }
+          return {
+            pointer,
+            message: `a chain of more than ${MAX_CHAIN} component references begins at ${first}`,
+          }
       }
     }
   }
@@ -85,7 +93,7 @@ const memberOf = (value: unknown, name: string): unknown =>
     ? (value as Record<string, unknown>)[name]
     : undefined
 
-/** Names of the components that a value refers to. */
+/** Returns the names of the components that a value refers to. */
 function referencesIn(value: unknown, found = new Set<string>()): Set<string> {
   if (typeof value !== 'object' || value === null) return found
   for (const [name, each] of Object.entries(value)) {

@@ -1,25 +1,29 @@
-/** Redocly's rules over a document, as diagnostics of ours: one look shows every problem at once. */
+/** Runs Redocly's rules over a document and converts the problems to findings. */
 import type { Diagnostic, Report } from '../diagnostics/diagnostic.ts'
 import type { LoadedDocument } from './load.ts'
 
-/** What `build` says itself, with a hint. */
+/** Rules whose problems `buildApi` reports itself, with a hint. */
 const REPORTED_BY_BUILD = {
   'no-unresolved-refs': 'off',
   'path-parameters-defined': 'off',
   'operation-operationId-unique': 'off',
 } as const
 
-/** One problem that a rule found. */
+/** A problem that a Redocly rule found. */
 export interface Problem {
   readonly rule: string
   readonly severity: 'error' | 'warning'
   readonly message: string
-  /** JSON pointer of the node that it is about. */
+  /** JSON pointer of the affected node. */
   readonly pointer: string
   readonly suggestions: readonly string[]
 }
 
-/** @param json what the text says. @returns every problem that Redocly's recommended rules find in a document. */
+/**
+ * Returns every problem that Redocly's recommended rules find in a document.
+ *
+ * @param json the parsed text.
+ */
 export async function findProblems(file: string, text: string, json: unknown): Promise<Problem[]> {
   const { BaseResolver, createConfig, lintDocument, Source } = await import('@redocly/openapi-core')
   const config = await createConfig({ extends: ['recommended'], rules: REPORTED_BY_BUILD, telemetry: 'off' })
@@ -29,8 +33,8 @@ export async function findProblems(file: string, text: string, json: unknown): P
   try {
     problems = await lintDocument({ document, config, externalRefResolver })
   } catch (cause) {
-    // Some documents are more than it can bear; what matters here `build` finds itself.
-    const message = `Redocly's rules were not applied: ${(cause as Error).message}`
+    // Redocly throws on some documents. `buildApi` finds the problems that matter.
+    const message = `Redocly's rules failed and were skipped: ${(cause as Error).message}`
     return [{ rule: 'lint-failed', severity: 'warning', message, pointer: '', suggestions: [] }]
   }
   return problems.map((problem) => {
@@ -45,12 +49,13 @@ export async function findProblems(file: string, text: string, json: unknown): P
   })
 }
 
-/** Of one rule in one document: more of the same tells nobody anything. */
+/** Maximum number of problems to show for each rule in one document. */
 const MAX_SHOWN = 20
 
 /**
  * Adds problems to the report, each at its line.
- * @param strict whether an error of Redocly's is one; documents of others are taken as they are.
+ *
+ * @param strict whether Redocly's errors are errors; otherwise they are warnings.
  */
 export function reportProblems(
   problems: readonly Problem[],
@@ -66,7 +71,7 @@ export function reportProblems(
   }
   for (const [rule, number] of shown) {
     if (number <= MAX_SHOWN) continue
-    const message = `${number - MAX_SHOWN} more of these in ${document.file}`
+    const message = `${number - MAX_SHOWN} more such problems in ${document.file}`
     report.add({ code: rule, severity: 'warning', message })
   }
 }

@@ -1,4 +1,7 @@
-/** Reading documents from disk: text → plain JSON with a position for every pointer. The only door for input. */
+/**
+ * Reads documents from disk: parses text to plain JSON with a source location for every pointer. All document input
+ * comes through here.
+ */
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { Report } from '../diagnostics/diagnostic.ts'
@@ -12,22 +15,27 @@ import { scanJson } from './scan-json.ts'
 import { checkShape } from './shape.ts'
 
 export interface LoadedDocument {
-  /** As given, for messages: relative to the working directory. */
+  /** As in the configuration, for messages: relative to the working directory. */
   readonly file: string
   readonly text: string
-  /** SHA-256 of the text, hex. */
+  /** SHA-256 of the text in hexadecimal. */
   readonly hash: string
-  /** What the text says, with the defaults of operations written out. */
+  /** The parsed document, with operation defaults expanded. */
   readonly json: Readonly<Record<string, unknown>>
-  /** References that lead nowhere, by the pointer of the node that holds each; the report has them. */
+  /** Unresolvable references by the pointer of the node that holds each. They are already in the report. */
   readonly dangling: ReadonlyMap<string, ReferenceFault>
-  /** Where the node of a JSON pointer stands, be it in a default; the nearest ancestor that is known otherwise. */
+  /**
+   * Returns the source location of a JSON pointer, or of its nearest known ancestor. For a value from a default,
+   * returns the location of the default.
+   */
   place(pointer: string): SourceLocation
 }
 
 /**
- * @param strict whether what is merely untidy is an error; otherwise it is left out with a warning.
- * @returns the document, or undefined after diagnostics when it cannot be read, or is no OpenAPI document.
+ * Reads a document.
+ *
+ * @param strict whether untidy members are errors; otherwise they are removed with a warning.
+ * @returns undefined, after reporting errors, if the file cannot be read or is not an OpenAPI document.
  */
 export function loadDocument(file: string, report: Report, strict = true): LoadedDocument | undefined {
   let text: string
@@ -46,7 +54,7 @@ export function loadDocument(file: string, report: Report, strict = true): Loade
   return parseText(file, text, report, strict)
 }
 
-/** @returns the document of a YAML or JSON text, or undefined after located diagnostics. */
+/** Parses a YAML or JSON text. Returns undefined after reporting errors. */
 export function parseText(
   file: string,
   text: string,
@@ -94,7 +102,7 @@ export function parseText(
   return isRight ? withReferences(document, report, strict) : undefined
 }
 
-/** @param written the document as it is written, which the pointers of faults are of. */
+/** @param written the document before defaults are expanded, to which the pointers of faults refer. */
 function reportDefaults({ faults }: Expansion, written: LoadedDocument, report: Report): boolean {
   for (const { pointer, other, ...fault } of faults)
     report.add({
@@ -118,13 +126,13 @@ function isOpenApi({ json, place }: LoadedDocument, report: Report): boolean {
       'convert the document to OpenAPI 3.1',
     )
   if (typeof openapi === 'number')
-    return complain('/openapi', `\`openapi: ${openapi}\` is a number`, 'quote it: `openapi: "3.1.0"`')
+    return complain(
+      '/openapi',
+      `\`openapi: ${openapi}\` is a number, not a string`,
+      'quote it: `openapi: "3.1.0"`',
+    )
   if (typeof openapi === 'string' && /^3\.[01](\.|$)/.test(openapi)) return true
-  return complain(
-    '/openapi',
-    `\`openapi: ${scalar(openapi)}\` is not supported`,
-    'OpenAPI 3.0 and 3.1 documents are',
-  )
+  return complain('/openapi', `\`openapi: ${scalar(openapi)}\` is not supported`, 'use OpenAPI 3.0 or 3.1')
 }
 
 const scalar = (value: unknown): string =>
@@ -134,12 +142,15 @@ function isWithinMeasure({ json, place }: LoadedDocument, report: Report): boole
   const excess = findExcess(json)
   if (!excess) return true
   const { pointer, message } = excess
-  const hint = 'write it with references to components'
+  const hint = 'use references to components instead'
   report.add({ code: 'document-excess', severity: 'error', place: place(pointer), message, hint })
   return false
 }
 
-/** @returns a well-shaped document that knows which of its references lead nowhere. Reports those of any other as well. */
+/**
+ * Checks the shape of a document and finds its unresolvable references. Reports both; returns undefined if the
+ * shape is wrong.
+ */
 function withReferences(
   document: LoadedDocument,
   report: Report,
@@ -149,7 +160,7 @@ function withReferences(
   const { faults, references } = checkShape(json)
   for (const { pointer, message, untidy } of faults) {
     const severity = untidy && !strict ? 'warning' : 'error'
-    const hint = severity === 'error' ? 'correct it; nothing can be made of it' : 'it is left out'
+    const hint = severity === 'error' ? 'correct it' : 'correct it; the member is ignored'
     report.add({ code: 'document-shape', severity, place: place(pointer), message, hint })
   }
   const dangling = findDangling(json, references)
@@ -165,7 +176,7 @@ interface Position {
 
 type Locate = (pointer: string) => Position
 
-/** A place that looks for its line when somebody asks: most never are, and there is one for every node. */
+/** A source location that computes its line on first access. Every node has one, but few are ever printed. */
 class LazyPlace implements SourceLocation {
   readonly file: string
   readonly pointer: string
@@ -185,7 +196,7 @@ class LazyPlace implements SourceLocation {
     return this.#found().column
   }
 
-  /** As JSON it has its line as well. */
+  /** Includes the line and column in JSON. */
   toJSON(): SourceLocation {
     return { file: this.file, ...this.#found(), pointer: this.pointer }
   }
@@ -196,14 +207,17 @@ class LazyPlace implements SourceLocation {
   }
 }
 
-/** @returns where the node of a pointer starts; the nearest ancestor that is known otherwise. */
+/** Returns the offset of a pointer's node, or of its nearest known ancestor. */
 function offsetOf(pointer: string, offsets: ReadonlyMap<string, number>): number {
   let at = pointer
   while (at !== '' && !offsets.has(at)) at = at.slice(0, at.lastIndexOf('/'))
   return offsets.get(at) ?? 0
 }
 
-/** Whoever asks for many places asks document by document, or about two: the offsets of more would fill the memory. */
+/**
+ * Offsets of recently used documents. The limit bounds memory; findings are located document by document or in
+ * pairs, so few documents are used at a time.
+ */
 const MAX_RECENT = 4
 const recent = new Map<string, ReadonlyMap<string, number>>()
 
@@ -215,7 +229,7 @@ function recentOffsets(text: string): ReadonlyMap<string, number> {
   return offsets
 }
 
-/** @returns line and column (1-based) of an offset. */
+/** Returns a function that converts an offset to a 1-based line and column. */
 function lineFinder(text: string): (offset: number) => Position {
   let starts: number[] | undefined
   return (offset) => {

@@ -1,4 +1,4 @@
-/** The rules in `x-operation-defaults`: what they give, and which operations they hold for. */
+/** Reads the rules in `x-operation-defaults`, and decides which operations they apply to. */
 import { isDeepStrictEqual } from 'node:util'
 import { escapePointer, unescapePointer } from './escape-pointer.ts'
 
@@ -12,7 +12,7 @@ export interface DefaultsFault {
   readonly pointer: string
   readonly message: string
   readonly hint: string
-  /** Pointer of the default that it is about. */
+  /** Pointer of the default that the fault is about. */
   readonly other?: string
 }
 
@@ -25,7 +25,7 @@ export type RuleGroup = (typeof GROUPS)[number]
 /** One entry of a rule: a parameter, a response or a header. */
 export interface RuleDefault {
   readonly name: string
-  /** What makes two entries of a group the same one. */
+  /** Entries of a group with the same key are the same entry. */
   readonly key: string
   readonly value: unknown
   readonly pointer: string
@@ -43,18 +43,18 @@ export interface DefaultedOperation {
   readonly method: string
   readonly pointer: string
   readonly node: JsonObject
-  /** Parameters of the path: they are those of each of its operations. */
+  /** Parameters of the path item, which apply to each of its operations. */
   readonly shared: readonly unknown[]
 }
 
-/** @returns the rules of a document; one that is wrong is left out, and added to the faults. */
+/** Reads the rules of a document. A rule with a fault is skipped; its faults are added to the list. */
 export function readRules(document: JsonObject, faults: DefaultsFault[]): readonly DefaultRule[] {
   const list = document[DEFAULTS]
   if (Array.isArray(list))
     return list.flatMap(
       (each, index) => new RuleReader(document, faults, pointerOf('', DEFAULTS, index)).read(each) ?? [],
     )
-  faults.push(invalid(pointerOf('', DEFAULTS), `\`${DEFAULTS}\` is not a list of rules`))
+  faults.push(invalid(pointerOf('', DEFAULTS), `\`${DEFAULTS}\` is not a list`))
   return []
 }
 
@@ -69,11 +69,11 @@ class RuleReader {
     this.#pointer = pointer
   }
 
-  /** @returns undefined after a complaint. */
+  /** Returns undefined after adding a fault. */
   read(rule: unknown): DefaultRule | undefined {
     const before = this.#faults.length
     if (!isMapping(rule)) {
-      this.#complain('a rule is a mapping')
+      this.#complain('the rule is not a mapping')
       return undefined
     }
     this.#faults.push(...unknownMembers(rule, this.#pointer, ['when', ...GROUPS]))
@@ -86,7 +86,7 @@ class RuleReader {
     }
     if (this.#faults.length > before) return undefined
     if (GROUPS.some((group) => gives[group].length > 0)) return { pointer: this.#pointer, when, gives }
-    this.#complain('this rule gives nothing')
+    this.#complain('the rule has no parameters, responses or response headers')
     return undefined
   }
 
@@ -104,7 +104,7 @@ class RuleReader {
     }
     const isMethod = (value: unknown) => METHODS.includes(value as string)
     check('in', (value) => SECTIONS.some((each) => each === value), SECTIONS.join(' or '))
-    check('method', (value) => [value].flat().every(isMethod), `of ${METHODS.join(', ')}`)
+    check('method', (value) => [value].flat().every(isMethod), `one or several of ${METHODS.join(', ')}`)
     check('pathParameters', (value) => typeof value === 'boolean', 'true or false')
     return when
   }
@@ -138,7 +138,7 @@ class RuleReader {
   }
 }
 
-/** Whether all conditions of a rule are met; one without `in` is about `paths`. */
+/** Returns whether an operation meets all conditions of a rule. Without `in`, a rule applies to `paths`. */
 export function holdsFor(
   { when }: DefaultRule,
   { section, path, method, node }: DefaultedOperation,
@@ -152,18 +152,21 @@ export function holdsFor(
   })
 }
 
-/** A name as names are compared: of headers, and of parameters that are to be left out, in any case (RFC 9110 §5.1). */
+/**
+ * Returns the comparison key of a name. Header names, and names of parameters to leave out, are case-insensitive
+ * (RFC 9110 §5.1).
+ */
 export const nameKey = (group: RuleGroup, name: string): string =>
   group === 'responses' ? name : name.toLowerCase()
 
-/** What makes two parameters the same one: where it stands and its name. */
+/** Returns the identity of a parameter: its location and name. */
 export function parameterKey(document: JsonObject, value: unknown): string {
   const { name, in: where, $ref } = parameterOf(document, value)
   if ($ref !== undefined) return String($ref)
   return `${where} ${where === 'header' ? String(name).toLowerCase() : name}`
 }
 
-/** A parameter, or the component that it refers to. */
+/** Returns a parameter, or the component that it refers to. */
 function parameterOf(document: JsonObject, value: unknown): JsonObject {
   if (!isMapping(value)) return {}
   const { $ref } = value
@@ -183,9 +186,7 @@ export function unknownMembers(
 ): DefaultsFault[] {
   return Object.keys(value)
     .filter((name) => !known.includes(name))
-    .map((name) =>
-      invalid(pointerOf(pointer, name), `\`${name}\` is not known here`, `known are ${known.join(', ')}`),
-    )
+    .map((name) => invalid(pointerOf(pointer, name), `\`${name}\` is unknown`, `use ${known.join(', ')}`))
 }
 
 export function invalid(pointer: string, message: string, hint = 'correct it'): DefaultsFault {

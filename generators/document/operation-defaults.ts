@@ -1,6 +1,7 @@
 /**
- * Defaults of operations: parameters, responses and headers that a document says once, in `x-operation-defaults` at its
- * root, and that each operation they hold for is read with. What reads the document afterwards sees plain OpenAPI.
+ * Operation defaults: parameters, responses and headers that a document declares once, in `x-operation-defaults` at
+ * its root. They are expanded into the operations when the document is read, so that later phases see plain
+ * OpenAPI.
  */
 import { isDeepStrictEqual } from 'node:util'
 import {
@@ -24,23 +25,23 @@ import {
   unknownMembers,
 } from './operation-default-rules.ts'
 
-/** Member of an operation that names defaults which do not hold for it. */
+/** Member of an operation that names the defaults to leave out. */
 const WITHOUT = 'x-without-defaults'
 
 export interface Expansion {
   readonly json: JsonObject
-  /** By pointer of what a default put in: the pointer where it is written. */
+  /** For each pointer of a value that came from a default: the pointer of that default. */
   readonly origins: ReadonlyMap<string, string>
   readonly faults: readonly DefaultsFault[]
 }
 
 /**
- * Writes the defaults of a document out in its operations; the document itself stays as it is.
+ * Returns a copy of the document with the defaults expanded into its operations.
  *
- * What an operation says itself stands first among its parameters and last among its headers, and wins over a default; of
- * two rules that give the same, the later one counts.
+ * The operation's own members override defaults, and a later rule overrides an earlier one. Own parameters come
+ * before the defaults, own headers after them.
  *
- * @returns undefined where the document declares none.
+ * @returns undefined if the document declares no defaults.
  */
 export function expandDefaults(document: JsonObject): Expansion | undefined {
   if (!Object.hasOwn(document, DEFAULTS)) return undefined
@@ -56,7 +57,7 @@ export function expandDefaults(document: JsonObject): Expansion | undefined {
   }
 }
 
-/** @returns the pointer where a node is written: in a default, if one put it in. */
+/** Returns the pointer of a node as written: inside the default, if the node came from one. */
 export function originOf(pointer: string, origins: ReadonlyMap<string, string>): string {
   for (let at = pointer; at !== ''; at = at.slice(0, at.lastIndexOf('/'))) {
     const origin = origins.get(at)
@@ -77,7 +78,7 @@ class Writer {
     this.#rules = readRules(document, this.#faults)
   }
 
-  /** @returns `paths` or `webhooks` with all operations written out. */
+  /** Returns `paths` or `webhooks` with all operations expanded. */
   section(section: DefaultedOperation['section'], items: unknown): unknown {
     return mapMembers(items, (item, path) =>
       mapMembers(item, (node, method) => {
@@ -89,7 +90,7 @@ class Writer {
     )
   }
 
-  /** @returns all faults, once every operation is written out. */
+  /** Returns all faults; call it after every operation is expanded. */
   finish(): readonly DefaultsFault[] {
     const unused = this.#rules
       .filter((rule) => !this.#used.has(rule))
@@ -97,7 +98,7 @@ class Writer {
         code: 'operation-defaults-unused' as const,
         severity: 'error' as const,
         pointer,
-        message: 'this rule holds for no operation',
+        message: 'this rule applies to no operation',
         hint: 'correct its `when`, or delete the rule',
       }))
     return [...this.#faults, ...unused]
@@ -158,7 +159,7 @@ class Writer {
     return withMember(response, 'headers', Object.fromEntries([...added, ...Object.entries(own)]))
   }
 
-  /** @returns the members that a mapping lacks of what is given. */
+  /** Returns the members to add: those of the defaults that the operation does not have. */
   #lacking(group: RuleGroup, own: JsonObject, pointer: string, given: readonly RuleDefault[]) {
     const names = new Map(Object.keys(own).map((name) => [nameKey(group, name), name]))
     return given.flatMap((each) => {
@@ -178,13 +179,13 @@ class Writer {
       code: 'operation-default-repeated',
       severity: 'warning',
       pointer,
-      message: `${name} is what the defaults give already`,
+      message: `${name} repeats the default`,
       hint: 'delete it here',
       other,
     })
   }
 
-  /** @returns group and name of each default that does not hold for an operation. */
+  /** Returns group and name of each default that the operation leaves out. */
   #readWithout({ node, pointer }: DefaultedOperation, rules: readonly DefaultRule[]): ReadonlySet<string> {
     const left = new Set<string>()
     const { [WITHOUT]: value = {} } = node
@@ -208,7 +209,7 @@ class Writer {
         left.add(`${group} ${key}`)
         if (!given.has(key))
           this.#faults.push(
-            invalid(pointerOf(at, group, index), `no default gives ${name} here`, 'delete it'),
+            invalid(pointerOf(at, group, index), `no default adds ${name} to this operation`, 'delete it'),
           )
       }
     }
@@ -216,14 +217,14 @@ class Writer {
   }
 }
 
-/** Members that usually stand behind one that a default puts in. */
+/** Members that conventionally follow one that a default adds. */
 const BEHIND = {
   parameters: ['requestBody', 'responses', 'callbacks'],
   responses: ['callbacks'],
   headers: ['content', 'links'],
 } as const
 
-/** @returns a node with another member: in its own place, or where it usually stands. */
+/** Returns a node with a member replaced in place, or inserted at its conventional position. */
 function withMember(node: JsonObject, name: keyof typeof BEHIND, value: unknown): JsonObject {
   if (value === node[name]) return node
   if (Object.hasOwn(node, name)) return { ...node, [name]: value }

@@ -1,4 +1,7 @@
-/** Where the nodes of a document stand: js-yaml's events tell it, ten times as fast as a syntax tree. */
+/**
+ * Finds the offsets of a document's nodes from js-yaml's events, which is ten times as fast as building a syntax
+ * tree.
+ */
 import {
   CORE_SCHEMA,
   EVENT_ID,
@@ -11,18 +14,20 @@ import {
 } from 'js-yaml'
 import { escapePointer } from './escape-pointer.ts'
 
-/** A collection that is being read, and its member that comes next. */
+/** A collection that is being read, with the position of its next member. */
 interface Open {
   readonly pointer: string
   readonly list: boolean
   index: number
-  /** Pointer of the member whose key was read. */
+  /** Pointer of the member whose key was read last. */
   member?: string | undefined
 }
 
 /**
- * @param text that `readValue` can read.
- * @returns by pointer the offset of each node's key, or of the item itself; undefined where a key is no scalar.
+ * Returns, by pointer, the offset of each node's key, or of the list item itself.
+ *
+ * @param text a text that `readValue` can read.
+ * @returns undefined if a key is not a scalar.
  */
 export function findOffsets(text: string): Map<string, number> | undefined {
   const offsets = new Map<string, number>()
@@ -47,7 +52,7 @@ export function findOffsets(text: string): Map<string, number> | undefined {
       pointer = at.member!
       at.member = undefined
     }
-    // An item that is not written stands nowhere: its list is near enough.
+    // An empty item has no offset; callers use that of its list.
     if (start >= 0 && !offsets.has(pointer)) offsets.set(pointer, start)
     if (event.type === EVENT_ID.SEQUENCE) open.push({ pointer, list: true, index: 0 })
     if (event.type === EVENT_ID.MAPPING) open.push({ pointer, list: false, index: 0 })
@@ -67,7 +72,7 @@ function startOf(event: NodeEvent, text: string): number {
   return style === SCALAR_STYLE.PLAIN ? valueStart : valueStart - 1
 }
 
-/** A key that reads as a number or a truth value is known by how that is written. */
+/** Returns the name of a key. Keys that look like numbers, booleans or null are normalized as YAML does. */
 function nameOf(event: ScalarEvent, text: string): string {
   const written = getScalarValue(text, event)
   if (event.style !== SCALAR_STYLE.PLAIN || !/^[-+.\d~]|^(?:null|true|false)$/i.test(written)) return written

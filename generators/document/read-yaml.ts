@@ -1,6 +1,6 @@
 /**
- * Reading YAML and JSON. js-yaml gives the values; the `yaml` package, which takes ten times as long, says what is wrong with a
- * text, and where values stand in one of which nobody else can say it.
+ * Reads YAML and JSON. js-yaml parses the values. The `yaml` package takes ten times as long, so it is used only
+ * for the errors of an invalid text, and for offsets that js-yaml cannot give.
  */
 import { CORE_SCHEMA, load, YAMLException } from 'js-yaml'
 import { isAlias, isMap, isScalar, isSeq, type Node, parseDocument } from 'yaml'
@@ -8,24 +8,24 @@ import { escapePointer } from './escape-pointer.ts'
 
 export interface LocatedYaml {
   readonly value: unknown
-  /** Where the key (or the item itself) of each pointer stands. */
+  /** Offset of the key, or of the list item itself, by pointer. */
   readonly offsets: ReadonlyMap<string, number>
   readonly errors: readonly { readonly offset: number; readonly message: string }[]
 }
 
-/** @returns the value of a text, or undefined when something is wrong with it. */
+/** Returns the value of a text, or undefined if the text is invalid. */
 export function readValue(text: string): { readonly value: unknown } | undefined {
   try {
-    // YAML 1.2's core schema: a date stays the text that it is.
+    // With YAML 1.2's core schema, dates stay strings.
     return { value: load(text, { schema: CORE_SCHEMA }) }
   } catch (error) {
-    // A text that is nested deeper than the stack is wrong as well; the other reader says so.
+    // A RangeError means that the text is nested too deeply; `readLocated` reports that.
     if (error instanceof YAMLException || error instanceof RangeError) return undefined
     throw error
   }
 }
 
-/** @returns the value with the offset of every node, and what is wrong with the text. */
+/** Returns the value with the offset of every node, and the errors in the text. */
 export function readLocated(text: string): LocatedYaml {
   const offsets = new Map<string, number>()
   try {
@@ -56,23 +56,23 @@ function explained(message: string): string {
 
 interface YamlReading {
   readonly offsets: Map<string, number>
-  /** What the aliases met from here on stand for. */
+  /** Values of the anchors seen so far. */
   readonly anchors: Map<string, unknown>
-  /** What the syntax allows and the values do not. */
+  /** Errors that the syntax allows but that prevent a value. */
   readonly errors: { readonly offset: number; readonly message: string }[]
 }
 
-/** Converts the syntax tree, noting under each pointer the offset of its key (or of the item itself). */
+/** Converts the syntax tree, and records under each pointer the offset of its key (or of the list item itself). */
 function toJson(node: Node | null, pointer: string, reading: YamlReading): unknown {
   if (node === null) return null
   const { offsets, anchors, errors } = reading
   if (!offsets.has(pointer)) offsets.set(pointer, node.range?.[0] ?? 0)
-  // One value, however many places it stands in: written out, a few lines of aliases fill any memory.
+  // An alias shares the value: expanding aliases could fill memory from a few lines.
   if (isAlias(node)) {
     if (anchors.has(node.source)) return anchors.get(node.source)
     errors.push({
       offset: node.range?.[0] ?? 0,
-      message: `no anchor "${node.source}" stands before its alias`,
+      message: `alias "${node.source}" has no anchor before it`,
     })
     return null
   }

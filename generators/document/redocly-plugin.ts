@@ -1,4 +1,4 @@
-/** For `redocly lint` of documents with defaults of operations: its rules see each operation as it is read. */
+/** Plugin for `redocly lint`: expands operation defaults, so that Redocly's rules see complete operations. */
 import { DEFAULTS } from './operation-default-rules.ts'
 import { expandDefaults } from './operation-defaults.ts'
 

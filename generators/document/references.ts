@@ -1,7 +1,7 @@
-/** References that lead nowhere: each is a finding at its own line, whether or not anything follows it. */
+/** Finds unresolvable references. Each is reported at its own line, whether or not it is used. */
 import { indexReferences, lookUp } from '../runtime/explain/references.ts'
 
-/** A reference as it is written: the node that holds it, and where that stands. */
+/** A reference, with the node that holds it and the pointer of that node. */
 export interface WrittenReference {
   readonly pointer: string
   readonly node: object
@@ -14,7 +14,11 @@ export interface ReferenceFault {
   readonly hint: string
 }
 
-/** @param inside whether the reference leads to somewhere in its own document. */
+/**
+ * Returns the fault of an unresolvable reference.
+ *
+ * @param inside whether its target is in the same document.
+ */
 export function referenceFault(ref: string, inside: boolean): ReferenceFault {
   return inside || ref.startsWith('#')
     ? {
@@ -25,11 +29,11 @@ export function referenceFault(ref: string, inside: boolean): ReferenceFault {
     : {
         code: 'ref-external',
         message: `${ref} points outside this document`,
-        hint: 'documents are self-contained: bring it in with `redocly bundle`',
+        hint: 'bundle the document first, for example with `redocly bundle`',
       }
 }
 
-/** @returns the references of a document that lead nowhere, or out of it, by the pointer of the node that holds each. */
+/** Returns the unresolvable and external references of a document, by the pointer of the node that holds each. */
 export function findDangling(
   json: Readonly<Record<string, unknown>>,
   written: readonly WrittenReference[],

@@ -1,15 +1,16 @@
-/** Where the nodes of a JSON text stand: one walk over its characters that makes nothing but the answer. */
+/** Finds the offsets of a JSON text's nodes in one pass over its characters, without building values. */
 import { escapePointer } from './escape-pointer.ts'
 
 const NO_JSON = new Error('no JSON')
 
-/** Between two tokens. */
+/** White space between two tokens. */
 const SPACE = /[ \t\r\n]*/y
 const STRING = /"(?:[^"\\]|\\.)*"/y
 const OTHER = /[-+.\w]+/y
 
 /**
- * @returns by pointer the offset of each member's name, or of the item itself; undefined for a text that is no JSON.
+ * Returns, by pointer, the offset of each member's name, or of the list item itself; undefined if the text is not
+ * JSON.
  */
 export function scanJson(text: string): Map<string, number> | undefined {
   const offsets = new Map<string, number>()

@@ -1,12 +1,12 @@
 /**
- * What stands where in an OpenAPI document: mappings where mappings belong, lists where lists, texts where texts.
- * Everything after this may rely on it, so that a document of any shape is complained about where it is wrong.
+ * Checks the shape of an OpenAPI document: objects, lists and strings are where OpenAPI expects them. Later phases
+ * rely on this, so that a malformed document leads to a finding at the fault.
  */
 import { escapePointer } from './escape-pointer.ts'
 import type { DocumentFault } from './excess.ts'
 import type { WrittenReference } from './references.ts'
 
-/** What a member must be: a leaf, or a kind of node, alone, in a list (`[]`) or in a mapping (`{}`). */
+/** What a member must be: a leaf, or a kind of node. `[]` means a list of it, `{}` an object of it. */
 type ShapeRule = string
 
 const REFERABLE = { $ref: 'text', summary: 'text', description: 'text' }
@@ -122,24 +122,28 @@ const KINDS: Readonly<Record<string, Readonly<Record<string, ShapeRule>>>> = {
   Requirement: {},
 }
 
-/** Members whose kind is that of all that a node holds. */
+/** Nodes whose members are all of one kind. */
 const EVERY: Readonly<Record<string, ShapeRule>> = { Callback: 'PathItem', Requirement: 'texts' }
 
-/** Without these nothing can be made of a node; without another leaf it only says less. */
+/** Members without which a node is unusable. Other invalid leaves can be removed. */
 const NEEDED = /^(?:\$ref|name|in|operationId|type|propertyName)$/
 
 export interface ShapeFault extends DocumentFault {
-  /** Whether the rest of the document means the same without it. */
+  /** Whether the rest of the document keeps its meaning without the member. */
   readonly untidy: boolean
 }
 
 export interface DocumentShape {
-  /** Everything that is not what belongs in its place. */
+  /** All values that do not fit their location. */
   readonly faults: readonly ShapeFault[]
   readonly references: readonly WrittenReference[]
 }
 
-/** @param document plain JSON that is no cycle. What is merely untidy is taken out of it. */
+/**
+ * Checks a document and removes untidy members from it.
+ *
+ * @param document plain JSON without cycles.
+ */
 export function checkShape(document: object): DocumentShape {
   const faults: ShapeFault[] = []
   const references: WrittenReference[] = []
@@ -153,7 +157,7 @@ export function checkShape(document: object): DocumentShape {
       if (name.startsWith('x-') && rule !== 'Schema') continue
       if (Object.hasOwn(besides, name)) continue
       const at = `${pointer}/${escapePointer(name)}`
-      if (!check(each, at, rule)) wrong(at, each, WORDS[rule] ?? 'what belongs here')
+      if (!check(each, at, rule)) wrong(at, each, WORDS[rule] ?? 'what is expected here')
     }
   }
   const check = (value: unknown, pointer: string, rule: ShapeRule): boolean => {
@@ -170,7 +174,7 @@ export function checkShape(document: object): DocumentShape {
       wrong(pointer, value, rule === 'Schema' ? 'a schema' : 'a mapping')
       return true
     }
-    // Aliases make one node stand in many places.
+    // With aliases, one node can be at many locations.
     const before = known.get(value) ?? new Set()
     if (before.has(rule)) return true
     known.set(value, before.add(rule))
@@ -182,7 +186,7 @@ export function checkShape(document: object): DocumentShape {
       const at = `${pointer}/${escapePointer(name)}`
       if (check(value[name], at, inner)) continue
       const untidy = !NEEDED.test(name)
-      wrong(at, value[name], WORDS[inner] ?? 'what belongs here', untidy)
+      wrong(at, value[name], WORDS[inner] ?? 'what is expected here', untidy)
       if (untidy) delete value[name]
     }
     return true
@@ -192,14 +196,14 @@ export function checkShape(document: object): DocumentShape {
 }
 
 const WORDS: Readonly<Record<string, string>> = {
-  text: 'a text',
+  text: 'a string',
   flag: 'true or false',
   number: 'a number',
   bound: 'a number',
   factor: 'a number above 0',
   type: 'a type or a list of types',
   list: 'a list',
-  texts: 'a list of texts',
+  texts: 'a list of strings',
 }
 
 const isMapping = (value: unknown): value is Record<string, unknown> =>
@@ -209,5 +213,5 @@ function nameOf(value: unknown): string {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'a list'
   if (typeof value === 'object') return 'a mapping'
-  return typeof value === 'string' ? 'a text' : (JSON.stringify(value) ?? String(value))
+  return typeof value === 'string' ? 'a string' : (JSON.stringify(value) ?? String(value))
 }

@@ -1,9 +1,11 @@
-/** Versions of a document differ in a few lines: what they have in common is kept in memory once. */
+/** Shares equal values between versions of a document in memory, because versions differ in only a few lines. */
 
 /**
- * @param known another version's document.
- * @param value a document that nobody else has yet; members of it are replaced by equal ones of the other.
- * @returns the known one where both are equal, member for member and in the same order.
+ * Replaces members of a document by equal members of a different version.
+ *
+ * @param known the document of the other version.
+ * @param value a document that no other code holds yet; it is modified.
+ * @returns `known` if both are equal, including the order of members.
  */
 export function shareEqual<Value>(known: unknown, value: Value): Value {
   return share(known, value) as Value
@@ -22,7 +24,7 @@ function share(known: unknown, value: unknown): unknown {
     const theirs = Object.hasOwn(known, name) ? known[name] : undefined
     const shared = share(theirs, mine)
     if (!Object.is(shared, theirs)) same = false
-    // An assignment to `__proto__` would be no member.
+    // Assigning to `__proto__` would set the prototype instead of a member.
     else if (name !== '__proto__') value[name] = shared
   }
   return same ? known : value

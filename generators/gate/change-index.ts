@@ -1,6 +1,6 @@
 /**
- * The index of changes, kept with the output: so that a change that is lost is missed by name, also one of behaviour,
- * which no document shows.
+ * The index of changes, stored with the output. With it, the gate detects a deleted change by name, even if the
+ * change only affects behavior, which no document shows.
  */
 
 import { holdsIn, sameName } from '../change/align.ts'
@@ -14,12 +14,12 @@ export const CHANGE_INDEX = 'changes.json'
 interface IndexedChange {
   readonly version: string
   readonly id: string
-  /** JSON pointers into the document before and the document of the version. */
+  /** JSON pointers into the documents of the previous and this version. */
   readonly old?: string
   readonly new?: string
 }
 
-/** @returns the index: every change, and the first place that it is about. */
+/** Emits the index: every change with the first location that it affects. */
 export function emitChangeIndex(steps: readonly VersionPair[]): OutputFile {
   const entries = steps.flatMap((step) => step.changes.map((change) => entryOf(step, change)))
   return { path: CHANGE_INDEX, text: `${JSON.stringify(entries, null, 2)}\n` }
@@ -41,7 +41,7 @@ interface Places {
   readonly new?: SourceLocation
 }
 
-/** A parameter whose meaning alone changed stands in both documents. */
+/** Returns the locations of a parameter whose behavior changed; it is in both documents. */
 function behaviourOf({ old, next }: VersionPair, change: VersionPair['changes'][number]): Places | undefined {
   for (const lens of change.lenses) {
     if (lens.kind !== 'ignored-parameter') continue
@@ -56,7 +56,12 @@ function behaviourOf({ old, next }: VersionPair, change: VersionPair['changes'][
   return undefined
 }
 
-/** @param index what was written last. @returns a complaint about each change of it that is gone, at both documents' lines. */
+/**
+ * Returns a finding for each change in the last written index that no longer exists, with the lines of both
+ * documents.
+ *
+ * @param index text of that index.
+ */
 export function missingChanges(index: string, steps: readonly VersionPair[], placeIn: PlaceIn): Diagnostic[] {
   return readIndex(index).flatMap((entry) => {
     const step = steps.find(({ next }) => next.version === entry.version)
@@ -65,8 +70,8 @@ export function missingChanges(index: string, steps: readonly VersionPair[], pla
       {
         code: 'change-missing',
         severity: 'error',
-        message: `the change ${entry.id} of ${entry.version} is gone, and what it said of these lines with it`,
-        hint: 'restore the file; or, if it is meant, run `dateline generate` and commit the result',
+        message: `the change ${entry.id} of ${entry.version} no longer exists, so these lines are not translated as before`,
+        hint: 'restore the file; if you deleted it on purpose, run `dateline generate` and commit the result',
         ...(entry.new !== undefined && { place: placeIn(step.next.file, entry.new) }),
         ...(entry.old !== undefined && { other: placeIn(step.old.file, entry.old) }),
       } satisfies Diagnostic,
@@ -74,7 +79,10 @@ export function missingChanges(index: string, steps: readonly VersionPair[], pla
   })
 }
 
-/** What cannot be read, after a merge that went wrong for example, is drift and is said as such. */
+/**
+ * Returns no entries for an unreadable index (for example with merge conflict markers): the drift check reports
+ * that file.
+ */
 function readIndex(text: string): readonly IndexedChange[] {
   try {
     const entries: unknown = JSON.parse(text)
@@ -85,5 +93,5 @@ function readIndex(text: string): readonly IndexedChange[] {
   }
 }
 
-/** Where a pointer stands in a document. */
+/** Returns the source location of a pointer in a document. */
 export type PlaceIn = (file: string, pointer: string) => SourceLocation

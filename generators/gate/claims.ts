@@ -1,4 +1,4 @@
-/** Which differences a lens accounts for: derived from what it declares, never said a second time. */
+/** Determines which differences a lens accounts for, from the lens declaration alone. */
 
 import { holdsIn, sameName } from '../change/align.ts'
 import type { Lens, ParameterLens } from '../change/change.ts'
@@ -12,12 +12,12 @@ import {
 import type { Scalar } from '../ir/model.ts'
 import { isSite } from '../translate/inline-place.ts'
 
-/** @returns whether the lens is the translation, or the explanation, of the difference. */
+/** Returns whether the lens translates or explains the difference. */
 export function claims(lens: Lens, difference: Difference): boolean {
   return (RULES[lens.kind] as (lens: Lens, difference: Difference) => boolean)(lens, difference)
 }
 
-/** A lens that says how the service behaves may stand for what no document shows. */
+/** Returns whether a lens may match no difference, because it describes behavior that no document shows. */
 export function mayClaimNothing(lens: Lens): boolean {
   return lens.kind === 'ignored-parameter'
 }
@@ -31,7 +31,7 @@ const RULES: Rules = {
     (isMember(found.code) &&
       onSchemas(lens.schemas, lens.property ?? '', found.at) &&
       isNamed(lens, found.value)) ||
-    // Tags of a union are values of its members' property: renamed there, they are renamed here.
+    // The tags of a union are values of a property of its members, so renaming the values renames the tags.
     (found.code === 'union-member-retagged' && Object.hasOwn(lens.rename, String(found.value))),
   convert: (lens, found) => onSchemas(lens.schemas, lens.property, found.at) && !isPresence(found, lens),
   rename: (lens, found) =>
@@ -96,7 +96,7 @@ const isMember = (code: DifferenceCode): boolean =>
 const isAddition = (code: DifferenceCode): boolean =>
   code === 'property-added' || code === 'property-added-required'
 
-/** Whether a value is there at all is not said by how it is written. */
+/** A conversion does not account for a property becoming required, optional or nullable. */
 function isPresence({ at, code }: Difference, lens: Extract<Lens, { kind: 'convert' }>): boolean {
   return exactly(lens.schemas, lens.property, at) && /^(property|access|null)-/.test(code)
 }
@@ -106,14 +106,14 @@ function isNamed(lens: Extract<Lens, { kind: 'values' }>, value: Scalar | undefi
   return names.includes(String(value))
 }
 
-/** Where a property of one of the places stands; the place itself, without a property. */
+/** Returns the locations of a property in each schema, or of the schemas themselves if the property is ''. */
 const placesOf = (schemas: readonly string[], property: string): readonly string[] =>
   property === '' ? schemas : schemas.map((name) => name + propertyStep(property))
 
 const exactly = (schemas: readonly string[], property: string, at: DeclaredLocation): boolean =>
   isSite(at) && placesOf(schemas, property).includes(formatLocation(at))
 
-/** At the property, or inside what stands there. */
+/** Returns whether a location is the property or inside its value. */
 function onSchemas(schemas: readonly string[], property: string, at: DeclaredLocation): boolean {
   if (!isSite(at)) return false
   const found = formatLocation(at)
@@ -122,7 +122,7 @@ function onSchemas(schemas: readonly string[], property: string, at: DeclaredLoc
   )
 }
 
-/** The property itself, or an object on the way to it that went or came with it. */
+/** Returns whether a location is the property, or an enclosing object that was added or removed with it. */
 const isOnWay = (schemas: readonly string[], path: readonly string[], at: DeclaredLocation): boolean =>
   path.some((name, index) =>
     exactly(
@@ -144,7 +144,10 @@ const isParameter = (
   holdsIn(lens.operations, at.operation) &&
   sameName(at.in, at.name, name)
 
-/** Whether a parameter may be left out, what that means, and how it is spelt is not said by what its values are. */
+/**
+ * Returns whether a code is about presence, default or serialization of a parameter, which a value conversion does
+ * not cover.
+ */
 const isPresenceOfParameter = (code: DifferenceCode): boolean =>
   /^(parameter|default|serialization)-/.test(code)
 

@@ -1,4 +1,4 @@
-/** The examples of changes: each must fit both documents, and translate into its other side. */
+/** Checks the examples of changes: each must fit both documents and translate to its counterpart. */
 import { isDeepStrictEqual } from 'node:util'
 import type { Example } from '../change/change.ts'
 import type { LoadedChange } from '../change/load-changes.ts'
@@ -13,9 +13,11 @@ import type { Direction } from '../translate/model.ts'
 import { createStep } from '../translate/step.ts'
 
 /**
+ * Checks the examples of changes.
+ *
  * @param old, next adjacent versions.
- * @param changes those that `next` introduced.
- * @returns what is wrong with their examples.
+ * @param changes the changes that `next` introduced.
+ * @returns a finding for each wrong example.
  */
 export function checkExamples(old: Api, next: Api, changes: readonly LoadedChange[]): Diagnostic[] {
   if (changes.every((change) => (change.examples ?? []).length === 0)) return []
@@ -25,25 +27,28 @@ export function checkExamples(old: Api, next: Api, changes: readonly LoadedChang
       const complain = (message: string, hint: string): Diagnostic => ({
         code: 'change-example',
         severity: 'error',
-        message: `${change.file}: example ${index + 1}, of ${example.schema}, ${message}`,
+        message: `${change.file}: example ${index + 1} (${example.schema}) ${message}`,
         hint,
         ...placeOf(example, next),
       })
       const mismatches = [...mismatch(example, 'old', old), ...mismatch(example, 'new', next)]
       if (mismatches.length > 0) {
-        return mismatches.map((each) => complain(each, 'correct the example, or the document'))
+        return mismatches.map((each) => complain(each, 'correct the example or the document'))
       }
       if (example.only && !change.lenses.some((lens) => 'loss' in lens && lens.loss !== undefined)) {
         return complain(
-          'translates one way only, but no lens of the change declares a loss',
-          'say what is lost: `loss`',
+          'has `only`, but no lens of the change declares a loss',
+          'declare what is lost with `loss`',
         )
       }
       return directions(example.schema)
         .filter((direction) => example.only === undefined || example.only === direction)
         .flatMap((direction) => mistranslation(example, direction, old, next, changes))
         .map((each) =>
-          complain(each, 'correct the lens or the example; a way that loses something has `only`'),
+          complain(
+            each,
+            'correct the lens or the example; if the opposite direction loses information, set `only`',
+          ),
         )
     }),
   )
@@ -55,7 +60,7 @@ function placeOf({ schema }: Example, next: Api): Pick<Diagnostic, 'place'> {
 }
 
 function mismatch(example: Example, side: 'old' | 'new', api: Api): string[] {
-  if (!api.schemas.has(example.schema)) return [`names no schema of ${api.version}`]
+  if (!api.schemas.has(example.schema)) return [`names a schema that ${api.version} does not have`]
   const pointer = `/components/schemas/${escapePointer(example.schema)}`
   return explain(api.document, pointer, example[side], FORMAT_CHECKS, 3).map(
     ({ field, issue }) => `does not fit ${api.version}: \`${side}\`${field && `, ${field}`} ${issue}`,
@@ -80,10 +85,13 @@ function mistranslation(
   const [given, wanted] = direction === 'up' ? [example.old, example.new] : [example.new, example.old]
   const got = applyRewrite(rewrite, structuredClone(given), { direction, functions: step.functions })
   if (isDeepStrictEqual(got, wanted)) return []
-  return [`translates ${direction} into ${JSON.stringify(got)}, not into ${JSON.stringify(wanted)}`]
+  return [`translates ${direction} to ${JSON.stringify(got)}; expected ${JSON.stringify(wanted)}`]
 }
 
-/** Which ways a component travels: bodies up, answers and events down; both where nothing says. */
+/**
+ * Returns the directions in which a component is translated: up in request bodies, down in responses and events,
+ * and both if no operation or event uses it.
+ */
 export function directionsOf(old: Api, next: Api): (component: string) => Direction[] {
   const [up, down] = [new Set<string>(), new Set<string>()]
   for (const api of [old, next]) {
@@ -104,7 +112,7 @@ export function directionsOf(old: Api, next: Api): (component: string) => Direct
   }
 }
 
-/** Adds every component that a schema leads to. */
+/** Adds every component that a schema refers to, directly or indirectly. */
 export function reach(schema: Schema, api: Api, reached: Set<string>): void {
   for (const name of componentsIn(schema)) {
     const target = api.schemas.get(name)

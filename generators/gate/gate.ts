@@ -1,6 +1,6 @@
 /**
- * The gate: no breaking difference without a change that accounts for it, and no change without a difference. Says both
- * documents' lines, the file to write, and a first draft of it.
+ * The gate: every breaking difference needs exactly one change that accounts for it, and every change must account
+ * for a difference. Findings show the lines of both documents, the file to write, and a draft of it.
  */
 import { dirname, join, relative } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
@@ -20,18 +20,20 @@ import { missingValues } from './missing-values.ts'
 import { nameableIn } from './nameable.ts'
 import { type AccountedDifference, claimDifferences, keyOf, type VersionPair } from './steps.ts'
 
-/** Where changes are written, if the family has such a place, and where generated types are. */
+/** The folder of changes, if the family has one, and the folder of generated types. */
 export interface Folders {
   readonly versions?: string
   readonly out: string
 }
 
-/** @returns errors; warnings where the family has no folder of changes, since nobody could write one. */
+/** Returns findings for all version pairs. Unclaimed breaks are warnings if the family has no folder of changes. */
 export function checkSteps(steps: readonly VersionPair[], folders: Folders): Diagnostic[] {
   return steps.flatMap((step) => checkStep(step, folders))
 }
 
-/** Only what breaks has to be claimed; which lens may claim which difference is the table of `claims`. */
+/**
+ * Only breaking differences must be claimed; the table in claims.ts decides which lens may claim which difference.
+ */
 function checkStep({ old, next, changes, claimed }: VersionPair, folders: Folders): Diagnostic[] {
   const breaking = claimed.filter(({ difference }) => difference.class === 'breaking')
   const orphans = breaking.filter(({ by }) => by.length === 0).map(({ difference }) => difference)
@@ -49,8 +51,8 @@ function checkStep({ old, next, changes, claimed }: VersionPair, folders: Folder
 }
 
 /**
- * What is proposed for differences that no change accounts for. Where that is another name, what differs under it is
- * proposed for as well, so that nothing comes up only once the change is written.
+ * Proposes changes for differences that no change accounts for. If a proposal is a rename, the differences that
+ * remain under the new name get proposals too, so that one run reports everything.
  */
 export function proposalsFor(
   orphans: readonly Difference[],
@@ -78,7 +80,7 @@ export function proposalsFor(
   }
 }
 
-/** How many of the differences are named before the rest is counted. */
+/** Number of differences to list; the rest is only counted. */
 const NAMED = 3
 
 function unclaimed(proposed: ProposedChange, old: Api, next: Api, folders: Folders): Diagnostic {
@@ -95,7 +97,7 @@ function unclaimed(proposed: ProposedChange, old: Api, next: Api, folders: Folde
     message: `${message}, and no change of ${next.version} accounts for it`,
     ...placesOf(first),
     ...(folders.versions === undefined
-      ? { hint: 'name a folder of changes as `versions` in the configuration file, to translate it' }
+      ? { hint: 'to translate it, set `versions` in the configuration file to a folder of changes' }
       : {
           hint: `write ${file}, for example`,
           draft: { file, text: draftOf(proposed, old, next, file, folders) },
@@ -118,7 +120,7 @@ function placesOf(difference: Difference): {
   }
 }
 
-/** The text of a change file; what only a person knows is `…`. */
+/** Returns the text of a draft change file, with `…` where the author must fill in a value. */
 function draftOf(proposed: ProposedChange, old: Api, next: Api, file: string, folders: Folders): string {
   const from = (path: string) => {
     const to = relative(dirname(file), path).replaceAll('\\', '/')
@@ -153,9 +155,9 @@ function claimedTwice(claimed: readonly AccountedDifference[]): Diagnostic[] {
       {
         code: 'break-claimed-twice',
         severity: 'error',
-        message: `${difference.code} ${formatLocation(difference.at)}: ${difference.message}, and ${files.join(' and ')} both account for it`,
+        message: `${difference.code} ${formatLocation(difference.at)}: ${difference.message}; both ${files.join(' and ')} account for it`,
         ...placesOf(difference),
-        hint: 'leave it to one of them: applied twice, it would be translated twice',
+        hint: 'remove it from one of them; otherwise it is translated twice',
       } satisfies Diagnostic,
     ]
   })
@@ -179,12 +181,12 @@ function findChangesWithoutDifference(
       severity: 'error',
       message: `${change.id} accounts for no difference between ${change.version} and the version before it`,
       place: placeIn(change),
-      hint: 'correct the names in its lenses, or delete the file',
+      hint: 'correct the names in its lenses or delete the file',
     },
   ]
 }
 
-/** A list that never holds what it is to leave out. */
+/** Reports `leave-out` lenses on lists that never hold the members to omit. */
 function findNeedlessOmissions(change: LoadedChange, next: Api): Diagnostic[] {
   return change.lenses.flatMap((lens) => {
     if (lens.kind !== 'leave-out') return []
@@ -199,7 +201,7 @@ function findNeedlessOmissions(change: LoadedChange, next: Api): Diagnostic[] {
       (component): Diagnostic => ({
         code: 'change-claims-nothing',
         severity: 'error',
-        message: `${change.id} leaves members of ${component}.${lens.property} out, which holds no ${lens.unless}`,
+        message: `${change.id} leaves ${lens.unless} members out of ${component}.${lens.property}, but that list never holds ${lens.unless}`,
         place: placeIn(change),
         hint: 'correct the names in its lenses',
       }),
@@ -207,7 +209,7 @@ function findNeedlessOmissions(change: LoadedChange, next: Api): Diagnostic[] {
   })
 }
 
-/** Places of lenses that no translation gets to. */
+/** Reports lens targets that no translation reaches. */
 function findUnreachedPlaces(change: LoadedChange, old: Api, next: Api): Diagnostic[] {
   const places = change.lenses
     .flatMap((lens) => ('schemas' in lens ? lens.schemas : []))
@@ -219,13 +221,16 @@ function findUnreachedPlaces(change: LoadedChange, old: Api, next: Api): Diagnos
     .map((place) => ({
       code: 'change-claims-nothing',
       severity: 'error',
-      message: `${change.id} is about ${place}, where no object is translated`,
+      message: `${change.id} targets ${place}, but no object is translated there`,
       place: placeIn(change),
-      hint: 'name a component of both versions, or a place in the JSON of a body, an answer or an event',
+      hint: 'name a component of both versions, or a location in the JSON of a request body, a response or an event',
     }))
 }
 
-/** What moves from nowhere, or to nowhere, and what goes with the object that it leaves. */
+/**
+ * Reports moves with a nonexistent source or target, and properties lost with an object whose other properties
+ * move.
+ */
 function findImpossibleMoves(
   change: LoadedChange,
   changes: readonly LoadedChange[],
@@ -249,22 +254,22 @@ function findImpossibleMoves(
     const { astray, lost } = faultsOfMove(lens, changes.flatMap(moved), old, next)
     return [
       ...astray.map((path) =>
-        complain('change-claims-nothing', `there is no ${path}`, 'correct the names in its lenses'),
+        complain('change-claims-nothing', `${path} does not exist`, 'correct the names in its lenses'),
       ),
       ...lost
         .filter(isKept)
         .map((path) =>
           complain(
             'change-lossy',
-            `${path} goes with the object that it stands in`,
-            "move it too, or say that the object is dropped: `loss: 'drop'`",
+            `${path} is lost when its parent object is removed`,
+            "move it too, or declare that it is dropped: `loss: 'drop'`",
           ),
         ),
     ]
   })
 }
 
-/** Lenses that cannot keep everything apart and do not say what becomes of it. */
+/** Reports lenses that lose information without declaring it. */
 function findUnstatedLosses(change: LoadedChange): Diagnostic[] {
   return change.lenses.flatMap((lens) => {
     const reason = lossOf(lens)
@@ -273,24 +278,24 @@ function findUnstatedLosses(change: LoadedChange): Diagnostic[] {
       {
         code: 'change-lossy',
         severity: 'error',
-        message: `${change.id}: ${reason}, and the lens declares no policy`,
+        message: `${change.id}: ${reason}, but the lens does not declare \`loss\``,
         place: placeIn(change),
-        hint: "say what becomes of it: `loss: 'merge'` or `loss: 'drop'`",
+        hint: "add `loss: 'merge'` or `loss: 'drop'` to the lens",
       } satisfies Diagnostic,
     ]
   })
 }
 
 function lossOf(lens: LoadedChange['lenses'][number]): string | undefined {
-  // The types ask for it too, of whoever has them checked.
+  // The types require `loss` too, but change files may run without type checking.
   const declared: unknown = 'loss' in lens ? lens.loss : undefined
   if (declared !== undefined) return undefined
   if (lens.kind === 'drop') return `${lens.property} is lost on the way up`
   if (lens.kind === 'leave-out') return `members of ${lens.property} are lost on the way down`
   if (lens.kind !== 'values') return undefined
   if (Object.keys(lens.merge).length > 0)
-    return `${Object.keys(lens.merge).join(', ')} cannot be told apart on the way down`
+    return `${Object.keys(lens.merge).join(', ')} become the same member as others on the way down`
   const targets = Object.values(lens.rename)
   const twice = targets.find((target, index) => targets.indexOf(target) !== index)
-  return twice === undefined ? undefined : `several members become ${twice} on the way up`
+  return twice === undefined ? undefined : `several members become ${JSON.stringify(twice)} on the way up`
 }

@@ -1,4 +1,4 @@
-/** Lenses that leave old answers and events without a property that the old version requires. */
+/** Finds lenses that remove a property from old responses and events although the old version requires it. */
 import type { Drop } from '../change/change.ts'
 import type { LoadedChange } from '../change/load-changes.ts'
 import type { Diagnostic } from '../diagnostics/diagnostic.ts'
@@ -8,8 +8,10 @@ import { shapeOf } from '../translate/shape.ts'
 import { directionsOf } from './examples.ts'
 
 /**
- * @param changes those that `next` introduced.
- * @returns each required property that a `drop` lens without `down` takes out of old answers, with both lines.
+ * Finds required properties that a `drop` lens without `down` removes from old responses.
+ *
+ * @param changes the changes that `next` introduced.
+ * @returns findings with the lines of the change and of the property.
  */
 export function missingValues(old: Api, next: Api, changes: readonly LoadedChange[]): Diagnostic[] {
   const directions = directionsOf(old, next)
@@ -28,10 +30,10 @@ export function missingValues(old: Api, next: Api, changes: readonly LoadedChang
             {
               code: 'translation-incomplete',
               severity: 'error',
-              message: `${change.id}: ${old.version} requires ${place}.${property} in answers, and the lens drops it without a value`,
+              message: `${change.id}: ${old.version} requires ${place}.${property} in responses, but the lens drops it and supplies no value`,
               place: { file: change.file, line: 1, column: 1, pointer: '' },
               other: dropped.place,
-              hint: 'give the lens `down: (object) => …`, which makes the old value; or write `v.rename` or `v.replace` if other properties hold it',
+              hint: 'add `down: (object) => …` to compute the old value, or use `v.rename` or `v.replace` if other properties hold it',
             },
           ]
         }),

@@ -1,4 +1,7 @@
-/** What lenses between two versions can name: what the types of both have, and what translations get to. */
+/**
+ * Determines what lenses between two versions can name: what the types of both versions have and translations
+ * reach.
+ */
 
 import type { Api, ApiOperation } from '../ir/model.ts'
 import type { Nameable } from '../propose/draft.ts'
@@ -6,11 +9,15 @@ import { lookUp } from '../runtime/explain/references.ts'
 import { isSet } from '../translate/parameters.ts'
 import { createTransition } from '../translate/transition.ts'
 
-/** @param old in the names of the new document, as far as changes give them. @returns what both documents have. */
+/**
+ * Returns what both documents have.
+ *
+ * @param old the old API under the names of the new document.
+ */
 export function nameableIn(old: Api, next: Api): Nameable {
   const ids = new Set(old.operations.filter((each) => hasId(old, each)).map(({ id }) => id))
   let sites: ReadonlySet<string> | undefined
-  // Types of the old document know these by other names.
+  // The types of the old document have these under different names.
   const renamed = old.operations.flatMap((operation) => {
     const { operationId, responses } = written(old, operation)
     if (operationId !== operation.id) return [`${operation.id} `]
@@ -35,10 +42,10 @@ export function nameableIn(old: Api, next: Api): Nameable {
   }
 }
 
-/** Types list operations by the ids that the document gives them. */
+/** The generated types list operations by the ids in the document. */
 const hasId = (api: Api, operation: ApiOperation): boolean =>
   written(api, operation).operationId !== undefined
 
-/** An operation as its document has it. */
+/** Returns an operation as its document writes it. */
 const written = ({ document }: Api, { place }: ApiOperation) =>
   (lookUp(document, place.pointer) ?? {}) as { readonly operationId?: string; readonly responses?: object }

@@ -1,4 +1,4 @@
-/** What differs between adjacent versions, and which change accounts for it. */
+/** Finds the differences between adjacent versions and the changes that account for them. */
 import { alignApi, isNaming } from '../change/align.ts'
 import type { Lens } from '../change/change.ts'
 import type { LoadedChange } from '../change/load-changes.ts'
@@ -7,13 +7,13 @@ import { type Difference, formatLocation } from '../diff/difference.ts'
 import type { Api } from '../ir/model.ts'
 import { claims } from './claims.ts'
 
-/** A difference and the changes that claim it. */
+/** A difference with the changes that claim it. */
 export interface AccountedDifference {
   readonly difference: Difference
   readonly by: readonly LoadedChange[]
 }
 
-/** @returns every difference between two documents, with the changes that account for it. */
+/** Returns every difference between two documents with the changes that account for it. */
 export function claimDifferences(
   old: Api,
   next: Api,
@@ -30,7 +30,10 @@ export function claimDifferences(
   ]
 }
 
-/** What other names explain, and what differs under those: operations first, then what is in them. */
+/**
+ * Splits the differences into those that renames explain and those that remain after alignment. Operations are
+ * aligned before their parameters and statuses.
+ */
 function differencesBetween(old: Api, next: Api, changes: readonly LoadedChange[]) {
   const naming = changes.flatMap((change) => change.lenses).filter(isNaming)
   const explained: Difference[] = []
@@ -47,10 +50,10 @@ function differencesBetween(old: Api, next: Api, changes: readonly LoadedChange[
   return { explained, left }
 }
 
-/** One difference of a kind at a place. */
+/** Returns a key that is unique for a code at a location. */
 export const keyOf = ({ code, at }: Difference): string => `${code} ${formatLocation(at)}`
 
-/** Two adjacent versions, what differs between them, and the changes that the newer one introduced. */
+/** Two adjacent versions, the differences between them, and the changes that the newer version introduced. */
 export interface VersionPair {
   readonly old: Api
   readonly next: Api
@@ -58,7 +61,11 @@ export interface VersionPair {
   readonly claimed: readonly AccountedDifference[]
 }
 
-/** @param apis oldest first. */
+/**
+ * Compares each version with its predecessor.
+ *
+ * @param apis oldest first.
+ */
 export function claimSteps(apis: readonly Api[], changes: readonly LoadedChange[]): readonly VersionPair[] {
   return apis.slice(1).map((next, index) => {
     const old = apis[index]!

@@ -1,4 +1,4 @@
-/** `dateline.config.json`: which documents make the family, where changes and output live. */
+/** Reads `dateline.config.json`: the documents of the family, and the folders of changes and output. */
 
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
@@ -16,32 +16,32 @@ import { findStubFault, type StubConfig } from '../scaffold/config.ts'
 export interface Config {
   /** Document files, oldest first, relative to the working directory. */
   readonly documents: readonly string[]
-  /** Folder of the hand-written changes, if there is one. */
+  /** Folder of the hand-written changes. */
   readonly versions?: string
-  /** JSON Schemas of the allowed `x-` members by kind of node, if they are checked. */
+  /** File with JSON Schemas of the allowed `x-` members by kind of node. Without it, `x-` members are not checked. */
   readonly extensions?: string
   readonly out: string
   readonly emit: readonly EmitterName[]
-  /** Emitters whose files the repository does not hold: the manifest lists their hashes, and `build` makes them. */
+  /** Emitters whose files are not committed: the manifest lists their hashes, and `build` creates them. */
   readonly builtWhenNeeded: readonly BuiltEmitter[]
-  /** The npm package of the client; without it no client is emitted. */
+  /** The npm package of the client. Without it, no client is emitted. */
   readonly client?: ClientConfig
-  /** Names on the wire that documents cannot tell apart from others. */
+  /** Wire names that the documents cannot identify. */
   readonly wire?: WireConfig
-  /** Folder of the pages that people write for the documentation. */
+  /** Folder of the hand-written documentation pages. */
   readonly pages?: string
   /** Folder that `stub` adds handlers to. */
   readonly handlers?: string
-  /** What `stub` makes of an operation without a handler. */
+  /** Templates and files that `stub` creates for an operation without a handler. */
   readonly stub?: StubConfig
   /**
-   * Whether what the toolkit cannot hold, and what breaks a rule of Redocly's, is an error. Without `strict` in the
-   * file it is where handlers serve: checks must not check less than the document says. Elsewhere it is a warning.
+   * Whether unsupported parts of documents and violated Redocly rules are errors; otherwise they are warnings.
+   * Defaults to true if `handlers` is set, because a server must not validate less than its document says.
    */
   readonly strict: boolean
 }
 
-/** What can be emitted; unless `emit` names a part all of it, but what serves only where `handlers` are named. */
+/** All emitters. Without `emit`, all are used, except those that need `handlers` if that is not set. */
 export const EMITTERS = [
   'types',
   'validators',
@@ -69,7 +69,7 @@ const MEMBERS = [
   'strict',
 ]
 
-/** @returns the configuration, or undefined after diagnostics that name what is wrong with the file. */
+/** Returns the configuration, or undefined after reporting errors in the file. */
 export function readConfig(file: string, report: Report): Config | undefined {
   let text: string
   let raw: unknown
@@ -88,38 +88,41 @@ export function readConfig(file: string, report: Report): Config | undefined {
     return undefined
   }
   if (!isObject(raw))
-    return complain('', 'the configuration is no object', 'write `{ "documents": …, "out": … }`')
+    return complain('', 'the configuration is not an object', 'write `{ "documents": …, "out": … }`')
   const unknown = Object.keys(raw).filter((name) => !MEMBERS.includes(name))
   if (unknown.length > 0)
-    return complain(unknown[0]!, `unknown member ${unknown.join(', ')}`, `it takes ${MEMBERS.join(', ')}`)
+    return complain(
+      unknown[0]!,
+      `unknown member ${unknown.join(', ')}`,
+      `known members are ${MEMBERS.join(', ')}`,
+    )
   for (const [type, names] of Object.entries(TYPES)) {
     const wrong = names.find((name) => raw[name] !== undefined && typeOf(raw[name]) !== type)
-    if (wrong) return complain(wrong, `\`${wrong}\` is no ${type}`, `write a ${type}, or leave it out`)
+    if (wrong) return complain(wrong, `\`${wrong}\` is not of type ${type}`, `use type ${type}, or remove it`)
   }
   const at = (path: unknown) => relative(process.cwd(), resolve(dirname(file), String(path))) || '.'
-  if (raw.out === undefined) return complain('', '`out` is missing', 'name the folder that output goes to')
+  if (raw.out === undefined) return complain('', '`out` is missing', 'set it to the output folder')
   const documents = documentFiles(raw.documents, at)
   if (!documents)
     return complain(
       'documents',
-      '`documents` names no document',
-      'name a folder of documents, or list them oldest first',
+      '`documents` is missing or names no files',
+      'set it to a folder of documents, or to a list of files, oldest first',
     )
   const emit = emittersOf(raw.emit, raw.handlers !== undefined)
-  if (!emit)
-    return complain('emit', '`emit` names something unknown', `it is a list of ${EMITTERS.join(', ')}`)
+  if (!emit) return complain('emit', '`emit` is not a list of known emitters', `use ${EMITTERS.join(', ')}`)
   const builtWhenNeeded = builtEmittersOf(raw.builtWhenNeeded, emit)
   if (!builtWhenNeeded)
     return complain(
       'builtWhenNeeded',
-      '`builtWhenNeeded` names what is not emitted, or cannot be built alone',
-      `it is a list of ${BUILT_EMITTERS.join(', ')}`,
+      '`builtWhenNeeded` names an emitter that is not emitted or cannot be built separately',
+      `use ${BUILT_EMITTERS.join(', ')}`,
     )
   const client = raw.client as ClientConfig | undefined
   if (client && (!isObject(client.package) || typeof client.package.name !== 'string'))
     return complain(
       'client',
-      '`client` names no package',
+      '`client` does not name a package',
       'write `"client": { "package": { "name": …, "version": … } }`',
     )
   const stubFault = raw.stub === undefined ? undefined : findStubFault(raw.stub)
@@ -149,12 +152,12 @@ export function readConfig(file: string, report: Report): Config | undefined {
       return complain(
         name,
         `\`${name}\` names ${path}, which does not exist`,
-        'correct the path, or leave it out',
+        'correct the path or remove the member',
       )
   }
   const fault = findOutputFault(config.out, sourcesOf(config, file), config.versions)
   if (fault === undefined) return config
-  return complain('out', fault, 'name a folder of its own: what dateline writes it also removes')
+  return complain('out', fault, 'set `out` to a dedicated folder: dateline also removes files that it wrote')
 }
 
 const TYPES: Readonly<Record<string, readonly string[]>> = {
@@ -168,7 +171,7 @@ const isObject = (value: unknown): value is Record<string, unknown> => typeOf(va
 const typeOf = (value: unknown): string =>
   value === null ? 'null' : Array.isArray(value) ? 'list' : typeof value
 
-/** Where a member of the configuration stands. */
+/** Returns the location of a member in the configuration file. */
 function placeOf(file: string, text: string, member: string): SourceLocation {
   const pointer = member === '' ? '' : `/${escapePointer(member)}`
   const before = text.slice(0, readLocated(text).offsets.get(pointer) ?? 0).split('\n')
@@ -198,7 +201,7 @@ function documentFiles(documents: unknown, at: (path: unknown) => string): strin
   return names.length > 0 ? names.sort(compareVersions).map((name) => join(folder, name)) : undefined
 }
 
-/** What only a runtime with handlers has use for. */
+/** Emitters whose output only a server with handlers uses. */
 const SERVING: readonly EmitterName[] = ['routes', 'handlers', 'translations']
 
 function emittersOf(emit: unknown, served: boolean): readonly EmitterName[] | undefined {
@@ -214,7 +217,7 @@ function builtEmittersOf(names: unknown, emit: readonly EmitterName[]): readonly
   return Array.isArray(names) && names.every(known) ? names : undefined
 }
 
-/** Dates sort by themselves; numbers within names sort as numbers, so that v10 comes after v9. */
+/** Compares version names. Numbers in names compare by value, so `v10` sorts after `v9`, and dates sort chronologically. */
 export function compareVersions(a: string, b: string): number {
   const parts = (name: string) =>
     name.split(/(\d+)/).map((part, index) => (index % 2 ? part.padStart(12, '0') : part))

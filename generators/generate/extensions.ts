@@ -1,4 +1,7 @@
-/** Checking `x-` members against the family's own rules, so that a misspelt or missing one is an error where it stands. */
+/**
+ * Checks `x-` members against the family's own rules, so that a misspelled or missing one is an error at its
+ * location.
+ */
 import { readFileSync } from 'node:fs'
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
 import type { Report } from '../diagnostics/diagnostic.ts'
@@ -8,16 +11,16 @@ import type { Api, ApiOperation, Extensions } from '../ir/model.ts'
 import { walk } from '../ir/walk.ts'
 
 type Rules = Partial<Record<ExtensionKind, ExtensionRule>>
-/** @returns what is wrong with the members of a node; the same for the same members. */
+/** Returns the errors of a node's `x-` members; cached by their content. */
 type ExtensionRule = (members: Extensions) => readonly ErrorObject[]
 
 /**
- * Reads the rules of a family.
+ * Reads the extension rules of a family.
  *
- * @param file one JSON Schema per kind of node (`document`, `info`, `tag`, `operation`, `event`, `parameter`, `schema`),
- * each of the object of its `x-` members. `canonicalOperation` is for those members of an operation that the newest
- * document declares on behalf of all versions; it sees the operation's `method` too. A member of `schema` that says
- * `"inheritedBy": "operation"` is handed on to the operations that answer with it.
+ * @param file one JSON Schema per kind of node (`document`, `info`, `tag`, `operation`, `event`, `parameter`,
+ * `schema`), each for the object of its `x-` members. `canonicalOperation` is for the members of an operation that
+ * only the newest document declares, for all versions; it also sees the operation's `method`. A member of `schema`
+ * with `"inheritedBy": "operation"` also applies to operations that respond with that schema.
  */
 export function readExtensionRules(file: string | undefined): ExtensionRules {
   if (file === undefined) return { schemas: {}, canonical: new Set(), inherited: new Set() }
@@ -40,7 +43,11 @@ function propertiesOf(schema: unknown): ReadonlyMap<string, unknown> {
   return new Map(Object.entries(schema.properties as object))
 }
 
-/** @param apis oldest first. */
+/**
+ * Checks the `x-` members of all versions.
+ *
+ * @param apis oldest first.
+ */
 export function checkExtensions(apis: readonly Api[], family: ExtensionRules, report: Report): void {
   const ajv = new Ajv2020({ allErrors: true, strict: false })
   const rules: Rules = {}
@@ -56,12 +63,12 @@ export function checkExtensions(apis: readonly Api[], family: ExtensionRules, re
   }
 }
 
-/** Thousands of nodes have the same few members, most of them none. */
+/** Caches results, because thousands of nodes have the same few members or none. */
 function remembering(validate: ValidateFunction): ExtensionRule {
   const known = new Map<string, readonly ErrorObject[]>()
   return (members) => {
     const key = JSON.stringify(members)
-    // Of a condition, the parts that fail say what is wrong.
+    // ajv also reports an error for the `if` keyword itself; the errors inside the condition's parts are enough.
     const errors =
       known.get(key) ??
       (validate(members) ? [] : (validate.errors ?? []).filter(({ keyword }) => keyword !== 'if'))
@@ -108,13 +115,13 @@ function explainError(error: ErrorObject, kind: ExtensionKind, owner: string, pl
     return located(
       'extension-unknown',
       place,
-      `${owner} has an unknown extension ${name}`,
+      `${owner} has the unknown extension ${name}`,
       'correct its name or remove it',
     )
   }
   const name = instancePath.slice(1) || owner
   if (keyword === 'false schema')
-    return located('extension-misplaced', place, `${owner} may not declare ${name}`, 'remove it')
+    return located('extension-misplaced', place, `${owner} must not have ${name}`, 'remove it')
   const allowed = Array.isArray(params.allowedValues) ? `: ${params.allowedValues.join(', ')}` : ''
   return located(
     'extension-invalid',

@@ -1,4 +1,7 @@
-/** From documents to the model, and from the model to files in memory. The gate stands between the two (cli/generate.ts). */
+/**
+ * Builds the model from the documents, and emits files in memory from the model. The gate runs in between
+ * (cli/generate.ts).
+ */
 import { hashOf, openCache, toolkitHash } from '../cache/cache.ts'
 import type { LoadedChange } from '../change/load-changes.ts'
 import type { Report } from '../diagnostics/diagnostic.ts'
@@ -28,19 +31,20 @@ import { checkExtensions, readExtensionRules } from './extensions.ts'
 import { siteSettings } from './site-settings.ts'
 import { createTasks } from './tasks.ts'
 
-/** What servers are generated from, for the versions that were loaded here. */
+/** The server view of each loaded version, from which server code is generated. */
 const servedApis = new WeakMap<Api, () => Api>()
 
 const servedOf = (api: Api): Api => servedApis.get(api)?.() ?? api
 
-/** Hash of the document of each version that was loaded here. */
+/** Document hash of each loaded version. */
 const hashes = new WeakMap<Api, string>()
 
-/** Reads and checks the documents, oldest first. What is wrong with them stands in the report. */
+/** Reads and validates the documents, oldest first. Adds problems to the report. */
 export async function loadApis(config: Config, report: Report): Promise<Api[]> {
   const documents = loadDocuments(config, report)
   const tasks = createTasks(openCache(), documents)
-  // Redocly gives up on references that lead nowhere or round in circles, so problems wait until `build` has looked.
+  // Redocly fails on unresolvable and circular references, so its problems are read only after `buildApi` has
+  // checked those.
   const problems = documents.map((document) => tasks.lint(document))
   for (const each of problems) each.catch(() => undefined)
   const types = config.emit.includes('types') || config.emit.includes('client')
@@ -69,7 +73,7 @@ function loadDocuments({ documents, strict }: Config, report: Report): LoadedDoc
   return loaded
 }
 
-/** @returns what the configuration asks for, sorted by path. */
+/** Emits what the configuration asks for, sorted by path. */
 export async function emitAll(
   apis: readonly Api[],
   changes: readonly LoadedChange[],
@@ -102,7 +106,7 @@ export async function emitAll(
     documents: () => apis.map(printDocument),
   }
   const needsTypes = (name: EmitterName) => name === 'types' || name === 'client'
-  // A thread makes the types meanwhile.
+  // A worker thread generates types at the same time.
   const files = config.emit
     .filter((name) => !needsTypes(name))
     .flatMap((name) => emitters[name]().map(packed))
@@ -112,7 +116,7 @@ export async function emitAll(
   return files.sort((a, b) => compare(a.path, b.path))
 }
 
-/** As UTF-8 a text takes half of the memory or less, once it holds a single character beyond Latin-1. */
+/** Stores text as UTF-8, which takes half the memory or less if the text has a character beyond Latin-1. */
 function packed({ path, text }: OutputFile): OutputFile {
   const bytes = Buffer.from(text)
   return {
@@ -123,7 +127,7 @@ function packed({ path, text }: OutputFile): OutputFile {
   }
 }
 
-/** Pages depend on all documents, since each says how others differ. */
+/** Emits the site, cached by the hash of all documents, because each page describes differences to other versions. */
 function emitCachedSite(apis: readonly Api[], settings: SiteSettings): readonly OutputFile[] {
   const documents = apis.map((api) => hashes.get(api))
   if (documents.includes(undefined)) return emitSite(apis, settings)
@@ -136,6 +140,6 @@ function emitCachedSite(apis: readonly Api[], settings: SiteSettings): readonly 
   return files
 }
 
-/** Lenses turn values by functions, whose text counts. */
+/** Includes the source of lens functions in the hash. */
 const withFunctions = (_name: string, value: unknown): unknown =>
   typeof value === 'function' ? String(value) : value

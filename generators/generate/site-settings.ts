@@ -1,4 +1,4 @@
-/** What the documentation is made of beside the documents. (I/O) */
+/** Collects the site's inputs other than the documents. Reads files. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { PageSources } from '../emit/site/page-sources.ts'
@@ -15,7 +15,7 @@ export function siteSettings({ wire, client, pages }: Config): SiteSettings {
 
 const PAGE = /^\d+-(.+)\.md\.hbs$/
 
-/** @returns pages in the order of the numbers that their names begin with. */
+/** Reads pages in the order of the numbers at the start of their names. */
 function readPageSources(folder: string): PageSources {
   const names = readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((each) => each.isFile())

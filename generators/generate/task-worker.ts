@@ -1,4 +1,4 @@
-/** The thread that does tasks. */
+/** Worker thread that performs tasks. */
 import { enableCompileCache } from 'node:module'
 import { parentPort } from 'node:worker_threads'
 import { perform, type Task } from './task.ts'

@@ -1,6 +1,6 @@
-/** Doing one task of a document, in whatever thread. */
+/** Performs one task of a document, on any thread. */
 
-/** @returns problems as JSON, or types as text. */
+/** Returns problems as JSON, or types as text. */
 export async function perform({ kind, file, text, json }: Task): Promise<string> {
   if (kind === 'lint') {
     const { findProblems } = await import('../document/lint.ts')
@@ -13,9 +13,9 @@ export async function perform({ kind, file, text, json }: Task): Promise<string>
 export interface Task {
   readonly kind: TaskKind
   readonly file: string
-  /** What `lint` quotes; types are made of the JSON alone. */
+  /** The text, for `lint`; empty for `types`, which only needs the JSON. */
   readonly text: string
-  /** The same as plain JSON: handing it over is faster than reading it again. */
+  /** The parsed text: sending it to a thread is faster than parsing again. */
   readonly json: Readonly<Record<string, unknown>>
 }
 

@@ -1,6 +1,7 @@
 /**
- * The two slow tasks of a document, each done once for one text: Redocly's rules and openapi-typescript's types.
- * Large documents go to worker threads, one for each kind, so that both run beside everything else.
+ * The two slow tasks of a document: linting with Redocly, and generating types with openapi-typescript. Results are
+ * cached by the document text. Large documents use one worker thread for each kind, so that both tasks run in
+ * parallel with the rest.
  */
 
 import { Worker } from 'node:worker_threads'
@@ -9,10 +10,10 @@ import type { Problem } from '../document/lint.ts'
 import type { LoadedDocument } from '../document/load.ts'
 import type { Task, TaskKind } from './task.ts'
 
-/** Tells a worker that nothing more comes, so that what it holds is free for others. */
+/** Message that tells a worker to exit, which frees its memory. */
 export const END = 'end'
 
-/** What a worker answers. */
+/** A worker's response. */
 export type TaskAnswer = { readonly result: string } | { readonly error: unknown }
 
 export interface Tasks {
@@ -20,10 +21,13 @@ export interface Tasks {
   types(document: LoadedDocument): Promise<string>
 }
 
-/** Below this many characters a worker takes longer to start than the task takes. */
+/** Number of characters below which starting a worker takes longer than the task. */
 const WORTH_A_WORKER = 150_000
 
-/** @param cache holds what is done. @param documents all that will be asked about. */
+/**
+ * @param cache stores results.
+ * @param documents all documents that tasks will be requested for.
+ */
 export function createTasks(cache: Cache, documents: readonly LoadedDocument[]): Tasks {
   const large = documents.reduce((sum, document) => sum + document.text.length, 0) > WORTH_A_WORKER
   const workers = new Map<TaskKind, TaskWorker>()
@@ -34,7 +38,7 @@ export function createTasks(cache: Cache, documents: readonly LoadedDocument[]):
     return worker.perform(task)
   }
   const once = async (kind: TaskKind, document: LoadedDocument): Promise<string> => {
-    // The name of the file stands in nothing that is kept.
+    // The key leaves out the file name, because results do not contain it.
     const { file, text, json } = document
     const key = `${kind}-${hashOf(toolkitHash(), text)}`
     const known = cache.read(key)
@@ -53,7 +57,11 @@ interface TaskWorker {
   perform(task: Task): Promise<string>
 }
 
-/** A thread that takes one task after the other and ends after the last. @param ended is told of that. */
+/**
+ * Starts a thread that performs tasks in order and exits after the last one.
+ *
+ * @param ended called when the queue is empty.
+ */
 function startWorker(ended: () => void): TaskWorker {
   const worker = new Worker(new URL('./task-worker.ts', import.meta.url))
   const waiting: { resolve: (text: string) => void; reject: (error: unknown) => void }[] = []

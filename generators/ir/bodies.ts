@@ -1,13 +1,13 @@
-/** What travels in requests and answers: JSON, batches, streams. */
+/** Helpers for request and response bodies: JSON, batches, streams. */
 import { essenceOf, isJson } from './media-type.ts'
 import type { Api, ApiOperation, Schema } from './model.ts'
 
-/** The JSON content of an operation's request body, if it has one. */
+/** Returns the JSON content of an operation's request body, if it has one. */
 export function jsonBody(operation: ApiOperation) {
   return operation.body?.contents.find(({ mediaType }) => isJson(mediaType))
 }
 
-/** Whether success is answered with server-sent events rather than with a whole body. */
+/** Returns whether a successful response is a stream of server-sent events. */
 export function isStream(operation: ApiOperation): boolean {
   return operation.responses.some(
     ({ status, contents }) =>
@@ -16,12 +16,15 @@ export function isStream(operation: ApiOperation): boolean {
   )
 }
 
-/** The items of a batch are checked one by one by whoever handles it: here they may be anything. */
+/**
+ * Returns whether the items of a batch are validated one by one by the handler. The body validator then accepts any
+ * item.
+ */
 export function isValidatedEach(schema: Schema): boolean {
   return schema.extensions['x-judged'] === 'each'
 }
 
-/** The array of a batch body whose items are checked one by one, if it is one. */
+/** Returns the property and item schema of a batch body whose items are validated one by one. */
 export function validatedArray(api: Api, body: Schema): { property: string; items: Schema } | undefined {
   const object = body.kind === 'ref' ? api.schemas.get(body.name) : body
   if (object?.kind !== 'object') return undefined

@@ -1,4 +1,4 @@
-/** A loaded document → the IR of one version. Collects every problem before it gives up. */
+/** Builds the IR of one version from a loaded document. Collects all problems. */
 import type { Report } from '../diagnostics/diagnostic.ts'
 import type { LoadedDocument } from '../document/load.ts'
 import { indexReferences } from '../runtime/explain/references.ts'
@@ -33,8 +33,10 @@ import {
 } from './source.ts'
 
 /**
- * @param strict whether what no node can hold is an error; otherwise it is left out with a warning.
- * @returns the IR; what could not be read is left out and stands in the report.
+ * Builds the IR of one version.
+ *
+ * @param strict whether unsupported parts are errors; otherwise they are left out with a warning.
+ * @returns the IR without the parts that could not be read, which are in the report.
  */
 export function buildApi(document: LoadedDocument, report: Report, strict = true): Api {
   const openapi = String(document.json.openapi ?? '')
@@ -63,7 +65,7 @@ export function buildApi(document: LoadedDocument, report: Report, strict = true
   )
   const operations = nameTheRest(built)
   noteBodies(operations, root)
-  // Where handlers serve, whoever wrote the document knows what is served.
+  // Families with handlers serve only what they implement, so these warnings are for other documents.
   if (!strict) noteIgnored(root)
   return {
     place: placeOf(info),
@@ -97,7 +99,7 @@ function securitySchemesOf(components: Source | undefined): Api['securitySchemes
   return isObject(schemes) ? schemes : {}
 }
 
-/** Says once for a document what nothing is generated from. */
+/** Warns once for each document about parts that nothing is generated from. */
 function noteIgnored(root: Source): void {
   const found = { callbacks: [] as Source[], links: [] as Source[] }
   for (const [, item] of entries(child(root, 'paths'))) {
@@ -115,13 +117,13 @@ function noteIgnored(root: Source): void {
       code: `${what}-ignored`,
       severity: 'warning',
       place: placeOf(first),
-      message: `nothing is generated from ${what} (${sources.length} in this document)`,
-      hint: what === 'callbacks' ? 'describe deliveries under `webhooks`' : 'say it in prose',
+      message: `nothing is generated from ${what} (this document has ${sources.length})`,
+      hint: what === 'callbacks' ? 'describe deliveries under `webhooks`' : 'describe them in prose',
     })
   }
 }
 
-/** Says once for a document which bodies no validator is made for. */
+/** Reports, once for each document, request bodies without validators. */
 function noteBodies(operations: readonly ApiOperation[], root: Source): void {
   const contents = operations.flatMap(
     ({ body }) => body?.contents.filter(({ mediaType }) => !isJson(mediaType) && !isForm(mediaType)) ?? [],
@@ -132,14 +134,13 @@ function noteBodies(operations: readonly ApiOperation[], root: Source): void {
     code: 'body-not-validated',
     severity: root.reader.strict ? 'error' : 'warning',
     place: first.place,
-    message: `neither validator nor translation is made for ${first.mediaType} (${contents.length} such bodies in this document)`,
-    hint: 'describe the body as JSON or as a form, or validate it where it is read',
+    message: `no validator or translation is generated for ${first.mediaType} (${contents.length} such bodies in this document)`,
+    hint: 'describe the body as JSON or as a form, or validate it in the handler',
   })
 }
 
 interface BuiltOperation {
   readonly operation: ApiOperation
-  /** Whether the document gives it an id. */
   readonly named: boolean
 }
 
@@ -225,8 +226,8 @@ function buildParameters(sources: readonly Source[]): ApiParameter[] {
       leaveOut(
         at,
         'document-shape',
-        `in: ${where} is not a place of parameters`,
-        `write one of ${PLACES.join(', ')}`,
+        `in: ${where} is not a parameter location`,
+        `use one of ${PLACES.join(', ')}`,
       )
       return []
     }
@@ -256,7 +257,10 @@ function buildParameter(source: Source, name: string, where: ApiParameter['in'])
   }
 }
 
-/** `form` for the query and cookies, `simple` for paths and headers; a form explodes (Parameter Object). */
+/**
+ * Fills in the defaults of OpenAPI's Parameter Object: `form` for query and cookies, `simple` for paths and
+ * headers; only `form` explodes.
+ */
 function serializationOf(source: Source, where: ApiParameter['in']): Serialization {
   const style = text(source, 'style') ?? (where === 'query' || where === 'cookie' ? 'form' : 'simple')
   const explode = child(source, 'explode')?.value ?? style === 'form'
@@ -355,7 +359,10 @@ function readEvent(name: string, source: Source): EventType {
   }
 }
 
-/** What a callback sends, by its name and method: expressions and their order are not part of the name. */
+/**
+ * Reads the requests of a callback. They are named by callback and method; the URL expression is added only if
+ * there are several.
+ */
 function buildCallbacks(name: string, source: Source): ApiCallback[] {
   const expressions = entries(resolve(source)).filter(([url]) => !url.startsWith('x-'))
   return expressions.flatMap(([url, item]) =>
@@ -382,8 +389,8 @@ function refuseDuplicates(operations: readonly ApiOperation[], root: Source): vo
         severity: 'error',
         place: operation.place,
         other: first.place,
-        message: `operationId ${operation.id} stands twice`,
-        hint: 'give each operation an id of its own',
+        message: `operationId ${operation.id} is used twice`,
+        hint: 'give each operation a unique id',
       })
     }
     seen.set(operation.id, operation)

@@ -1,18 +1,20 @@
-/** What references to schemas name: a component, directly or over other references. */
+/** Resolves schema references to component names, directly or through other references. */
 import { unescapePointer } from '../document/escape-pointer.ts'
 import { lookUp } from '../runtime/explain/references.ts'
 import { isObject, type ObjectValue, type Source } from './source.ts'
 
 const COMPONENT = /^#?\/components\/schemas\/([^/]+)$/
 
-/** @returns the name of the component that a schema's reference leads to, over references that are nothing else. */
+/**
+ * Returns the name of the component that a schema's reference leads to, following objects that are only references.
+ */
 export function componentAt({ value, reader }: Source, ref: string): string | undefined {
   const { references, document } = reader
   const seen = new Set<string>()
   let at = references.pointerOf(value as ObjectValue, ref)
   while (at !== undefined && !seen.has(at)) {
     const name = COMPONENT.exec(at)?.[1]
-    // Percent signs stand for themselves here: the reference's fragment is decoded already.
+    // Percent signs are literal here, because the reference's fragment is already decoded.
     if (name !== undefined) return name.replaceAll('~1', '/').replaceAll('~0', '~')
     seen.add(at)
     const target = lookUp(document.json, at)
@@ -22,7 +24,10 @@ export function componentAt({ value, reader }: Source, ref: string): string | un
   return undefined
 }
 
-/** @returns the name of the component schema that a reference is to, if it is to a whole one. */
+/**
+ * Returns the name of the component schema that a reference points to, or undefined if it points inside one or
+ * elsewhere.
+ */
 export function componentOf(ref: string): string | undefined {
   const name = COMPONENT.exec(ref)?.[1]
   return name && unescapePointer(name)

@@ -1,7 +1,7 @@
-/** The document as plain JSON: what a reference in it leads to. */
+/** Resolves references in the document as plain JSON. */
 import type { Api } from './model.ts'
 
-/** @returns undefined where the reference leads nowhere, or out of the document. */
+/** Returns the value that a reference leads to, or undefined if it is unresolvable or external. */
 export function lookUp({ document }: Api, ref: string): unknown {
   if (!ref.startsWith('#/')) return undefined
   let at: unknown = document

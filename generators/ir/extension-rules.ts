@@ -1,6 +1,6 @@
-/** What a family of documents says of its own `x-` members. */
+/** The rules that a family of documents sets for its `x-` members. */
 
-/** Kinds of nodes that have rules. */
+/** Kinds of nodes that can have rules. */
 export const KINDS = [
   'document',
   'info',
@@ -17,8 +17,8 @@ export type ExtensionKind = (typeof KINDS)[number]
 export interface ExtensionRules {
   /** One JSON Schema per kind of node. */
   readonly schemas: Readonly<Partial<Record<ExtensionKind, unknown>>>
-  /** Extensions of an operation that hold for all its versions: the newest document that has the operation declares them. */
+  /** Operation extensions that only the newest document with the operation declares, for all versions. */
   readonly canonical: ReadonlySet<string>
-  /** Extensions of schemas that an operation inherits where its success may answer with such a schema. */
+  /** Schema extensions that an operation inherits if its success response may contain the schema. */
   readonly inherited: ReadonlySet<string>
 }

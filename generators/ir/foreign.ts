@@ -1,4 +1,4 @@
-/** What schemas say that no validator follows: said where it stands. */
+/** Reports schema dialects and keywords that the validators do not support. */
 import { child, complain, leaveOut, lookUp, type ObjectValue, type Source, text } from './source.ts'
 
 const DIALECTS = [
@@ -6,31 +6,31 @@ const DIALECTS = [
   'https://spec.openapis.org/oas/3.1/dialect/base',
 ]
 
-/** Keywords that other versions of JSON Schema and OpenAPI have: here they refuse nothing. */
+/** Keywords of other JSON Schema and OpenAPI versions, which have no effect here. */
 const FOREIGN = ['$recursiveRef', 'additionalItems', 'dependencies']
 
-/** Complains about other dialects of JSON Schema, and about their keywords. */
+/** Reports unsupported JSON Schema dialects and their keywords. */
 export function noteForeign(source: Source): void {
   const dialect = text(source, '$schema')
   if (dialect !== undefined && !DIALECTS.includes(dialect.replace(/#$/, ''))) {
-    const message = `${dialect} is no dialect that validators follow: this is read as JSON Schema 2020-12`
-    leaveOut(source, 'schema-dialect', message, 'write it in JSON Schema 2020-12')
+    const message = `the dialect ${dialect} is not supported: the schema is read as JSON Schema 2020-12`
+    leaveOut(source, 'schema-dialect', message, 'rewrite the schema in JSON Schema 2020-12')
   }
   for (const keyword of source.reader.openapi30 ? FOREIGN : [...FOREIGN, 'nullable']) {
     const found = child(source, keyword)
     if (!found || found.value === false) continue
-    const message = `${keyword} is no keyword of JSON Schema 2020-12: nothing is validated by it`
-    leaveOut(found, 'schema-keyword-unsupported', message, 'say it with the keywords of 2020-12')
+    const message = `${keyword} is not a keyword of JSON Schema 2020-12 and has no effect`
+    leaveOut(found, 'schema-keyword-unsupported', message, 'use keywords of JSON Schema 2020-12')
   }
 }
 
-/** A reference that depends on how validation came to it is beyond every validator that is emitted. */
+/** Reports a $dynamicRef whose target depends on the validation path, which the emitted validators do not support. */
 export function checkDynamic(source: Source): void {
   const ref = text(source, '$dynamicRef')
   if (ref === undefined) return
   const { references } = source.reader
   if (!lookUp(source, ref) || !references.isDynamic(source.value as ObjectValue, ref)) return
-  const message = `${ref} may lead to several schemas`
+  const message = `${ref} may resolve to several schemas`
   complain(
     source,
     'ref-dynamic',

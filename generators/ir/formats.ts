@@ -1,9 +1,9 @@
-/** Checks of string formats, by name, as the validators make them. */
+/** Checks of string formats by name, as the validators perform them. */
 import ajvFormats from 'ajv-formats/dist/formats.js'
 
 type FormatCheck = (text: string) => boolean
 
-/** A format without an entry is a note for readers. */
+/** Formats without an entry are only annotations. */
 export const FORMAT_CHECKS: Readonly<Record<string, FormatCheck>> = Object.fromEntries(
   Object.entries(ajvFormats.fullFormats).flatMap(([name, format]) => {
     const check = toCheck(format)

@@ -1,16 +1,17 @@
 /**
- * The keywords by which a schema refuses values (JSON Schema 2020-12): what each one holds, and beside what the printer
- * of validators carries it. A schema with a keyword that is not carried where it stands is compiled by ajv.
+ * The JSON Schema 2020-12 keywords that reject values: the type of each keyword's value, and the keywords next to
+ * which the printer of validators supports it. ajv compiles a schema that uses a keyword in an unsupported
+ * combination.
  */
 import { subschemas } from '../runtime/explain/references.ts'
 import { child, isObject, type ObjectValue, type Source } from './source.ts'
 
-/** Keywords that speak of values of one type, and refuse no other. */
+/** Keywords that apply to values of one type and accept all other types. */
 export type KeywordGroup = 'object' | 'array' | 'string' | 'number'
 
 /**
- * `always`: beside anything. `alone`: beside `type` and `$ref` only. A group: beside `type`, or where all such keywords
- * are of that group. `never`: by ajv.
+ * Combinations that the printer supports. `always`: next to any keyword. `alone`: only next to `type` and `$ref`. A
+ * group: next to `type`, or if all such keywords are of the same group. `never`: ajv compiles it.
  */
 type Printed = 'always' | 'alone' | 'never' | KeywordGroup
 
@@ -44,7 +45,7 @@ export const KEYWORDS: ReadonlyMap<string, Keyword> = new Map([
   ...holding('number', 'number', 'minimum maximum exclusiveMinimum exclusiveMaximum multipleOf'),
 ])
 
-/** The group that a schema without a `type` speaks of first, if it speaks of any. */
+/** Returns the first group of keywords in a schema without a `type`. */
 export function groupOf(rules: ObjectValue): KeywordGroup | undefined {
   return groupsOf(rules)[0]
 }
@@ -56,7 +57,7 @@ function groupsOf(rules: ObjectValue): KeywordGroup[] {
   return GROUPS.filter((group) => spoken.has(group))
 }
 
-/** @returns the schemas inside one that no node holds. */
+/** Returns the subschemas that the IR does not represent. */
 export function neverPrinted(source: Source): Source[] {
   return subschemas(source.value as ObjectValue).flatMap(([tokens]) => {
     if (KEYWORDS.get(tokens[0]!)?.printed !== 'never') return []
@@ -65,13 +66,17 @@ export function neverPrinted(source: Source): Source[] {
   })
 }
 
-/** @param refusesNull whether a schema beside `{type: null}` cannot be null. */
+/**
+ * Returns whether the printer supports a combination of keywords.
+ *
+ * @param refusesNull whether a schema in a union with `{type: null}` cannot be null.
+ */
 export function isPrinted(
   rules: ObjectValue,
   openapi30: boolean,
   refusesNull: (schema: unknown) => boolean,
 ): boolean {
-  // Before 3.1 nothing holds beside a reference.
+  // Before 3.1, keywords next to a reference are ignored.
   if (openapi30 && '$ref' in rules) return true
   const spoken = Object.keys(rules).filter((name) => KEYWORDS.has(name))
   const of = (printed: Printed) => spoken.filter((name) => KEYWORDS.get(name)!.printed === printed)
@@ -92,14 +97,20 @@ function areAlone(alone: readonly string[], spoken: readonly string[], rules: Ob
   )
 }
 
-/** A node lists what it requires among its properties, which the rules for all other names would overlook. */
+/**
+ * The IR lists required names among the properties, so a required name that is not a property would escape
+ * `additionalProperties`.
+ */
 function areNamesListed(rules: ObjectValue): boolean {
   const { required, properties, additionalProperties: rest = true } = rules
   if (rest === true || !Array.isArray(required)) return true
   return required.every((name) => isObject(properties) && Object.hasOwn(properties, String(name)))
 }
 
-/** A node says once whether null is allowed: beside combined schemas, or twice in `oneOf`, that says too little. */
+/**
+ * Whether the IR's single `nullable` flag describes null correctly; it cannot with combined schemas, or with two
+ * null members in `oneOf`.
+ */
 function isNullClear(
   rules: ObjectValue,
   openapi30: boolean,
@@ -115,7 +126,7 @@ function isNullClear(
 const isNull = (schema: unknown): boolean =>
   isObject(schema) && [schema.type].flat().every((type) => type === 'null')
 
-/** What stands beside `$ref` and refuses nothing. */
+/** Keywords that reject nothing and may be next to `$ref`. */
 export const PROSE: ReadonlySet<string> = new Set([
   '$ref',
   '$id',

@@ -1,15 +1,15 @@
-/** Media types (RFC 9110 §8.3.1): case and parameters make no difference to what a body is. */
+/** Media types (RFC 9110 §8.3.1). They are compared without case and parameters. */
 
-/** @returns `type/subtype` in lower case, without parameters. */
+/** Returns `type/subtype` in lowercase, without parameters. */
 export function essenceOf(mediaType: string): string {
   return mediaType.split(';', 1)[0]!.trim().toLowerCase()
 }
 
-/** Whether a body is JSON: by its subtype, or by its suffix (RFC 6839 §3.1). */
+/** Returns whether a media type is JSON: by its subtype, or by its suffix (RFC 6839 §3.1). */
 export function isJson(mediaType: string): boolean {
   return /^[^/]+\/(?:[^/]+\+)?json$/.test(essenceOf(mediaType))
 }
 
-/** Whether a body is a form, as HTML has them. */
+/** Returns whether a media type is an HTML form encoding. */
 export const isForm = (mediaType: string): boolean =>
   ['multipart/form-data', 'application/x-www-form-urlencoded'].includes(essenceOf(mediaType))

@@ -1,13 +1,13 @@
-/** Looking into schemas: through references, and through whatever a union or an intersection is made of. */
+/** Reads schemas through references, unions and intersections. */
 import type { Api, EnumSchema, Property, RefSchema, Scalar, Schema } from './model.ts'
 
-/** A member of an enumeration and what the document says of it. */
+/** A member of an enumeration, with its description in the document. */
 export interface EnumMember {
   readonly value: Scalar
   readonly description?: string
 }
 
-/** @returns the schemas that a schema is made of, none of them a reference, a union or an intersection. */
+/** Returns the schemas that a schema consists of, with references, unions and intersections resolved. */
 export function partsOf(api: Api, schema: Schema): Exclude<Schema, RefSchema>[] {
   return collect(api, schema, new Set())
 }
@@ -22,19 +22,19 @@ function collect(api: Api, schema: Schema, seen: Set<string>): Exclude<Schema, R
   return collect(api, target, new Set([...seen, schema.name]))
 }
 
-/** @returns the properties of this name in every object that the schema is made of. */
+/** Returns the properties with this name in every object that the schema consists of. */
 export function propertiesNamed(api: Api, schema: Schema, name: string): Property[] {
   return partsOf(api, schema).flatMap((part) =>
     part.kind === 'object' ? part.properties.filter((property) => property.name === name) : [],
   )
 }
 
-/** @returns the members of an enumeration, or of a union of constants, in the order of the document. */
+/** Returns the members of an enumeration, or of a union of constants, in document order. */
 export function enumMembers(api: Api, schema: Schema): EnumMember[] {
   return partsOf(api, schema).flatMap((part) => (part.kind === 'enum' ? membersOf(part) : []))
 }
 
-/** @returns the members of one enumeration with what the document says of each. */
+/** Returns the members of one enumeration with their descriptions. */
 export function membersOf(schema: EnumSchema): EnumMember[] {
   const listed = schema.extensions['x-enumDescriptions']
   const descriptions =

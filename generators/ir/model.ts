@@ -1,15 +1,14 @@
 /**
- * The intermediate representation: what a document of one version says, complete in itself and located.
- * Every node has a `kind` (where it is a union) and a `place`, so that any later complaint can
- * name the line of the document that caused it.
+ * The intermediate representation (IR) of one version's document. It is complete and located: every node has a
+ * `place`, so that findings can name its line; nodes of unions have a `kind`.
  */
 
 import type { SourceLocation } from '../diagnostics/place.ts'
 
-/** Specification extensions (`x-…`) of a node, under their names as written. */
+/** Specification extensions (`x-…`) of a node, by their full names. */
 export type Extensions = Readonly<Record<string, unknown>>
 
-/** A schema of JSON Schema 2020-12. */
+/** A schema in JSON Schema 2020-12. */
 export type JsonSchema = Readonly<Record<string, unknown>> | boolean
 
 export type Scalar = string | number | boolean | null
@@ -25,24 +24,24 @@ interface SchemaBase extends Described {
   readonly title?: string
   readonly default?: unknown
   readonly examples: readonly unknown[]
-  /** Whether null is a member beside what `kind` admits. */
+  /** Whether null is valid in addition to values of `kind`. */
   readonly nullable: boolean
-  /** Whether values of other types than `kind` fit as well, since the document names no type. */
+  /** Whether values of other types are also valid, because the document gives no type. */
   readonly untyped?: true
-  /** Whether the node says less than the document: validators are made of the API's `rules` of its pointer. */
+  /** Whether the node is less strict than the document. Validators then use the API's `rules` for its pointer. */
   readonly partial?: true
-  /** What the document says of it that this node has no room for. */
+  /** Keywords of the document that this node does not represent. */
   readonly unheld?: Unheld
 }
 
-/** Keywords as they are written, for the gate, which misses none. */
+/** Raw keywords, so that the gate can compare keywords that the IR does not represent. */
 export interface Unheld {
   readonly keywords: Readonly<Record<string, unknown>>
-  /** Members of an enumeration that the keywords beside it admit, where those are fewer. */
+  /** The members of an enumeration that its other keywords allow, if those are fewer. */
   readonly admitted?: readonly Scalar[]
-  /** Whether the last part of an intersection stands for such keywords, and speaks of its own type alone. */
+  /** Whether the last part of an intersection represents such keywords and applies only to values of its type. */
   readonly loose?: boolean
-  /** Keywords of types, where no `type` stands: values of other types fit. */
+  /** Type-specific keywords of a schema without `type`; values of other types are valid. */
   readonly untyped?: Readonly<Record<string, unknown>>
 }
 
@@ -75,7 +74,7 @@ export interface StringSchema extends SchemaBase {
   readonly minLength?: number
   readonly maxLength?: number
 }
-/** `enum` and `const`. An open enum may grow: readers must expect members that are not listed. */
+/** `enum` and `const`. Readers of an open enumeration must accept values that are not listed. */
 export interface EnumSchema extends SchemaBase {
   readonly kind: 'enum'
   readonly values: readonly Scalar[]
@@ -99,9 +98,9 @@ export interface Property {
 }
 export interface ObjectSchema extends SchemaBase {
   readonly kind: 'object'
-  /** In the order of the document. */
+  /** In document order. */
   readonly properties: readonly Property[]
-  /** What a property that is not listed must be: anything (open), nothing (closed), or a schema (a map). */
+  /** Unlisted properties: any value (open), none (closed), or values of a schema (map). */
   readonly additional: 'open' | 'closed' | Schema
   readonly patterns: readonly { readonly pattern: string; readonly schema: Schema }[]
   readonly propertyNames?: Schema
@@ -114,7 +113,7 @@ export interface UnionSchema extends SchemaBase {
   readonly members: readonly Schema[]
   readonly discriminator?: {
     readonly property: string
-    /** Discriminator value → name of the component. */
+    /** Discriminator value → component name. */
     readonly mapping: ReadonlyMap<string, string>
   }
 }
@@ -122,7 +121,7 @@ export interface IntersectionSchema extends SchemaBase {
   readonly kind: 'intersection'
   readonly members: readonly Schema[]
 }
-/** A reference to a component schema of the same document, by its name there. */
+/** A reference to a component schema of the same document. */
 export interface RefSchema extends SchemaBase {
   readonly kind: 'ref'
   readonly name: string
@@ -143,7 +142,7 @@ export type Schema =
   | RefSchema
 
 export interface ApiParameter extends Described {
-  /** As on the wire, `created[gte]` for example. */
+  /** As on the wire, for example `created[gte]`. */
   readonly name: string
   readonly in: 'path' | 'query' | 'header' | 'cookie'
   readonly required: boolean
@@ -152,13 +151,13 @@ export interface ApiParameter extends Described {
   readonly serialization: Serialization
 }
 
-/** How a value that is no single word is written. Defaults are filled in. */
+/** How a parameter value is encoded, with defaults filled in. */
 export interface Serialization {
   readonly style: string
   readonly explode: boolean
   readonly allowReserved: boolean
   readonly allowEmptyValue: boolean
-  /** Where `content` says it. */
+  /** Media type, if the parameter uses `content`. */
   readonly mediaType?: string
 }
 
@@ -167,7 +166,7 @@ export interface ApiContent {
   readonly schema: Schema
   readonly examples: readonly unknown[]
   readonly place: SourceLocation
-  /** How properties of a form are written, by name, as in the document. */
+  /** Encoding Objects of form properties by name, as in the document. */
   readonly encoding: Readonly<Record<string, unknown>>
 }
 
@@ -183,7 +182,7 @@ export interface Response extends Described {
   readonly contents: readonly ApiContent[]
 }
 
-/** One alternative of a `security` list: every scheme in it must hold. */
+/** One alternative of a `security` list; a request must satisfy every scheme in it. */
 export type SecurityRequirement = Readonly<Record<string, readonly string[]>>
 
 export interface ApiOperation extends Described {
@@ -192,29 +191,29 @@ export interface ApiOperation extends Described {
   readonly path: string
   readonly tag: string
   readonly summary?: string
-  /** Path-level and operation-level parameters together, in the order of the document. */
+  /** Path-level and operation-level parameters in document order. */
   readonly parameters: readonly ApiParameter[]
   readonly body?: ApiBody
   readonly responses: readonly Response[]
   readonly security: readonly SecurityRequirement[]
-  /** Requests that the service makes in return, each named after the operation, the callback and its method. */
+  /** Requests that the service sends in return. Their names consist of operation, callback and method. */
   readonly callbacks: readonly ApiCallback[]
 }
 
-/** A webhook of the document: `book.lent` for example. */
+/** A webhook of the document, for example `book.lent`. */
 export interface EventType extends Described {
   readonly name: string
   readonly tag: string
   readonly summary?: string
   readonly headers: readonly ApiParameter[]
   readonly payload?: ApiContent
-  /** All that `payload` is the first of. */
+  /** The request body; `payload` is its first content. */
   readonly body?: ApiBody
 }
 
-/** An event that an operation asks for. */
+/** An event that is sent to a URL from an operation's request. */
 export interface ApiCallback extends EventType {
-  /** Where it is sent: an expression. */
+  /** Target URL, as a runtime expression. */
   readonly url: string
 }
 
@@ -229,22 +228,21 @@ export interface Api extends Described {
   readonly version: string
   readonly file: string
   readonly title: string
-  /** Extensions of `info`. */
   readonly info: Extensions
   readonly tags: readonly Tag[]
-  /** Component schemas by name, in the order of the document. */
+  /** Component schemas by name, in document order. */
   readonly schemas: ReadonlyMap<string, Schema>
-  /** Schemas that no node can hold whole, and all that they refer to, by pointer. */
+  /** By pointer, schemas that the IR represents only partly, and everything that they refer to. */
   readonly rules: ReadonlyMap<string, JsonSchema>
   readonly operations: readonly ApiOperation[]
   readonly events: readonly EventType[]
   readonly servers: readonly { readonly url: string; readonly description?: string }[]
   readonly securitySchemes: Readonly<Record<string, unknown>>
-  /** The document itself as plain JSON, for what is served or printed as it stands. */
+  /** The document as plain JSON, for output that contains it unchanged. */
   readonly document: Readonly<Record<string, unknown>>
 }
 
-/** A file to be written, relative to the output directory. */
+/** A generated file. The path is relative to the output folder. */
 export interface OutputFile {
   readonly path: string
   readonly text: string

@@ -1,19 +1,17 @@
-/** Names that generated code gives to things of a document. */
+/** Names in generated code for things in a document. */
 
-/** `book_lists` → `BookLists`; anything that is no letter or digit separates words. */
+/** `book_lists` → `BookLists`. All characters except letters and digits separate words. */
 export function pascalCase(text: string): string {
   return words(text)
     .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
     .join('')
 }
 
-/** `x-rate-limit` → `xRateLimit`. */
 export function camelCase(text: string): string {
   const pascal = pascalCase(text)
   return pascal.charAt(0).toLowerCase() + pascal.slice(1)
 }
 
-/** `BookLists` → `book_lists`. */
 export function snakeCase(text: string): string {
   return words(text.replace(/([a-z0-9])([A-Z])/g, '$1 $2'))
     .map((word) => word.toLowerCase())
@@ -31,13 +29,16 @@ const RESERVED = new Set(
 )
 
 /**
- * What may stand in an identifier: letters of scripts that were complete before any engine or compiler drew up its
- * tables, since a letter that one of them does not know yet is a syntax error.
+ * Characters that are safe in identifiers. Only letters of long-standing scripts are included, because an older
+ * engine or compiler rejects identifiers with letters that its Unicode tables lack.
  */
 const COMMON =
   /[\w$]|(?=\p{ID_Continue})[\u00c0-\u024f\u0370-\u04ff\u05d0-\u05ea\u0620-\u064a\u0904-\u0939\u0e01-\u0e30\u1e00-\u1fff\u3041-\u3096\u30a1-\u30fa\u4e00-\u9fa5\uac00-\ud7a3]/u
 
-/** An identifier for any text: `3d_secure` → `_3d_secure`, `delete` → `delete_`, `account.id` → `account_id`. */
+/**
+ * Converts any text to an identifier: `3d_secure` → `_3d_secure`, `delete` → `delete_`, `account.id` →
+ * `account_id`.
+ */
 export function identifier(text: string): string {
   const safe = text.replace(/./gsu, (letter) => (COMMON.test(letter) ? letter : '_'))
   if (!/^[\p{ID_Start}_$]/u.test(safe)) return `_${safe}`

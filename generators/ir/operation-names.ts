@@ -1,4 +1,4 @@
-/** What operations are called that the document gives no id. */
+/** Names operations that have no id in the document. */
 import { pascalCase } from './naming.ts'
 
 export const METHODS: readonly string[] = [
@@ -15,11 +15,14 @@ export const METHODS: readonly string[] = [
 export interface NamedOperation {
   readonly method: string
   readonly path: string
-  /** As in the document, if it gives one. */
+  /** As in the document; undefined if it has none. */
   readonly id: string | undefined
 }
 
-/** By method and path; where two come out alike, by a number as well. @returns the ids, in the order of the operations. */
+/**
+ * Returns the ids in the order of the operations. A missing id is derived from the method and path, with a number if it
+ * is taken.
+ */
 export function idsOf(operations: readonly NamedOperation[]): string[] {
   const taken = new Set(operations.map(({ id }) => id))
   return operations.map(({ id: given, method, path }) => {

@@ -1,4 +1,4 @@
-/** Lines of a document by pointer, as far as its IR knows them. */
+/** Finds source locations by pointer among the nodes of an API. */
 
 import type { SourceLocation } from '../diagnostics/place.ts'
 import type { Api, ApiBody, ApiContent, ApiParameter, Schema } from './model.ts'
@@ -6,7 +6,7 @@ import { walk } from './walk.ts'
 
 const known = new WeakMap<Api, ReadonlyMap<string, SourceLocation>>()
 
-/** @returns the place of what stands at the pointer, or of the nearest thing around it. */
+/** Returns the location of the node at a pointer, or of its nearest known ancestor. */
 export function placeNear(api: Api, pointer: string): SourceLocation {
   const places = known.get(api) ?? collect(api)
   known.set(api, places)

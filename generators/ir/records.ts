@@ -1,23 +1,26 @@
-/** Records that callers know by an identifier, as `^card_…` in its pattern tells, and the operations that answer them. */
+/**
+ * Finds records with an identifier (recognized by a pattern such as `^card_…`), and the operations that return
+ * them.
+ */
 import { isJson } from './media-type.ts'
 import { partsOf, propertiesNamed } from './members.ts'
 import type { Api, ApiOperation, Schema } from './model.ts'
 import { successOf } from './operations.ts'
 
 export interface ApiRecord {
-  /** The beginning of its identifiers, before the underscore: `tpl`. */
+  /** The start of its identifiers, before the underscore: `tpl`. */
   readonly prefix: string
-  /** What its records say in `object`; the prefix if they say nothing. */
+  /** The value of the record's `object` property, or else the prefix. */
   readonly object: string
-  /** Tag of the operation that reads or lists it; undefined if none does. */
+  /** Tag of the operation that reads or lists the record; undefined if there is none. */
   readonly tag: string | undefined
-  /** The operation that answers one of them, by its identifier. */
+  /** The operation that returns one record by its identifier. */
   readonly read: ApiOperation | undefined
-  /** The operation that answers pages of them. */
+  /** The operation that returns pages of records. */
   readonly list: ApiOperation | undefined
 }
 
-/** @returns each kind of record once, in the order in which the document describes its first schema. */
+/** Returns each kind of record once, in the document order of its first schema. */
 export function recordsOf(api: Api): readonly ApiRecord[] {
   const gets = api.operations.filter(({ method }) => method === 'GET')
   const read = firstOf(gets, (operation) =>
@@ -37,7 +40,7 @@ export function recordsOf(api: Api): readonly ApiRecord[] {
   })
 }
 
-/** `tpl` if the pattern of the record's `id` is `^tpl_…`. */
+/** Returns `tpl` if the pattern of the record's `id` starts with `^tpl_`. */
 export function recordPrefix(api: Api, schema: Schema | undefined): string | undefined {
   const id = schema && propertyOf(api, schema, 'id')
   return id?.kind === 'string' ? /^\^([a-z]+)_/.exec(id.pattern ?? '')?.[1] : undefined
@@ -59,19 +62,19 @@ function answerOf(operation: ApiOperation | undefined): Schema | undefined {
   return operation && successOf(operation)?.contents.find(({ mediaType }) => isJson(mediaType))?.schema
 }
 
-/** What the array `data` of a page holds. */
+/** Returns the item schema of a page's `data` array. */
 function itemOf(api: Api, page: Schema | undefined): Schema | undefined {
   const data = page && propertyOf(api, page, 'data')
   return data?.kind === 'array' ? data.items : undefined
 }
 
-/** What records of the schema say in `object`. */
+/** Returns the value that records of the schema have in `object`. */
 export function objectName(api: Api, schema: Schema): string | undefined {
   const object = propertyOf(api, schema, 'object')
   return object?.kind === 'enum' ? String(object.values[0]) : undefined
 }
 
-/** The schema of a property; of a union, that of its first member. */
+/** Returns the schema of a property. For a union, uses its first member. */
 function propertyOf(api: Api, schema: Schema, name: string): Schema | undefined {
   const [property] = propertiesNamed(api, schema, name)
   return property && partsOf(api, property.schema)[0]

@@ -1,7 +1,7 @@
 /**
- * Schemas as JSON Schema 2020-12, for those that no node holds whole: what 3.0 and OpenAPI's own keywords say otherwise
- * is written out, prose is left out, and each reference is `#` and the pointer that it leads to. What is wrong in
- * them stands in the report already, and is left out.
+ * Converts schemas that the IR represents only partly to JSON Schema 2020-12. Keywords of OpenAPI and of 3.0 are
+ * translated, annotations are dropped, and each reference becomes `#` with the target's pointer. Invalid keywords
+ * are dropped, because they are already in the report.
  */
 import { SUBSCHEMAS } from '../runtime/explain/references.ts'
 import { tagsIn } from '../runtime/explain/tags.ts'
@@ -11,7 +11,7 @@ import { child, entries, isObject, items, type ObjectValue, type Source, sourceA
 
 type Rules = Record<string, unknown>
 
-/** Puts a schema, and all that it refers to, among the rules of its document. */
+/** Adds a schema, and everything that it refers to, to the rules of its document. */
 export function collectRules(source: Source): void {
   const { rules } = source.reader
   const waiting = [source]
@@ -58,7 +58,7 @@ const TYPES = ['string', 'number', 'integer', 'boolean', 'array', 'object', 'nul
 const isList = (value: unknown): value is unknown[] => Array.isArray(value)
 const isTexts = (value: unknown): boolean => isList(value) && value.every((each) => typeof each === 'string')
 
-/** Whether a keyword holds what it should. */
+/** Type checks of keyword values. */
 const HOLDS = {
   number: (value: unknown) => typeof value === 'number' && Number.isFinite(value),
   text: (value: unknown) => typeof value === 'string',
@@ -73,7 +73,7 @@ function putSchemas(rules: Rules, name: string, inside: Source, follow: FollowRe
   if (how === 'one') rules[name] = rulesOf(inside, follow)
   else if (how === 'list') {
     const list = items(inside)
-    // No list at all is no rule; an empty one is nothing that ajv takes.
+    // ajv rejects an empty list.
     if (list.length > 0) rules[name] = list.map((each) => rulesOf(each, follow))
   } else {
     const named = entries(inside).map(([key, each]) => [key, rulesOf(each, follow)] as const)
@@ -83,7 +83,7 @@ function putSchemas(rules: Rules, name: string, inside: Source, follow: FollowRe
   }
 }
 
-/** What is written otherwise than in JSON Schema. */
+/** Normalizes keywords that documents use differently from JSON Schema. */
 function narrow(rules: Rules): void {
   const types = (isList(rules.type) ? rules.type : [rules.type]).filter((each) =>
     TYPES.includes(String(each)),
@@ -97,12 +97,12 @@ function narrow(rules: Rules): void {
     rules.not = {}
   }
   if (rules.format !== 'int32' || !types.some((type) => type === 'integer' || type === 'number')) return
-  // int32 is bounds in disguise.
+  // Treats int32 as bounds.
   rules.minimum ??= -(2 ** 31)
   rules.maximum ??= 2 ** 31 - 1
 }
 
-/** ajv reads over a property of this name, which JSON can have like any other. */
+/** ajv ignores a property named `__proto__`, which JSON allows, so it becomes a pattern property. */
 function renameProto(rules: Rules): void {
   const { properties } = rules
   if (!isObject(properties) || !Object.hasOwn(properties, PROTO)) return
@@ -112,7 +112,7 @@ function renameProto(rules: Rules): void {
 
 const PROTO = '__proto__'
 
-/** 3.0 writes a flag beside the bound. */
+/** In OpenAPI 3.0, exclusiveMinimum and exclusiveMaximum are flags. */
 function putExclusive(rules: Rules, value: ObjectValue): void {
   for (const [flag, bound] of [
     ['exclusiveMinimum', 'minimum'],
@@ -124,7 +124,10 @@ function putExclusive(rules: Rules, value: ObjectValue): void {
   }
 }
 
-/** JSON Schema means patterns in Unicode mode; many are written for the older one. */
+/**
+ * Returns whether a pattern is valid. JSON Schema uses Unicode mode, but many patterns are written for the older
+ * mode.
+ */
 export function isPattern(pattern: string): boolean {
   for (const flags of ['u', '']) {
     try {
@@ -144,7 +147,7 @@ function referenceOf(source: Source, ref: unknown, follow: FollowReference): { $
   return [{ $ref: `#${target.pointer}` }]
 }
 
-/** A union whose members one property tells apart is decided by that property. */
+/** For a union with a usable discriminator, returns the rule that selects the member by its tag. */
 function tagged(source: Source, rules: Rules): JsonSchema[] {
   const { discriminator } = source.value as ObjectValue
   const property = isObject(discriminator) ? discriminator.propertyName : undefined

@@ -1,4 +1,4 @@
-/** Schema Objects of OpenAPI 3.0 and 3.1 → located, closed IR nodes. */
+/** Builds IR nodes from Schema Objects of OpenAPI 3.0 and 3.1. */
 import { lookUp as lookUpRaw } from '../runtime/explain/references.ts'
 import { componentAt, componentOf } from './component-references.ts'
 import { checkDynamic, noteForeign } from './foreign.ts'
@@ -39,7 +39,7 @@ type Base = Pick<Schema, 'place' | 'deprecated' | 'extensions' | 'examples' | 'n
   readonly default?: unknown
 }
 
-/** @returns the node of a schema; after a diagnostic, `any` stands for what could not be read. */
+/** Returns the node of a schema. An unreadable schema becomes `any`, after a finding. */
 export function buildSchema(source: Source): Schema {
   const schema = readSchema(source)
   const unheld = unheldOf(source, schema)
@@ -51,7 +51,12 @@ function readSchema(source: Source): Schema {
   if (value === true) return { ...baseOf(source, false), kind: 'any' }
   if (value === false) return { ...baseOf(source, false), kind: 'never' }
   if (!isObject(value)) {
-    complain(source, 'schema-invalid', 'a schema is an object or a boolean', 'write a Schema Object here')
+    complain(
+      source,
+      'schema-invalid',
+      'the schema is neither an object nor a boolean',
+      'write a Schema Object here',
+    )
     return { ...baseOf(source, false), kind: 'any' }
   }
   const { openapi30 } = source.reader
@@ -72,11 +77,11 @@ function buildNode(source: Source, value: ObjectValue): Schema {
   return withComposition(source, nullable, rest)
 }
 
-/** 3.0 has a flag for it, 3.1 a type. */
+/** OpenAPI 3.0 has a `nullable` flag, 3.1 a `null` type. */
 const isNullable = (source: Source): boolean =>
   source.reader.openapi30 ? flag(source, 'nullable') : typesOf(source).includes('null')
 
-/** Whether a schema says by itself, or by what it refers to, that null does not fit. */
+/** Returns whether a schema, directly or through its reference, rejects null. */
 function refusesNull(source: Source, schema: unknown, depth = 0): boolean {
   if (!isObject(schema) || depth > 20) return schema === false
   const { $ref, type, enum: values } = schema
@@ -101,7 +106,7 @@ function buildReference(source: Source, ref: string): Schema {
   return { ...baseOf(source, false), kind: 'intersection', members: [referred, beside] }
 }
 
-/** What a reference leads to that is no component: written out where it is referred to. */
+/** Builds the target of a reference that is not a component inline. */
 function buildInPlace(source: Source, target: Source, ref: string): Schema {
   const { inlining } = source.reader
   if (inlining.has(target.pointer) || source.pointer.startsWith(`${target.pointer}/`)) {
@@ -115,7 +120,7 @@ function buildInPlace(source: Source, target: Source, ref: string): Schema {
   return schema
 }
 
-/** What stands beside `$ref`: in 3.1 it holds as well, in 3.0 it is ignored, as that version has it. */
+/** Returns the keywords next to `$ref` as a schema. They apply in 3.1 and are ignored in 3.0. */
 function besideReference(source: Source): Schema | undefined {
   const rest = Object.entries(source.value as Record<string, unknown>).filter(
     ([name]) => !PROSE.has(name) && !name.startsWith('x-'),
@@ -127,8 +132,8 @@ function besideReference(source: Source): Schema | undefined {
       code: 'ref-siblings-ignored',
       severity: 'warning',
       place: placeOf(source),
-      message: `${names} beside $ref: OpenAPI 3.0 ignores it`,
-      hint: 'put the reference into allOf beside it',
+      message: `OpenAPI 3.0 ignores ${names} next to $ref`,
+      hint: 'move the reference into allOf',
     })
     return undefined
   }
@@ -142,7 +147,7 @@ function typesOf(source: Source): string[] {
   return []
 }
 
-/** `oneOf`, `anyOf` and `allOf`, beside each other and beside plain keywords, all of which must hold. */
+/** Builds `oneOf`, `anyOf`, `allOf` and plain keywords of one schema, all of which apply. */
 function withComposition(source: Source, nullable: boolean, types: readonly string[]): Schema {
   const parts: Schema[] = []
   for (const mode of ['oneOf', 'anyOf'] as const) {
@@ -163,7 +168,7 @@ function buildUnion(owner: Source, list: Source, mode: 'oneOf' | 'anyOf', nullab
   const members = all.filter((each) => each.kind !== 'null' || each.partial)
   const base = baseOf(owner, nullable || members.length < all.length)
   const only = members.length === 1 ? members[0] : undefined
-  // `oneOf: [X, {type: null}]` is how 3.1 says that X may be null.
+  // In 3.1, `oneOf: [X, {type: null}]` makes X nullable.
   if (only && !only.partial && members.length < all.length)
     return { ...only, nullable: true, ...proseOf(base) }
   const discriminator = discriminatorOf(owner, members)
@@ -194,8 +199,8 @@ function discriminatorOf(owner: Source, members: readonly Schema[]): UnionSchema
       leaveOut(
         target,
         'discriminator-target',
-        `${ref} is no member of this union`,
-        'list it or correct the mapping',
+        `${ref} is not a member of this union`,
+        'add it to the union or correct the mapping',
       )
     }
   }
@@ -204,7 +209,7 @@ function discriminatorOf(owner: Source, members: readonly Schema[]): UnionSchema
   return { property, mapping }
 }
 
-/** One schema of one kind; several types make an `anyOf` of them. */
+/** Builds a schema without composition. Several types become an `anyOf`. */
 function buildPlain(source: Source, nullable: boolean, types: readonly string[]): Schema {
   const values = enumValues(source)
   if (values) {
@@ -212,7 +217,7 @@ function buildPlain(source: Source, nullable: boolean, types: readonly string[])
       types.length === 0 ? values : values.filter((value) => types.some((type) => isOfType(value, type)))
     const known = listed.filter((value) => value !== null)
     const open = isObject(source.value) && source.value['x-extensible'] === true
-    // 3.1 lists null as it lists everything; in 3.0 a type beside the list decides about null.
+    // In 3.1, an enumeration allows null by listing it. In 3.0, `nullable` decides, if there is a type.
     const untyped = types.length === 0
     const allowed = source.reader.openapi30
       ? nullable || (untyped && values.includes(null))
@@ -257,7 +262,7 @@ function buildTyped(source: Source, nullable: boolean, type: string | undefined)
       leaveOut(
         source,
         'schema-type-unknown',
-        `${type} is no JSON Schema type`,
+        `${type} is not a JSON Schema type`,
         'use string, number, integer, boolean, array, object or null',
       )
       return { ...base, kind: 'any' }
@@ -277,7 +282,7 @@ function stringRules(source: Source): Partial<StringSchema> {
   const pattern = text(source, 'pattern')
   if (pattern !== undefined && !isPattern(pattern)) {
     const at = child(source, 'pattern') ?? source
-    leaveOut(at, 'pattern-invalid', `${pattern} is no regular expression (ECMA-262)`, 'correct it')
+    leaveOut(at, 'pattern-invalid', `${pattern} is not a regular expression (ECMA-262)`, 'correct it')
   }
   return {
     ...optional('format', text(source, 'format')),
@@ -290,7 +295,7 @@ function stringRules(source: Source): Partial<StringSchema> {
 function numberRules(source: Source): Partial<NumberSchema> {
   const minimum = number(source, 'minimum')
   const maximum = number(source, 'maximum')
-  // 3.0 writes a flag beside the bound, 3.1 the bound itself.
+  // In 3.0, exclusive bounds are flags; in 3.1, they are numbers.
   const below = flag(source, 'exclusiveMinimum')
   const above = flag(source, 'exclusiveMaximum')
   return {
@@ -327,7 +332,7 @@ function buildObject(source: Source, base: Base): ObjectSchema {
     place: placeOf(property),
   }))
   for (const name of required) {
-    // Required without a schema of its own: anything, but present.
+    // A required name without a schema: any value, but it must be present.
     const schema: Schema = { ...baseOf(source, false), kind: 'any' }
     properties.push({
       name: String(name),
@@ -347,7 +352,7 @@ function buildObject(source: Source, base: Base): ObjectSchema {
     patterns: entries(child(source, 'patternProperties')).flatMap(([pattern, each]) => {
       const schema = buildSchema(each)
       if (isPattern(pattern)) return [{ pattern, schema }]
-      leaveOut(each, 'pattern-invalid', `${pattern} is no regular expression (ECMA-262)`, 'correct it')
+      leaveOut(each, 'pattern-invalid', `${pattern} is not a regular expression (ECMA-262)`, 'correct it')
       return []
     }),
     ...optional('propertyNames', names && buildSchema(names)),
@@ -377,7 +382,7 @@ function baseOf(source: Source, nullable: boolean): Base {
   }
 }
 
-/** `{name: value}`, or nothing where the value is undefined. */
+/** Returns `{name: value}`, or an empty object if the value is undefined. */
 export function optional<Name extends string, Value>(
   name: Name,
   value: Value | undefined,

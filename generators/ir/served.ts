@@ -1,4 +1,7 @@
-/** What servers are generated from: a version in which requests and answers have components of their own. */
+/**
+ * Builds the server view of a version, in which requests and responses have separate components for read-only and
+ * write-only properties.
+ */
 import { createReport } from '../diagnostics/diagnostic.ts'
 import type { LoadedDocument } from '../document/load.ts'
 import { originalPointer, splitAccess } from '../runtime/explain/access.ts'
@@ -6,14 +9,16 @@ import { buildApi } from './build.ts'
 import type { Api } from './model.ts'
 
 /**
- * @param api that was built of the document, without findings.
- * @returns the API itself if the document restricts the access of no property. Places name the lines of the document, and the
- * pointers under which `explain` finds the components.
+ * Returns the server view of an API, or the API itself if its document has no read-only or write-only properties.
+ *
+ * @param api built from the document, without errors.
+ * @returns an API whose lines are those of the document, and whose pointers are those under which `explain` finds
+ *   the components.
  */
 export function servedApi(api: Api, document: LoadedDocument): Api {
   const json = splitAccess(document.json, false)
   if (json === document.json) return api
-  // The line is looked for only if a finding asks for it.
+  // The line is computed only if a finding needs it.
   const place = (pointer: string) => {
     const written = document.place(originalPointer(document.json, pointer))
     return {

@@ -1,4 +1,4 @@
-/** Walking a document's plain JSON with its place at hand: the reading side of `build`. */
+/** Reads a document's plain JSON together with the location of each value, for `buildApi`. */
 import type { Report } from '../diagnostics/diagnostic.ts'
 import type { SourceLocation } from '../diagnostics/place.ts'
 import { escapePointer } from '../document/escape-pointer.ts'
@@ -7,31 +7,31 @@ import { referenceFault } from '../document/references.ts'
 import type { References } from '../runtime/explain/references.ts'
 import type { Extensions, JsonSchema } from './model.ts'
 
-/** A JSON value of the document together with where it stands. */
+/** A JSON value of the document with its location. */
 export interface Source {
   readonly value: unknown
   readonly pointer: string
   readonly reader: SourceReader
 }
 
-/** What all sources of one document share. */
+/** State that all sources of one document share. */
 export interface SourceReader {
   readonly document: LoadedDocument
   readonly report: Report
   readonly openapi30: boolean
-  /** Whether what cannot be held is an error: a family that serves with these checks must not check less than it says. */
+  /** Whether unsupported parts are errors: a server must not validate less than its document says. */
   readonly strict: boolean
-  /** What references lead to, by address, anchor or pointer. */
+  /** Resolves references by address, anchor or pointer. */
   readonly references: References
-  /** Schemas that validators are compiled of, and all that they refer to, by pointer. */
+  /** Schemas that validators are compiled from, and everything that they refer to, by pointer. */
   readonly rules: Map<string, JsonSchema>
-  /** What was built of a pointer that several places refer to; by kind and pointer. */
+  /** Nodes that several references share, by kind and pointer. */
   readonly built: Map<string, unknown>
-  /** Pointers of schemas that are being written out in place of a reference: one that leads back to itself ends. */
+  /** Pointers of the schemas being built inline, to detect cycles. */
   readonly inlining: Set<string>
 }
 
-/** Builds what stands at a source once, however many refer to it: operations share a few parameters and responses. */
+/** Builds a node once, even if several references lead to it: operations share parameters and responses. */
 export function once<Node>(source: Source, kind: string, build: () => Node): Node {
   const { built } = source.reader
   const key = `${kind} ${source.pointer}`
@@ -49,7 +49,7 @@ export function placeOf(source: Source): SourceLocation {
   return source.reader.document.place(source.pointer)
 }
 
-/** A member of an object or an item of an array; undefined when it is absent. */
+/** Returns a member of an object or an item of an array, or undefined if it is absent. */
 export function child(source: Source, name: string | number): Source | undefined {
   const { value } = source
   const inside = Array.isArray(value)
@@ -61,13 +61,12 @@ export function child(source: Source, name: string | number): Source | undefined
   return { value: inside, pointer: `${source.pointer}/${escapePointer(String(name))}`, reader: source.reader }
 }
 
-/** All members of an object, in the order of the document. */
+/** Returns all members of an object, in document order. */
 export function entries(source: Source | undefined): [string, Source][] {
   if (!source || !isObject(source.value)) return []
   return Object.keys(source.value).map((name) => [name, child(source, name)!])
 }
 
-/** All items of an array. */
 export function items(source: Source | undefined): Source[] {
   if (!source || !Array.isArray(source.value)) return []
   return source.value.map((_, index) => child(source, index)!)
@@ -87,18 +86,18 @@ export function number(source: Source, name: string): number | undefined {
   return typeof value === 'number' ? value : undefined
 }
 
-/** The `x-…` members of a node. */
+/** Returns the `x-…` members of a node. */
 export function extensionsOf(source: Source): Extensions {
   if (!isObject(source.value)) return {}
   return Object.fromEntries(Object.entries(source.value).filter(([name]) => name.startsWith('x-')))
 }
 
-/** Reports an error at a source and goes on. */
+/** Reports an error at a source. */
 export function complain(source: Source, code: string, message: string, hint?: string): void {
   report(source, 'error', code, message, hint)
 }
 
-/** Reports something that is left out: an error where checks serve, a warning where they are only printed. */
+/** Reports a part that is left out: an error if the configuration is strict, otherwise a warning. */
 export function leaveOut(source: Source, code: string, message: string, hint: string): void {
   report(source, source.reader.strict ? 'error' : 'warning', code, message, hint)
 }
@@ -114,12 +113,13 @@ function report(
   source.reader.report.add({ code, severity, place, message, ...(hint !== undefined && { hint }) })
 }
 
-/** References that consist of nothing but a reference. */
+/** Maximum length of a chain of references to references. */
 const MAX_CHAIN = 100
 
 /**
- * Follows `$ref` within the document until something that is no reference.
- * @returns undefined after a diagnostic when the target is missing, elsewhere, or refers back to itself.
+ * Follows `$ref` within the document to the first value that is not a reference.
+ *
+ * @returns undefined, after reporting an error, if the target is missing, external or circular.
  */
 export function resolve(source: Source): Source | undefined {
   const seen = new Set<string>()
@@ -128,7 +128,7 @@ export function resolve(source: Source): Source | undefined {
     const ref = text(at, '$ref')
     if (ref === undefined) return at
     if (seen.has(at.pointer)) {
-      complain(source, 'ref-circular', `${ref} refers to itself and to nothing else`, 'define the target')
+      complain(source, 'ref-circular', `${ref} refers only to itself`, 'define the target')
       return undefined
     }
     seen.add(at.pointer)
@@ -137,8 +137,8 @@ export function resolve(source: Source): Source | undefined {
         complain(
           source,
           'ref-chain',
-          `more than ${MAX_CHAIN} references lead on to each other`,
-          'refer to the target',
+          `a chain of more than ${MAX_CHAIN} references`,
+          'refer directly to the target',
         )
         return true
       })
@@ -150,7 +150,10 @@ export function resolve(source: Source): Source | undefined {
   }
 }
 
-/** @returns what one reference of a schema leads to, be it a reference again; undefined where a diagnostic says that it leads nowhere. */
+/**
+ * Follows one reference of a schema; the result may be a reference again. Returns undefined, after reporting an
+ * error, if the target does not exist.
+ */
 export function lookUp(source: Source, ref: string): Source | undefined {
   const { references, document } = source.reader
   const pointer = references.pointerOf(isObject(source.value) ? source.value : {}, ref)
@@ -162,7 +165,7 @@ export function lookUp(source: Source, ref: string): Source | undefined {
   return undefined
 }
 
-/** @param pointer RFC 6901, as a reference's fragment once it is decoded. */
+/** @param pointer RFC 6901, like a decoded reference fragment. */
 export function sourceAt(reader: SourceReader, pointer: string): Source | undefined {
   let at: Source | undefined = { value: reader.document.json, pointer: '', reader }
   for (const token of pointer.split('/').slice(1))

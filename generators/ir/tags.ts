@@ -1,17 +1,18 @@
-/** Which member of a union a value belongs to, where one property tells. */
+/** Determines which member of a union a value belongs to, from its discriminator property. */
 import { partsOf, propertiesNamed } from './members.ts'
 import type { Api, Schema, UnionSchema } from './model.ts'
 
 export interface TaggedUnion {
   readonly property: string
-  /** Value of the tag → the member that it stands for. */
+  /** Tag value → member. */
   readonly members: ReadonlyMap<string, Schema>
 }
 
 /**
- * The members' own constants decide where each of them has one. Otherwise the document's mapping does, and the name of
- * a component stands for it where the mapping says nothing (OpenAPI, Discriminator Object).
- * @returns undefined for a union without a discriminator, or whose members no tag tells apart.
+ * Returns the tags of a union. If every member has a constant tag, these decide. Otherwise the document's mapping
+ * decides, or the component name if the mapping lacks it (OpenAPI, Discriminator Object).
+ *
+ * @returns undefined if the union has no discriminator, or tags do not identify its members.
  */
 export function tagsOf(union: UnionSchema, api: Api): TaggedUnion | undefined {
   const { discriminator } = union
@@ -37,7 +38,7 @@ function mappedValues(member: Schema, mapping: ReadonlyMap<string, string>): str
   return values.length > 0 ? values : [member.name]
 }
 
-/** The strings that a member requires its tag to be one of; empty when it leaves the tag open. */
+/** Returns the tag values that a member allows; empty if it allows any. */
 export function constantsOf(api: Api, member: Schema, property: string): string[] {
   if (!partsOf(api, member).every((part) => part.kind === 'object')) return []
   const required = propertiesNamed(api, member, property).find((each) => each.required)

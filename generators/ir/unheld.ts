@@ -1,13 +1,14 @@
 /**
- * What a schema says that its node has no room for. The gate compares it as it is written, so that no keyword is read
- * over: keywords beside `enum`, keywords of several types without a `type`, keywords that no node has.
+ * Finds keywords of a schema that its IR node does not represent: keywords next to `enum`, keywords for several
+ * types without a `type`, and keywords that no node has. The gate compares them in raw form, so that it misses no
+ * difference.
  */
 import { isMultiple } from '../runtime/explain/scalars.ts'
 import { KEYWORDS, type KeywordGroup, PROSE } from './keywords.ts'
 import type { Scalar, Schema, Unheld } from './model.ts'
 import { isObject, type ObjectValue, type Source } from './source.ts'
 
-/** Names that say nothing of values, beside prose. */
+/** Names that do not constrain values, in addition to annotations. */
 const SILENT = new Set([
   'nullable',
   'discriminator',
@@ -19,13 +20,13 @@ const SILENT = new Set([
   '$dynamicAnchor',
 ])
 const COMPOSITION = ['oneOf', 'anyOf', 'allOf']
-/** The keywords that speak of values of one type alone. */
+/** Keywords by the type of values that they apply to. */
 const SPEAKS_OF = (['object', 'array', 'string', 'number'] as const).map(
   (type: KeywordGroup) =>
     [type, [...KEYWORDS].flatMap(([name, { printed }]) => (printed === type ? [name] : []))] as const,
 )
 const TYPED: ReadonlySet<string> = new Set(SPEAKS_OF.flatMap(([, keywords]) => keywords))
-/** Rules of single values: of the members of an enumeration, those count that obey. */
+/** Keywords for single values, which restrict the members of an enumeration. */
 const OF_SCALARS = [
   'minLength',
   'maxLength',
@@ -37,7 +38,7 @@ const OF_SCALARS = [
   'multipleOf',
 ]
 
-/** @returns undefined where the node holds everything. */
+/** Returns undefined if the node represents everything. */
 export function unheldOf({ value, pointer }: Source, schema: Schema): Unheld | undefined {
   if (!isObject(value) || '$ref' in value) return undefined
   const types = [value.type].flat().filter((type) => type !== undefined && type !== 'null')
@@ -45,7 +46,7 @@ export function unheldOf({ value, pointer }: Source, schema: Schema): Unheld | u
   const composed = COMPOSITION.some((keyword) => keyword in value)
   const plain = !composed || types.length > 0 || implied !== undefined
   const listed = plain && isHeldEnum(value)
-  // Beside a union, rules of words and numbers speak of those members alone that are such.
+  // Next to a union, string and number keywords apply only to members of that type.
   const loose = (implied === 'string' || implied === 'number') && ('oneOf' in value || 'anyOf' in value)
   const held = (name: string): boolean => {
     if (PROSE.has(name) || SILENT.has(name) || COMPOSITION.includes(name)) return true
@@ -78,7 +79,7 @@ export function unheldOf({ value, pointer }: Source, schema: Schema): Unheld | u
   }
 }
 
-/** Keywords that refuse nothing, since what they work with is not beside them. */
+/** Returns keywords without effect, because the keyword that they depend on is missing. */
 function withoutEffect(value: ObjectValue): ReadonlySet<string> {
   const isCondition = 'if' in value && ('then' in value || 'else' in value)
   const { minContains: least = 1 } = value
@@ -106,7 +107,7 @@ function isHeldEnum(value: ObjectValue): boolean {
 const isOfTypes = (value: Scalar, types: readonly unknown[]): boolean =>
   types.length === 0 || types.some((type) => isOf(value, type))
 
-/** @returns whether a single value keeps to the rules of its type; those of other types are none for it. */
+/** Returns whether a single value satisfies the keywords for its type. Keywords for other types do not apply. */
 export function obeys(value: Scalar, all: object): boolean {
   const rules = all as ObjectValue
   const limit = (name: string): number | undefined => {

@@ -1,23 +1,20 @@
-/** What the versions of a family are called: folders of output, and subpaths of the client, have these names. */
+/** Names the versions of a family. The names are used for output folders and subpaths of the client. */
 import type { Report } from '../diagnostics/diagnostic.ts'
 import type { Api } from './model.ts'
 
-/** A name that is a folder on every system, and no way out of one. */
+/** A name that is a valid folder on every system and does not leave its parent. */
 const NAME = /^[A-Za-z0-9][\w.-]*$/
 
-/** Folders of output that belong to no version, and those whose contents are never looked at. */
+/** Folders of the output that belong to no version, and folders that are ignored. */
 const TAKEN = new Set(['canonical', 'client', 'translations', 'node_modules', 'dist'])
 
-/** Whether each is the name of a folder of its own, also where case does not count. */
+/** Returns whether all names are valid and different, even on a case-insensitive file system. */
 const areFolders = (names: readonly string[]): boolean =>
   names.every(isFolder) && new Set(names.map((name) => name.toLowerCase())).size === names.length
 
 const isFolder = (name: string): boolean => NAME.test(name) && !TAKEN.has(name.toLowerCase())
 
-/**
- * A version is called what its document says (`info.version`). Families whose documents all say the same, or
- * something that is no name, are told apart by the names of their files.
- */
+/** Names versions by their `info.version`. If these are not unique or not valid names, uses the file names. */
 export function nameVersions(apis: readonly Api[], report: Report): Api[] {
   const said = apis.map((api) => api.version)
   if (areFolders(said)) return [...apis]
@@ -33,11 +30,11 @@ export function nameVersions(apis: readonly Api[], report: Report): Api[] {
       severity: other ? 'warning' : 'error',
       place: api.place,
       message: alone
-        ? 'versions of this family are called after their files'
-        : `\`version: ${api.version}\` tells this document from no other`,
+        ? 'versions of this family are named after their files'
+        : `\`version: ${api.version}\` does not identify this document uniquely`,
       hint: other
-        ? `it is called ${stems[index]} after its file`
-        : 'give each document a version of its own, made of letters, digits, dots, dashes',
+        ? `this version is named ${stems[index]} after its file`
+        : 'give each document a unique version of letters, digits, dots and dashes',
     })
   }
   return other ? apis.map((api, index) => ({ ...api, version: stems[index]! })) : [...apis]

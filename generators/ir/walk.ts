@@ -1,7 +1,7 @@
-/** Walking schemas. */
+/** Visits schemas. */
 import type { Schema } from './model.ts'
 
-/** Visits a schema and every schema written inside it; references are not followed. */
+/** Visits a schema and every schema inside it. Does not follow references. */
 export function walk(schema: Schema, visit: (schema: Schema) => void): void {
   visit(schema)
   const inside: Schema[] = []
@@ -18,7 +18,7 @@ export function walk(schema: Schema, visit: (schema: Schema) => void): void {
   for (const each of inside) walk(each, visit)
 }
 
-/** Names of the components that a schema refers to. */
+/** Returns the names of the components that a schema refers to. */
 export function componentsIn(schema: Schema): string[] {
   const names: string[] = []
   walk(schema, (each) => {

@@ -1,13 +1,14 @@
 /**
- * Output that a repository need not hold: large files that follow from the documents alone. `builtWhenNeeded` of the
- * configuration names their emitters. The manifest lists their hashes, so that they are the same wherever they are built.
+ * Output that need not be committed: large files that derive only from the documents. `builtWhenNeeded` in the
+ * configuration names their emitters. The manifest lists their hashes, so a build gives the same files on every
+ * machine.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { hashFile, isNoFile } from '../cache/cache.ts'
 import { MANIFEST, owns, parseManifest } from './manifest.ts'
 
-/** Which paths of output are from each of these emitters. */
+/** Output paths of each of these emitters. */
 const BUILT_FILES = {
   documents: /^[^/]+\/openapi\.json$/,
   site: /^site\/./,
@@ -15,17 +16,17 @@ const BUILT_FILES = {
 
 export type BuiltEmitter = keyof typeof BUILT_FILES
 
-/** Emitters whose output can be left out of a repository. */
+/** Emitters whose output need not be committed. */
 export const BUILT_EMITTERS = Object.keys(BUILT_FILES) as readonly BuiltEmitter[]
 
-/** @returns which of the emitters a path of output is from; undefined where it is from none. */
+/** Returns the emitter that an output path belongs to, or undefined if it belongs to none of them. */
 export function builtBy(path: string, emitters: readonly BuiltEmitter[]): BuiltEmitter | undefined {
   return emitters.find((each) => BUILT_FILES[each].test(path))
 }
 
 /**
- * @returns the paths that the manifest lists and the folder does not have as it says; undefined where there is no
- * manifest, since nothing was generated yet.
+ * Returns the listed paths whose files are missing or differ from the manifest, or undefined if there is no
+ * manifest because nothing has been generated yet.
  */
 export function findUnbuilt(out: string, emitters: readonly BuiltEmitter[]): string[] | undefined {
   const manifest = readManifest(out)
@@ -37,7 +38,7 @@ export function findUnbuilt(out: string, emitters: readonly BuiltEmitter[]): str
   })
 }
 
-/** @returns what a folder's manifest lists; undefined where it has none of ours. */
+/** Returns the entries of a folder's manifest, or undefined if the folder has no valid manifest. */
 export function readManifest(out: string): ReturnType<typeof parseManifest> {
   try {
     return parseManifest(readFileSync(join(out, MANIFEST), 'utf8'))

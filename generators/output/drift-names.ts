@@ -1,11 +1,11 @@
-/** What names in output stand for, and where documents have it. */
+/** Maps names in generated files to locations in documents. */
 
 import type { SourceLocation } from '../diagnostics/place.ts'
 import { validatedOf } from '../emit/validators/names.ts'
 import type { Api, Schema } from '../ir/model.ts'
 import { walk } from '../ir/walk.ts'
 
-/** A component, an operation or an event, and the named things inside it. */
+/** A component, an operation or an event, with the named things inside it. */
 interface Owner {
   readonly place: SourceLocation
   readonly inside: ReadonlyMap<string, SourceLocation>
@@ -13,7 +13,7 @@ interface Owner {
 
 export type Owners = ReadonlyMap<string, Owner>
 
-/** @returns all that output calls by a name of a version's document. */
+/** Returns everything in a version's document that generated files refer to by name. */
 export function ownersOf(api: Api): Owners {
   const owners = new Map<string, Owner>()
   for (const [name, schema] of [...validatedOf(api).schemas, ...api.schemas])

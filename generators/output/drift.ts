@@ -1,4 +1,4 @@
-/** Which line of a document a drifted line of output comes from: for a report that names the cause, not the symptom. */
+/** Finds the document line behind a drifted line of output, so that the report shows the cause. */
 import { createReport, type Diagnostic } from '../diagnostics/diagnostic.ts'
 import type { SourceLocation } from '../diagnostics/place.ts'
 import { loadDocument } from '../document/load.ts'
@@ -8,22 +8,22 @@ import { type Owners, ownersOf } from './drift-names.ts'
 import { MANIFEST } from './manifest.ts'
 import type { Drift } from './write.ts'
 
-/** @returns one diagnostic per drifted file, at the spec line behind its first difference. */
+/** Returns one finding for each drifted file, at the document line behind its first difference. */
 export function explainDrift(drift: readonly Drift[], apis: readonly Api[]): Diagnostic[] {
-  // What the manifest lists follows from the files.
+  // A changed manifest follows from the changed files, so it is reported only if it is the only drift.
   const follows = ({ path, kind }: Drift) => path === MANIFEST && kind === 'changed'
   const isCause = (each: Drift) => !follows(each) && each.kind !== 'outdated'
   const reported = drift.some(isCause) ? drift.filter((each) => !follows(each)) : drift
   return reported.map((each) => {
-    const hint = 'run `npm run generate` and commit the result; generated files are never edited by hand'
+    const hint = 'run `npm run generate` and commit the result; do not edit generated files by hand'
     if (each.kind === 'outdated') {
-      const message = `${each.path} is not what manifest.json lists`
-      const rebuild = 'it is not committed; `dateline build` builds it again'
+      const message = `${each.path} differs from the hash in manifest.json`
+      const rebuild = 'run `dateline build` to rebuild it; the file is not committed'
       return { code: 'drift', severity: 'warning', message, hint: rebuild }
     }
     if (each.kind === 'unlisted') {
       const place = apis.find((api) => isOfVersion(each.path, api.version))?.place
-      const message = `generated manifest.json lists another text for ${each.path} than this makes`
+      const message = `generated manifest.json lists a different hash for ${each.path} than these documents give`
       return { code: 'drift', severity: 'error', message, hint, ...(place && { place }) }
     }
     if (each.kind !== 'changed') {
@@ -35,7 +35,7 @@ export function explainDrift(drift: readonly Drift[], apis: readonly Api[]): Dia
     return {
       code: 'drift',
       severity: 'error',
-      message: `generated ${each.path}:${line + 1} differs from what this makes: ${wanted.slice(0, 120)}`,
+      message: `generated ${each.path}:${line + 1} is out of date; expected: ${wanted.slice(0, 120)}`,
       hint,
       ...(place && { place }),
     }
@@ -44,7 +44,7 @@ export function explainDrift(drift: readonly Drift[], apis: readonly Api[]): Dia
 
 const WHAT = {
   missing: 'is missing',
-  stale: 'comes from no document any more',
+  stale: 'no longer comes from any document',
   foreign: 'was not written by dateline, or was edited since',
 } as const
 
@@ -55,11 +55,11 @@ function firstDifference(drift: Drift): number {
   return at < 0 ? wanted.length : at
 }
 
-/** Files whose text is the toolkit's own, or the configuration's, but for lines that name a version. */
+/** Files that depend only on the toolkit or the configuration, except for lines that name a version. */
 const OF_NO_DOCUMENT =
   /^(?:versions\.ts|events\.ts|extensions\.ts|manifest\.json|client\/(?:[^/]+|src\/wire\.ts|src\/runtime\/.*))$/
 
-/** @returns undefined where the line comes from no document. */
+/** Returns undefined if the line does not come from a document. */
 function findSource({ path, wanted }: Drift, line: number, apis: readonly Api[]): SourceLocation | undefined {
   const lines = wanted.split('\n')
   const at = Math.min(line, lines.length - 1)
@@ -74,11 +74,11 @@ function findSource({ path, wanted }: Drift, line: number, apis: readonly Api[])
   return sourceOfCode(lines, at, owners) ?? api.place
 }
 
-/** In a folder of its own, or a file. */
+/** Returns whether a path belongs to a version: a file in the version's folder or a file named after it. */
 const isOfVersion = (path: string, version: string): boolean =>
   path.split('/').some((part) => part === version || part.startsWith(`${version}.`))
 
-/** As it is written, or as names of code have it: `version_2030_01_01`. */
+/** Returns whether a line names the version, literally or in an identifier: `version_2030_01_01`. */
 function names(line: string, version: string): boolean {
   const inCode = `_${version.replaceAll(/\W/g, '_')}`
   return (line.match(/[\w.-]+/g) ?? []).some((word) => word === version || word.endsWith(inCode))
@@ -87,7 +87,7 @@ function names(line: string, version: string): boolean {
 const placeIn = (api: Api, pointer: string): SourceLocation | undefined =>
   loadDocument(api.file, createReport(), false)?.place(pointer)
 
-/** The pointer of what begins last on or before a line of JSON. */
+/** Returns the pointer of the last value that begins on or before a line of JSON. */
 function pointerAt(json: string, line: number): string {
   const end = json.split('\n', line + 1).join('\n').length
   let [last, pointer] = [-1, '']
@@ -96,7 +96,7 @@ function pointerAt(json: string, line: number): string {
   return pointer
 }
 
-/** Where the document of the change's version has what the change is about. */
+/** Returns the location, in the document of the change's version, that the change affects. */
 function sourceOfChange(index: string, line: number, apis: readonly Api[]): SourceLocation | undefined {
   const entries = JSON.parse(index) as { readonly version: string; readonly new?: string }[]
   const entry = entries[Number(pointerAt(index, line).split('/')[1] ?? 0)]
@@ -104,7 +104,7 @@ function sourceOfChange(index: string, line: number, apis: readonly Api[]): Sour
   return api && (placeIn(api, entry?.new ?? '') ?? api.place)
 }
 
-/** The enumeration of the types that errors have: each has a class. */
+/** Returns the location of the enumeration of error types, each of which has a class. */
 function sourceOfErrors(text: string, owners: Owners): SourceLocation | undefined {
   return mostNamed(
     [...text.matchAll(/ type: '([^']+)'/g)].map(([, type = '']) => type),
@@ -112,13 +112,16 @@ function sourceOfErrors(text: string, owners: Owners): SourceLocation | undefine
   )
 }
 
-/** The nearest anchor around or above a line that means something in the document: an operation, a schema, what they have. */
+/**
+ * Returns the location that the nearest anchor around or above a line refers to: an operation, a schema or a
+ * member.
+ */
 function sourceOfAnchor(lines: readonly string[], line: number, owners: Owners): SourceLocation | undefined {
   let closed = 0
   for (let at = line; at >= 0; at--) {
     const each = lines[at]!
     const opens = count(each, OPENS)
-    // What has ended before the line is not around it.
+    // An element that closes before the line does not enclose it.
     closed += at === line ? 0 : count(each, CLOSES) - opens
     const isOver = at < line && opens > 0 && closed >= 0
     closed = Math.max(closed, 0)
@@ -141,9 +144,9 @@ const CLOSES = /<\/(?:li|details)>/g
 const count = (text: string, of: RegExp): number => text.match(of)?.length ?? 0
 
 /**
- * Reads code from the drifted line outwards: the first line around it that declares a component, an operation or an event
- * is the owner, and the nearest of its members named on the way is the source. What stands around nothing of the kind is a
- * heading: then the first one inside it.
+ * Reads code from the drifted line outwards. The first enclosing line that declares a component, an operation or an
+ * event is the owner; the source is the nearest of its members named on the way. A line without an owner is a
+ * heading: then the source is the first owner inside its block.
  */
 function sourceOfCode(lines: readonly string[], line: number, owners: Owners): SourceLocation | undefined {
   const start = useOf(lines, behindComment(lines, line))
@@ -160,13 +163,13 @@ function sourceOfCode(lines: readonly string[], line: number, owners: Owners): S
       passed.push(...declared)
     }
     passed.push(...propertiesOn(each))
-    // What closes a block stands as far out as what opens it.
+    // A closing bracket has the same indentation as its opening line.
     if (isAround) depth = indentOf(each) + Number(/^\s*[\])}]/.test(each))
   }
   return SHARED.test(lines[line]!) ? mostNamed(passed, owners) : firstInside(lines, start, owners)
 }
 
-/** The first thing named on a line that nothing uses, in the component that has most of what is named there. */
+/** Returns the first named member of the component that has most of the given names. */
 function mostNamed(names: readonly string[], owners: Owners): SourceLocation | undefined {
   const inside = [...owners.values()].map((owner) => names.flatMap((name) => owner.inside.get(name) ?? []))
   return inside.toSorted((a, b) => b.length - a.length)[0]?.[0]
@@ -186,30 +189,30 @@ const indentOf = (line: string): number => line.length - line.trimStart().length
 
 const isComment = (line: string): boolean => /^\s*(?:\/\*\*|\*|\/\/)/.test(line)
 
-/** A comment belongs to what follows it. */
+/** Skips comments: a comment belongs to the code below it. */
 function behindComment(lines: readonly string[], line: number): number {
   let at = line
   while (at < lines.length - 1 && isComment(lines[at]!)) at++
   return at
 }
 
-/** A constant that components share. */
+/** A constant that several components share. */
 const SHARED = /^const (\w+\$\w+) =/
 
-/** It stands before all that uses it, and means what its first user means. */
+/** A shared constant is declared above its users, so its source is that of its first user. */
 function useOf(lines: readonly string[], line: number): number {
   const name = SHARED.exec(lines[line] ?? '')?.[1]
   const used = name === undefined ? -1 : lines.findIndex((each, index) => index > line && each.includes(name))
   return used < 0 ? line : used
 }
 
-/** Properties that a line reads: `const v1 = v.title`, `v['odd name']`. */
+/** Returns the properties that a line reads: `const v1 = v.title`, `v['odd name']`. */
 const propertiesOn = (line: string): string[] =>
   [...line.matchAll(/\bv\d*(?:\.([\w$]+)|\['([^']+)'\])/g)].map((match) => match[1] ?? match[2]!)
 
 const wordsOf = (line: string): string[] => line.match(/[\p{L}\p{N}_$[\].-]+/gu) ?? []
 
-/** Names that a line declares: a member, a constant, a type, an operation's `id:`, a path. */
+/** Returns the names that a line declares: a member, a constant, a type, an operation's `id:`, a path. */
 function declaredOn(line: string): string[] {
   const path = /^\s*["'](\/[^"']*)["']/.exec(line)?.[1]
   if (path !== undefined) return [path]
@@ -217,7 +220,7 @@ function declaredOn(line: string): string[] {
     /^\s*(?:export |declare |const |function |interface |type |id: |readonly )*["']?/,
     '',
   )
-  // Functions that belong to a component are called after it: `Book$pages`, `Book_down_2030_01_01`.
+  // Functions of a component have its name as prefix: `Book$pages`, `Book_down_2030_01_01`.
   return wordsOf(rest)
     .slice(0, 1)
     .flatMap((name) => [

@@ -1,14 +1,22 @@
-/** The documentation as a folder of files that any server, or none, can show: links are relative, pages are called what they are. */
+/**
+ * Exports the documentation as static files. Links are relative and page names have extensions, so it also works
+ * without a server.
+ */
 import { dirname, posix } from 'node:path'
 import type { OutputFile } from '../ir/model.ts'
 
 const FOLDER = 'site/'
-/** What stands at the root of the server, beside the documentation. */
+/** Links to paths of the server outside the documentation. */
 const BESIDE = / href="\/(?!docs(?:[/"?#]|$))([^"]*)"/g
 const LINK =
   /(?<=(?:href|src|data-index|data-library)=")\/docs(\/[^"#?]*)?(\?(?:&#x3D;|[^"#])*)?(#[^"]*)?(?=")/g
 
-/** @param files all output. @param documents text by path below the folder: `2030-01-01/openapi.json`. @returns what the folder holds. */
+/**
+ * Returns the files of the exported folder.
+ *
+ * @param files all output.
+ * @param documents OpenAPI documents by path below the folder: `2030-01-01/openapi.json`.
+ */
 export function exportSite(files: readonly OutputFile[], documents: readonly OutputFile[]): OutputFile[] {
   const own = files.filter(({ path }) => path.startsWith(FOLDER))
   const all = [...own.map(({ path, text }) => ({ path: path.slice(FOLDER.length), text })), ...documents]
@@ -23,7 +31,7 @@ function relativeLinks(from: string, text: string, known: ReadonlySet<string>): 
   const root = posix.relative(posix.dirname(from), '.') || '.'
   return text
     .replace(BESIDE, (_link, path: string) => {
-      // A place of the server's own is no link in a folder.
+      // Paths of the server do not exist in an exported folder, so the link is removed.
       return known.has(path) ? ` href="${posix.relative(dirname(from), path)}"` : ''
     })
     .replace('<html lang="en">', `<html lang="en" data-root="${root}">`)

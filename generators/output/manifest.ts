@@ -1,22 +1,22 @@
-/** What earlier runs wrote into an output folder: nothing else there is ever overwritten or removed. */
+/** The manifest lists what earlier runs wrote to an output folder. Other files are never overwritten or removed. */
 import { hash } from 'node:crypto'
 import type { OutputFile } from '../ir/model.ts'
 
-/** Stands in the output folder, beside what it lists. */
+/** The manifest is in the output folder, next to the files that it lists. */
 export const MANIFEST = 'manifest.json'
 
 /**
- * Hashes by path. While a run writes, a path has one hash for each text that it may hold when the run is killed;
- * afterwards it has one.
+ * Hashes by path. During a run, a path has one hash for each text that it may hold if the run is killed;
+ * afterwards, it has exactly one.
  */
 export type Manifest = ReadonlyMap<string, readonly string[]>
 
-/** @returns what a manifest's text lists; undefined for a file that is no manifest of ours. */
+/** Returns the entries of a manifest, or undefined if the text is not a valid manifest. */
 export function parseManifest(text: string): Manifest | undefined {
   try {
     const { files } = JSON.parse(text) as { files?: unknown }
     if (typeof files !== 'object' || files === null) return undefined
-    // A list of paths alone, as it was written once: what it lists may be replaced, but not removed.
+    // An older format lists only paths. Such files may be replaced but not removed.
     if (Array.isArray(files)) return new Map(files.map((path) => [String(path), []]))
     return new Map(Object.entries(files).map(([path, hashes]) => [path, String(hashes).split(' ')]))
   } catch {
@@ -24,12 +24,12 @@ export function parseManifest(text: string): Manifest | undefined {
   }
 }
 
-/** @returns the manifest of exactly these files. */
+/** Returns the manifest of the given files. */
 export function manifestOf(files: readonly OutputFile[]): Manifest {
   return new Map(files.map(({ path, text }) => [path, [hashOf(text)]]))
 }
 
-/** @returns a manifest that lists what either lists. */
+/** Returns a manifest with the entries of both. */
 export function mergeManifests(one: Manifest, other: Manifest): Manifest {
   const merged = new Map(one)
   for (const [path, hashes] of other) merged.set(path, [...new Set([...(one.get(path) ?? []), ...hashes])])
@@ -41,12 +41,16 @@ export function printManifest(manifest: Manifest): string {
   return `${JSON.stringify({ files }, null, 2)}\n`
 }
 
-/** Whether a file is as an earlier run wrote it. @param hash SHA-256 of its bytes, hex. */
+/**
+ * Returns whether a file is as an earlier run wrote it.
+ *
+ * @param hash SHA-256 of its bytes in hexadecimal.
+ */
 export function owns(manifest: Manifest, path: string, hash: string): boolean {
   return manifest.get(path)?.includes(hash.slice(0, LENGTH)) ?? false
 }
 
-/** Half of a SHA-256 is enough to tell an edited file from one that is not. */
+/** Half of a SHA-256 is enough to detect an edited file. */
 const LENGTH = 32
 
 const hashOf = (text: string): string => hash('sha256', text).slice(0, LENGTH)

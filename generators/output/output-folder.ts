@@ -1,13 +1,15 @@
-/** Whether a folder may be written to: output never shares one with what it is made of. */
+/** Checks that the output folder is separate from the sources that it is generated from. */
 import { existsSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 
-/** What a configuration names, by what it is called there. */
+/** Paths in the configuration, by their names there. */
 export type NamedSources = readonly (readonly [name: string, path: string])[]
 
 /**
- * @param versions the folder of changes, which is read as a whole.
- * @returns what is wrong with an output folder; undefined when nothing is.
+ * Checks an output folder.
+ *
+ * @param versions the folder of changes, which the toolkit reads in full.
+ * @returns what is wrong with the folder, or undefined if nothing is.
  */
 export function findOutputFault(
   out: string,
@@ -31,7 +33,10 @@ function contains(folder: string, path: string): boolean {
   return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way)
 }
 
-/** Without links, in the case that the file system has; what does not exist yet is below what does. */
+/**
+ * Resolves links and the file system's letter case. For a path that does not exist, resolves its nearest existing
+ * parent.
+ */
 function realPath(path: string): string {
   const whole = resolve(path)
   if (existsSync(whole)) return realpathSync.native(whole)

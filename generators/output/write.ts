@@ -1,4 +1,7 @@
-/** Files to disk: only what differs, nothing stale left behind, and nothing touched that dateline did not write. */
+/**
+ * Writes files to disk: only files that differ. Removes stale files, and never touches files that
+ * dateline did not write.
+ */
 import { readdirSync, readFileSync, renameSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, sep } from 'node:path'
 import { hashFile, isNoFile } from '../cache/cache.ts'
@@ -11,22 +14,21 @@ import { MANIFEST, type Manifest, manifestOf, mergeManifests, owns, printManifes
 export interface Drift {
   readonly path: string
   /**
-   * `foreign`: not written by dateline, or edited since. Of what is built when needed: `unlisted` when it is not there,
-   * and the manifest lists no such text; `outdated` when the manifest is right, and what is there is another text.
+   * `foreign`: not written by dateline, or edited since. For files built when needed: `unlisted` if the file is
+   * missing and the manifest has a different hash; `outdated` if the manifest is right and the file differs.
    */
   readonly kind: 'changed' | 'missing' | 'stale' | 'foreign' | 'unlisted' | 'outdated'
   readonly wanted: string
   readonly found: string
 }
 
-/** What happens to files of earlier runs that are not among those to be written. */
+/** What happens to files of earlier runs that this run does not write. */
 export type Rest = 'remove' | 'keep'
 
 /**
- * Never writes.
+ * Compares an output folder with the files that it should hold. Never writes.
  *
- * @param built need not be there: of them the manifest's hashes count.
- * @returns where the folder differs from the files that it should hold.
+ * @param built emitters whose files may be missing: only their hashes in the manifest are compared.
  */
 export function findDrift(
   out: string,
@@ -47,12 +49,12 @@ export function findDrift(
   })
 }
 
-/** What an output folder should hold. */
+/** The intended contents of an output folder. */
 interface Wanted {
   readonly files: readonly OutputFile[]
-  /** Of these files alone. */
+  /** The entries of these files. */
   readonly listed: Manifest
-  /** Of all that is there in the end. */
+  /** The entries of all files that are in the folder after the run. */
   readonly manifest: Manifest
 }
 
@@ -74,7 +76,7 @@ function driftFrom(
   const drift: Drift[] = []
   const there = entriesBelow(out)
   for (const [path, file] of wanted) {
-    // Half a surrogate pair cannot be written as UTF-8, and would come back as another text.
+    // A lone surrogate cannot be encoded in UTF-8 and would be read back as a different text.
     const textOf = () => file.text.toWellFormed()
     if (!there.has(path)) {
       drift.push({ path, kind: 'missing', wanted: textOf(), found: '' })
@@ -93,7 +95,7 @@ function driftFrom(
     const hash = type === 'file' ? hashFile(join(out, path)) : undefined
     const ours = hash !== undefined && before !== undefined && owns(before, path, hash)
     if (ours && rest === 'keep') continue
-    // What was built from other documents, on another branch say, is in nobody's way.
+    // Leftover files of these emitters, for example from a different branch, are ignored.
     if (!ours && builtBy(path, built) !== undefined) continue
     const found = type === 'file' ? (readText(join(out, path)) ?? '') : ''
     drift.push({ path, kind: ours ? 'stale' : 'foreign', wanted: '', found })
@@ -102,8 +104,9 @@ function driftFrom(
 }
 
 /**
- * @returns what `writeFiles` would change.
- * @throws DiagnosticsError where the folder holds what dateline did not write.
+ * Returns what `writeFiles` would change.
+ *
+ * @throws DiagnosticsError if the folder holds files that dateline did not write.
  */
 export function planFiles(
   out: string,
@@ -121,11 +124,13 @@ function planFrom(out: string, wanted: Wanted, rest: Rest, built: readonly Built
 }
 
 /**
- * Makes the folder hold exactly these files. The manifest lists what will be written before anything is, so that a run
- * that is killed leaves nothing behind that the next one takes for somebody else's.
+ * Makes the folder hold exactly these files. The manifest is written first, so that the next run recognizes the
+ * files of a run that was killed.
  *
- * @param built is replaced whoever wrote it.
- * @returns what it changed. @throws DiagnosticsError before anything is written, or where the folder cannot be.
+ * @param built emitters whose files are replaced even if dateline did not write them.
+ * @returns the changes made.
+ * @throws DiagnosticsError before writing anything if foreign files are in the way, or if the folder cannot be
+ *   written.
  */
 export function writeFiles(
   out: string,
@@ -140,9 +145,10 @@ export function writeFiles(
 }
 
 /**
- * Writes what the manifest lists already, each file whole: several processes may do so at once.
+ * Writes files that the manifest already lists. Each file is replaced atomically, so several processes can do this
+ * concurrently.
  *
- * @throws DiagnosticsError where the folder cannot be written.
+ * @throws DiagnosticsError if the folder cannot be written.
  */
 export function writeBuilt(out: string, files: readonly OutputFile[]): void {
   withWritable(out, () => {
@@ -162,8 +168,8 @@ function withWritable(out: string, write: () => void): void {
         code: 'output-unwritable',
         severity: 'error',
         place: { file: out, line: 1, column: 1, pointer: '' },
-        message: `cannot write below ${out}: ${(cause as Error).message}`,
-        hint: 'correct its permissions, or free some room, and generate again: the next run completes this one',
+        message: `cannot write to ${out}: ${(cause as Error).message}`,
+        hint: 'correct its permissions or free disk space, then generate again',
       },
     ])
   }
@@ -178,7 +184,7 @@ function carryOut(out: string, { files, manifest }: Wanted, drift: readonly Drif
     rmSync(join(out, path))
     removeEmptyFolders(out, dirname(join(out, path)))
   }
-  // Where case does not count, a stale `V1/types.ts` and the wanted `v1/types.ts` were one file.
+  // On a case-insensitive file system, the stale `V1/types.ts` and the wanted `v1/types.ts` were the same file.
   const removed = new Set(stale.map(({ path }) => path.toLowerCase()))
   const drifted = new Set(drift.map(({ path }) => path))
   for (const file of files) {
@@ -197,17 +203,20 @@ function explainForeign(out: string, foreign: readonly Drift[]): Diagnostic[] {
       severity: 'error',
       place: { file: join(out, path), line: 1, column: 1, pointer: '' },
       message: `${path} was not written by dateline, or was edited since`,
-      hint: `move it out of ${out}, or delete it; or let \`out\` name a folder that holds nothing else`,
+      hint: `move it out of ${out}, delete it, or set \`out\` to a folder without other files`,
     }),
   )
   const more = foreign.length - shown.length
   if (more === 0) return shown
-  return [...shown, { code: 'output-foreign', severity: 'error', message: `${more} more of these in ${out}` }]
+  return [
+    ...shown,
+    { code: 'output-foreign', severity: 'error', message: `${more} more such files in ${out}` },
+  ]
 }
 
 const TEMPORARY = /^\.dateline\.(\d+)\.tmp$/
 
-/** Replaces a file whole: whoever reads it finds the old text or the new one. */
+/** Replaces a file atomically: a reader sees the old text or the new one. */
 function replace(out: string, path: string, text: string): void {
   const target = join(out, path)
   makeFolder(dirname(target))
@@ -216,7 +225,7 @@ function replace(out: string, path: string, text: string): void {
   renameSync(temporary, target)
 }
 
-/** Removes what killed runs were writing; another run that is under way keeps its own. */
+/** Removes temporary files of killed runs; keeps those of concurrent runs. */
 function removeTemporaries(out: string): void {
   for (const name of readdirSync(out)) {
     const pid = TEMPORARY.exec(name)?.[1]
@@ -233,7 +242,7 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/** @returns the text of a file; undefined where there is none. */
+/** Returns the text of a file, or undefined if it does not exist. */
 export function readText(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8')
@@ -246,8 +255,8 @@ export function readText(file: string): string | undefined {
 type EntryType = 'file' | 'folder' | 'other'
 
 /**
- * All that a folder holds, with `/` between folders, whatever the machine. Links are not followed. Dependencies and
- * builds of the client are not ours.
+ * Lists everything in a folder, with `/` between folders on every platform. Does not follow links. Skips installed
+ * dependencies and build results of the client.
  */
 function entriesBelow(out: string): Map<string, EntryType> {
   if (!statSync(out, { throwIfNoEntry: false })) return new Map()
@@ -262,7 +271,7 @@ function entriesBelow(out: string): Map<string, EntryType> {
   )
 }
 
-/** @returns every path in a folder that is no folder itself. */
+/** Returns the paths of all entries in a folder that are not folders. */
 export function pathsBelow(out: string): string[] {
   return [...entriesBelow(out)].filter(([, type]) => type !== 'folder').map(([path]) => path)
 }

@@ -1,18 +1,18 @@
 /**
- * Code that names what has no name yet. It is text and references side by side, never marks within text, so that
- * nothing a document says can be taken for a reference.
+ * Composes generated code that refers to functions which are named later. Code is a sequence of texts and
+ * references. References are not marked within the text, so text from a document can never be mistaken for one.
  */
 
 /** What a piece of code refers to. */
 export type CodeReference =
   /** The function of a component. */
   | { readonly component: string }
-  /** The function that the code makes, or a numbered part of it. */
+  /** The function being generated, or a numbered part of it. */
   | { readonly self: number }
-  /** Further parameters, which the function and its parts hand on. */
+  /** Additional parameters, which the function passes to its parts. */
   | { readonly given: true }
 
-/** Text with references; nested as it was composed. */
+/** Texts and references, nested as composed. */
 export type Code = string | CodeReference | readonly Code[]
 
 /** Composes code: `` code`if (${condition}) return false` ``. */
@@ -20,19 +20,19 @@ export function code(texts: TemplateStringsArray, ...inside: readonly Code[]): C
   return texts.flatMap((text, index): readonly Code[] => (index === 0 ? [text] : [inside[index - 1]!, text]))
 }
 
-/** @returns pieces with a separator between each two. */
+/** Joins pieces with a separator. */
 export function joinCode(pieces: readonly Code[], separator: string): Code {
   return pieces.flatMap((piece, index) => (index === 0 ? [piece] : [separator, piece]))
 }
 
-/** @returns the text of code, where every reference has its name. */
+/** Returns the text of code, with a name for each reference. */
 export function printCode(piece: Code, nameOf: (reference: CodeReference) => string): string {
   if (typeof piece === 'string') return piece
   if (isReference(piece)) return nameOf(piece)
   return piece.map((each) => printCode(each, nameOf)).join('')
 }
 
-/** @returns text that is equal for code that says the same and refers to the same, and for no other. */
+/** Returns a key that is equal for two pieces of code only if their text and references are equal. */
 export function codeKey(piece: Code): string {
   const parts: (string | CodeReference)[] = []
   const collect = (each: Code): void => {

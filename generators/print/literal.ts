@@ -1,18 +1,21 @@
-/** The only way by which text of a document enters generated TypeScript. */
+/** Text from a document enters generated TypeScript only through these functions. */
 
-/** A single-quoted string literal; quotes are escaped, and what nobody sees or what some reader drops. */
+/**
+ * Returns a single-quoted string literal. Escapes quotes, invisible characters, and characters that some tools
+ * drop.
+ */
 export function stringLiteral(text: string): string {
   const json = JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")
   return `'${json.replace(/[\p{Cc}\p{Cf}\p{Co}\p{Zl}\p{Zp}]/gu, escapeUnits)}'`
 }
 
-/** Each UTF-16 unit as an escape, which means the same in strings and in regular expressions. */
+/** Escapes each UTF-16 unit in a form that is valid in strings and in regular expressions. */
 function escapeUnits(text: string): string {
   const units = Array.from({ length: text.length }, (_, at) => text.charCodeAt(at))
   return units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('')
 }
 
-/** Any JSON value as a literal on one line. */
+/** Returns any JSON value as a literal on one line. */
 export function literal(value: unknown): string {
   if (typeof value === 'string') return stringLiteral(value)
   if (Array.isArray(value)) return `[${value.map(literal).join(', ')}]`
@@ -20,30 +23,30 @@ export function literal(value: unknown): string {
     const members = Object.entries(value).map(([name, member]) => `${propertyKey(name)}: ${literal(member)}`)
     return members.length === 0 ? '{}' : `{ ${members.join(', ')} }`
   }
-  // What JSON has no numbers for, YAML has.
+  // YAML has numbers that JSON lacks, such as -0 and infinity.
   if (typeof value === 'number') return Object.is(value, -0) ? '-0' : String(value)
   return JSON.stringify(value) ?? 'undefined'
 }
 
 const IDENTIFIER = /^[A-Za-z_$][\w$]*$/
 
-/** A property name in an object literal or an interface: bare where it may be, quoted otherwise. */
+/** Returns a property name for an object literal or an interface; quoted only if necessary. */
 export function propertyKey(name: string): string {
   if (name === '__proto__') return "['__proto__']"
   return IDENTIFIER.test(name) ? name : stringLiteral(name)
 }
 
-/** Access to a property: `.name` or `['odd name']`. */
+/** Returns a property access: `.name` or `['odd name']`. */
 export function member(name: string): string {
   return IDENTIFIER.test(name) ? `.${name}` : `[${stringLiteral(name)}]`
 }
 
-/** A text within a regular expression literal, where it means itself. */
+/** Escapes text for use in a regular expression literal. */
 export function regexText(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&').replace(/[^ -~]+/g, escapeUnits)
 }
 
-/** A documentation comment; nothing in the text can end it early. Empty for empty text. */
+/** Returns a documentation comment that the text cannot end early; empty for empty text. */
 export function docComment(text: string | undefined, indent = ''): string {
   const body = text?.trim().replaceAll('*/', '*\u200b/')
   if (!body) return ''

@@ -1,10 +1,10 @@
-/** Where generated code finds what it needs when it runs: exports of this package, under their names. */
+/** Names of the package exports that generated code imports. */
 
 /** Types of tables and handlers. */
 export const CONTRACT = 'dateline/runtime'
 
-/** Values by paths of property names. */
+/** Access to values by paths of property names. */
 export const PATHS = 'dateline/runtime/paths'
 
-/** What notes which changes made a difference. */
+/** Records which changes affected a value. */
 export const TOUCHED = 'dateline/runtime/touched'

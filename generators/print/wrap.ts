@@ -1,14 +1,15 @@
 /**
- * Breaks printed code into lines that fit a review: a list becomes one item a line. Only white space is added, and only
- * where JavaScript and TypeScript let a line end: behind a bracket or a separator, and before an operator inside brackets.
+ * Breaks printed code into lines that are easy to review: each list item gets its own line. Adds only white space,
+ * and only where JavaScript and TypeScript allow a line break: after a bracket or a separator, and before an
+ * operator inside brackets.
  */
 
-/** No line of generated code is wider, unless one word is. */
+/** Maximum width of generated lines, in characters; only a longer word exceeds it. */
 export const WIDTH = 160
 
 const STEP = '  '
 
-/** @returns the text with its long lines broken; a text that fits is given back as it is. */
+/** Returns the text with its long lines broken. A text without long lines is returned unchanged. */
 export function wrapLines(text: string, width = WIDTH): string {
   if (!text.split('\n').some((line) => line.length > width)) return text
   return text
@@ -20,12 +21,12 @@ export function wrapLines(text: string, width = WIDTH): string {
 function wrapLine(line: string, width: number): string[] {
   if (line.length <= width) return [line]
   if (/^\s*(?:\/\*\*|\*|\/\/)/.test(line)) return wrapComment(line, width)
-  // What follows a comment's beginning must stay on its line.
+  // A line with a trailing comment must not be broken.
   if (/\/[/*]/.test(withoutLiterals(line))) return [line]
   return wrapList(line, width) ?? wrapOperators(line, width) ?? [line]
 }
 
-/** Words of a comment, each line begun as the first one is. A comment of one line becomes a block. */
+/** Wraps a comment; each line gets the prefix of the first. A one-line comment becomes a block. */
 function wrapComment(line: string, width: number): string[] {
   const [, indent = '', opening = '', rest = ''] = /^(\s*)(\/\*\*|\*|\/\/)\s?(.*)$/.exec(line) ?? []
   if (opening === '/**') {
@@ -37,7 +38,7 @@ function wrapComment(line: string, width: number): string[] {
   const lines: string[] = []
   let current = prefix.trimEnd()
   for (const word of rest.split(' ')) {
-    // A word in front that means something to Markdown would make a list or a heading of the sentence.
+    // A line must not begin with a word that Markdown reads as a list item or a heading.
     const fits = current.length + 1 + word.length <= width
     if (fits || current === prefix.trimEnd() || /^(?:[-+*#>=|]|\d+[.)])/.test(word)) current += ` ${word}`
     else {
@@ -48,14 +49,14 @@ function wrapComment(line: string, width: number): string[] {
   return [...lines, current]
 }
 
-/** A pair of brackets that stands in no other, with the places of the separators right inside it. */
+/** An outermost pair of brackets, with the positions of the separators directly inside it. */
 interface BracketPair {
   readonly open: number
   readonly close: number
   readonly separators: readonly number[]
 }
 
-/** One item a line of the list that takes most of the line. */
+/** Puts each item of the line's longest list on its own line. */
 function wrapList(line: string, width: number): string[] | undefined {
   const indent = /^\s*/.exec(line)![0]
   const groups = groupsOf(line).filter(({ open, close }) => close - open > 2)
@@ -74,7 +75,7 @@ function wrapList(line: string, width: number): string[] | undefined {
   ]
 }
 
-/** Brackets that hold nothing but other brackets open and close with them: `new Set([`. */
+/** Returns the innermost of brackets that directly enclose each other, such as `new Set([`. */
 function innermost(line: string, group: BracketPair): BracketPair {
   const start = group.open + 1
   const [only, ...others] = groupsOf(line.slice(start, group.close))
@@ -83,7 +84,7 @@ function innermost(line: string, group: BracketPair): BracketPair {
   return innermost(line, { open: start + only.open, close: start + only.close, separators: moved })
 }
 
-/** Operators by how loosely they bind; a line may begin with each of them. */
+/** Operators before which a line may break, loosest binding first. */
 const OPERATORS = [' || ', ' && ', ' | ', ' & ']
 
 function wrapOperators(line: string, width: number): string[] | undefined {
@@ -102,7 +103,7 @@ function wrapOperators(line: string, width: number): string[] | undefined {
   return [...wrapLine(first, width), ...rest.flatMap((each) => wrapLine(each, width))]
 }
 
-/** Outermost pairs of brackets of a line that closes what it opens. */
+/** Returns the outermost bracket pairs of a line. */
 function groupsOf(line: string): BracketPair[] {
   const groups: BracketPair[] = []
   let depth = 0
@@ -123,7 +124,7 @@ function groupsOf(line: string): BracketPair[] {
   return depth === 0 ? groups : []
 }
 
-/** The line, masked where texts and brackets are. */
+/** Masks literals and bracket contents of a line. */
 function outerTextOf(line: string): string {
   const outer = withoutLiterals(line).split('')
   for (const { open, close } of groupsOf(line)) outer.fill('_', open, close + 1)
@@ -132,7 +133,7 @@ function outerTextOf(line: string): string {
 
 const withoutLiterals = (line: string): string => line.replace(LITERAL, (text) => '_'.repeat(text.length))
 
-/** Brackets and separators outside of texts. */
+/** Returns brackets and separators outside of literals. */
 function signsOf(line: string): [number, string][] {
   const covered = literalsOf(line)
   const signs: [number, string][] = []
@@ -150,6 +151,6 @@ function signsOf(line: string): [number, string][] {
 const LITERAL =
   /'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`(?:[^`\\]|\\.)*`|(?<=(?:^|[=(,:![&|?{};]|return|=>)\s*)\/(?![/*])(?:[^/\\[]|\\.|\[(?:[^\]\\]|\\.)*\])+\/[a-z]*/g
 
-/** From and to of each string, template and regular expression. */
+/** Returns start and end of each string, template and regular expression. */
 const literalsOf = (line: string): (readonly [number, number])[] =>
   [...line.matchAll(LITERAL)].map(({ index, 0: text }) => [index, index + text.length] as const)

@@ -1,36 +1,38 @@
-/** A lens in the making, what it may name, and the one for what no other carries. */
+/** Drafts of lenses, what they can name, and the fallback for differences that no other lens covers. */
 
 import type { Naming } from '../change/align.ts'
 import { type Difference, formatLocation } from '../diff/difference.ts'
 import { literal, stringLiteral } from '../print/literal.ts'
 
-/** A lens in the making: several differences may want the same one. */
+/** A draft of a lens. Several differences may lead to the same lens. */
 export interface LensDraft {
   readonly verb: string
   readonly noun: string
-  /** Drafts of one key become one lens. */
+  /** Drafts with the same key are merged into one lens. */
   readonly key: string
   print(all: readonly Difference[]): string
   naming?(all: readonly Difference[]): Naming
 }
 
-/** What lenses can name: the types of both versions have it. */
+/** What lenses can name: things that the types of both versions have. */
 export interface Nameable {
   readonly schemas: ReadonlySet<string>
   readonly operations: ReadonlySet<string>
-  /** Query parameters that compare by equality: `listThings colour`. */
+  /** Query parameters that compare by equality: `listThings color`. */
   readonly filters: ReadonlySet<string>
-  /** Whether translations get to an object that is written out at a place. */
+  /** Whether translations reach the inline object at a location. */
   isSite(place: string): boolean
 }
 
 export const quote = stringLiteral
 
-/** What an old request means by leaving something out: its old default, where that is known. */
+/** Returns the old default, which is what an old request means by omitting the value, or `…` if it is unknown. */
 export const meaningOf = ({ code, value }: Difference): string =>
   code.startsWith('default-') && value !== undefined ? literal(value) : '…'
 
-/** No lens translates it: whoever publishes the version says that it is meant. */
+/**
+ * Returns a draft that accepts a difference: no lens can translate it, so the author confirms that it is intended.
+ */
 export function acceptDraft(difference: Difference): LensDraft {
   const { code } = difference
   return {

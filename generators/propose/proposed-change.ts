@@ -1,4 +1,4 @@
-/** The change that a difference asks for: the file to write, and a first draft of it. */
+/** Proposes the change that a difference needs: the file name and a draft of its content. */
 
 import type { Naming } from '../change/align.ts'
 import { placeIn } from '../change/inline.ts'
@@ -10,18 +10,18 @@ import { acceptDraft, type LensDraft, meaningOf, type Nameable, quote } from './
 import { listsIn, type ProposedLists } from './proposed-lists.ts'
 import { headerDraft, isRenamedHere, parameterDraft, routeDraft, statusesIn } from './proposed-requests.ts'
 
-/** A change that nobody has written yet. */
+/** A change to be written. */
 export interface ProposedChange {
-  /** Verb and noun: the name of the file. */
+  /** Verb and noun; the file name. */
   readonly id: string
-  /** One lens as source text. */
+  /** The lens as source text. */
   readonly lens: string
   readonly differences: readonly Difference[]
-  /** The same lens as data, where it says no more than a name. */
+  /** The lens as data, if it only renames. */
   readonly naming?: Naming
 }
 
-/** @returns one proposal for each lens that the differences ask for, in their order. */
+/** Returns one proposal for each lens that the differences need, in their order. */
 export function proposeChanges(differences: readonly Difference[], nameable?: Nameable): ProposedChange[] {
   const drafts = new Map<string, { readonly draft: LensDraft; readonly differences: Difference[] }>()
   const arrivals = new Map([...arrivalsOf(differences), ...statusesIn(differences)])
@@ -45,10 +45,10 @@ export function proposeChanges(differences: readonly Difference[], nameable?: Na
   })
 }
 
-/** Whether it says that something came, or went for what came. */
+/** Returns whether a difference is an addition, which may belong to the change for a removal. */
 const isArrival = ({ code }: Difference): boolean => /-added(-required)?$|^status-/.test(code)
 
-/** What came in the place of something that is gone belongs to the change of that. */
+/** Returns drafts for additions that replace something removed; they belong to the change for the removal. */
 function arrivalsOf(differences: readonly Difference[]): Map<string, LensDraft> {
   const arrivals = new Map<string, LensDraft>()
   for (const difference of differences) {
@@ -79,16 +79,16 @@ function isNameable(at: Difference['at'], nameable: Nameable | undefined): boole
   return 'operation' in at ? (nameable?.operations.has(at.operation) ?? true) : true
 }
 
-/** A property that a lens can be put on. */
+/** A property that a lens can target. */
 interface LensSite {
   readonly property: string
-  /** The object that has it, as a change names it, and as differences are located. */
+  /** The object that has the property: as source text of a change, and as a location. */
   readonly code: string
   readonly place: string
   readonly isComponent: boolean
 }
 
-/** @returns undefined where the difference is at no property, or where no lens gets to. */
+/** Returns undefined if the difference is not at a property, or no lens can reach it. */
 function siteOf(at: Difference['at']): LensSite | undefined {
   const steps = isSite(at) ? stepsOf(at.path) : undefined
   const property = steps?.at(-1)
@@ -124,7 +124,7 @@ function draftFor(difference: Difference, lists: ProposedLists, nameable?: Namea
     return wholeDraft(difference.code, at.component)
   const list = lists.get(formatLocation(at))
   const site = siteOf(at)
-  // Lenses name texts; a member that nothing came in the place of has no other name.
+  // Value lenses name strings, and a removed member without a replacement has no new name.
   if (list?.named && list.come.size >= list.gone && (site || (at.kind === 'schema' && at.path === '')))
     return valuesDraft(at, site)
   if (site) return propertyDraft(difference, site)
@@ -172,7 +172,7 @@ function movedDraft(moves: NonNullable<Proposal['moves']>): LensDraft {
   }
 }
 
-/** Null in the place of a whole component. */
+/** A draft for null in place of a whole component. */
 function wholeDraft(code: Difference['code'], component: string): LensDraft {
   return {
     verb: 'fill',
@@ -186,7 +186,7 @@ function propertyDraft(difference: Difference, { property, place }: LensSite): L
   const { code, proposal } = difference
   if (code === 'property-removed' && proposal?.kind === 'rename') {
     const to = proposal.to[0]!
-    const sameType = !proposal.evidence.some((each) => each.startsWith('same shape but'))
+    const sameType = !proposal.evidence.some((each) => each.startsWith('same shape except'))
     return {
       verb: 'rename',
       noun: property,
@@ -210,7 +210,8 @@ function propertyDraft(difference: Difference, { property, place }: LensSite): L
       verb: 'drop',
       noun: property,
       key: `drop ${property}${proposal ? ` ${place}` : ''}`,
-      // A value that is elsewhere now is shown where it was; an old answer must have what its version requires.
+      // If the value moved, `down` must restore it; and old responses must have the properties that their version
+      // requires.
       print: (all) =>
         `v.drop(${sitesOf(all)}, ${quote(property)}, { loss: 'drop'${proposal || all.some(isMissed) ? ', down: (object) => …' : ''} })`,
     }
@@ -239,7 +240,7 @@ function propertyDraft(difference: Difference, { property, place }: LensSite): L
   }
 }
 
-/** Whether old answers would be without a property that their version requires. */
+/** Returns whether old responses would lack a property that their version requires. */
 const isMissed = ({ required, directions }: Difference): boolean =>
   required === true && directions.includes('response')
 

@@ -1,16 +1,16 @@
-/** Enumerations among the differences: how many members went, and what came. */
+/** Collects added and removed members of enumerations. */
 import { type Difference, formatLocation } from '../diff/difference.ts'
 
-/** What became of the members of an enumeration, by its place. */
+/** Added and removed members of an enumeration. */
 interface List {
   gone: number
-  /** Also what breaks nobody, in a list that may grow: it is known from the proposal alone. */
+  /** Includes additions that are not breaking; these are known only from proposals. */
   readonly come: Set<unknown>
   named: boolean
 }
 export type ProposedLists = ReadonlyMap<string, List>
 
-/** @returns every enumeration that members came to or went from. */
+/** Returns every enumeration with added or removed members, by location. */
 export function listsIn(differences: readonly Difference[]): ProposedLists {
   const lists = new Map<string, List>()
   for (const { at, code, value, proposal } of differences) {

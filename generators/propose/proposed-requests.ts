@@ -1,8 +1,8 @@
-/** Drafts for what is no schema: operations, their parameters and statuses, headers of events. */
+/** Drafts for differences outside schemas: operations, parameters, statuses, event headers. */
 import { type Difference, formatLocation } from '../diff/difference.ts'
 import { acceptDraft, type LensDraft, meaningOf, type Nameable, quote } from './draft.ts'
 
-/** Statuses and operations under other names. */
+/** Returns a draft for an operation that was renamed. */
 export function routeDraft(difference: Difference): LensDraft | undefined {
   const { at, code, proposal } = difference
   if (at.kind !== 'operation' || code !== 'operation-removed' || proposal?.kind !== 'rename') return undefined
@@ -18,7 +18,7 @@ export function routeDraft(difference: Difference): LensDraft | undefined {
 
 type ParameterPlace = Extract<Difference['at'], { kind: 'parameter' }>
 
-/** Whether what came in its place stands in the same part of requests. */
+/** Returns whether the parameter was renamed within the same part of the request. */
 export const isRenamedHere = ({ at, proposal }: Difference): boolean =>
   at.kind === 'parameter' &&
   proposal?.kind === 'rename' &&
@@ -29,7 +29,7 @@ export function parameterDraft(difference: Difference, at: ParameterPlace, namea
   const { code } = difference
   const { name } = at
   const where = at.in
-  // Handlers get no cookies.
+  // Handlers do not receive cookies.
   if (where === 'cookie' || /^(serialization|filter)-/.test(code)) return acceptDraft(difference)
   const draft = (verb: string, lens: string, ...given: readonly string[]): LensDraft => ({
     verb,
@@ -80,7 +80,7 @@ const operationsOf = (all: readonly Difference[]): string[] => [
 export function headerDraft(difference: Difference, name: string): LensDraft {
   const to = difference.proposal?.to[0]
   if (difference.code !== 'header-removed' || to === undefined) return acceptDraft(difference)
-  // Types know the headers of those events that have an id.
+  // The generated types include only the headers of events that have an id.
   return {
     verb: 'rename',
     noun: name,
@@ -89,7 +89,7 @@ export function headerDraft(difference: Difference, name: string): LensDraft {
   }
 }
 
-/** An operation that answers its one success under another status. */
+/** Returns a draft for an operation whose only success has a new status. */
 function statusDraft(from: string, to: string): LensDraft {
   return {
     verb: 'keep',
@@ -100,7 +100,7 @@ function statusDraft(from: string, to: string): LensDraft {
   }
 }
 
-/** Drafts for what two differences of one place say together. */
+/** Returns drafts for pairs of differences: one removed and one added status of the same operation. */
 export function statusesIn(differences: readonly Difference[]): Map<string, LensDraft> {
   const drafts = new Map<string, LensDraft>()
   const byOperation = Map.groupBy(

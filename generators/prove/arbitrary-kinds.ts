@@ -30,7 +30,7 @@ class LazyArbitrary extends fc.Arbitrary<unknown> {
   }
 }
 
-/** Made when the first value is asked of it: most parts of a large schema never are. */
+/** An arbitrary that is created when its first value is needed: most parts of a large schema are never used. */
 export const lazy = (make: () => fc.Arbitrary<unknown>): fc.Arbitrary<unknown> => new LazyArbitrary(make)
 
 class TryingArbitrary<Value> extends fc.Arbitrary<Value> {
@@ -59,7 +59,9 @@ class TryingArbitrary<Value> extends fc.Arbitrary<Value> {
   }
 }
 
-/** The first of a few values that fits, or the last: `filter` would look forever where none does. */
+/**
+ * Tries a few values and returns the first that fits, or the last. Unlike `filter`, it ends even if no value fits.
+ */
 export const trying = <Value>(
   values: fc.Arbitrary<Value>,
   fits: (value: Value) => boolean,

@@ -1,6 +1,6 @@
 /**
- * Schemas of a document → values that fit them and nothing else: no undeclared property, only listed members. A schema
- * that no value fits, or whose keywords nothing here looks at, gives values that do not fit: laws pass over those.
+ * Generates values that fit a schema exactly: no undeclared properties, only listed members. For unsatisfiable
+ * schemas and unsupported keywords, the values do not fit; laws skip those.
  */
 import fc from 'fast-check'
 import type { Api, ArraySchema, EnumSchema, Property, Schema, UnionSchema } from '../ir/model.ts'
@@ -8,19 +8,19 @@ import { shapeOf } from '../translate/shape.ts'
 import { lazy } from './arbitrary-kinds.ts'
 import { numbers, strings } from './scalars.ts'
 
-/** Real domains of components, where a random value of the right form would hardly ever mean anything. */
+/** Meaningful values by component, for components whose random values would rarely be meaningful. */
 export type Domains = Readonly<Record<string, fc.Arbitrary<unknown>>>
 
 export interface ArbitrarySource {
   readonly api: Api
   readonly domains: Domains
-  /** Properties that the values do not have: read-only ones of requests, write-only ones of answers. */
+  /** Properties that the values do not have: read-only ones in requests, write-only ones in responses. */
   readonly hidden?: 'readOnly' | 'writeOnly'
-  /** Members of an enumeration to keep to; undefined for all. */
+  /** Members that an enumeration is restricted to; undefined for all. */
   members(component: string): readonly unknown[] | undefined
-  /** Members that the other document lacks: half of the values are of these. */
+  /** Members that the other document lacks; half of the values use these. */
   preferred(component: string): readonly unknown[]
-  /** The enumeration that is free of that within a property of a component, if there is one. */
+  /** The enumeration that is exempt from this restriction within a property of a component, if there is one. */
   freed(component: string, property: string): string | undefined
 }
 
@@ -34,17 +34,17 @@ interface ArbitraryPlace {
   readonly component: string
 }
 
-/** Optional properties and items are left out further down. */
+/** Depth from which optional properties and items are left out. */
 const DEEPEST = 6
-/** Nothing is made further down: a schema that requires itself has no end. */
+/** Depth at which generation stops, because a schema may require itself. */
 const BOTTOM = 14
 const MAX_ITEMS = 3
-/** Lists and maps are no longer than that, whatever a document asks for. */
+/** Maximum length of lists and maps, regardless of the document. */
 const LONGEST = 100
-/** How many optional properties an object has at most, by its depth: a value would grow with each level otherwise. */
+/** Maximum number of optional properties by depth, so that values do not grow with each level. */
 const MAX_OPTIONAL = [40, 24, 16, 8, 4, 2]
 
-/** @returns a maker of arbitraries; arbitraries of components are made once. */
+/** Returns a function that creates arbitraries. Arbitraries of components are cached. */
 export function arbitrariesOf(source: ArbitrarySource): (schema: Schema) => fc.Arbitrary<unknown> {
   const builder: Builder = { ...source, known: new Map() }
   return (schema) => build(builder, schema, { depth: 0, free: '', component: '' })
@@ -112,7 +112,7 @@ function arrays(builder: Builder, schema: ArraySchema, at: ArbitraryPlace): fc.A
     : fc.array(items, { minLength, maxLength })
 }
 
-/** What leads no further is preferred where values have to end. */
+/** At the depth limit, prefers members that end the recursion. */
 function unions(builder: Builder, schema: UnionSchema, at: ArbitraryPlace): fc.Arbitrary<unknown> {
   const ends = schema.members.filter(({ kind }) => !/^(ref|array|object|union|intersection)$/.test(kind))
   const members = at.depth >= DEEPEST && ends.length > 0 ? ends : schema.members
@@ -120,7 +120,7 @@ function unions(builder: Builder, schema: UnionSchema, at: ArbitraryPlace): fc.A
   return fc.oneof(...members.map((member) => lazy(() => tagged(builder, schema, member, at))))
 }
 
-/** A member whose tag may be any text has the one that the union knows it by. */
+/** If a member's tag can be any string, uses the tag that the union's mapping assigns to it. */
 function tagged(
   builder: Builder,
   { discriminator }: UnionSchema,
@@ -143,7 +143,10 @@ function tagged(
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Objects are made as one, with a member of each union in it; of other parts, the first says most. */
+/**
+ * Generates the objects of an intersection as one object, with a member of each union. For other kinds, uses the
+ * most specific part.
+ */
 function intersections(
   builder: Builder,
   schema: Extract<Schema, { kind: 'intersection' }>,
@@ -172,7 +175,7 @@ function component(builder: Builder, name: string, at: ArbitraryPlace): fc.Arbit
   const domain = builder.domains[name]
   if (domain) return domain
   const target = builder.api.schemas.get(name)
-  // Components that consist of nothing but each other go down as well.
+  // Components that consist only of references to each other also count toward the depth.
   const below = { ...at, depth: at.component === '' ? at.depth : at.depth + 1 }
   if (!target || below.depth > BOTTOM) return NOTHING
   const key = `${name} ${below.depth} ${at.free}`
@@ -226,7 +229,7 @@ function objects(
   return fc.tuple(map, record).map(([more, own]) => ({ ...more, ...own }))
 }
 
-/** @param most of the optional properties that a value has. */
+/** @param most maximum number of optional properties in a value. */
 function recordOf(
   made: ReadonlyMap<string, fc.Arbitrary<unknown>>,
   required: readonly string[],

@@ -1,6 +1,6 @@
 /**
- * The proof that belongs to the gate: a few values of everything that a change makes a difference to, always the same
- * ones, each translated and held to the document of the other version. `dateline prove` looks further and for more.
+ * The proof that is part of the gate. For everything that a change affects, it translates a few fixed values and
+ * validates the results against the other version's document. `dateline prove` searches further.
  */
 import type { LoadedChange } from '../change/load-changes.ts'
 import type { Diagnostic } from '../diagnostics/diagnostic.ts'
@@ -11,11 +11,11 @@ import { type Refutation, refute } from './law.ts'
 import { told } from './lenses.ts'
 import { validityLaws } from './steps.ts'
 
-/** Values for each body, answer and event. */
+/** Number of values for each body, response and event. */
 const RUNS = 24
 const SEED = 20260101
 
-/** @returns translations of a step whose results are not valid, each with the smallest value that shows it. */
+/** Returns a finding for each translation with an invalid result, with the smallest value that shows it. */
 export function proveValidity(step: VersionPair, domains: Domains): Diagnostic[] {
   const told = new Set<string>()
   return validityLaws(step, domains).flatMap((law) => {
@@ -34,14 +34,17 @@ function invalid({ law, code, message, place, counterexample }: Refutation, step
   return {
     code,
     severity: 'error',
-    message: `${law.name}, translated by ${changes.map(({ id }) => id).join(' and ')}: ${message}; found with ${told(counterexample)}`,
+    message: `${law.name}, translated by ${changes.map(({ id }) => id).join(' and ')}: ${message}; example: ${told(counterexample)}`,
     ...(first && { place: { file: first.file, line: 1, column: 1, pointer: '' } }),
     ...(place && { other: place }),
-    hint: 'correct the lens so that the result is valid in that version; `dateline prove` looks for more',
+    hint: 'correct the lens so that the result is valid in that version; run `dateline prove` to search further',
   }
 }
 
-/** Changes that claim a difference in an operation or event: those of the field that is wrong, if any is about it. */
+/**
+ * Returns the changes that claim a difference in an operation or event; only those about the invalid field, if
+ * there are any.
+ */
 function changesAt({ claimed }: VersionPair, use: string, message: string): readonly LoadedChange[] {
   const [field = ''] = message.split(' ')
   const name = field.split(/[.[\]]/).findLast((each) => /\D/.test(each)) ?? ''

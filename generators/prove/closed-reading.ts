@@ -1,6 +1,6 @@
 /**
- * The strictest reader of a document: whatever a schema does not declare is a fault, in answers too. Beside it an
- * untranslated value cannot pass for a translated one. Faults name the line of the document that they break.
+ * A strict validator: in responses too, properties that the schema does not declare are faults. So an untranslated
+ * value cannot pass as translated. Faults name the line of the document that they violate.
  */
 import type { SourceLocation } from '../diagnostics/place.ts'
 import { FORMAT_CHECKS } from '../ir/formats.ts'
@@ -14,7 +14,7 @@ export interface Mismatch {
   readonly issue: string
 }
 
-/** @returns the first fault, or undefined when the value fits. */
+/** Returns the first fault, or undefined if the value fits. */
 export function mismatch(api: Api, schema: Schema, value: unknown, field = ''): Mismatch | undefined {
   if (value === null && schema.nullable) return undefined
   const fault = (issue: string): Mismatch => ({ place: schema.place, field, issue })
@@ -22,21 +22,23 @@ export function mismatch(api: Api, schema: Schema, value: unknown, field = ''): 
     case 'any':
       return undefined
     case 'never':
-      return fault('must not be there')
+      return fault('must be absent')
     case 'null':
       return value === null ? undefined : fault('must be null')
     case 'boolean':
       return typeof value === 'boolean' ? undefined : fault('must be true or false')
     case 'number':
-      return typeof value === 'number' && fitsNumber(schema, value) ? undefined : fault('is no such number')
+      return typeof value === 'number' && fitsNumber(schema, value)
+        ? undefined
+        : fault('is not a valid number')
     case 'string':
       return typeof value === 'string' && fitsString(schema, value)
         ? undefined
-        : fault(`is no such text: ${JSON.stringify(value)}`)
+        : fault(`is not a valid string: ${JSON.stringify(value)}`)
     case 'enum':
       return schema.values.includes(value as string)
         ? undefined
-        : fault(`has no member ${JSON.stringify(value)}`)
+        : fault(`does not list ${JSON.stringify(value)}`)
     case 'array':
       return mismatchOfList(api, schema, value, field)
     case 'object':
@@ -48,7 +50,7 @@ export function mismatch(api: Api, schema: Schema, value: unknown, field = ''): 
     }
     case 'intersection': {
       const shape = shapeOf(schema, api, new Set())
-      // What is no object, and what members of a union declare, only the rules themselves tell.
+      // Values that are not objects, and properties of union members, are checked only by the validator.
       if (!shape || shape.unions.length > 0) return undefined
       return mismatchOfObject(api, schema, [...shape.properties.values()], value, field)
     }
@@ -113,7 +115,7 @@ function mismatchOfObject(
     if (found) return found
   }
   const rest = (schema as Partial<ObjectSchema>).additional
-  // An object that declares nothing may hold anything.
+  // An object without declared properties accepts any.
   if (properties.length === 0 && rest === 'open') return undefined
   for (const name of Object.keys(given)) {
     if (declared.has(name)) continue
@@ -126,7 +128,7 @@ function mismatchOfObject(
 
 const tokensOf = (field: string): string[] => [...field.matchAll(/\[\d+\]|[^.[\]]+/g)].map(([token]) => token)
 
-/** Whether a field of an error, `fields[0].key`, names something that the schema has. */
+/** Returns whether the field of an error, such as `fields[0].key`, exists in the schema. */
 export const hasField = (api: Api, schema: Schema, field: string): boolean =>
   hasTokens(api, schema, tokensOf(field))
 

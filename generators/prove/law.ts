@@ -1,4 +1,4 @@
-/** One thing that must hold of every value, and the search for one that it does not hold of. */
+/** A law holds for every value; the search looks for a counterexample. */
 import fc from 'fast-check'
 import type { SourceLocation } from '../diagnostics/place.ts'
 
@@ -11,32 +11,32 @@ export interface ProofFault {
 }
 
 export interface Law {
-  /** `2030-06-01 convert Parcel.weight up`. */
+  /** For example `2030-06-01 convert Parcel.weight up`. */
   readonly name: string
   readonly values: fc.Arbitrary<unknown>
-  /** Whether a value is one that the law is about: what does not fit its own document proves nothing. */
+  /** Whether the law applies to a value. Values that do not fit their own document are skipped. */
   fits(value: unknown): boolean
-  /** Id of the operation in the newer version, or name of the event, whose values it is about. */
+  /** Id of the operation in the newer version, or name of the event, that the values belong to. */
   readonly use?: string
-  /** The file of the change that it is about; absent for what several changes make together. */
+  /** The file of the change; absent for laws about several changes together. */
   readonly file?: string
   check(value: unknown): ProofFault | undefined
 }
 
 export interface Refutation extends ProofFault {
   readonly law: Law
-  /** As small as it gets. */
+  /** The smallest counterexample found. */
   readonly counterexample: unknown
 }
 
 export interface Search {
   readonly runs: number
   readonly seed: number
-  /** In milliseconds; without one, every run is made. */
+  /** Milliseconds; without a limit, all runs are performed. */
   readonly limit?: number
 }
 
-/** @returns the smallest value found that the law does not hold of. */
+/** Returns the smallest counterexample found. */
 export function refute(law: Law, { runs, seed, limit }: Search): Refutation | undefined {
   const property = fc.property(law.values, (value) => checkOf(law, value) === undefined)
   const until = limit === undefined ? {} : { interruptAfterTimeLimit: limit }
@@ -58,11 +58,11 @@ function checkOf(law: Law, value: unknown): ProofFault | undefined {
 
 const SAMPLES = 50
 
-/** @returns whether any value could be made that the law is about. */
+/** Returns whether the law applies to any generated value. */
 export const isTried = (law: Law, seed: number): boolean =>
   fc.sample(law.values, { numRuns: SAMPLES, seed }).some((value) => law.fits(value))
 
-/** @returns the value, which nothing can change any more. */
+/** Freezes a value deeply and returns it. */
 export function freeze<Value>(value: Value): Value {
   if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
     Object.freeze(value)
@@ -73,7 +73,7 @@ export function freeze<Value>(value: Value): Value {
 
 const DAY = 86_400_000
 
-/** Runs something on another day, and with other luck: what depends on either gives something else. */
+/** Runs a function with a different date and random number, so that a result that depends on them differs. */
 export function elsewhere<Result>(run: () => Result): Result {
   const { Date: RealDate } = globalThis
   const { random } = Math

@@ -1,6 +1,6 @@
 /**
- * The laws of a lens: its functions change nothing that they are given, say the same whenever they are asked, give what
- * the other document allows, and come back to where they were, but for what the lens declares as lost.
+ * The laws of a lens. Its functions do not modify their arguments, always return the same result, return values
+ * that the other document allows, and are reversible except for declared losses.
  */
 import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
@@ -15,29 +15,29 @@ import type { Mismatch } from './closed-reading.ts'
 import { elsewhere, freeze, type Law, type ProofFault } from './law.ts'
 import { misfit, sent, type ValidityReader } from './validity.ts'
 
-/** Two adjacent versions, the changes between them, and what makes values of each. */
+/** Two adjacent versions, the changes between them, and generators of values for each. */
 export interface Sides {
   readonly old: Api
   readonly next: Api
   readonly changes: readonly LoadedChange[]
-  /** Which ways a component travels: what is never sent up need not make sense there. */
+  /** The directions in which a component is translated; a direction that is not used is not tested. */
   readonly travels: (component: string) => readonly Direction[]
   readonly makers: Readonly<Record<Direction, (schema: Schema) => fc.Arbitrary<unknown>>>
-  /** What a result is held to. */
+  /** Validates results. */
   readonly reading: ValidityReader
 }
 
-/** What one function is given and what it must give. */
+/** One function of a lens, with its inputs and its condition on results. */
 interface LensWay {
   readonly values: fc.Arbitrary<unknown>
   readonly turn: Turn
-  /** Whether a value is what the function may be given. */
+  /** Whether the function may receive a value. */
   takes(value: unknown): boolean
-  /** @returns what is wrong with a result. */
+  /** Returns what is wrong with a result. */
   fits(result: unknown): string | undefined
 }
 
-/** @returns what must hold of the functions of every lens between the two. */
+/** Returns the laws for the functions of every lens between the two versions. */
 export function lensLaws(sides: Sides): Law[] {
   return sides.changes.flatMap((change) =>
     change.lenses.flatMap((lens) => lawsOf(sides, lens).map((law) => ({ ...law, file: change.file }))),
@@ -138,7 +138,7 @@ function groupWay(
     },
   )
   return {
-    // The function is called for an object that has one of the properties at least.
+    // The function is called for objects with at least one of the properties.
     values: record,
     takes: (value) =>
       Object.keys(value as object).length > 0 &&
@@ -150,7 +150,7 @@ function groupWay(
     fits(result) {
       const given = sent(result) as Readonly<Record<string, unknown>>
       const other = Object.keys(given ?? {}).find((name) => !to.some((each) => each.name === name))
-      if (other !== undefined) return `${other} is none of ${to.map((each) => each.name).join(', ')}`
+      if (other !== undefined) return `${other} is not one of ${to.map((each) => each.name).join(', ')}`
       for (const each of to) {
         const value = given?.[each.name]
         if (value === undefined && each.required) return `${each.name} is missing`
@@ -165,7 +165,7 @@ function groupWay(
 const joined = (name: string, field: string): string =>
   field === '' || field.startsWith('[') ? name + field : `${name}.${field}`
 
-/** Whether a value is one of its document. */
+/** Returns whether a value is valid in its document. */
 export const isValid = (api: Api, schema: Schema, value: unknown, direction: Direction): boolean =>
   value !== undefined && misfit(api, schema, sent(value), direction) === undefined
 
@@ -221,20 +221,20 @@ function checkWay(
   if (!lossy && !isSame(returned.result, value))
     return {
       code: 'proof-round-trip',
-      message: `${told(value)} goes ${direction} as ${told(turned.result)} and comes back as ${told(returned.result)}, and the lens declares no loss`,
+      message: `${told(value)} becomes ${told(turned.result)} on the way ${direction} and ${told(returned.result)} on the way back, but the lens declares no loss`,
     }
   const again = call(there, returned.result, direction)
   if ('code' in again) return again
   if (isSame(again.result, turned.result)) return undefined
   return {
     code: 'proof-round-trip',
-    message: `${told(value)} goes ${direction} as ${told(turned.result)}, and as ${told(again.result)} when it has been back`,
+    message: `${told(value)} becomes ${told(turned.result)} on the way ${direction}, but ${told(again.result)} after a round trip`,
   }
 }
 
 const MAX_TEXT = 120
 
-/** As JSON, no longer than a line. */
+/** Returns a value as JSON, shortened to one line. */
 export function told(value: unknown): string {
   const text = JSON.stringify(value) ?? 'nothing'
   return text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text
@@ -242,7 +242,7 @@ export function told(value: unknown): string {
 
 const isSame = (one: unknown, other: unknown): boolean => isDeepStrictEqual(sent(one), sent(other))
 
-/** Calls a function twice, with what it cannot change. */
+/** Calls a function twice, with a frozen argument. */
 export function call(
   { turn, fits }: Pick<LensWay, 'turn' | 'fits'>,
   given: unknown,
@@ -260,7 +260,7 @@ export function call(
   if (!isSame(result, other))
     return {
       code: 'proof-unsteady',
-      message: `${direction} gives ${told(result)}, and ${told(other)} when asked again`,
+      message: `${direction} returns ${told(result)}, but ${told(other)} for the same value on a second call`,
     }
   const wrong = fits(result)
   return wrong === undefined

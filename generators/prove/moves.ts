@@ -1,4 +1,4 @@
-/** What moved to another place in its object comes back from there. */
+/** The laws of moves: a moved property is restored on the way back. */
 import { isDeepStrictEqual } from 'node:util'
 import type { Moved } from '../change/change.ts'
 import type { Api, Schema } from '../ir/model.ts'
@@ -11,7 +11,7 @@ import { createStep } from '../translate/step.ts'
 import { freeze, type Law } from './law.ts'
 import { bothWays, isValid, type Sides, told, valueWay } from './lenses.ts'
 
-/** @returns what must hold of the objects that lenses move something in, and of what moves. */
+/** Returns the laws for objects in which lenses move a property, and for the moved values. */
 export function moveLaws(sides: Sides): Law[] {
   return sides.changes.flatMap(({ lenses, file }) =>
     lenses
@@ -48,7 +48,7 @@ function objectLaws(sides: Sides, lens: Moved): Law[] {
             if (lens.loss !== undefined || isDeepStrictEqual(found, wanted)) return undefined
             return {
               code: 'proof-round-trip',
-              message: `${told(wanted)} at ${path.join('.')} goes ${there} and comes back as ${told(found)}`,
+              message: `${told(wanted)} at ${path.join('.')} becomes ${told(found)} after translating it ${there} and back`,
             }
           },
         },
@@ -57,7 +57,7 @@ function objectLaws(sides: Sides, lens: Moved): Law[] {
   )
 }
 
-/** What moves may be written another way where it comes to stand. */
+/** Laws for moves that also convert the value. */
 function turnLaws(sides: Sides, lens: Moved): Law[] {
   const { up, down } = lens
   if (!up || !down) return []

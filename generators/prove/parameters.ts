@@ -1,4 +1,4 @@
-/** What must hold of parameters: whatever an old request may say becomes something that a new one may say. */
+/** The laws of parameters: every valid old request becomes a valid new one. */
 import fc from 'fast-check'
 import { counterpartsOf, sameName } from '../change/align.ts'
 import type { ApiOperation, ApiParameter } from '../ir/model.ts'
@@ -15,7 +15,7 @@ import { createStep } from '../translate/step.ts'
 import type { Law } from './law.ts'
 import { call, describe, isValid, type Sides } from './lenses.ts'
 
-/** @returns a law for each part of an operation's requests that lenses change. */
+/** Returns a law for each part of an operation's requests that lenses change. */
 export function parameterLaws(sides: Sides): Law[] {
   const { old, next, changes } = sides
   const step = createStep('up', old, next, changes)
@@ -54,7 +54,7 @@ function lawOf(
         made[from] !== undefined &&
         !rewrites.some((each) => each.to === from)
       )
-        return `${from} is still there`
+        return `${from} was not removed`
       const parameter = of(counterpart).find((each) => to !== undefined && sameName(part, each.name, to))
       const value = to === undefined ? undefined : made[to]
       if (!parameter) continue

@@ -1,6 +1,6 @@
 /**
- * Numbers and texts that keep to their rules. Where rules exclude each other, or ask for more than can be made, what
- * comes is a value that does not fit: laws pass over those.
+ * Generates numbers and strings that satisfy their schema. If constraints contradict each other or are too large,
+ * the values do not fit; laws skip those.
  */
 import fc from 'fast-check'
 import type { Schema, StringSchema } from '../ir/model.ts'
@@ -20,7 +20,7 @@ export function numbers(schema: Extract<Schema, { kind: 'number' }>): fc.Arbitra
     const step = schema.multipleOf ?? 1
     const from = Math.max(Math.ceil(min / step) + (isAbove && min % step === 0 ? 1 : 0), -SAFE)
     const to = Math.min(Math.floor(max / step) - (isBelow && max % step === 0 ? 1 : 0), SAFE)
-    // Rounded to what a person would write: 3 × 0.1 is not 0.3 in binary.
+    // Rounded, because 3 × 0.1 is not 0.3 in binary floating point.
     return from > to
       ? fc.constant(min)
       : fc
@@ -69,7 +69,7 @@ const FORMATS: Readonly<Record<string, fc.Arbitrary<string>>> = {
   byte: fc.uint8Array({ maxLength: 12 }).map((bytes) => Buffer.from(bytes).toString('base64')),
 }
 
-/** Texts by their rules: most of the time would go into compiling the same patterns again. */
+/** Cached string arbitraries by constraints; compiling the same patterns again would dominate the run time. */
 const texts = new Map<string, fc.Arbitrary<string>>()
 
 export function strings(schema: StringSchema): fc.Arbitrary<string> {
@@ -79,7 +79,7 @@ export function strings(schema: StringSchema): fc.Arbitrary<string> {
   return known
 }
 
-/** No longer text is made, whatever a document asks for. */
+/** Maximum length of generated strings, regardless of the document. */
 const MAX_LENGTH = 4096
 const TYPICAL_LENGTH = 12
 
@@ -101,7 +101,7 @@ function makeStrings(schema: StringSchema): fc.Arbitrary<string> {
   return trying(own && FORMATS[format] ? fc.oneof(made, FORMATS[format]) : made, fits)
 }
 
-/** @returns undefined for a pattern that no text can be made for, as one that looks ahead. */
+/** Returns undefined for a pattern that strings cannot be generated for, such as one with lookahead. */
 function matching(pattern: string): fc.Arbitrary<string> | undefined {
   try {
     return fc.stringMatching(patternOf(pattern))

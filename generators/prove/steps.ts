@@ -1,4 +1,7 @@
-/** What the lenses of a step make together: every body fits the new document, every answer and event the old one. */
+/**
+ * The laws of all lenses of a version together: every body fits the new document, every response and event the old
+ * one.
+ */
 import type fc from 'fast-check'
 import { counterpartsOf, nextStatus, statusesOf } from '../change/align.ts'
 import { responseFor } from '../diff/answers.ts'
@@ -22,13 +25,17 @@ import { moveLaws } from './moves.ts'
 import { parameterLaws } from './parameters.ts'
 import { closedMisfit, misfit, sent, type ValidityReader } from './validity.ts'
 
-/** @param domains values that mean something, by component. @returns everything that must hold between two adjacent versions. */
+/**
+ * Returns the laws between two adjacent versions.
+ *
+ * @param domains meaningful values by component.
+ */
 export function lawsOfStep(step: VersionPair, domains: Domains): Law[] {
   const sides = sidesOf(step, domains, closedMisfit)
   return [...lensLaws(sides), ...moveLaws(sides), ...parameterLaws(sides), ...translationLaws(step, sides)]
 }
 
-/** @returns what must hold for the results of translations to be valid where a change of the version makes a difference. */
+/** Returns the laws that translated values are valid, for everything that a change of the version affects. */
 export function validityLaws(step: VersionPair, domains: Domains): Law[] {
   const sides = sidesOf(step, domains, misfit)
   const untranslated = untranslatedUses(step)
@@ -54,7 +61,10 @@ function sidesOf(step: VersionPair, domains: Domains, reading: ValidityReader): 
   }
 }
 
-/** Old values to go up, new ones to come down: of an enumeration that may grow, the members that are told to readers. */
+/**
+ * Returns a generator of old values to translate up, or new values to translate down. In extensible enumerations,
+ * it uses only listed members.
+ */
 function makerOf(
   { old, next, changes }: VersionPair,
   direction: Direction,
@@ -167,7 +177,7 @@ function translationLaws(step: VersionPair, { makers, reading }: Sides): Law[] {
   return [...laws.values()]
 }
 
-/** Operations and events with a difference that is accepted as it is, or that nobody accounts for. */
+/** Returns operations and events with a breaking difference that is accepted or unclaimed. */
 function untranslatedUses({ claimed }: VersionPair): Set<string> {
   const open = claimed.filter(
     ({ difference, by }) =>

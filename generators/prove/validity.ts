@@ -1,4 +1,4 @@
-/** Whether a value fits a schema: asked of the document's own rules, as the service and its examples are. */
+/** Validates a value with the document's own schema, as the service does. */
 import type { SourceLocation } from '../diagnostics/place.ts'
 import { FORMAT_CHECKS } from '../ir/formats.ts'
 import type { Api, Property, Schema } from '../ir/model.ts'
@@ -7,7 +7,7 @@ import type { Direction } from '../translate/model.ts'
 import { shapeOf } from '../translate/shape.ts'
 import { type Mismatch, mismatch } from './closed-reading.ts'
 
-/** @returns the first fault of a value, or undefined if it fits. */
+/** Returns the first fault of a value, or undefined if it is valid. */
 export type ValidityReader = (
   api: Api,
   schema: Schema,
@@ -16,8 +16,8 @@ export type ValidityReader = (
 ) => Mismatch | undefined
 
 /**
- * Fields that do not travel in the direction may be absent, required or not: a request has no read-only property, an
- * answer no write-only one.
+ * Validates a value. Required properties may be absent if they do not occur in the direction: read-only properties
+ * in requests, write-only properties in responses.
  */
 export const misfit: ValidityReader = (api, schema, value, direction) => {
   if (value === null && schema.nullable) return undefined
@@ -30,7 +30,7 @@ export const misfit: ValidityReader = (api, schema, value, direction) => {
   return undefined
 }
 
-/** What no schema declares is a fault as well: an untranslated value cannot pass for a translated one. */
+/** Also reports undeclared properties, so that an untranslated value cannot pass as translated. */
 export const closedMisfit: ValidityReader = (api, schema, value, direction) => {
   const found = misfit(api, schema, value, direction)
   if (found) return found
@@ -38,7 +38,7 @@ export const closedMisfit: ValidityReader = (api, schema, value, direction) => {
   return closed?.issue === 'is not declared' ? closed : undefined
 }
 
-/** As it travels: undefined members are gone. */
+/** Converts a value as sending it does: undefined members are dropped. */
 export const sent = (value: unknown): unknown =>
   value === undefined ? undefined : JSON.parse(JSON.stringify(value))
 
@@ -50,7 +50,7 @@ interface FoundSchema {
   readonly place: SourceLocation
 }
 
-/** @returns the property that a field names, or the schema where it names an item or a value of a map. */
+/** Returns the property that a field names, or the schema for an item or a map value. */
 function propertyAt(api: Api, schema: Schema, [first, ...rest]: readonly string[]): FoundSchema | undefined {
   if (first === undefined) return schema
   switch (schema.kind) {

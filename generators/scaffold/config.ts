@@ -1,33 +1,32 @@
-/** `stub` in the configuration: which files a new operation needs, and what they are made from. */
+/** `stub` in the configuration: the files that a new operation needs, and their templates. */
 
 export interface StubFile {
   /** Name of a Handlebars template in the folder of templates, without `.hbs`. */
   readonly template: string
-  /** Path from the configuration's folder, itself a template. */
+  /** Path relative to the configuration's folder; may contain template expressions. */
   readonly file: string
-  /** Needed only when an operation of this kind is among those that are added, `create` for example. */
+  /** Only create the file if an operation of this kind is added, for example `create`. */
   readonly for?: string
-  /** Whether it is added to what stands in the file; otherwise a file that exists is left alone. */
+  /** Whether to merge into an existing file; otherwise an existing file is kept. */
   readonly merge?: boolean
-  /** An object in the file that loses the members named after the operations that are added. */
+  /** An object in the file; members named after added operations are removed from it. */
   readonly without?: string
 }
 
 export interface StubConfig {
-  /** Folder of the templates. */
   readonly templates: string
   readonly files: readonly StubFile[]
-  /** The command that formats; the files that were written follow it. */
+  /** Formatter command; the paths of the written files are appended. */
   readonly format?: readonly string[]
 }
 
-/** @returns what is wrong with it, if anything is. */
+/** Returns what is wrong with the configuration, or undefined. */
 export function findStubFault(raw: unknown): string | undefined {
   const { templates, files, format } = raw as Readonly<Record<string, unknown>>
-  if (typeof templates !== 'string') return '`stub` names no folder of `templates`'
-  if (!Array.isArray(files)) return '`stub` has no list of `files`'
+  if (typeof templates !== 'string') return '`stub.templates` is missing: expected the folder of templates'
+  if (!Array.isArray(files)) return '`stub.files` is missing or not a list'
   const bad = files.findIndex((each) => typeof each?.template !== 'string' || typeof each?.file !== 'string')
-  if (bad !== -1) return `\`stub.files[${bad}]\` has no \`template\` or no \`file\``
+  if (bad !== -1) return `\`stub.files[${bad}]\` needs \`template\` and \`file\``
   if (format === undefined || (Array.isArray(format) && format.length > 0)) return undefined
-  return '`stub.format` is no command'
+  return '`stub.format` is not a command: expected a nonempty list of strings'
 }

@@ -1,4 +1,4 @@
-/** Puts what a source file lacks of another into it, and leaves what stands there as it is. */
+/** Merges new code into a source file; existing code stays unchanged. */
 import {
   type ArrayLiteralExpression,
   type Expression,
@@ -10,10 +10,10 @@ import {
 } from 'ts-morph'
 
 /**
- * Imports, members of objects and lists, lines of template strings and whole statements that `text` lacks are taken
- * over from `addition`; variables and functions are the same where their names are.
+ * Copies imports, members of objects and lists, lines of template strings and whole statements from `addition` that
+ * `text` lacks. Variables and functions are matched by name.
  *
- * @param without names of objects, and the members that are taken out of them.
+ * @param without an object in `text`, and the members to remove from it.
  */
 export function mergeSource(
   text: string,
@@ -48,7 +48,10 @@ export function mergeSource(
   return target.getFullText()
 }
 
-/** Ahead of what both files declare, which may use it; without such a thing at the end. */
+/**
+ * Inserts a statement before the first variable that both files declare, because that may use it; otherwise appends
+ * it.
+ */
 function addStatement(target: SourceFile, from: SourceFile, text: string): void {
   const shared = target
     .getVariableStatements()
@@ -57,17 +60,17 @@ function addStatement(target: SourceFile, from: SourceFile, text: string): void 
   else target.addStatements(text)
 }
 
-/** Holds one source at a time: a project of its own for each would read TypeScript's library again. */
+/** One project for all files, because each new project loads TypeScript's library again. */
 const sources = new Project({ useInMemoryFileSystem: true, skipLoadingLibFiles: true })
 
-/** The names of members of every object that the text exports as a variable. */
+/** Returns the member names of every exported object in a source text. */
 export function memberNames(text: string): string[] {
   const source = sources.createSourceFile('source.ts', text, { overwrite: true })
   const listed = new Set([
     ...source.getExportDeclarations().flatMap((each) => each.getNamedExports().map(nameOf)),
     ...source.getExportAssignments().map((each) => each.getExpression().getText()),
   ])
-  // `isExported` would check the types of the file, which takes 100 times as long.
+  // `isExported` would type-check the file, which takes 100 times as long.
   const exported = source
     .getVariableStatements()
     .flatMap((statement) =>
@@ -104,7 +107,10 @@ function mergeImports(target: SourceFile, from: SourceFile): void {
 
 type Literal = ObjectLiteralExpression | ArrayLiteralExpression | NoSubstitutionTemplateLiteral
 
-/** What a variable is given, without `as const`, `satisfies`, `new Map()` and calls such as `.trim()` around it. */
+/**
+ * Returns the literal that initializes a variable, without `as const`, `satisfies`, `new Map()` or calls such as
+ * `.trim()` around it.
+ */
 function literalOf(value: Expression | undefined): Literal | undefined {
   if (Node.isAsExpression(value) || Node.isSatisfiesExpression(value)) return literalOf(value.getExpression())
   if (Node.isNewExpression(value)) return literalOf(value.getArguments()[0] as Expression | undefined)
@@ -152,7 +158,7 @@ const memberOf = (property: Node | undefined): Literal | undefined =>
 
 const plain = (node: Node): string => node.getText().replaceAll(/\s+/g, ' ')
 
-/** `name`, `'name'`, `...name`. */
+/** Returns the name of a property: `name` and `'name'` give `name`; a spread gives `...name`. */
 function nameOf(property: Node): string {
   if (Node.isSpreadAssignment(property)) return `...${property.getExpression().getText()}`
   const name = 'getName' in property ? (property.getName as () => string)() : property.getText()

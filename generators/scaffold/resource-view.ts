@@ -1,4 +1,4 @@
-/** What templates of stubs read: the operations of one tag, and the resource that they are about. */
+/** The view that stub templates read: the operations of one tag, and their resource. */
 import { isJson } from '../ir/media-type.ts'
 import type { Api, ApiOperation, ObjectSchema, Property, Schema } from '../ir/model.ts'
 import { camelCase, pascalCase, snakeCase } from '../ir/naming.ts'
@@ -9,15 +9,15 @@ export type OperationKind = 'create' | 'list' | 'get' | 'update' | 'archive' | '
 
 export interface ResourceFieldView {
   readonly name: string
-  /** `instant` is a string of the format `date-time`; `json` is what is no scalar. */
+  /** `instant` is a string with the format `date-time`; `json` is any value that is not a scalar. */
   readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'instant' | 'json'
   readonly list: boolean
   readonly nullable: boolean
   readonly values: readonly string[]
-  /** Whether a caller gives it when it is made, and must. */
+  /** Whether callers set the property on creation. */
   readonly given: boolean
   readonly required: boolean
-  /** Whether a caller may change it. */
+  /** Whether callers can update the property. */
   readonly changed: boolean
 }
 
@@ -28,35 +28,35 @@ export interface ResourceOperationView {
   readonly path: string
   readonly summary: string
   readonly status: string
-  /** Names of the parameters in its path. */
+  /** Names of the path parameters. */
   readonly pathParameters: readonly string[]
   readonly hasBody: boolean
   readonly hasQuery: boolean
-  /** The event that is named as its audit action is. */
+  /** The event with the same name as the audit action. */
   readonly event: string | undefined
-  /** The same event, when it carries what was there before. */
+  /** Whether that event includes the previous values. */
   readonly tellsBefore: boolean
   readonly scope: string
-  /** Scopes of OAuth, in the order of the document. */
+  /** OAuth scopes, in document order. */
   readonly oauth: readonly string[]
   readonly extensions: Readonly<Record<string, unknown>>
-  /** Names of the parameters that are compared by equality. */
+  /** Names of the equality filters. */
   readonly filters: readonly string[]
-  /** The first example of its body's schema; an empty object where it has none. */
+  /** The first example of the body's schema, or an empty object. */
   readonly example: unknown
 }
 
 export interface ResourceView {
   readonly version: string
   readonly tag: string
-  /** The group that the reference shows the tag in. */
+  /** The group that contains the tag in the reference. */
   readonly group: string
-  /** The tag as a name of a folder, a constant, a value and a type. */
+  /** The tag in the case of a folder, a constant, a variable and a type. */
   readonly dashed: string
   readonly upper: string
   readonly camel: string
   readonly pascal: string
-  /** The resource's schema: `Coupon`, `coupon`, `coupon_`; undefined where no operation answers one record. */
+  /** The resource's schema, for example `Coupon`; undefined if no operation returns one record. */
   readonly schema: string | undefined
   readonly object: string
   readonly idPrefix: string
@@ -68,13 +68,17 @@ export interface ResourceView {
   readonly get: ResourceOperationView | undefined
   readonly update: ResourceOperationView | undefined
   readonly archive: ResourceOperationView | undefined
-  /** Whether there are operations of another kind, any that write, and any with an event. */
+  /** Whether there are operations of other kinds, operations that write, and operations with an event. */
   readonly other: boolean
   readonly writes: boolean
   readonly tells: boolean
 }
 
-/** @param operations those that a stub is wanted for, all of one tag. */
+/**
+ * Builds the view of one tag.
+ *
+ * @param operations the operations to create stubs for, all with this tag.
+ */
 export function viewResource(api: Api, tag: string, operations: readonly ApiOperation[]): ResourceView {
   const siblings = api.operations.filter((each) => each.tag === tag)
   const all = siblings.length > 0 ? siblings : operations
@@ -127,17 +131,17 @@ const groupsOf = ({ document }: Api): readonly TagGroup[] => (document['x-tagGro
 const groupOf = (api: Api, tag: string): string =>
   groupsOf(api).find(({ tags }) => tags.includes(tag))?.name ?? ''
 
-/** The tags of a group (`x-tagGroups`); none where the document has no such group. */
+/** Returns the tags of a group in `x-tagGroups`; empty if there is no such group. */
 export const tagsOf = (api: Api, group: string): readonly string[] =>
   groupsOf(api).find(({ name }) => name === group)?.tags ?? []
 
-/** The shortest path of a tag's operations: where records are made and listed. */
+/** Returns the shortest path of a tag's operations, at which records are created and listed. */
 function collectionOf(operations: readonly ApiOperation[]): string {
   const paths = operations.map(({ path }) => path.replace(/\/\{[^}]+\}(\/archive)?$/, ''))
   return paths.toSorted((a, b) => a.length - b.length)[0] ?? ''
 }
 
-/** What an operation does, by its method and where its path stands to the collection's. */
+/** Classifies an operation by its method and its path relative to the collection. */
 export function classify(
   { method, path }: Pick<ApiOperation, 'method' | 'path'>,
   collection: string,
@@ -175,7 +179,7 @@ function viewOperation(api: Api, operation: ApiOperation, kind: OperationKind): 
   }
 }
 
-/** The component that success is answered with. */
+/** Returns the component that the success response contains. */
 function successSchema(operation: ApiOperation): string | undefined {
   const schema = successOf(operation)?.contents.find(({ mediaType }) => isJson(mediaType))?.schema
   return schema?.kind === 'ref' ? schema.name : undefined

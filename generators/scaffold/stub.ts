@@ -1,6 +1,6 @@
 /**
- * What operations without a handler need: files made from the project's own templates, and additions to files that
- * stand there.
+ * Creates files from the project's own templates for operations without a handler, and merges code into existing
+ * files.
  */
 import { existsSync, globSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, relative } from 'node:path'
@@ -14,9 +14,10 @@ import { memberNames, mergeSource } from './merge.ts'
 import { type ResourceView, tagsOf, viewResource } from './resource-view.ts'
 
 /**
- * @param handlers folder below which an exported object has a member named after each written operation.
- * @param changes of all versions: what one serves under another id has no handler of its own.
- * @returns operations without a handler, in the order of the newest document.
+ * Returns the operations without a handler, in the order of the newest document.
+ *
+ * @param handlers folder in which an exported object has a member for each handled operation.
+ * @param changes of all versions; operations that a `served` lens maps to a different operation have no handler.
  */
 export function missingOperations(
   apis: readonly Api[],
@@ -31,12 +32,12 @@ export function missingOperations(
   return operations.filter(({ operation }) => !handled.has(operation.id))
 }
 
-/** The files below a folder that handle operations, by the operation's id. */
+/** Returns the files below a folder that handle operations, by operation id. */
 function handlerFiles(ids: readonly string[], handlers: string): ReadonlyMap<string, string> {
   const files = new Map<string, string>()
   for (const file of globSync(join(handlers, '**/*.ts')).toSorted()) {
     const text = readFileSync(file, 'utf8')
-    // Parsing is slow, so it is done only for a file that names an operation.
+    // Parsing is slow, so skip files that mention no operation id.
     if (!ids.some((id) => text.includes(id))) continue
     const names = new Set(memberNames(text))
     for (const id of ids) if (names.has(id) && !files.has(id)) files.set(id, file)
@@ -45,10 +46,10 @@ function handlerFiles(ids: readonly string[], handlers: string): ReadonlyMap<str
 }
 
 /**
- * The folder, below that of the handlers, where a tag's handlers belong: where its other operations are handled;
- * otherwise beside the folders of its group; otherwise a folder of its own.
+ * Returns the folder for a tag's handlers, relative to `handlers`: the folder of its other handlers, or else a
+ * folder next to those of its group, or else a new folder.
  *
- * @param files those that handle operations, by the operation's id.
+ * @param files handler files by operation id.
  */
 function folderOf(
   api: Api,
@@ -67,15 +68,15 @@ function folderOf(
 export interface Stubs {
   readonly operations: readonly string[]
   readonly written: readonly string[]
-  /** Files that exist and are not added to. */
+  /** Existing files that were kept. */
   readonly left: readonly string[]
 }
 
 /**
- * Writes the files.
+ * Writes the stub files.
  *
- * @param root folder that the files of the configuration are relative to.
- * @param handlers folder of the handlers: the templates' `folder` is a path below it.
+ * @param root folder that paths in the configuration are relative to.
+ * @param handlers folder of handlers; the templates' `folder` is relative to it.
  */
 export function writeStubs(
   api: Api,
@@ -115,7 +116,7 @@ export function writeStubs(
   return { operations: operations.map(({ id }) => id), written: [...written], left: [...left] }
 }
 
-/** What templates may ask beside Handlebars' own; the last argument is Handlebars' options. */
+/** Handlebars helpers for templates. Handlebars passes its options as the last argument. */
 const HELPERS: Readonly<Record<string, Handlebars.HelperDelegate>> = {
   eq: (a, b) => a === b,
   not: (value) => !value,
@@ -125,7 +126,7 @@ const HELPERS: Readonly<Record<string, Handlebars.HelperDelegate>> = {
   add: (a: number, b: number) => a + b,
   pad: (text: string, width: number) => text.padEnd(width),
   json: (value) => JSON.stringify(value),
-  // `lost_keys` is "Lost keys".
+  // `lost_keys` becomes "Lost keys".
   words: (name: string) => name.charAt(0).toUpperCase() + name.slice(1).replaceAll('_', ' '),
   // {{pick type string="text" boolean="boolean"}}
   pick: (name: string, { hash }: Handlebars.HelperOptions) => String(hash[name]),
@@ -140,7 +141,9 @@ const merged = (file: string, text: string, { without }: StubFile, own: readonly
 
 type Compile = (text: string) => (view: object) => string
 
-/** The path may ask for `{{number}}`: the next one among the numbered files of its folder, as wide as they are. */
+/**
+ * Returns the path of a file. `{{number}}` in it is the next number in the folder, with the same number of digits.
+ */
 function pathOf({ file }: StubFile, view: ResourceView, root: string, compile: Compile): string {
   const plain = compile(file)({ ...view, number: '' })
   const folder = join(root, dirname(plain))

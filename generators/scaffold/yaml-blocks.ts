@@ -1,4 +1,4 @@
-/** Blocks of a YAML text: copied with other words, and put in, while the rest stays as it is written. */
+/** Copies and inserts blocks of a YAML text; the rest of the text stays unchanged. */
 import {
   type Document,
   isMap,
@@ -20,7 +20,7 @@ export interface Insertion {
   readonly text: string
 }
 
-/** What becomes of a scalar: another value, or nothing for the one that it has. */
+/** Returns the new value of a scalar, or undefined to keep it. */
 export type ScalarEdit = (value: unknown, path: readonly PathKey[], isKey: boolean) => unknown
 
 export class YamlText {
@@ -32,7 +32,7 @@ export class YamlText {
     this.document = parseDocument(text, { keepSourceTokens: true })
   }
 
-  /** The plain value at a path; undefined where there is none. */
+  /** Returns the plain value at a path, or undefined if there is none. */
   value(path: readonly PathKey[]): unknown {
     const node = this.document.getIn(path, true)
     return isMap(node) || isSeq(node) ? node.toJS(this.document) : isScalar(node) ? node.value : node
@@ -42,7 +42,7 @@ export class YamlText {
     return this.text.slice(0, offset).split('\n').length
   }
 
-  /** From the first letter of a member's line to the end of the last line that is indented below it. */
+  /** Returns the range from the start of a member's line to the end of its last indented line. */
   range(path: readonly PathKey[]): { readonly start: number; readonly end: number } {
     const start = this.text.lastIndexOf('\n', this.offset(path)) + 1
     const depth = indentOf(this.text, start)
@@ -50,7 +50,7 @@ export class YamlText {
     for (let at = end + 1; at < this.text.length; at = this.lineEnd(at) + 1) {
       const line = this.text.slice(at, this.lineEnd(at))
       if (line.trim() === '') continue
-      // Items of a list may stand as far left as the key that they belong to.
+      // List items may have the same indentation as their key.
       const isItem = line.trimStart().startsWith('- ') && typeof path.at(-1) === 'string'
       const indent = indentOf(this.text, at)
       if (indent < depth || (indent === depth && !isItem)) break
@@ -60,9 +60,10 @@ export class YamlText {
   }
 
   /**
-   * @param edit is asked for each scalar; paths are absolute.
-   * @param removed paths of members that are left out.
-   * @returns the member's lines with its edits.
+   * Returns a copy of a member's lines with edits.
+   *
+   * @param edit called for each scalar, with absolute paths.
+   * @param removed paths of members to leave out.
    */
   copy(path: readonly PathKey[], edit: ScalarEdit, removed: readonly (readonly PathKey[])[] = []): string {
     const { start, end } = this.range(path)
@@ -89,7 +90,7 @@ export class YamlText {
     return copied.trimEnd()
   }
 
-  /** Paths of all lists below a key called `name`, and of all maps. */
+  /** Yields the path and value of every key with this name. */
   *find(name: string): Generator<{ readonly path: readonly PathKey[]; readonly node: Node }> {
     const found: { path: readonly PathKey[]; node: Node }[] = []
     visit(this.document, {
@@ -101,13 +102,13 @@ export class YamlText {
     yield* found
   }
 
-  /** Whether the list or map at the path is written in brackets. */
+  /** Returns whether the list or map at a path is in flow style, with brackets. */
   isFlow(path: readonly PathKey[]): boolean {
     const node = this.document.getIn(path, true)
     return (isMap(node) || isSeq(node)) && node.flow === true
   }
 
-  /** Where the last item of a list in brackets ends. */
+  /** Returns the end offset of a scalar. */
   scalarEnd(path: readonly PathKey[]): number {
     const node = this.document.getIn(path, true)
     if (!isScalar(node) || !node.range) throw new Error(`no scalar at ${path.join('/')}`)
@@ -132,7 +133,7 @@ export class YamlText {
   }
 }
 
-/** Puts texts in where they belong; those of one place in the order given. */
+/** Inserts texts at their offsets. Texts at the same offset keep their order. */
 export function insertAll(text: string, insertions: readonly Insertion[]): string {
   return insertions
     .map((insertion, index) => ({ ...insertion, index }))
@@ -144,7 +145,7 @@ export function indent(text: string, by: number): string {
   return text.replaceAll(/^(?=.)/gm, ' '.repeat(by))
 }
 
-/** A value in block style, as wide as the documents are. */
+/** Formats a value as YAML in block style, without wrapping lines. */
 export const writeYaml = (value: unknown): string => stringify(value, { lineWidth: 0 }).trimEnd()
 
 function writeScalar(value: unknown, node: Scalar): string {
@@ -156,7 +157,7 @@ function indentOf(text: string, start: number): number {
   return text.slice(start).match(/^ */)![0].length
 }
 
-/** Keys and places that lead to a node; that of the pair it is the key or the value of is the last. */
+/** Returns the path of a node: its keys and list indexes, including the key of the innermost pair. */
 function pathOf(ancestors: readonly unknown[]): PathKey[] {
   const path: PathKey[] = []
   for (const [index, node] of ancestors.entries()) {

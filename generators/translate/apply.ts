@@ -1,4 +1,4 @@
-/** Carrying out a rewrite at once, without generating code: for checking examples. What is given is not changed. */
+/** Applies a rewrite directly, without generating code, to check examples. Does not modify its argument. */
 import type { Turn } from '../change/change.ts'
 import { put, take, without } from '../runtime/paths.ts'
 import type { Case, Direction, LensAt, PairFunction, Rewrite, ShapeMember, Test } from './model.ts'
@@ -10,7 +10,7 @@ export interface Applied {
 
 type JsonMembers = Record<string, unknown>
 
-/** @returns the value as the other version has it. */
+/** Returns the value as the other version has it. */
 export function applyRewrite(rewrite: Rewrite, value: unknown, by: Applied): unknown {
   switch (rewrite.kind) {
     case 'same':

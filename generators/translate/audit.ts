@@ -1,7 +1,7 @@
 /**
- * What translations miss: every place of the documents where a component stands is looked for, whatever the keyword, and
- * held against the places that rewrites were made for. One walk over the plain document, so that a place which nobody
- * thought of is found like any other.
+ * Finds locations that translations do not reach. One walk over the plain document finds every occurrence of a
+ * component, under any keyword, and compares it with the locations that have rewrites. So it also finds
+ * locations that no code handles.
  */
 
 import type { SourceLocation } from '../diagnostics/place.ts'
@@ -12,19 +12,19 @@ import { isObject } from '../ir/source.ts'
 import { indexReferences, lookUp, type References, SUBSCHEMAS } from '../runtime/explain/references.ts'
 import { sidesOf, type TranslationStep } from './model.ts'
 
-/** A reference to a component, or another way in which its values may stand somewhere. */
+/** A reference to a component, or a different construct whose values may be of that component. */
 interface Occurrence {
   readonly pointer: string
   readonly component: string
 }
 
-/** A part of the document to look through. */
+/** A part of the document to search. */
 interface DocumentPart {
   readonly pointer: string
   readonly isSchema: boolean
 }
 
-/** What stands in a part, and the parts elsewhere that it refers to. */
+/** Occurrences in a part, and other parts that it refers to. */
 interface FoundParts {
   readonly occurrences: readonly Occurrence[]
   readonly leads: readonly DocumentPart[]
@@ -32,13 +32,13 @@ interface FoundParts {
 
 interface Index {
   readonly references: References
-  /** By pointer: each part is looked through once. */
+  /** Results by pointer, so that each part is searched once. */
   readonly known: Map<string, FoundParts>
 }
 
 const indexes = new WeakMap<Api, Index>()
 
-/** Adds to what the step misses each occurrence, in what it carries, that no rewrite was made for. */
+/** Adds each occurrence without a rewrite to the step's missed places. */
 export function auditOccurrences(step: TranslationStep): void {
   const [api] = sidesOf(step, step.old, step.next)
   const index = indexOf(api)
@@ -62,7 +62,7 @@ const componentPart = (name: string): DocumentPart => ({
   isSchema: true,
 })
 
-/** A component, and every one that it leads to. */
+/** Returns a component and every component that it refers to, directly or indirectly. */
 function closureOf(api: Api, index: Index, component: string): ReadonlySet<string> {
   const all = new Set([component])
   const parts = new Map([[componentPart(component).pointer, componentPart(component)]])
@@ -86,14 +86,14 @@ function miss(step: TranslationStep, api: Api, pointer: string, component: strin
   step.missed.push({ place, rewrite: step.aside().pair(refTo(before), refTo(after)) })
 }
 
-/** Lenses make the value of a property whole, with all that stands in it. */
+/** Returns whether a lens function makes the value of an enclosing property, including its contents. */
 function isByHand({ byHand }: TranslationStep, pointer: string): boolean {
   if (byHand.size === 0) return false
   for (let at = pointer; at !== ''; at = at.slice(0, at.lastIndexOf('/'))) if (byHand.has(at)) return true
   return false
 }
 
-/** Pointers of all that travels in the step's direction, in the document that it comes from. */
+/** Returns the pointers of everything translated in the step's direction, in the source document. */
 function rootsOf(step: TranslationStep, api: Api): string[] {
   const [, other] = sidesOf(step, step.old, step.next)
   const ids = new Set(other.operations.map(({ id }) => id))
@@ -112,7 +112,10 @@ function rootsOf(step: TranslationStep, api: Api): string[] {
   ]
 }
 
-/** @param asks whether it is what is asked that counts, or what is answered; in callbacks the service asks. */
+/**
+ * @param asks whether to return the parts of the request; otherwise those of the response. For callbacks, the roles
+ * are swapped.
+ */
 function partsOf(api: Api, operation: string, asks: boolean): string[] {
   const own = asks ? ['parameters', 'requestBody'] : ['responses']
   const { references } = indexOf(api)
@@ -127,7 +130,7 @@ function partsOf(api: Api, operation: string, asks: boolean): string[] {
   ]
 }
 
-/** Pointers of the members of an object, which a reference may stand for. */
+/** Returns the pointers of an object's members, following a reference. */
 function membersAt(api: Api, references: References, pointer: string): string[] {
   const value = lookUp(api.document, pointer)
   if (!isObject(value)) return []
@@ -178,7 +181,7 @@ function lookThrough(api: Api, index: Index, { pointer: root, isSchema }: Docume
   return found
 }
 
-/** References that are nothing but references lead on, to a component or to what is none. */
+/** Follows references that lead only to references, up to a component or a different target. */
 function lastOf(api: Api, { references }: Index, first: string): string {
   const seen = new Set<string>()
   let at = first
@@ -192,7 +195,7 @@ function lastOf(api: Api, { references }: Index, first: string): string {
 }
 
 const COMPONENT = /^\/components\/schemas\/([^/]+)$/
-/** Members of what is no schema that hold no values of the interface. */
+/** Members outside schemas that hold no API values. */
 const SILENT = /^(examples?|links|callbacks|security|servers|tags|x-.*)$/
 
 const nameIn = (token: string): string => token.replaceAll('~1', '/').replaceAll('~0', '~')
@@ -202,7 +205,10 @@ const targetsOf = (value: Readonly<Record<string, unknown>>, references: Referen
     typeof ref === 'string' ? (references.pointerOf(value, ref) ?? []) : [],
   )
 
-/** Components that may stand for one which has a discriminator and lists no members (OpenAPI, Discriminator Object). */
+/**
+ * Returns components that inherit, through `allOf`, from a component with a discriminator that lists no members
+ * (OpenAPI, Discriminator Object).
+ */
 function heirs(
   api: Api,
   { references }: Index,

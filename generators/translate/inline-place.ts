@@ -1,4 +1,4 @@
-/** Places of objects that are written out where they stand, as differences are located: `getBook 200.authors[]`. */
+/** Locations of inline objects, written as differences are located: `getBook 200.authors[]`. */
 
 import type { DeclaredLocation } from '../diff/difference.ts'
 import { targetOf } from '../diff/position.ts'
@@ -9,7 +9,7 @@ import { shapeOf } from './shape.ts'
 
 const STEP = /\.?([\p{L}\p{N}_$-]+)|\[("(?:[^"\\]|\\.)*")\]|(\[\]|\{\}|\|\d+)/uy
 
-/** @returns names of properties as they are, `[]`, `{}` and `|0`; undefined where a path has steps of other kinds. */
+/** Splits a path into property names, `[]`, `{}` and `|0`. Returns undefined for a path with other steps. */
 export function stepsOf(path: string): readonly string[] | undefined {
   const steps: string[] = []
   STEP.lastIndex = 0
@@ -22,21 +22,24 @@ export function stepsOf(path: string): readonly string[] | undefined {
   return steps
 }
 
-/** What places of lenses are in: components, bodies, answers and events. */
+/** Locations that lenses can target: components, bodies, responses and events. */
 export type SiteLocation = Extract<DeclaredLocation, { kind: 'schema' | 'body' | 'response' | 'event' }>
 
 export function isSite(at: DeclaredLocation): at is SiteLocation {
   return at.kind === 'schema' || at.kind === 'body' || at.kind === 'response' || at.kind === 'event'
 }
 
-/** @returns the schema at the place of a lens; a component has its own name. */
+/** Returns the schema at a lens target: a component, or a location inside a component, body, response or event. */
 export function schemaAt(api: Api, place: string): Schema | undefined {
   const [root, path] = rootOf(api, place) ?? []
   const steps = path === undefined ? undefined : stepsOf(path)
   return root && steps?.reduce<Schema | undefined>((at, step) => at && stepInto(api, at, step), root)
 }
 
-/** @returns which way values at a place travel; undefined for one in a component, which may travel either way. */
+/**
+ * Returns the direction in which values at a location are translated; undefined for a location in a component,
+ * which may be used in both.
+ */
 export function directionOf(api: Api, place: string): Direction | undefined {
   if (componentIn(api, place) !== undefined) return undefined
   return api.operations.some(({ id }) => startsAt(place, `${id} body`)) ? 'up' : 'down'
@@ -45,7 +48,7 @@ export function directionOf(api: Api, place: string): Direction | undefined {
 const startsAt = (place: string, root: string): boolean =>
   place.startsWith(root) && /^$|^[.[{|]/.test(place.slice(root.length))
 
-/** The component that a place is in: of those whose names it begins with, the longest. */
+/** Returns the component of a location: the longest component name that it starts with. */
 function componentIn(api: Api, place: string): string | undefined {
   const found = [...api.schemas.keys()].filter((name) => startsAt(place, name))
   return found.sort((a, b) => b.length - a.length)[0]

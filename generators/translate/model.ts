@@ -1,23 +1,23 @@
-/** What happens to a value between two adjacent versions, as data. */
+/** Describes, as data, how a value is translated between two adjacent versions. */
 import type { Lens, NonNull, Nullable, SchemaLens } from '../change/change.ts'
 import type { LoadedChange } from '../change/load-changes.ts'
 import type { SourceLocation } from '../diagnostics/place.ts'
 import type { Api, Schema } from '../ir/model.ts'
 
-/** Up: from old to new, as requests travel. Down: from new to old, as answers and events travel. */
+/** Up: from old to new, for requests. Down: from new to old, for responses and events. */
 export type Direction = 'up' | 'down'
 
-/** A lens and where it is declared, for code that calls its functions. */
+/** A lens with its declaration, for generated code that calls its functions. */
 export interface LensAt<L extends Lens = Lens> {
   readonly change: LoadedChange
   readonly index: number
   readonly lens: L
 }
 
-/** What happens to one value. */
+/** The translation of one value. */
 export type Rewrite =
   | { readonly kind: 'same' }
-  /** The function of a pair of components. */
+  /** Calls the function of a component pair. */
   | { readonly kind: 'call'; readonly key: string }
   | {
       readonly kind: 'list'
@@ -35,34 +35,34 @@ export type Rewrite =
   | { readonly kind: 'names'; readonly names: ReadonlyMap<string, string>; readonly change: LoadedChange }
   | { readonly kind: 'turn'; readonly by: LensAt; readonly nullish: boolean }
   | { readonly kind: 'choice'; readonly cases: readonly Case[]; readonly union: Schema }
-  /** Something in the place of null. */
+  /** Replaces null with a value. */
   | {
       readonly kind: 'instead'
       readonly value: unknown
       readonly rewrite: Rewrite
       readonly change: LoadedChange
     }
-  /** What moves is taken before the rest is rewritten, and put where it belongs after. */
+  /** Takes the moved values out, rewrites the rest, and then puts them at their targets. */
   | { readonly kind: 'relocate'; readonly inner: Rewrite; readonly moves: readonly ValueMove[] }
-  /** One after the other. */
+  /** Applies all parts, one after the other. */
   | { readonly kind: 'all'; readonly parts: readonly Rewrite[] }
 
-/** Members of a list that the older version does not show: those of a kind that it does not have. */
+/** List members of kinds that the older version lacks, which it does not show. */
 export interface HiddenMembers {
-  /** The property that holds the kind; absent when the members are the kinds. */
+  /** The property that holds the kind; absent if the members are the kinds. */
   readonly by?: string
   readonly added: readonly string[]
   readonly change: LoadedChange
 }
 
-/** A value that goes from one path to another. */
+/** A value that moves from one path to another. */
 export interface ValueMove {
   readonly source: readonly string[]
   readonly target: readonly string[]
   readonly nullable: boolean
   readonly rewrite: Rewrite
   readonly change: LoadedChange
-  /** Paths of objects on the way that must be there even where nothing moves. */
+  /** Paths of enclosing objects that must exist even if nothing moves into them. */
   readonly made: readonly (readonly string[])[]
 }
 
@@ -72,32 +72,32 @@ export type ShapeMember =
       readonly name: string
       readonly optional: boolean
       readonly rewrite: Rewrite
-      /** Whether null is rewritten as well. */
+      /** Whether null is rewritten too. */
       readonly takesNull?: true
     }
-  /** @property change absent for what is left out because only the newer version has it. */
+  /** @property change absent if the property is removed because only the newer version has it. */
   | { readonly kind: 'remove'; readonly name: string; readonly change?: LoadedChange }
   | {
       readonly kind: 'move'
       readonly from: string
       readonly to: string
       readonly by?: LensAt
-      /** What happens to its value besides, where no function of a lens makes it. */
+      /** The rewrite of the value, if no lens function makes it. */
       readonly rewrite?: Rewrite
       readonly optional: boolean
       readonly change: LoadedChange
     }
   | { readonly kind: 'group'; readonly from: readonly string[]; readonly by: LensAt }
-  /** Set when it is absent. */
+  /** Sets the value if it is absent. */
   | {
       readonly kind: 'default'
       readonly name: string
       readonly value: unknown
-      /** Whether the older version has it too. */
+      /** Whether the older version also has the property. */
       readonly known: boolean
       readonly change: LoadedChange
     }
-  /** Something in the place of what is not shown; otherwise as it is written there. */
+  /** Sets a value in place of an absent or null one; rewrites other values. */
   | {
       readonly kind: 'fill'
       readonly name: string
@@ -107,11 +107,11 @@ export type ShapeMember =
       readonly rewrite: Rewrite
       readonly change: LoadedChange
     }
-  /** Made from the whole object. */
+  /** Makes the property from the whole object. */
   | { readonly kind: 'make'; readonly name: string; readonly by: LensAt }
 
 export interface Case {
-  /** Holds for values of this member of the union; absent when nothing tells it apart. */
+  /** Identifies values of this union member; absent if nothing identifies them. */
   readonly test?: Test
   readonly rewrite: Rewrite
 }
@@ -122,49 +122,51 @@ export type Test =
   | { readonly kind: 'has'; readonly property: string }
   | { readonly kind: 'some'; readonly tests: readonly Test[] }
 
-/** The function that takes a component of one version to a component of the other. */
+/** The function that translates a component of one version to a component of the other. */
 export interface PairFunction {
   readonly key: string
   readonly old: string
   readonly next: string
-  /** Whether the component itself admits null. */
+  /** Whether the component itself allows null. */
   readonly nullable: boolean
   readonly rewrite: Rewrite
 }
 
-/** A place whose values nothing translates. */
+/** A location that is not translated. */
 export interface Missed {
   readonly place: SourceLocation
-  /** What would have to happen there, by the functions of the step's `aside`. */
+  /** The rewrite that would be needed there, using the functions of the step's `aside`. */
   readonly rewrite: Rewrite
 }
 
-/** One step between two adjacent versions in one direction. */
+/** The translation between two adjacent versions in one direction. */
 export interface TranslationStep {
   readonly direction: Direction
   readonly old: Api
   readonly next: Api
   readonly lenses: readonly LensAt[]
-  /** Built so far, by key: filled while pairs are built. */
+  /** Functions by key; filled while pairs are built. */
   readonly functions: Map<string, PairFunction>
-  /** What no rewrite reaches, with what would have to happen there. */
+  /** Locations that no rewrite reaches, with the rewrite that would be needed. */
   readonly missed: Missed[]
-  /** What rewrites were made for: pointers of references, in the document that values come from. */
+  /** Pointers of references that have a rewrite, in the source document. */
   readonly reached: Set<string>
-  /** Pointers of schemas there whose values the functions of lenses make. */
+  /** Pointers of schemas in the source document whose values lens functions make. */
   readonly byHand: Set<string>
-  /** Objects that lenses can name, by where they stand: components, and `getBook 200.author`. */
+  /** Objects that lenses can target: components, and locations such as `getBook 200.author`. */
   readonly sites: Set<string>
-  /** The same step, for asking what would have to happen where nothing does. */
+  /** A copy of the step, to determine which rewrite an unreached location would need. */
   aside(): TranslationStep
   /**
-   * @param at where both stand, as a difference there is located; absent for what no lens can name but by components.
-   * @returns what takes a value of the one schema to the other.
+   * Returns the rewrite from one schema to the other.
+   *
+   * @param at location of both schemas, as differences are located; absent if lenses can only name components
+   * there.
    */
   pair(old: Schema, next: Schema, at?: string): Rewrite
 }
 
-/** The document of a step that values come from, and the one that they go to. */
+/** Returns the source and the target of a step. */
 export const sidesOf = <Side>(
   { direction }: Pick<TranslationStep, 'direction'>,
   old: Side,
@@ -173,7 +175,7 @@ export const sidesOf = <Side>(
 
 export const SAME: Rewrite = { kind: 'same' }
 
-/** @returns the lenses on schemas that name one of the components. */
+/** Returns the schema lenses that name one of the components. */
 export function lensesOn(step: TranslationStep, owners: ReadonlySet<string>): LensAt<SchemaLens>[] {
   return step.lenses.filter(
     (each): each is LensAt<SchemaLens> =>
@@ -181,7 +183,7 @@ export function lensesOn(step: TranslationStep, owners: ReadonlySet<string>): Le
   )
 }
 
-/** @returns the members that have other names, from one version's to the other's. */
+/** Returns the renamed members, in the given direction. */
 export function namesTable(
   lens: {
     readonly rename: Readonly<Record<string, string>>
@@ -197,7 +199,7 @@ export function namesTable(
   ])
 }
 
-/** @returns the lens that says what stands for null in the place of a whole component, in the direction of the step. */
+/** Returns the lens that replaces null for a whole component, in the direction of the step. */
 export function wholeLens(
   step: TranslationStep,
   ...components: readonly string[]

@@ -1,11 +1,11 @@
-/** Properties that stand elsewhere in the other version: objects on the way to them come and go with them. */
+/** Moves properties between objects. Enclosing objects are created and removed as needed. */
 import type { Moved } from '../change/change.ts'
 import type { Api, Property } from '../ir/model.ts'
 import { schemaAt } from './inline-place.ts'
 import { type LensAt, lensesOn, type TranslationStep, type ValueMove } from './model.ts'
 import { type ObjectShape, shapeOf } from './shape.ts'
 
-/** @returns the property at a path of names, through references and intersections. */
+/** Returns the property at a path of names, through references and intersections. */
 export function propertyAt(shape: ObjectShape, api: Api, path: readonly string[]): Property | undefined {
   const [name, ...rest] = path
   const property = name === undefined ? undefined : shape.properties.get(name)
@@ -14,7 +14,7 @@ export function propertyAt(shape: ObjectShape, api: Api, path: readonly string[]
   return inner && propertyAt(inner, api, rest)
 }
 
-/** Two objects that stand for each other, and where. */
+/** Two corresponding objects and their location. */
 export interface Objects {
   readonly step: TranslationStep
   readonly old: ObjectShape
@@ -22,7 +22,7 @@ export interface Objects {
   readonly at: string | undefined
 }
 
-/** @returns what moves between two objects in the direction of the step. */
+/** Returns the moves between two objects, in the direction of the step. */
 export function movesOf({ step, old, next, at }: Objects): ValueMove[] {
   const owners = new Set([...old.owners, ...next.owners, ...(at === undefined ? [] : [at])])
   const moved = lensesOn(step, owners).filter((each): each is LensAt<Moved> => each.lens.kind === 'moved')
@@ -44,7 +44,7 @@ export function movesOf({ step, old, next, at }: Objects): ValueMove[] {
   })
 }
 
-/** Objects on the way that the one side must have and the other does not know. */
+/** Returns the enclosing objects that the target requires and the source does not have. */
 function madeOnWay(
   { direction, old, next }: TranslationStep,
   target: readonly string[],
@@ -57,7 +57,7 @@ function madeOnWay(
     .filter((path) => propertyAt(to, toApi, path)?.required && !propertyAt(from, fromApi, path))
 }
 
-/** @returns the names of objects that are gone, once everything has moved out of them. */
+/** Returns the names of source objects that are removed because their properties moved out. */
 export function goneWith(moves: readonly ValueMove[], to: ObjectShape): ReadonlySet<string> {
   const names = moves.flatMap(({ source: [first, ...rest] }) =>
     first !== undefined && rest.length > 0 && !to.properties.has(first) ? [first] : [],
@@ -65,7 +65,7 @@ export function goneWith(moves: readonly ValueMove[], to: ObjectShape): Readonly
   return new Set(names)
 }
 
-/** @returns for each moved lens where it leads nowhere, and what is lost beside what it moves. */
+/** Returns, for a move, its nonexistent paths and the properties that are lost with a removed object. */
 export function faultsOfMove(
   { schemas, from, to }: Moved,
   all: readonly Moved[],

@@ -1,4 +1,4 @@
-/** Objects of two versions: which properties are left out, renamed, converted or made. */
+/** Translates objects: properties are removed, renamed, converted or made. */
 import type { SchemaLens } from '../change/change.ts'
 import { propertyStep } from '../diff/position.ts'
 import type { Api, Property, Schema } from '../ir/model.ts'
@@ -17,7 +17,7 @@ import { goneWith, movesOf, type Objects } from './moves.ts'
 import type { ObjectShape } from './shape.ts'
 import { pairUnions } from './unions.ts'
 
-/** @returns what takes an object of the one shape to the other. */
+/** Returns the rewrite from one object to the other. */
 export function pairObjects(
   step: TranslationStep,
   old: ObjectShape,
@@ -65,7 +65,7 @@ export function pairObjects(
   return moves.length > 0 ? { kind: 'relocate', inner, moves } : inner
 }
 
-/** What lenses make themselves is translated, whatever is in it. */
+/** Records properties whose values lens functions make: their contents need no further translation. */
 function noteByHand(lens: SchemaLens, { step, old, next }: Objects): void {
   const isTurned =
     lens.kind === 'rename' ? lens.up !== undefined : /^(convert|replace|values|drop)$/.test(lens.kind)
@@ -76,7 +76,7 @@ function noteByHand(lens: SchemaLens, { step, old, next }: Objects): void {
   }
 }
 
-/** What is said of a property in several parts at once. */
+/** Returns all schemas of a property, if several parts declare it. */
 const saidOf = (shape: ObjectShape, name: string): readonly Schema[] => {
   const property = shape.properties.get(name)
   if (!property) return shape.rest ? [shape.rest] : []
@@ -84,8 +84,8 @@ const saidOf = (shape: ObjectShape, name: string): readonly Schema[] => {
 }
 
 /**
- * What everything that is said of one value makes of it, one after the other. Parts belong together by name, or else by
- * kind; what says nothing of its own is left to the others.
+ * Returns the rewrites for a value with several schemas. Schemas are matched by name, or else by kind; schemas
+ * without a match are skipped.
  */
 export function pairParts(
   step: TranslationStep,
@@ -108,7 +108,7 @@ export function pairParts(
   })
 }
 
-/** Which rules hold for a property depends on its name, which functions do not look at. */
+/** Records pattern properties as missed: which schema applies depends on the name, which functions do not check. */
 function missPatterns(step: TranslationStep, old: ObjectShape, next: ObjectShape): void {
   for (const [pattern, one] of [...old.patterns, ...(old.rest ? [['', old.rest] as const] : [])]) {
     const other = next.patterns.get(pattern) ?? next.rest
@@ -116,11 +116,11 @@ function missPatterns(step: TranslationStep, old: ObjectShape, next: ObjectShape
   }
 }
 
-/** Whether an object names its properties: one that names none says nothing about what it holds. */
+/** Returns whether an object declares its properties; an object that declares none may hold anything. */
 const isListed = (shape: ObjectShape): boolean =>
   !shape.rest && (shape.properties.size > 0 || shape.closed) && shape.unions.length === 0
 
-/** What happens to a property that keeps its name; nothing where only one side says what it is. */
+/** Returns the rewrite of a property that keeps its name; empty if only one side declares it. */
 function changeOf(pair: Objects, name: string): Extract<ShapeMember, { kind: 'change' }>[] {
   const rewrite = rewriteOf(pair, name, name)
   if (!rewrite) return []
@@ -129,7 +129,7 @@ function changeOf(pair: Objects, name: string): Extract<ShapeMember, { kind: 'ch
   const components = [pair.old, pair.next].flatMap(
     ({ properties }) => componentOf(properties.get(name)?.schema) ?? [],
   )
-  // Null of the place stays null; null of the component is the component's own.
+  // Null that the property allows stays null; null that the component allows is rewritten.
   const takesNull = !property?.schema.nullable && wholeLens(pair.step, ...components) !== undefined
   return [
     {
@@ -142,14 +142,14 @@ function changeOf(pair: Objects, name: string): Extract<ShapeMember, { kind: 'ch
   ]
 }
 
-/** Requests, which are translated up, need nothing that is only read; answers nothing that is only written. */
+/** Requests, which are translated up, may lack read-only properties; responses may lack write-only ones. */
 const mayLack = ({ direction }: TranslationStep, property: Property | undefined): boolean =>
   !property?.required || (direction === 'up' ? property.readOnly : property.writeOnly)
 
 const componentOf = (schema: Schema | undefined): string | undefined =>
   schema?.kind === 'ref' ? schema.name : undefined
 
-/** What happens to the value of a property, whatever it is called in either version. */
+/** Returns the rewrite of a property's value, under its old and new name. */
 function rewriteOf({ step, old, next, at }: Objects, oldName: string, newName: string): Rewrite | undefined {
   const [before, after] = [saidOf(old, oldName), saidOf(next, newName)]
   const home = next.homes.get(newName)
@@ -228,7 +228,7 @@ function membersFor(at: LensAt<SchemaLens>, pair: Objects): ShapeMember[] {
         ? [{ kind: 'make', name: lens.property, by: at }]
         : []
     case 'default': {
-      // What both have goes on as it is, but for requests that leave it out.
+      // A property that both versions have is kept; requests that lack it get the default.
       const kept = listChange(lens.property, pair)
       if (down)
         return kept.length > 0 || !from.properties.has(lens.property)

@@ -1,4 +1,4 @@
-/** What happens to parameters on the way up: names, values that are written another way, and what absence means. */
+/** Translates parameters up: names, converted values, and defaults. */
 
 import { holdsIn, isAbout, newNameOf, renamedPlaceholders, sameName } from '../change/align.ts'
 import type {
@@ -17,10 +17,10 @@ import { type LensAt, namesTable, type TranslationStep } from './model.ts'
 export const PARTS = ['path', 'query', 'header'] as const
 export type ParameterPart = (typeof PARTS)[number]
 
-/** How a value of the new version is made. */
+/** How the value of the new version is made. */
 export type Turned =
   | { readonly kind: 'names'; readonly names: ReadonlyMap<string, string>; readonly change: LoadedChange }
-  /** For filters: each value becomes several. */
+  /** Filters: each value becomes several. */
   | {
       readonly kind: 'values'
       readonly values: ReadonlyMap<string, readonly string[]>
@@ -30,29 +30,29 @@ export type Turned =
   | { readonly kind: 'turn'; readonly by: LensAt<ConvertedParameter> }
 
 export interface ParameterRewrite {
-  /** Its name in the old version; absent where that has none. */
+  /** Name in the old version; absent if the old version lacks the parameter. */
   readonly from?: string
-  /** Its name in the new version; absent where that is never told. */
+  /** Name in the new version; absent if the parameter is dropped. */
   readonly to?: string
   readonly turned?: Turned
-  /** What the old version means by leaving it out. */
+  /** The value if an old request omits the parameter. */
   readonly instead?: { readonly value: unknown; readonly change: LoadedChange }
-  /** What has another name, or is left unread, by a change; absent where its place alone says what it is. */
+  /** The change that renames or ignores the parameter; absent if only its position in the path decides. */
   readonly change?: LoadedChange
-  /** What the newer version means by leaving out what the older one ignores. */
+  /** The newer version's default of a parameter that the older version ignores. */
   readonly usual?: unknown
-  /** Whether a list of values is handed over. */
+  /** Whether handlers receive a list of values. */
   readonly set: boolean
 }
 
-/** Whether the canonical version receives a list of values for it. */
+/** Returns whether the canonical version receives a list of values. */
 export const isSet = (parameter: ApiParameter): boolean => parameter.extensions['x-filter'] === 'equality'
 
-/** Names of headers are handed over in small letters. */
+/** Handlers receive header names in lowercase. */
 export const keyIn = (part: ParameterPart, name: string): string =>
   part === 'header' ? name.toLowerCase() : name
 
-/** @returns what changes in one part of the requests of an operation; nothing where handlers get what was sent. */
+/** Returns the rewrites for one part of an operation's requests; empty if nothing changes. */
 export function rewritesOf(
   part: ParameterPart,
   old: ApiOperation,
@@ -109,10 +109,10 @@ const placeholderOf = (parameter: ApiParameter, old: ApiOperation, next: ApiOper
   (parameter.in === 'path' ? renamedPlaceholders(old.path, next.path).get(parameter.name) : undefined) ??
   parameter.name
 
-/** A parameter, or all of a part. */
+/** A parameter, or all parameters of a part. */
 interface About {
   readonly step: TranslationStep
-  /** Its id in the new version. */
+  /** Operation id in the new version. */
   readonly operation: string
   readonly part: ParameterPart
   readonly name?: string
@@ -154,10 +154,10 @@ function turnedOf(
   return by ? { kind: 'turn', by } : namesOf(parameter, next, step)
 }
 
-/** A parameter that refers to an enumeration whose members have other names. */
+/** Returns the renamed members of an enumeration that a parameter refers to. */
 function namesOf(parameter: ApiParameter, next: ApiParameter, step: TranslationStep): Turned | undefined {
   const { schema, serialization } = parameter
-  // What is written as JSON, say, is no plain value.
+  // Values with a media type, such as JSON, are not plain strings.
   if (serialization.mediaType !== undefined) return undefined
   if (schema.kind !== 'ref' || next.schema.kind !== 'ref') return undefined
   const component = schema.name
@@ -177,7 +177,7 @@ function namesOf(parameter: ApiParameter, next: ApiParameter, step: TranslationS
 
 type ParameterMembers = Readonly<Record<string, unknown>>
 
-/** Carries rewrites out at once, without generating code: for the proof. What is given is not changed. */
+/** Applies rewrites directly, without generating code, for the proof. Does not modify its argument. */
 export function applyParameters(
   rewrites: readonly ParameterRewrite[],
   values: ParameterMembers,

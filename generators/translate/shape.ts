@@ -1,20 +1,20 @@
-/** Objects, seen through references and intersections. */
+/** Resolves objects through references and intersections. */
 import type { Api, Property, Schema, UnionSchema } from '../ir/model.ts'
 
 /** An object with everything that intersections and references add to it. */
 export interface ObjectShape {
   readonly properties: ReadonlyMap<string, Property>
-  /** What else is said of a property that several parts declare. */
+  /** Additional schemas of properties that several parts declare. */
   readonly beside: ReadonlyMap<string, readonly Schema[]>
-  /** The component that declares a property, where a reference brought it in. */
+  /** The component that declares a property, if it came through a reference. */
   readonly homes: ReadonlyMap<string, string>
   /** Pointers of the references that were followed. */
   readonly refs: ReadonlySet<string>
-  /** Components that describe it, by which lenses find it. */
+  /** Components that describe the object; lenses find it by their names. */
   readonly owners: ReadonlySet<string>
-  /** What a property that is not listed must be, if the object is a map. */
+  /** Schema of unlisted properties, if the object is a map. */
   readonly rest?: Schema
-  /** What properties must be whose names match. */
+  /** Schemas of properties by name pattern. */
   readonly patterns: ReadonlyMap<string, Schema>
   readonly unions: readonly UnionSchema[]
   readonly closed: boolean
@@ -30,7 +30,7 @@ const NOTHING = {
   closed: false,
 } satisfies Omit<ObjectShape, 'owners'>
 
-/** @returns the shape of an object or of an intersection of objects; undefined for anything else. */
+/** Returns the shape of an object, a union or an intersection of objects; undefined for anything else. */
 export function shapeOf(schema: Schema, api: Api, owners: ReadonlySet<string>): ObjectShape | undefined {
   if (schema.kind === 'object') {
     return {
@@ -45,7 +45,7 @@ export function shapeOf(schema: Schema, api: Api, owners: ReadonlySet<string>): 
   if (schema.kind === 'union') return { ...NOTHING, owners, unions: [schema] }
   if (schema.kind === 'ref') {
     const target = api.schemas.get(schema.name)
-    // A reference that is met again adds nothing.
+    // A reference that was already followed adds nothing.
     if (!target || owners.has(schema.name)) return undefined
     const shape = shapeOf(target, api, new Set([...owners, schema.name]))
     if (!shape) return undefined

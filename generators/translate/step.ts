@@ -1,7 +1,7 @@
 /**
- * What has to happen to a value between two adjacent versions: derived from both documents (a property that
- * the new version added to an answer is left out below) and from the lenses of the changes between them. Two schemas
- * are compared by their structure, so that renaming or inlining a component makes no difference.
+ * Derives the translation between two adjacent versions from both documents (for example, a property that only the
+ * new version has is removed on the way down) and from the lenses between them. Schemas are compared by structure,
+ * so renaming or inlining a component has no effect.
  */
 import type { LoadedChange } from '../change/load-changes.ts'
 import type { SourceLocation } from '../diagnostics/place.ts'
@@ -22,7 +22,11 @@ import { pairObjects, pairParts } from './objects.ts'
 import { shapeOf } from './shape.ts'
 import { pairUnions } from './unions.ts'
 
-/** @param changes those that the newer of both versions introduced. */
+/**
+ * Creates the translation in one direction.
+ *
+ * @param changes the changes that the newer version introduced.
+ */
 export function createStep(
   direction: Direction,
   old: Api,
@@ -32,7 +36,10 @@ export function createStep(
   return makeStep(direction, old, next, changes, false)
 }
 
-/** @param isAside whether it is asked about what is missed: it is its own aside, so that a circle ends. */
+/**
+ * @param isAside whether the step only determines missed rewrites. Such a step is its own aside, which ends the
+ * recursion.
+ */
 function makeStep(
   direction: Direction,
   old: Api,
@@ -62,7 +69,7 @@ function makeStep(
   return step
 }
 
-/** Components of both versions meet in a function of their own. */
+/** Returns the rewrite of a pair of schemas. Each pair of components gets a function. */
 function pair(step: TranslationStep, old: Schema, next: Schema, at: string | undefined): Rewrite {
   if (old.kind !== 'ref' || next.kind !== 'ref') return pairInside(step, old, next, { owners: new Set(), at })
   step.reached.add(sidesOf(step, old, next)[0].place.pointer)
@@ -74,7 +81,7 @@ function pair(step: TranslationStep, old: Schema, next: Schema, at: string | und
     const whole = wholeLens(step, old.name, next.name)
     const nullable = !whole && (step.direction === 'down' ? nextTarget : oldTarget).nullable
     const base = { key, old: old.name, next: next.name, nullable }
-    // Stands there while it is built, so that a schema that contains itself ends.
+    // A placeholder while the function is built, because a schema may contain itself.
     step.functions.set(key, { ...base, rewrite: SAME })
     const owners = new Set([old.name, next.name])
     const rewrite = pairInside(step, oldTarget, nextTarget, { owners, at: next.name })
@@ -88,14 +95,14 @@ function pair(step: TranslationStep, old: Schema, next: Schema, at: string | und
 
 const NESTED_REFERENCES = 20
 
-/** Where two schemas stand, by which lenses find them. */
+/** The location of two schemas, by which lenses find them. */
 interface SchemaSite {
-  /** Components that they are, or stand directly in. */
+  /** Components that the schemas are, or are directly in. */
   readonly owners: ReadonlySet<string>
   readonly at: string | undefined
 }
 
-/** Both schemas as they are, references followed where only one side has them. */
+/** Pairs both schemas by structure. Follows a reference that only one side has. */
 function pairInside(step: TranslationStep, old: Schema, next: Schema, site: SchemaSite): Rewrite {
   const { owners, at } = site
   if (owners.size > NESTED_REFERENCES) return SAME
@@ -113,7 +120,7 @@ function pairInside(step: TranslationStep, old: Schema, next: Schema, site: Sche
   const names = namesOf(step, owners)
   if (names) return names
   if (old.kind === 'array' && next.kind === 'array') {
-    // Its positions hold different things, and a list is translated item by item.
+    // Positions of a tuple hold different things, but a list is translated item by item.
     if (old.prefix.length > 0 || next.prefix.length > 0) return missPositions(step, old, next)
     const { nullable } = step.direction === 'down' ? next.items : old.items
     return { kind: 'list', item: pair(step, old.items, next.items, at && `${at}[]`), nullable }
@@ -127,7 +134,10 @@ function pairInside(step: TranslationStep, old: Schema, next: Schema, site: Sche
   return { kind: 'all', parts: pairParts(step, partsOf(old), partsOf(next), pairPart) }
 }
 
-/** Whether an intersection has a part beside its objects that may be translated: a list, or a component of another kind. */
+/**
+ * Returns whether an intersection has a part other than objects that may need translation: a list, or a component
+ * of a different kind.
+ */
 function holdsMore(from: Schema, step: TranslationStep): boolean {
   const [api] = sidesOf(step, step.old, step.next)
   return (
@@ -138,7 +148,7 @@ function holdsMore(from: Schema, step: TranslationStep): boolean {
   )
 }
 
-/** Everything that an intersection says at once. */
+/** Returns all parts of an intersection. */
 const partsOf = (schema: Schema): readonly Schema[] =>
   schema.kind === 'intersection' ? schema.members.flatMap(partsOf) : [schema]
 
@@ -160,8 +170,8 @@ function namesOf(step: TranslationStep, owners: ReadonlySet<string>): Rewrite | 
 }
 
 /**
- * @returns the functions that do something, each reduced to what it does. A function is left out when neither it nor
- * any that it calls changes a value.
+ * Returns the functions that change something, reduced to their effect. A function is left out if neither it nor
+ * any function that it calls changes a value.
  */
 export function touchedFunctions(step: TranslationStep): ReadonlyMap<string, PairFunction> {
   const touched = new Set<string>()
@@ -177,7 +187,7 @@ export function touchedFunctions(step: TranslationStep): ReadonlyMap<string, Pai
   return new Map(kept.map((each) => [each.key, { ...each, rewrite: reduce(each.rewrite, touched) }]))
 }
 
-/** @returns where values would have to change, and no function changes them; each place once. */
+/** Returns the locations where values must change but no function changes them, without duplicates. */
 export function missedPlaces(step: TranslationStep): SourceLocation[] {
   if (step.missed.length === 0) return []
   const touched = touchedFunctions(step.aside())
@@ -187,7 +197,7 @@ export function missedPlaces(step: TranslationStep): SourceLocation[] {
   return [...new Map(places.map((place) => [place.pointer, place])).values()]
 }
 
-/** @returns the rewrite without the parts that do nothing. */
+/** Returns the rewrite without parts that change nothing. */
 export function reduce(rewrite: Rewrite, touched: { has(key: string): boolean }): Rewrite {
   switch (rewrite.kind) {
     case 'call':

@@ -1,4 +1,4 @@
-/** Where values cross between two adjacent versions: answers, bodies, items of batches, queries and events. */
+/** Collects all translations between two adjacent versions: responses, bodies, batch items, parameters and events. */
 
 import { counterpartsOf, nextStatus, renamesOf, statusesOf } from '../change/align.ts'
 import type { LoadedChange } from '../change/load-changes.ts'
@@ -14,37 +14,39 @@ import type { PairFunction, TranslationStep } from './model.ts'
 import { keyIn, PARTS, type ParameterPart, type ParameterRewrite, rewritesOf } from './parameters.ts'
 import { createStep, missedPlaces, touchedFunctions } from './step.ts'
 
-/** Everything that happens between a version and the next. */
+/** All translations between a version and the next. */
 export interface Transition {
   readonly old: Api
   readonly next: Api
-  /** Functions that do something, by key. */
+  /** Functions that change something, by key. */
   readonly up: ReadonlyMap<string, PairFunction>
   readonly down: ReadonlyMap<string, PairFunction>
-  /** By operation id: keys of the functions for its body, for an item of its batch, for its answer. */
+  /** By operation id: keys of the functions for the body, for a batch item, and for the success response. */
   readonly bodies: ReadonlyMap<string, string>
   readonly items: ReadonlyMap<string, string>
   readonly answers: ReadonlyMap<string, string>
-  /** By operation id and status: keys of the functions for its other answers, errors among them. */
+  /** By operation id and status: keys of the functions for other responses, including errors. */
   readonly statuses: ReadonlyMap<string, string>
   /** By event type. */
   readonly payloads: ReadonlyMap<string, string>
-  /** By part of requests and operation id; absent where nothing changes. */
+  /** By part of the request and operation id; absent if nothing changes. */
   readonly parameters: Readonly<Record<ParameterPart, ReadonlyMap<string, readonly ParameterRewrite[]>>>
-  /** By operation id: the operation of the next version that it is there. */
+  /** By operation id: the same operation in the next version. */
   readonly counterparts: ReadonlyMap<string, ApiOperation>
-  /** By operation id, new → old: names of parameters, and statuses. */
+  /** By operation id: new → old names of parameters, and new → old statuses. */
   readonly names: ReadonlyMap<string, ReadonlyMap<string, string>>
   readonly statusNames: ReadonlyMap<string, ReadonlyMap<string, string>>
-  /** Objects that lenses reach, by where they stand. */
+  /** Objects that lenses reach, by location. */
   readonly sites: ReadonlySet<string>
-  /** Where values differ that no function translates. */
+  /** Locations where values differ but no function translates them. */
   readonly missed: readonly SourceLocation[]
 }
 
 /**
- * @param changes those that the newer of both versions introduced.
- * @param statuses of an operation, in any version that handlers answer for.
+ * Collects the translations between two versions.
+ *
+ * @param changes the changes that the newer version introduced.
+ * @param statuses returns the statuses of an operation in all versions that handlers serve.
  */
 export function createTransition(
   old: Api,
@@ -155,7 +157,7 @@ export function createTransition(
   }
 }
 
-/** What an answer says in JSON. */
+/** Returns the JSON schema of a response. */
 export const jsonOf = (response: Response): Schema | undefined =>
   response.contents.find((content) => isJson(content.mediaType))?.schema
 
@@ -164,13 +166,13 @@ const only = (roots: ReadonlyMap<string, string>, functions: ReadonlyMap<string,
 
 const statusesIn = ({ responses }: ApiOperation): string[] => responses.map(({ status }) => status)
 
-/** The schema of the body of success. */
+/** Returns the schema of the success response's body. */
 export function answerOf(operation: ApiOperation): Schema | undefined {
   const success = successOf(operation)
   return success && jsonOf(success)
 }
 
-/** The key of the function of a pair; one is made where the schemas are not both components. */
+/** Returns the key of a pair's function; creates the function if the schemas are not both components. */
 function rootKey(step: TranslationStep, old: Schema, next: Schema, name: string, at: string): string {
   const rewrite = step.pair(old, next, at)
   const bare = !old.nullable && !next.nullable

@@ -1,11 +1,13 @@
-/** Unions of two versions: which members belong together, and what tells a value of one from the others. */
+/** Translates unions: matches members of both versions, and finds tests that identify the member of a value. */
 import { partsOf } from '../ir/members.ts'
 import type { Api, Schema, UnionSchema } from '../ir/model.ts'
 import { tagsOf } from '../ir/tags.ts'
 import { type Case, type Rewrite, sidesOf, type Test, type TranslationStep } from './model.ts'
 import { type ObjectShape, shapeOf } from './shape.ts'
 
-/** @returns what takes a value of the one to the other; a schema that is no union counts as one of a single member. */
+/**
+ * Returns the rewrite from one union to the other. A schema that is not a union counts as a union with one member.
+ */
 export function pairUnions(
   step: TranslationStep,
   old: Schema,
@@ -31,7 +33,7 @@ export function pairUnions(
   return only ? only.rewrite : { kind: 'choice', cases, union: from }
 }
 
-/** The members of the newer union that differences are located by. */
+/** Returns the members of the newer union by which differences are located. */
 const inlineMembers = (old: Schema, next: Schema): readonly Schema[] =>
   old.kind === 'union' && next.kind === 'union' && old.discriminator && next.discriminator
     ? next.members.filter((each) => each.kind !== 'ref')
@@ -46,7 +48,7 @@ interface Targets {
   readonly api: Api
 }
 
-/** The member of the other union: of the same name, or tag, or kind, or else at the same place. */
+/** Returns the matching member of the other union: with the same name, tag or kind, or else at the same index. */
 function counterpart(
   source: Schema,
   index: number,
@@ -64,7 +66,10 @@ function counterpart(
   return sources.length === targets.length ? targets[index] : undefined
 }
 
-/** For each member a test that holds for its values and for no other member's: for a union, that one of its own does. */
+/**
+ * Returns, for each member, a test that holds only for its values. A nested union's test holds if that of any of
+ * its members does.
+ */
 function testsOf(members: readonly Schema[], union: Schema, api: Api): (Test | undefined)[] {
   const declared = union.kind === 'union' ? declaredTags(members, union, api) : undefined
   if (declared?.every((each) => each)) return declared
@@ -78,7 +83,7 @@ function testsOf(members: readonly Schema[], union: Schema, api: Api): (Test | u
   })
 }
 
-/** A member that is a union, directly or by name, is its members. */
+/** Flattens a member that is a union, directly or by name. */
 function leavesOf(member: Schema, api: Api, seen: ReadonlySet<string>): readonly Schema[] {
   if (member.kind === 'union') return member.members.flatMap((each) => leavesOf(each, api, seen))
   const target = member.kind === 'ref' && !seen.has(member.name) ? api.schemas.get(member.name) : undefined
@@ -86,7 +91,7 @@ function leavesOf(member: Schema, api: Api, seen: ReadonlySet<string>): readonly
   return leavesOf(target, api, new Set([...seen, member.name]))
 }
 
-/** What has no properties is told apart from what has them. */
+/** Booleans and numbers have no properties, so they need no test against objects. */
 const isNoObject = (type: ReturnType<typeof jsonType>): boolean => type === 'boolean' || type === 'number'
 
 function testsApart(members: readonly Schema[], api: Api): Map<Schema, Test | undefined> {
@@ -104,7 +109,10 @@ function testsApart(members: readonly Schema[], api: Api): Map<Schema, Test | un
   )
 }
 
-/** By what validators decide; where no tag tells all members apart, by the mapping for those that it names. */
+/**
+ * Returns the tests by tag that validators use. If tags do not identify all members, uses the mapping for those
+ * that it names.
+ */
 function declaredTags(
   members: readonly Schema[],
   union: UnionSchema,
@@ -133,7 +141,7 @@ function jsonType(schema: Schema, api: Api): Extract<Test, { kind: 'type' }>['ty
     case 'object':
       return target.kind
     case 'intersection': {
-      // A part that names no type leaves it to the others.
+      // Parts without a type do not determine the type.
       const typed = target.members.filter((member) => !member.untyped)
       const types = new Set(typed.flatMap((member) => jsonType(member, api) ?? []))
       return types.size === 1 ? [...types][0] : 'object'
@@ -145,7 +153,10 @@ function jsonType(schema: Schema, api: Api): Extract<Test, { kind: 'type' }>['ty
   }
 }
 
-/** A required property whose values are listed in every member, and shared by none. */
+/**
+ * Returns a test on a required property that is an enumeration in every member, with values that no other member
+ * has.
+ */
 function tagOf(index: number, shapes: readonly (ObjectShape | undefined)[], api: Api): Test | undefined {
   for (const property of shapes[index]?.properties.values() ?? []) {
     if (!property.required) continue

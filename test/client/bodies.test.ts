@@ -205,7 +205,7 @@ test('a body that the client does not write is found where it stands', () => {
     at('sought', 'application/json', 'get'),
   ])
   expect(found.map(({ message }) => message).join('\n')).toMatch(
-    /application\/xml as its caller writes it.*part address is an object of application\/xml.*part tags has a style.*part tags explodes.*part id has headers.*fetch sends none with GET/s,
+    /the client does not encode application\/xml.*part address is an object with the media type application\/xml.*part tags has a style.*part tags has `explode: true`.*part id has headers.*fetch does not allow a body with GET/s,
   )
 })
 

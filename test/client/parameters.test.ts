@@ -121,7 +121,7 @@ test.each(UNWRITTEN)(
     const found = made.findings.filter(({ code }) => code === 'client-parameter')
     expect(found.map(({ severity }) => severity)).toEqual(UNWRITTEN.map(() => 'warning'))
     expect(found[UNWRITTEN.indexOf(name)]).toMatchObject({
-      message: expect.stringContaining(` ${name} `),
+      message: expect.stringContaining(` parameter ${name}: `),
       place: { pointer: `/paths/~1unwritten/get/parameters/${UNWRITTEN.indexOf(name)}` },
     })
     const server = await serve({ status: 200, body: {} })

@@ -180,6 +180,6 @@ test('10,000 items and 10,000 repetitions are read once each', () => {
 
 test('a parameter that no style can write is found', () => {
   expect(made.findings.filter(({ code }) => code === 'server-parameter')).toMatchObject([
-    { severity: 'warning', message: expect.stringContaining('the parameter nested of the query') },
+    { severity: 'warning', message: expect.stringContaining('the query parameter nested') },
   ])
 })

@@ -85,7 +85,7 @@ describe('is refused where it is wrong', () => {
     [
       'a text for an operation',
       `${START}paths: { /a: { get: x } }\n`,
-      /^3:16 error document-shape: `get` is a text, not a mapping/,
+      /^3:16 error document-shape: `get` is a string, not a mapping/,
       3,
     ],
     [
@@ -103,25 +103,25 @@ describe('is refused where it is wrong', () => {
     [
       '4,000 references one after the other',
       chain(4000, '{}', (next) => `{ $ref: ${next} }`),
-      /^2006:5 error document-excess: a chain of more than 2000 components begins at a0/,
+      /^2006:5 error document-excess: a chain of more than 2000 component references begins at a0/,
       3,
     ],
     [
       '200 references one after the other',
       chain(200, '{}', (next) => `{ $ref: ${next} }`),
-      /^6:5 error ref-chain: more than 100 references/,
+      /^6:5 error ref-chain: a chain of more than 100 references/,
       1,
     ],
     [
       '4,000 components, each in the one before',
       chain(4000, '{ type: string }', (next) => `{ type: object, properties: { next: { $ref: ${next} } } }`),
-      /^2006:5 error document-excess: a chain of more than 2000 components begins at a0/,
+      /^2006:5 error document-excess: a chain of more than 2000 component references begins at a0/,
       3,
     ],
     [
       'an alias of what it is in',
       `${EMPTY}x-a: &a { b: { c: *a } }\n`,
-      /^4:16 error document-excess: an alias stands for what it is part of/,
+      /^4:16 error document-excess: an alias refers to a value that contains it/,
       3,
     ],
     ['aliases of aliases', `${EMPTY}${bomb}`, /error document-excess: holds more than/, 3],

@@ -97,7 +97,7 @@ describe('build', () => {
     editDocument()
     const { code, said } = await run('build')
     expect(code).toBe(1)
-    expect(said).toMatch(/2030-01-01\.yaml:\d+:\d+ error drift: 2030-01-01\/openapi\.json would not be what/)
+    expect(said).toMatch(/2030-01-01\.yaml:\d+:\d+ error drift: 2030-01-01\/openapi\.json would differ from/)
     expect(said).toContain('run `dateline generate`')
     expect(NAMES.filter((name) => existsSync(out(name)))).toEqual([])
   })
@@ -106,7 +106,7 @@ describe('build', () => {
     rmSync(at('out'), { recursive: true })
     expect(await run('build')).toMatchObject({
       code: 1,
-      said: expect.stringContaining('nothing was generated yet'),
+      said: expect.stringContaining('nothing has been generated yet'),
     })
   })
 
@@ -129,7 +129,7 @@ describe('build of one emitter', () => {
   test('dateline build of one emitter is refused for what the repository holds', async () => {
     expect(await run('build', 'types')).toMatchObject({
       code: 2,
-      said: expect.stringContaining('it names documents, site'),
+      said: expect.stringContaining('expected one of documents, site'),
     })
   })
 })
@@ -146,7 +146,7 @@ describe('ensureBuilt', () => {
     removeBuilt()
     editDocument()
     await expect(ensureBuilt(join(process.cwd(), at('dateline.config.json')))).rejects.toThrow(
-      /could not be built\n[\s\S]*error drift/,
+      /cannot build the files that are not committed:\n[\s\S]*error drift/,
     )
   })
 })
@@ -167,7 +167,7 @@ describe('check', () => {
     writeFileSync(out(DOCUMENT), 'edited')
     const { code, said } = await run('check')
     expect(code).toBe(0)
-    expect(said).toContain(`warning drift: ${DOCUMENT} is not what manifest.json lists`)
+    expect(said).toContain(`warning drift: ${DOCUMENT} differs from the hash in manifest.json`)
     expect(textOf(DOCUMENT)).toBe('edited')
     await run('generate')
     expect(NAMES.map(hashOf)).toEqual(NAMES.map(listed))
@@ -184,7 +184,7 @@ describe('check', () => {
     const { code, said } = await run('check')
     expect(code).toBe(1)
     expect(said).toMatch(
-      /2030-01-01\.yaml:\d+:\d+ error drift: generated manifest\.json lists another text for 2030-01-01\/openapi\.json/,
+      /2030-01-01\.yaml:\d+:\d+ error drift: generated manifest\.json lists a different hash for 2030-01-01\/openapi\.json/,
     )
   })
 
@@ -196,7 +196,7 @@ describe('check', () => {
     expect(await run('check')).toMatchObject({
       code: 1,
       said: expect.stringMatching(
-        /2030-01-01\.yaml:\d+:\d+ error drift: generated manifest\.json lists another text/,
+        /2030-01-01\.yaml:\d+:\d+ error drift: generated manifest\.json lists a different hash/,
       ),
     })
   })
@@ -212,7 +212,7 @@ test.each([
     configure({ builtWhenNeeded, emit })
     expect(await run('check')).toMatchObject({
       code: 3,
-      said: expect.stringContaining('it is a list of documents, site'),
+      said: expect.stringContaining('use documents, site'),
     })
   },
 )

@@ -159,7 +159,9 @@ describe('diff without a configuration', () => {
 
   test('diff says what a name that is no file would need', () => {
     const { status, stderr } = diffIn(file('openapi'), 'diff', '2030-01-01', '2030-06-01.yaml')
-    expect(stderr).toContain('2030-01-01 is not a file, and without a configuration there are no versions')
+    expect(stderr).toContain(
+      '2030-01-01 is not a file, and without a configuration file versions are unknown',
+    )
     expect(status).toBe(2)
   })
 
@@ -176,11 +178,11 @@ describe('diff', () => {
     accept('property-removed')
     const { code, out } = await run('diff', '2030-01-01', '2030-06-01')
     expect(code).toBe(1)
-    expect(out).toContain('3 breaking (2 that no change accounts for)')
+    expect(out).toContain('3 breaking (2 not accounted for by any change)')
     expect(out).toMatch(
-      /breaking property-removed Parcel\.weight: weight is gone\n.*:28:9 → .*:28:9\n.*\n.*rename to weight_grams.*\n.*accept-all\.ts/,
+      /breaking property-removed Parcel\.weight: weight was removed\n.*:28:9 → .*:28:9\n.*\n.*rename to weight_grams.*\n.*accept-all\.ts/,
     )
-    expect(out).toContain('accounted for by no change')
+    expect(out).toContain('not accounted for by any change')
   })
 
   test('diff compares files, in the other direction too', async () => {
@@ -212,7 +214,9 @@ describe('diff', () => {
   test('diff --markdown prints findings as Markdown', async () => {
     const { out } = await run('diff', '2030-01-01', '2030-06-01', '--markdown')
     expect(out).toContain('# 2030-01-01 → 2030-06-01')
-    expect(out).toMatch(/\| `property-removed` weight is gone .* \| Parcel\.weight \| .* \| \*\*none\*\* \|/)
+    expect(out).toMatch(
+      /\| `property-removed` weight was removed .* \| Parcel\.weight \| .* \| \*\*none\*\* \|/,
+    )
   })
 
   test('diff of a word that is neither a version nor a file is a wrong call', async () => {
@@ -325,10 +329,10 @@ describe('exit codes', () => {
   })
 
   test.each([
-    ["{ id: 'other' }", /exports no change of its own name/],
-    ["{ id: 'guess' }", /exports a change without a list of lenses/],
-    ["{ id: 'guess', lenses: [{ kind: 'renam' }] }", /exports a change with a lens of no kind that there is/],
-    ["{ id: 'guess', lenses: [null] }", /exports a change with a lens of no kind that there is/],
+    ["{ id: 'other' }", /exports no change whose id is its file name/],
+    ["{ id: 'guess' }", /exports a change whose `lenses` is not a list/],
+    ["{ id: 'guess', lenses: [{ kind: 'renam' }] }", /exports a change with a lens of an unknown kind/],
+    ["{ id: 'guess', lenses: [null] }", /exports a change with a lens of an unknown kind/],
   ])('1: what is no change: %s', async (change, message) => {
     mkdirSync(file('versions/2030-06-01'), { recursive: true })
     writeFileSync(file('versions/2030-06-01/guess.ts'), `export default ${change}\n`)
@@ -347,7 +351,7 @@ describe('exit codes', () => {
       error: (line) => void error.push(line),
     })
     expect(code).toBe(70)
-    expect(error.join('\n')).toMatch(/a bug of its own: TypeError: no terminal\n +at /)
+    expect(error.join('\n')).toMatch(/internal error in dateline: TypeError: no terminal\n +at /)
   })
 })
 
@@ -364,7 +368,7 @@ describe('new-version', () => {
     )
     expect(readFileSync(file(NEW), 'utf8')).toContain('x-status: supported')
     expect(existsSync(file('versions/2030-09-01'))).toBe(true)
-    expect(out).toMatch(/1\. say in .*2030-09-01\.yaml what is new[\s\S]*2\. run `dateline generate`/)
+    expect(out).toMatch(/1\. edit .*2030-09-01\.yaml[\s\S]*2\. run `dateline generate`/)
     expect((await run('diff', '2030-06-01', '2030-09-01')).out).toContain('0 breaking, 0 additive')
   })
 
@@ -384,7 +388,7 @@ describe('new-version', () => {
     expect(next).toContain('examples: ["2030-09-01"]')
     expect(next).toContain('docs/2030-09-01#top')
     expect(next).toContain('enum: ["2030-01-01", "2030-06-01"]')
-    expect(out).toMatch(/2030-09-01\.yaml:36: an enumeration of versions goes on/)
+    expect(out).toMatch(/2030-09-01\.yaml:36: add the new version to this enumeration/)
   })
 
   test('new-version refuses a second time, and a date before the newest', async () => {

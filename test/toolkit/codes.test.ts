@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 
-const page = readFileSync('generators/README.md', 'utf8')
+const page = readFileSync('generators/findings.md', 'utf8')
 
 function codesUnder(heading: string): string[] {
   const section = page.split(/^## /m).find((each) => each.startsWith(heading)) ?? ''
@@ -16,7 +16,7 @@ test('every code of a difference has its row, once', () => {
   const source = readFileSync('generators/diff/difference.ts', 'utf8')
   const union = source.slice(
     source.indexOf('export type DifferenceCode'),
-    source.indexOf('/** What probably'),
+    source.indexOf('export interface Proposal'),
   )
   const codes = [...union.matchAll(/\| '([a-z-]+)'/g)].map((match) => match[1]!)
   expect(codes.length).toBeGreaterThan(60)

@@ -407,13 +407,13 @@ describe('proposals', () => {
       'a word shared',
       object('weight: { type: integer }'),
       object('weight_grams: { type: integer }'),
-      ['rename weight → weight_grams: same shape, both names say weight'],
+      ['rename weight → weight_grams: same shape, both names contain weight'],
     ],
     [
       'the only one, alike',
       object('city: { type: string }'),
       object('town: { type: string }'),
-      ['rename city → town: same shape, one is gone and one came'],
+      ['rename city → town: same shape, one was removed and one was added'],
     ],
     [
       'the same example',
@@ -428,15 +428,15 @@ describe('proposals', () => {
       object('first_name: { type: string }, last_name: { type: string }')
         .replace('type: string }, last', 'type: string, maxLength: 9 }, last')
         .replace('type: string } } }', 'type: string, maxLength: 9 } } }'),
-      ['split name → first_name,last_name: every name says name'],
+      ['split name → first_name,last_name: every name contains name'],
     ],
     [
       'one of two parts',
       object('first_name: { type: string, maxLength: 9 }, last_name: { type: string, maxLength: 9 }'),
       object('name: { type: string }'),
       [
-        'merge first_name,last_name → name: every name says name',
-        'merge first_name,last_name → name: every name says name',
+        'merge first_name,last_name → name: every name contains name',
+        'merge first_name,last_name → name: every name contains name',
       ],
     ],
     [
@@ -461,7 +461,7 @@ describe('proposals', () => {
       'an operation',
       get(OK).replace('getA', 'fetchParcel'),
       get(OK, '/b').replace('getA', 'getParcel'),
-      ['rename fetchParcel → getParcel: same shape, both names say parcel'],
+      ['rename fetchParcel → getParcel: same shape, both names contain parcel'],
     ],
   ])('diff proposes a lens for %s', (_, old, next, want) => {
     expect(proposed(old, next)).toEqual(want)

@@ -437,7 +437,7 @@ describe('check', () => {
       {
         code: 'translation-incomplete',
         severity: 'error',
-        message: 'drop-p: 2030-01-01 requires X.p in answers, and the lens drops it without a value',
+        message: 'drop-p: 2030-01-01 requires X.p in responses, but the lens drops it and supplies no value',
         place: { file: 'versions/2030-06-01/drop-p.ts', line: 1, column: 1, pointer: '' },
         other: expect.objectContaining({
           file: 'test.yaml',

@@ -115,15 +115,15 @@ test('new-resource gives identifiers the length that their prefix makes', () => 
 })
 
 test.each<[string, Partial<ResourceRequest>, RegExp]>([
-  ['the tag', { name: 'cards' }, /cards has operations already/],
-  ['the schema', { singular: 'pass' }, /there is a schema Pass already/],
-  ['the prefix', { prefix: 'tpl' }, /TemplateId has the prefix tpl already/],
+  ['the tag', { name: 'cards' }, /cards already has operations/],
+  ['the schema', { singular: 'pass' }, /a schema Pass already exists/],
+  ['the prefix', { prefix: 'tpl' }, /TemplateId already has the prefix tpl/],
   ['the neighbour', { like: 'nobody' }, /no operation has the tag nobody/],
-  ['an operation', { like: 'payouts' }, /payouts has no operation to make update after/],
+  ['an operation', { like: 'payouts' }, /payouts has no update operation to copy/],
   [
     'an event',
     { like: 'card_programs', operations: ['get'] },
-    /card_programs has no event to make created after/,
+    /card_programs has no event to copy for created/,
   ],
   ['a property', { properties: ['weight'] }, /PassTemplate has no property weight/],
 ])('new-resource is refused when %s does not fit', (_, change, message) => {
@@ -155,7 +155,7 @@ test('new-resource is a command, which says what comes next', async () => {
     await main([...words, '--scope', 'admin'], terminal),
     resolve(said[0]!.slice('wrote '.length)),
   ]).toEqual([0, file])
-  expect(said.join('\n')).toMatch(/2\. read and complete what was written: .*2030-01-01\.yaml:\d+-\d+/)
+  expect(said.join('\n')).toMatch(/2\. review and complete the new lines: .*2030-01-01\.yaml:\d+-\d+/)
   const { paths } = parse(readFileSync(file, 'utf8'))
   expect(paths['/v1/gift_offers'].get['x-scope']).toBe('admin')
   const before = readFileSync(file, 'utf8')

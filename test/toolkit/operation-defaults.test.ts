@@ -239,24 +239,28 @@ test.each<[string, string, string[]]>([
   [
     'no list',
     RULES('  when: {}'),
-    ['3 error operation-defaults-invalid: `x-operation-defaults` is not a list of rules'],
+    ['3 error operation-defaults-invalid: `x-operation-defaults` is not a list'],
   ],
-  ['a rule that is none', RULES('  - text'), ['4 error operation-defaults-invalid: a rule is a mapping']],
+  [
+    'a rule that is none',
+    RULES('  - text'),
+    ['4 error operation-defaults-invalid: the rule is not a mapping'],
+  ],
   [
     'an unknown member',
     RULES('  - responses: { "500": { description: A. } }\n    respones: {}'),
-    ['5 error operation-defaults-invalid: `respones` is not known here'],
+    ['5 error operation-defaults-invalid: `respones` is unknown'],
   ],
   [
     'an unknown condition',
     RULES('  - responses: { "500": { description: A. } }\n    when:\n      methods: get'),
-    ['6 error operation-defaults-invalid: `methods` is not known here'],
+    ['6 error operation-defaults-invalid: `methods` is unknown'],
   ],
   [
     'a method that is none',
     RULES('  - responses: { "500": { description: A. } }\n    when: { method: [get, fetch] }'),
     [
-      '5 error operation-defaults-invalid: `method` is not of get, put, post, delete, options, head, patch, trace',
+      '5 error operation-defaults-invalid: `method` is not one or several of get, put, post, delete, options, head, patch, trace',
     ],
   ],
   [
@@ -287,19 +291,19 @@ test.each<[string, string, string[]]>([
   [
     'a rule without a default',
     RULES('  - when: { method: get }'),
-    ['4 error operation-defaults-invalid: this rule gives nothing'],
+    ['4 error operation-defaults-invalid: the rule has no parameters, responses or response headers'],
   ],
   [
     'a rule for nobody',
     RULES(
       '  - responses: { "500": { description: A. } }\n  - when: { x-none: true }\n    responses: { "501": { description: A. } }',
     ),
-    ['5 error operation-defaults-unused: this rule holds for no operation'],
+    ['5 error operation-defaults-unused: this rule applies to no operation'],
   ],
   [
     'a default that is repeated',
     RULES('  - responses: { "400": { description: Wrong. } }'),
-    ['9 warning operation-default-repeated: 400 is what the defaults give already'],
+    ['9 warning operation-default-repeated: 400 repeats the default'],
   ],
   [
     'leaving out what nobody gives',
@@ -308,8 +312,8 @@ test.each<[string, string, string[]]>([
       '      x-without-defaults:\n        responses: ["500", "501"]\n        headers: []\n',
     ),
     [
-      '11 error operation-defaults-invalid: `headers` is not known here',
-      '10 error operation-defaults-invalid: no default gives 501 here',
+      '11 error operation-defaults-invalid: `headers` is unknown',
+      '10 error operation-defaults-invalid: no default adds 501 to this operation',
     ],
   ],
   [
@@ -330,7 +334,7 @@ test.each<[string, string, string[]]>([
   [
     'a default that is no response',
     RULES('  - responses: { "500": text }'),
-    ['4 error document-shape: `500` is a text, not a mapping'],
+    ['4 error document-shape: `500` is a string, not a mapping'],
   ],
 ])('operation defaults are refused for %s', (_, text, wanted) => {
   const { document, said } = read(text)

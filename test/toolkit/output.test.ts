@@ -110,7 +110,7 @@ describe('files that dateline did not write', () => {
     const { code, said } = await run('generate')
     expect(code).toBe(1)
     expect(said.match(/src\/module-\d+\.ts:1:1/g)).toHaveLength(20)
-    expect(said).toContain('5 more of these')
+    expect(said).toContain('5 more such files')
     expect(all()).toEqual(before)
   })
 

@@ -114,7 +114,7 @@ test('stub writes those that are named, whatever is committed', async () => {
   expect((await run('stub', 'listLoans')).data.added).toEqual(['listLoans'])
   expect(text('rooms/books/handlers.ts')).toBe(WRITTEN)
   expect(existsSync(at('rows/0008_books.sql'))).toBe(false)
-  expect((await run('stub', 'listLoans')).error).toMatch(/listLoans is no operation without a handler/)
+  expect((await run('stub', 'listLoans')).error).toMatch(/listLoans is not an operation without a handler/)
 })
 
 test('stub writes beside the handlers of the tag, or of its group, wherever they are', async () => {
@@ -165,15 +165,15 @@ test('formats what it wrote, and says what the formatter says', async () => {
   format(process.execPath, '-e', 'console.error("odd"); process.exit(1)')
   expect(await run('stub', 'listLoans')).toMatchObject({
     code: 2,
-    error: expect.stringMatching(/refuses them:\nodd/),
+    error: expect.stringMatching(/failed:\nodd/),
   })
 })
 
 test.each([
-  [{ ...CONFIG, stub: undefined }, 2, /name templates and files as `stub`/],
-  [{ ...CONFIG, handlers: undefined }, 2, /name the folder of handlers/],
-  [{ ...CONFIG, stub: { templates: 'a' } }, 3, /`stub` has no list of `files`/],
-  [{ ...CONFIG, stub: { templates: 'a', files: [{ file: 'a' }] } }, 3, /`stub.files\[0\]` has no `template`/],
+  [{ ...CONFIG, stub: undefined }, 2, /`stub` is missing: set templates and files/],
+  [{ ...CONFIG, handlers: undefined }, 2, /`handlers` is missing: set it to the folder of handlers/],
+  [{ ...CONFIG, stub: { templates: 'a' } }, 3, /`stub.files` is missing or not a list/],
+  [{ ...CONFIG, stub: { templates: 'a', files: [{ file: 'a' }] } }, 3, /`stub.files\[0\]` needs `template`/],
 ])('stub refuses a configuration with its reason: case %#', async (config, code, message) => {
   put('dateline.config.json', JSON.stringify(config))
   const said = await run('stub')
@@ -183,7 +183,10 @@ test.each([
 
 test('stub asks for names where git knows no document', async () => {
   rmSync(at('.git'), { recursive: true })
-  expect(await run('stub')).toMatchObject({ code: 2, error: expect.stringMatching(/name the operations/) })
+  expect(await run('stub')).toMatchObject({
+    code: 2,
+    error: expect.stringMatching(/none of the documents is committed to git/),
+  })
 })
 
 describe('merging', () => {

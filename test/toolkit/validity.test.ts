@@ -40,7 +40,7 @@ describe('refused', () => {
       object(text('a'), 'a'),
       object(text('b')),
       rename,
-      /^2030-06-01 useX answer down, translated by edit: a is required; found with \{\}$/,
+      /^2030-06-01 useX answer down, translated by edit: a is required; example: \{\}$/,
     ],
     [
       'in errors',
@@ -240,7 +240,7 @@ describe('generate and check', () => {
       const { code, error } = await run(command)
       expect(code).toBe(1)
       expect(error).toMatch(
-        /name-grams\.ts:1:1 error proof-mismatch: 2030-06-01 \w+ answer down, translated by name-grams: .*weight must be an integer; found with/,
+        /name-grams\.ts:1:1 error proof-mismatch: 2030-06-01 \w+ answer down, translated by name-grams: .*weight must be an integer; example:/,
       )
       expect(error).toMatch(/see .*2030-01-01\.yaml:28:9/)
     },

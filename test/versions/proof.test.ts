@@ -53,7 +53,7 @@ test('a counterexample is shrunk, names the line of the document, and comes agai
   emitted.watch.replaced = '2026-02-01/SettlementLineType_down'
   const failure = refute(claim, RUNS, SEED)!
   expect(failure.fault).toMatch(
-    /^openapi\/2026-02-01\.yaml:\d+ data\[0\]\.type has no member "(card|network|dispute|program)_/,
+    /^openapi\/2026-02-01\.yaml:\d+ data\[0\]\.type does not list "(card|network|dispute|program)_/,
   )
   expect((failure.counterexample as { data: unknown[] }).data).toHaveLength(1)
   expect(refute(claim, RUNS, SEED)).toEqual(failure)

@@ -10,8 +10,8 @@ const v = between<
 export default v.change({
   id: 'add-card-events',
   why:
-    'Cards, transactions, disputes, settlements and payouts send events. 2025-06-01 has none of these types: endpoints ' +
-    'and lists of events read there leave them out, and an endpoint stays subscribed to what it does not show',
+    'Cards, transactions, disputes, settlements and payouts send events. 2025-06-01 does not have these types: endpoints ' +
+    'and event lists omit them in that version, but an endpoint stays subscribed to types that it does not show',
   lenses: [
     v.leaveOut(['WebhookEndpoint'], 'enabled_events', { unless: 'EnabledEvent', loss: 'drop' }),
     v.leaveOut(['EventList'], 'data', { unless: 'EventType', by: 'type', loss: 'drop' }),

@@ -10,8 +10,8 @@ const v = between<
 export default v.change({
   id: 'promote-card-programs',
   why:
-    'Card programs can be promoted from the sandbox to live. Lists of promotions read in 2025-06-01, which has no ' +
-    'cards, leave theirs out.',
+    'Card programs can be promoted from the sandbox to live. 2025-06-01 has no cards, so its lists of ' +
+    'promotions omit card programs.',
   lenses: [
     v.leaveOut(['PromotionList'], 'data', { unless: 'PromotableType', by: 'resource_type', loss: 'drop' }),
   ],

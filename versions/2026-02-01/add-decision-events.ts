@@ -10,8 +10,8 @@ const v = between<
 export default v.change({
   id: 'add-decision-events',
   why:
-    '`authorization_decision.timed_out` and `authorization_decision.errored` tell when an authorization endpoint did not ' +
-    'answer. Earlier versions leave these types out of endpoints and lists of events',
+    '`authorization_decision.timed_out` and `authorization_decision.errored` report that an authorization endpoint did not ' +
+    'decide. Earlier versions omit these types from endpoints and event lists',
   lenses: [
     v.leaveOut(['WebhookEndpoint'], 'enabled_events', { unless: 'EnabledEvent', loss: 'drop' }),
     v.leaveOut(['EventList'], 'data', { unless: 'EventType', by: 'type', loss: 'drop' }),

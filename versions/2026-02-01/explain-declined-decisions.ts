@@ -10,8 +10,8 @@ const v = between<
 export default v.change({
   id: 'explain-declined-decisions',
   why:
-    'An authorization that your endpoint declined, or that it did not decide, says so: `decision_declined`, ' +
-    '`decision_timed_out`, `decision_errored`. Earlier versions, which know no decisions, show `transaction_not_allowed`.',
+    'An authorization that your endpoint declined or failed to decide has its own decline reason: `decision_declined`, ' +
+    '`decision_timed_out` or `decision_errored`. Earlier versions show `transaction_not_allowed`.',
   lenses: [
     v.values('DeclineReasonCode', {
       merge: {

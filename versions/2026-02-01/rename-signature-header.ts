@@ -10,7 +10,7 @@ const v = between<
 export default v.change({
   id: 'rename-signature-header',
   why:
-    'Deliveries are signed in `Service-Signature`, without the prefix that RFC 6648 advises against. Tenants pinned to ' +
-    'an earlier version go on receiving `X-Service-Signature`; the value is made in the same way.',
+    'The webhook signature is in the header `Service-Signature`, without the `X-` prefix that RFC 6648 deprecates. ' +
+    'Tenants pinned to an earlier version still receive `X-Service-Signature`; the value is computed in the same way.',
   lenses: [v.renamedHeader('X-Service-Signature', 'Service-Signature')],
 })

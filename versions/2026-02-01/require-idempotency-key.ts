@@ -10,7 +10,7 @@ const v = between<
 export default v.change({
   id: 'require-idempotency-key',
   why:
-    'Every POST must carry an `Idempotency-Key`, so that a retry after a lost answer can never act twice. ' +
-    'Earlier versions honour the header when it is there and go on without it.',
+    'Every POST must have an `Idempotency-Key` header, so that a retry after a lost response never acts twice. ' +
+    'In earlier versions, the header is optional.',
   lenses: [v.requiredHeader('Idempotency-Key')],
 })

@@ -12,14 +12,14 @@ type Label = Old.components['schemas']['MerchantCategoryLabel']
 
 const CODES = 10_000
 
-/** @param code four digits. @returns the normalized label that earlier versions show for it. */
+/** Returns the normalized label that earlier versions show for a four-digit code. */
 function labelOf(code: string): Label {
   const range = categories.ranges.find(({ from, to }) => from <= code && code <= to)
   const labels: Readonly<Record<string, string>> = categories.labels
   return (range?.label ?? labels[code] ?? categories.fallback) as Label
 }
 
-/** @returns the code that a label means where one has to be meant: in requests. */
+/** Returns the primary code of a label, which a label in a request means. */
 function primaryOf(label: Label): string {
   const primary: Readonly<Record<string, string>> = categories.primary
   return primary[label] ?? categories.primary.miscellaneous
@@ -27,9 +27,9 @@ function primaryOf(label: Label): string {
 
 let byLabel: ReadonlyMap<string, readonly string[]> | undefined
 
-/** @returns every code that shows as the label, those outside the catalogue too. */
+/** Returns every code that has the label, including codes outside the catalog. */
 function codesOf(label: Label): readonly string[] {
-  // Made at the first filter that needs it: most processes never meet one.
+  // Built on first use, because most processes never filter by label.
   byLabel ??= Map.groupBy(
     Array.from({ length: CODES }, (_, number) => String(number).padStart(4, '0')),
     labelOf,
@@ -40,9 +40,9 @@ function codesOf(label: Label): readonly string[] {
 export default v.change({
   id: 'return-merchant-category-code',
   why:
-    '`merchant.category_code` is the four-digit merchant category code (MCC) of the card network. Earlier versions show ' +
-    'a normalized label in its place, `restaurants` for `5812`; a label in a filter matches all codes of that label, ' +
-    'and a label in a simulated authorization means the label’s primary code.',
+    '`merchant.category_code` is the card network’s four-digit merchant category code (MCC). Earlier versions show ' +
+    'a normalized label instead, such as `restaurants` for `5812`. A label in a filter matches all codes with that label, ' +
+    'and a label in a simulated authorization means its primary code.',
   lenses: [
     v.convert(['Merchant', 'MerchantInput'], 'category_code', {
       up: primaryOf,

@@ -10,8 +10,8 @@ const v = between<
 export default v.change({
   id: 'add-sanctions-events',
   why:
-    '`cardholder.sanctions.alert` and `cardholder.sanctions.resolved` tell of possible matches with a sanctions list. ' +
-    'Earlier versions leave these types out of endpoints and lists of events',
+    '`cardholder.sanctions.alert` and `cardholder.sanctions.resolved` report possible matches with a sanctions list. ' +
+    'Earlier versions omit these types from endpoints and event lists',
   lenses: [
     v.leaveOut(['WebhookEndpoint'], 'enabled_events', { unless: 'EnabledEvent', loss: 'drop' }),
     v.leaveOut(['EventList'], 'data', { unless: 'EventType', by: 'type', loss: 'drop' }),

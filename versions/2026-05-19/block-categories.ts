@@ -8,24 +8,27 @@ const v = between<
   { schemas: New.components['schemas']; operations: New.operations }
 >()
 
-/** Stands in lists for every code outside the catalogue, so that a list of allowed ones stays closed to them. */
+/** Represents every code outside the catalog, so that a list of allowed codes still blocks those. */
 const OTHERS = '0000'
 
 const KNOWN: readonly string[] = [...catalogue.map(({ code }) => code), OTHERS]
 const IS_KNOWN: ReadonlySet<string> = new Set(KNOWN)
 
-/** @returns the catalogue without the codes. */
+/** Returns the known codes except the given ones. */
 function without(codes: readonly string[]): string[] {
   const left = new Set(codes)
   return KNOWN.filter((code) => !left.has(code))
 }
 
-/** All known minus allowed. Null is no restriction. A code that is no member of the catalogue stays, to be refused by name. */
+/**
+ * Returns all known codes that are not allowed; null means no restriction. An unknown code is kept, so that
+ * validation rejects it by name.
+ */
 function blockedOf(allowed: readonly string[] | null): string[] | null {
   return allowed && [...without(allowed), ...allowed.filter((code) => !IS_KNOWN.has(code))]
 }
 
-/** All known minus blocked; nothing blocked is no restriction. */
+/** Returns all known codes that are not blocked. An empty list means no restriction. */
 function allowedOf(blocked: readonly string[] | null): string[] | null {
   return blocked && blocked.length > 0 ? without(blocked) : null
 }
@@ -33,14 +36,14 @@ function allowedOf(blocked: readonly string[] | null): string[] | null {
 export default v.change({
   id: 'block-categories',
   why:
-    '`spending_controls` names the merchant categories that are blocked, `blocked_categories`, in place of those that ' +
-    'are allowed. Earlier versions write and read `allowed_categories`: all known codes minus the blocked ones. A list ' +
-    'of allowed codes blocks `0000` too, which is every code outside the catalogue. Null means no restriction in both.',
+    '`spending_controls` lists the blocked merchant categories in `blocked_categories`, instead of the allowed ones in ' +
+    '`allowed_categories`. Earlier versions keep `allowed_categories`: all known codes minus the blocked ones. A list ' +
+    'of allowed codes also blocks `0000`, which represents every code outside the catalog. Null means no restriction in both.',
   lenses: [
     v.rename(['SpendingControls', 'SpendingControlsInput'], 'allowed_categories', 'blocked_categories', {
       up: blockedOf,
       down: allowedOf,
-      // Nothing blocked, and nothing said, read alike.
+      // An empty list and null both mean no restriction.
       loss: 'merge',
     }),
   ],

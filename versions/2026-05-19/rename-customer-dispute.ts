@@ -10,8 +10,8 @@ const v = between<
 export default v.change({
   id: 'rename-customer-dispute',
   why:
-    'The reason `customer_dispute` is called `customer_complaint`, the card networks’ own term, so that reports line up ' +
-    'with network files. Earlier versions read, write and filter by the old name.',
+    'The dispute reason `customer_dispute` is now `customer_complaint`, the card networks’ own term, so that reports match ' +
+    'network files. Earlier versions read, write and filter by the old name.',
   lenses: [v.values('DisputeReason', { rename: { customer_dispute: 'customer_complaint' } })],
   examples: [
     { schema: 'DisputeReason', old: 'customer_dispute', new: 'customer_complaint' },

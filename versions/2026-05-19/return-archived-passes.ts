@@ -10,7 +10,7 @@ const v = between<
 export default v.change({
   id: 'return-archived-passes',
   why:
-    '`include_archived=true` now returns archived passes. Earlier versions accept the parameter and leave archived ' +
-    'passes out whatever its value, so integrations that always sent it keep seeing the lists they know.',
+    '`include_archived=true` now returns archived passes. Earlier versions accept the parameter but ignore it, so ' +
+    'integrations that always send it get the same lists as before.',
   lenses: [v.ignoredParameter('query', 'include_archived', 'listPasses', 'countPasses')],
 })

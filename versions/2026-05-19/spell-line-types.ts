@@ -10,8 +10,8 @@ const v = between<
 export default v.change({
   id: 'spell-line-types',
   why:
-    'Types of settlement lines are spelt in snake_case like every other value: `card_transaction`, not ' +
-    '`cardTransaction`. Earlier versions show and filter by the old spelling, in lines and in rows of reports.',
+    'Settlement line types are in snake_case like every other value: `card_transaction`, not ' +
+    '`cardTransaction`. Earlier versions show and filter by the old spelling, in lines and report rows.',
   lenses: [
     v.values('SettlementLineType', {
       rename: {

@@ -1,4 +1,6 @@
-/** How the client writes the body of an operation: which of its media types, with which function, and its parts. */
+/**
+ * Determines how the client writes a request body: its media type, the encoding function, and the parts of a form.
+ */
 import type { OperationRow, PartRow } from '../../client-runtime/service.ts'
 import type { SourceLocation } from '../../diagnostics/place.ts'
 import { essenceOf, isJson } from '../../ir/media-type.ts'
@@ -12,12 +14,12 @@ export type Encoder = 'encodeForm' | 'encodeMultipart' | 'encodeRaw'
 
 export interface ClientBody {
   readonly content: ApiContent
-  /** Undefined for JSON, which openapi-fetch writes. */
+  /** Undefined for JSON, which openapi-fetch encodes. */
   readonly encoder: Encoder | undefined
   readonly row: Pick<OperationRow, 'media' | 'parts'>
 }
 
-/** What the client does not write as the document says. */
+/** A body, or part of one, that the client does not encode as described. */
 export interface UnwrittenBody {
   readonly place: SourceLocation
   readonly message: string
@@ -36,7 +38,7 @@ const PREFERENCES: readonly ((mediaType: string) => boolean)[] = [
   () => true,
 ]
 
-/** @returns undefined for an operation without a body. */
+/** Returns undefined for an operation without a body. */
 export function clientBody(api: Api, { body }: ApiOperation): ClientBody | undefined {
   const contents = body?.contents ?? []
   const content = PREFERENCES.map((fits) => contents.find(({ mediaType }) => fits(mediaType))).find(Boolean)
@@ -58,7 +60,7 @@ function encoderOf(mediaType: string): Encoder | undefined {
   return essence === FORM ? 'encodeForm' : essence === MULTIPART ? 'encodeMultipart' : 'encodeRaw'
 }
 
-/** @returns what the client cannot write of a body, or leaves to the caller. */
+/** Returns the parts of a body that the client cannot encode or leaves to the caller. */
 export function findUnwrittenBody(api: Api, operation: ApiOperation): UnwrittenBody[] {
   const body = clientBody(api, operation)
   if (!body) return []
@@ -68,8 +70,8 @@ export function findUnwrittenBody(api: Api, operation: ApiOperation): UnwrittenB
     return [
       {
         place,
-        message: `the client of ${operation.id} fails when it is given the body: fetch sends none with ${operation.method}`,
-        hint: 'describe it as parameters, or use another method',
+        message: `the client cannot send the body of ${operation.id}: fetch does not allow a body with ${operation.method}`,
+        hint: 'use parameters or a different method',
       },
     ]
   }
@@ -77,8 +79,8 @@ export function findUnwrittenBody(api: Api, operation: ApiOperation): UnwrittenB
     return [
       {
         place,
-        message: `the client of ${operation.id} sends ${mediaType} as its caller writes it: as text, a Blob, or bytes`,
-        hint: 'describe the body as JSON or as a form, if the client is to write it',
+        message: `the client does not encode ${mediaType} for ${operation.id}: callers must pass text, a Blob or bytes`,
+        hint: 'describe the body as JSON or as a form to let the client encode it',
       },
     ]
   }
@@ -104,14 +106,14 @@ function partsWithin(api: Api, content: ApiContent): WrittenPart[] {
     const part = isStyled(rest) ? styledPart(api, content, name, rest) : typedPart(api, content, name, rest)
     if (!isMultipart) return [part]
     if (isStyled(rest))
-      return [unwritten(content, name, 'has a style, which this client writes in no multipart body')]
+      return [unwritten(content, name, 'has a style, which the client does not support in multipart bodies')]
     if (headers === undefined || part.unwritten) return [part]
     const { unwritten: found } = unwritten(content, name, 'has headers, which the client does not send')
     return [{ ...part, ...(found && { unwritten: found }) }]
   })
 }
 
-/** A part that its style writes, as it would a parameter of the query. */
+/** Describes a part with a style, which is encoded like a query parameter. */
 function styledPart(
   api: Api,
   content: ApiContent,
@@ -130,7 +132,7 @@ function styledPart(
   return { name, row }
 }
 
-/** A part under a media type of its own. */
+/** Describes a part with its own media type. */
 function typedPart(
   api: Api,
   content: ApiContent,
@@ -142,11 +144,15 @@ function typedPart(
   const inside = propertiesNamed(api, content.schema, name).flatMap(({ schema }) => partsOf(api, schema))
   const items = inside.flatMap((each) => (each.kind === 'array' ? partsOf(api, each.items) : [each]))
   return items.some(({ kind }) => kind === 'object' || kind === 'array')
-    ? unwritten(content, name, `is an object of ${contentType}, which the client does not write`)
+    ? unwritten(
+        content,
+        name,
+        `is an object with the media type ${contentType}, which the client does not encode`,
+      )
     : { name, row: { type: contentType } }
 }
 
 function unwritten({ place }: ApiContent, name: string, message: string): WrittenPart {
-  const hint = 'describe it as JSON, or as text that its caller writes'
+  const hint = 'describe it as JSON, or as text that callers encode'
   return { name, row: { style: 'none' }, unwritten: { place, message: `the part ${name} ${message}`, hint } }
 }

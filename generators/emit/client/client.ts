@@ -1,4 +1,4 @@
-/** One npm package that types every version of the API; versions are its subpaths. */
+/** Emits one npm package with clients for all versions; each version is a subpath. */
 
 import { listAssets, readAsset } from '../../assets/assets.ts'
 import type { Wire } from '../../client-runtime/service.ts'
@@ -41,9 +41,10 @@ const TSCONFIG = {
 }
 
 /**
+ * Emits the files of the package, below `client/`.
+ *
  * @param apis oldest first.
- * @param types text of each version's types (`printTypes` makes them), by version.
- * @returns the files of the package, below `client/`.
+ * @param types source text of each version's types, from `printTypes`, by version.
  */
 export function emitClient(
   apis: readonly Api[],
@@ -78,7 +79,7 @@ export function emitClient(
   return [...files, ...emitClientTypes(apis, types)]
 }
 
-/** The types of each version alone, of which those of the service are made. */
+/** Emits only the types of each version. The service's types are based on these. */
 export function emitClientTypes(apis: readonly Api[], types: ReadonlyMap<string, string>): OutputFile[] {
   return apis.map(({ version }) => ({
     path: `client/src/${version}/types.ts`,

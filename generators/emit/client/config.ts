@@ -1,11 +1,10 @@
-/** What the configuration says of the client package. */
+/** Configuration of the client package. */
 
-/** `client` in the configuration file. */
 export interface ClientConfig {
-  /** Goes into package.json as it is: `name`, `version`, `license`, … */
+  /** Copied into package.json: `name`, `version`, `license`, … */
   readonly package: Readonly<Record<string, unknown>> & { readonly name: string; readonly version: string }
-  /** The oldest version whose lists can be walked with `for await`; all of them when absent. */
+  /** The oldest version whose lists support `for await`; if absent, all versions do. */
   readonly walkSince?: string
-  /** For the README: what a bundle weighs with one import of it, in kilobytes of gzip. */
+  /** Bundle sizes for the README, by import: kilobytes after gzip. */
   readonly weights?: Readonly<Record<string, number>>
 }

@@ -1,4 +1,4 @@
-/** The classes that a refusal is thrown as. */
+/** Emits the classes of errors that the client throws. */
 import type { Wire } from '../../client-runtime/service.ts'
 import type { Api } from '../../ir/model.ts'
 import { identifier, pascalCase } from '../../ir/naming.ts'
@@ -6,7 +6,7 @@ import { createFile } from '../../print/file.ts'
 import { literal, propertyKey } from '../../print/literal.ts'
 import { errorTypes } from '../wire/error-catalogue.ts'
 
-/** One class for each type of error of any version, and the table that finds it. */
+/** Emits a class for each error type of any version, and the table of all classes. */
 export function printErrorClasses(apis: readonly Api[], wire: Wire): string {
   const classes = errorClassNames(apis, wire)
   const file = createFile(classes.values())
@@ -30,7 +30,9 @@ export function printErrorClasses(apis: readonly Api[], wire: Wire): string {
   return file.text()
 }
 
-/** `not_found` → `NotFoundError`, `api_error` → `ApiError`; a clash gets a number. */
+/**
+ * Returns class names: `not_found` → `NotFoundError`, `api_error` → `ApiError`. A name that is taken gets a number.
+ */
 export function errorClassNames(apis: readonly Api[], wire: Wire): ReadonlyMap<string, string> {
   const types = [...new Set(apis.flatMap((api) => errorTypes(api, wire)))]
   const taken = new Set([

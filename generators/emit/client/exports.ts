@@ -1,6 +1,9 @@
-/** What every entry of the package has beside its own. `to` leads from its folder to that of the sources. */
+/**
+ * Exports that all entry points of the package have in common. `to` is the path from the entry's folder to the
+ * sources.
+ */
 
-/** @param classes names of the classes of errors: a type of the document may be called the same. */
+/** @param classes names of the error classes, because a type in the document may have the same name. */
 export function printCommonExports(to: '.' | '..', classes: Iterable<string>): readonly string[] {
   return [
     `export { ${[...classes, 'errorClasses'].join(', ')} } from '${to}/errors.ts'`,

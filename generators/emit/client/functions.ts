@@ -1,4 +1,7 @@
-/** The operations of one version: a function for each, which a debugger steps into and a bundler leaves out if it is not used. */
+/**
+ * Emits a function for each operation of one version, so that debuggers can step into it and bundlers can drop
+ * unused ones.
+ */
 import type { Wire } from '../../client-runtime/service.ts'
 import { isJson } from '../../ir/media-type.ts'
 import { partsOf, propertiesNamed } from '../../ir/members.ts'
@@ -14,7 +17,7 @@ import { type ClientOperationRow, createRows, isHeader, printRow } from './rows.
 
 export interface PrintedFunctions {
   readonly text: string
-  /** Functions that are not called as their operations are, since those are no identifiers: by the id of the operation. */
+  /** By operation id: names of functions whose operation id is not an identifier. */
   readonly renamed: ReadonlyMap<string, string>
 }
 
@@ -24,8 +27,10 @@ interface FunctionNames {
 }
 
 /**
- * @param walked whether lists can be walked with `for await`.
- * @param classes names of the classes of errors, by `type`.
+ * Emits the functions of a version.
+ *
+ * @param walked whether lists support `for await`.
+ * @param classes names of the error classes, by `type`.
  */
 export function printFunctions(
   api: Api,
@@ -57,7 +62,7 @@ export function printFunctions(
 }
 
 interface PrintedNames {
-  /** Types of schemas, by name. */
+  /** Type names of schemas, by schema name. */
   readonly types: ReadonlyMap<string, string>
   readonly classes: ReadonlyMap<string, string>
 }
@@ -100,7 +105,7 @@ function printFunction(
   ]
 }
 
-/** Names of the schemas of the one body that a success has, and of the items in it. */
+/** Returns the schema names of the only success body and of its list items. */
 function resultOf(
   api: Api,
   { responses }: ApiOperation,

@@ -1,4 +1,4 @@
-/** What the package's README is rendered from. */
+/** Builds the view for the package's README. */
 
 import type { Wire } from '../../client-runtime/service.ts'
 import type { Api } from '../../ir/model.ts'
@@ -12,20 +12,23 @@ interface ReadmeView {
   readonly oldest: string
   readonly current: string
   readonly versions: readonly string[]
-  /** An operation without input that there is in all versions, and a list of the newest; undefined where there is none. */
+  /**
+   * An operation without input that all versions have, and a list of the newest version; undefined if there is
+   * none.
+   */
   readonly plain: string | undefined
   readonly listed: string | undefined
-  /** Members of a page, and the parameter that asks for the next one. */
+  /** Members of a page, and the parameter for the next page. */
   readonly items: string
   readonly more: string
   readonly next: string
   readonly after: string
-  /** A class of error. */
+  /** Name of an error class. */
   readonly refused: string | undefined
-  /** A type of event of the newest version, where its deliveries are signed. */
+  /** A type of event of the newest version, if its deliveries are signed. */
   readonly sent: string | undefined
   readonly eventVersion: string
-  /** Schemes of the newest version, if one of them is not filled in by `apiKey` alone. */
+  /** Security schemes of the newest version, if one of them needs more than `apiKey`. */
   readonly schemes: readonly { readonly name: string; readonly basic: boolean }[] | undefined
   readonly weights: readonly { readonly what: string; readonly kilobytes: number }[] | undefined
 }

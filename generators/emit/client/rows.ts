@@ -1,4 +1,4 @@
-/** The row of an operation: what its request needs beyond the input. */
+/** Emits the row of an operation: what the client's runtime needs to build its requests, in addition to the input. */
 import type { OperationRow, Wire } from '../../client-runtime/service.ts'
 import { isJson } from '../../ir/media-type.ts'
 import type { Api, ApiOperation, ApiParameter } from '../../ir/model.ts'
@@ -10,14 +10,18 @@ import { clientBody, type Encoder } from './bodies.ts'
 
 export interface ClientOperationRow {
   readonly row: OperationRow
-  /** Whether the row needs `writeParameters`, and which function for its body. */
+  /** Whether the row needs `writeParameters`, and the function that encodes the body. */
   readonly writes: boolean
   readonly encoder: Encoder | undefined
-  /** Whether its answer is a list that can be walked. */
+  /** Whether the response is a list that supports `for await`. */
   readonly listed: boolean
 }
 
-/** @param walked whether lists can be walked with `for await`. @returns the row of each operation of the version. */
+/**
+ * Returns a function that creates the rows of a version's operations.
+ *
+ * @param walked whether lists support `for await`.
+ */
 export function createRows(
   api: Api,
   wire: Wire,
@@ -56,7 +60,7 @@ export function printRow(file: TypeScriptFile, { row, writes, encoder }: ClientO
   return [literal(row).slice(0, -' }'.length), ...functions].join(', ').concat(' }')
 }
 
-/** Header names are compared without regard to case (RFC 9110 §5.1). */
+/** Compares header names, which are case-insensitive (RFC 9110 §5.1). */
 export function isHeader(parameter: ApiParameter, name: string | undefined): boolean {
   return parameter.in === 'header' && parameter.name.toLowerCase() === name?.toLowerCase()
 }

@@ -1,4 +1,7 @@
-/** What no client can send as a document has it: found where it stands, since a wrong request says nothing. */
+/**
+ * Reports what a client cannot send as the document describes it, because a wrong request would fail without a
+ * clear error.
+ */
 import type { Report } from '../../diagnostics/diagnostic.ts'
 import type { SourceLocation } from '../../diagnostics/place.ts'
 import type { Api, ApiOperation, ApiParameter } from '../../ir/model.ts'
@@ -8,7 +11,7 @@ import { findUnwrittenBody } from './bodies.ts'
 
 type Add = (code: string, place: SourceLocation, message: string, hint: string) => void
 
-/** @param report gets a warning for each place; operations that share it say it once. */
+/** Reports each location once, even if several operations share it. */
 export function noteUnwritten(apis: readonly Api[], report: Report): void {
   for (const api of apis) {
     const seen = new Set<string>()
@@ -31,7 +34,7 @@ export function noteUnwritten(apis: readonly Api[], report: Report): void {
 function noteParameter(api: Api, parameter: ApiParameter, add: Add): void {
   const found = findUnwritten(api, parameter)
   if (!found) return
-  const message = `the client fails when it is given the parameter ${parameter.name} of the ${parameter.in}: it ${found.message}`
+  const message = `the client cannot encode the ${parameter.in} parameter ${parameter.name}: it ${found.message}`
   add('client-parameter', parameter.place, message, found.hint)
 }
 
@@ -43,17 +46,17 @@ function noteSecurity(api: Api, add: Add): void {
     }
   }
   for (const [name, { id, place }] of asking) {
-    const message = `the client fills in no credential for the security scheme ${name}, which ${id} asks for`
+    const message = `the client does not support the security scheme ${name}, which ${id} requires`
     add(
       'client-security',
       place,
       message,
-      'use HTTP Basic, a bearer token or an API key; or give its header with `headers`',
+      'use HTTP Basic, a bearer token or an API key, or let callers set the header with `headers`',
     )
   }
 }
 
-/** Said once for a document: browsers send the cookies that the service has set, and no others. */
+/** Reported once for each document: browsers send only cookies that the service has set. */
 function noteCookies(api: Api, add: Add): void {
   const schemes = schemesOf(api)
   const inCookie = (operation: ApiOperation) =>
@@ -62,6 +65,6 @@ function noteCookies(api: Api, add: Add): void {
       operation.place)
   const place = api.operations.map(inCookie).find((each) => each)
   if (!place) return
-  const message = 'a client in a browser cannot send the cookies that it is given: only the browser sets them'
-  add('client-cookie', place, message, 'call these operations from servers, or describe a header')
+  const message = 'a client in a browser cannot send these cookies: only the browser can set them'
+  add('client-cookie', place, message, 'call these operations from servers, or use a header instead')
 }

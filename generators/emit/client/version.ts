@@ -1,4 +1,4 @@
-/** One version of the client: what it is connected to, and an object of its operations. */
+/** Emits one version of the client: its connection, and an object with its operations. */
 import type { Service } from '../../client-runtime/service.ts'
 import type { Api } from '../../ir/model.ts'
 import { createFile, type TypeScriptFile } from '../../print/file.ts'
@@ -20,8 +20,10 @@ const DECLARED = [
 ]
 
 /**
- * @param renamed functions of operations whose ids are no identifiers, by id.
- * @param classes names of the classes of errors, by `type`.
+ * Emits the entry point of a version.
+ *
+ * @param renamed by operation id: names of functions whose operation id is not an identifier.
+ * @param classes names of the error classes, by `type`.
  */
 export function printVersion(
   api: Api,
@@ -72,7 +74,7 @@ function printExports(file: TypeScriptFile, classes: ReadonlyMap<string, string>
   )
 }
 
-/** Nothing where the document sends no events; the type alone where none of their headers is a signature. */
+/** Emits nothing if the document has no events, and only the type if no event header is a signature. */
 function printWebhooks(file: TypeScriptFile, api: Api): void {
   if (api.events.length === 0) return
   const webhooks = file.use('webhooks', './types.ts', { type: true })

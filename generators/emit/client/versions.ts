@@ -1,4 +1,7 @@
-/** The package's root: all versions at once. A program that speaks one version imports that version's subpath. */
+/**
+ * Emits the package's root, which holds all versions. Programs for one version import that version's subpath
+ * instead.
+ */
 import type { Wire } from '../../client-runtime/service.ts'
 import type { Api } from '../../ir/model.ts'
 import { createFile, type TypeScriptFile } from '../../print/file.ts'
@@ -66,7 +69,6 @@ function printMembers(file: TypeScriptFile, api: Api): string {
   return `{ client: ${use('Client', 'Client')}; schemas: ${use('Schemas', 'Schemas')}; event: ${event} }`
 }
 
-/** `2025_06_01` */
 function suffix({ version }: Api): string {
   return version.replace(/\W/g, '_')
 }

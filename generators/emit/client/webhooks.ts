@@ -1,4 +1,4 @@
-/** Which header of a version's webhooks carries the signature that the client's runtime verifies, and what verifies it. */
+/** Emits the verification of webhooks: the name of the signature header, and the functions that use it. */
 import type { Api, ApiParameter } from '../../ir/model.ts'
 import type { TypeScriptFile } from '../../print/file.ts'
 import { docComment, literal } from '../../print/literal.ts'
@@ -22,12 +22,14 @@ The header that a delivery of this body would carry, to test with. Under several
 const request = new Request(url, { method: 'POST', body, headers: await testHeaders(body, secret) })
 `
 
-/** A value in the form that `client-runtime/webhooks.ts` reads. */
+/** A value in the format that `client-runtime/webhooks.ts` reads. */
 const SIGNATURE = `t=1767225600,v1=${'0123456789abcdef'.repeat(4)}`
 
 /**
- * The document says it by the header's `pattern`: a signature is what admits one, and no identifier or number does.
- * @returns undefined where no header does, or where events differ in it.
+ * Finds the signature header by its `pattern`: it accepts a signature, while the patterns of identifiers and
+ * numbers do not.
+ *
+ * @returns undefined if no header matches, or if events have different signature headers.
  */
 export function signatureHeaderOf(api: Api): string | undefined {
   const names = new Set(
@@ -41,7 +43,7 @@ function admitsSignature(api: Api, { schema }: ApiParameter): boolean {
   return named?.kind === 'string' && named.pattern !== undefined && regular(named.pattern).test(SIGNATURE)
 }
 
-/** As validators read patterns: with Unicode where they allow it. What is none at all was complained about. */
+/** Compiles a pattern as validators do: in Unicode mode if possible. Invalid patterns have already been reported. */
 function regular(pattern: string): RegExp {
   try {
     return new RegExp(pattern, 'u')
@@ -50,7 +52,10 @@ function regular(pattern: string): RegExp {
   }
 }
 
-/** What receives the events of one version. Functions, not constants: bundlers leave out those that nobody calls. */
+/**
+ * Emits functions for the events of one version. These are functions instead of constants, so that bundlers can
+ * drop unused ones.
+ */
 export function printReceiver(file: TypeScriptFile, header: string): void {
   const runtime = '../runtime/webhooks.ts'
   const verify = file.use('verifyDelivery', runtime)
@@ -66,14 +71,14 @@ export function printReceiver(file: TypeScriptFile, header: string): void {
 }
 
 interface UnwrapPrint {
-  /** Path of the runtime's part on webhooks, from the file. */
+  /** Path of the runtime's webhook module, relative to the file. */
   readonly runtime: string
-  /** Local name of what verifies, and its first argument. */
+  /** Local name of the verification function, and its first argument. */
   readonly verify: string
   readonly under: string
 }
 
-/** `unwrap`, typed by the file's own `WebhookEvent`. */
+/** Emits `unwrap`, typed by the file's own `WebhookEvent`. */
 export function printUnwrap(file: TypeScriptFile, { runtime, verify, under }: UnwrapPrint): void {
   const use = (name: string) => file.use(name, runtime, { type: true })
   file.print(

@@ -1,5 +1,5 @@
 /**
- * A collection in the one file that Bruno exports and imports; it makes the identifiers itself.
+ * Prints a collection as the single file that Bruno exports and imports. Bruno assigns the identifiers.
  * Format: https://github.com/usebruno/bruno/blob/main/packages/bruno-schema/src/collections/index.js
  */
 import { show } from '../reference/request.ts'
@@ -24,7 +24,7 @@ export function printBruno(collection: Collection): string {
   return `${JSON.stringify(file, null, 1)}\n`
 }
 
-/** One for each server; all have the same variables. */
+/** Returns one environment for each server. All have the same variables. */
 function environmentsOf({ servers, variables }: Collection): object[] {
   return servers.map((server) => ({
     name: server.name,

@@ -1,4 +1,6 @@
-/** The requests of one version as programs that send them by hand hold them: folders, variables, one credential. */
+/**
+ * The requests of one version as a collection for API clients such as Postman: folders, variables, one credential.
+ */
 import type { Wire } from '../../client-runtime/service.ts'
 import type { Api, ApiOperation, ApiParameter } from '../../ir/model.ts'
 import { createPage, type ReferencePage, tagsOf } from '../reference/page.ts'
@@ -12,7 +14,7 @@ export interface Collection {
   readonly description: string
   readonly credential: WireCredential | undefined
   readonly servers: readonly { readonly name: string; readonly url: string }[]
-  /** What the reader sets: addresses, the key, and what paths name. */
+  /** Set by the reader: base URLs, the key, and path parameters. */
   readonly variables: readonly Variable[]
   readonly folders: readonly Folder[]
 }
@@ -21,7 +23,7 @@ export interface Variable {
   readonly name: string
   readonly value: string
   readonly description: string
-  /** Not to be shared with the collection. */
+  /** Whether the value must not be shared with the collection. */
   readonly secret?: true
 }
 
@@ -36,9 +38,9 @@ export interface CollectedRequest {
   readonly name: string
   readonly description: string
   readonly method: string
-  /** `{{base_url}}`. */
+  /** For example `{{base_url}}`. */
   readonly base: string
-  /** Parts between slashes; one that is a parameter stands as `:name`. */
+  /** Path segments; a parameter is written as `:name`. */
   readonly path: readonly string[]
   readonly pathParameters: readonly CollectionField[]
   readonly query: readonly CollectionField[]
@@ -48,7 +50,7 @@ export interface CollectedRequest {
   readonly example: SampleResponse | undefined
 }
 
-/** One that the operation does not require is there, but not sent. */
+/** A field. Optional fields are listed but not sent. */
 export interface CollectionField {
   readonly name: string
   readonly value: string
@@ -56,7 +58,7 @@ export interface CollectionField {
   readonly sent: boolean
 }
 
-/** @returns everything that a version can be asked. */
+/** Returns all operations of a version as a collection. */
 export function collectionOf(api: Api, wire: Wire): Collection {
   const page = createPage(api, wire, '', [])
   const bases = baseVariables(page)
@@ -87,7 +89,7 @@ export function collectionOf(api: Api, wire: Wire): Collection {
 export const API_KEY = 'api_key'
 const KEY_VARIABLE: Variable = { name: API_KEY, value: '', description: 'Your key.', secret: true }
 
-/** Filled in by Postman and by Bruno, each time anew. */
+/** Postman and Bruno replace this with a new UUID for each request. */
 const FRESH_UUID = '{{$guid}}'
 
 function requestOf(
@@ -147,7 +149,7 @@ function versionHeaderOf({ wire, api }: ReferencePage): CollectionField[] {
 
 const withoutSlash = (url: string): string => url.replace(/\/$/, '')
 
-/** The first address is `base_url`: one edit sends everything to another server. */
+/** The first base URL is `base_url`, so that one edit sends all requests to a different server. */
 function baseVariables(page: ReferencePage): ReadonlyMap<string, Variable> {
   const { api } = page
   const bases = new Set(api.operations.map((operation) => sampleRequest(page, operation).base))
@@ -162,7 +164,7 @@ function baseVariables(page: ReferencePage): ReadonlyMap<string, Variable> {
   )
 }
 
-/** What paths name is set once for all requests, unless one name means several things. */
+/** A path parameter is one variable for all requests, unless its example differs between operations. */
 function pathVariables(api: Api): ReadonlyMap<string, Variable> {
   const variables = new Map<string, Variable>()
   const ambiguous = new Set<string>()

@@ -1,5 +1,5 @@
 /**
- * A collection of Postman's, which Insomnia, Hoppscotch, Bruno and newman read too.
+ * Prints a Postman collection, which Insomnia, Hoppscotch, Bruno and newman also read.
  * Format: https://schema.getpostman.com/json/collection/v2.1.0/collection.json
  */
 import { reasonOf } from '../reference/reasons.ts'

@@ -1,7 +1,7 @@
-/** The documents as JSON, for programs. */
+/** Emits the documents as JSON. */
 import type { Api, OutputFile } from '../../ir/model.ts'
 
-/** @returns `<version>/openapi.json`: all that the document says, a line for each value. */
+/** Returns `<version>/openapi.json`: the whole document, with one value on each line. */
 export const printDocument = (api: Api): OutputFile => ({
   path: `${api.version}/openapi.json`,
   text: `${JSON.stringify(api.document, null, 1)}\n`,

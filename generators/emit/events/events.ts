@@ -1,4 +1,4 @@
-/** How each version shows events: which types it has, under which headers they travel, and what changes in them. */
+/** Emits the events of each version: its types, header names and translations. */
 import type { LoadedChange } from '../../change/load-changes.ts'
 import type { Api, EventType, OutputFile } from '../../ir/model.ts'
 import { identifier } from '../../ir/naming.ts'
@@ -7,7 +7,10 @@ import { literal, propertyKey, stringLiteral } from '../../print/literal.ts'
 import { CONTRACT } from '../../print/runtime.ts'
 import type { TranslationBindings } from '../translations/translations.ts'
 
-/** @param apis oldest first. @returns a table of each version, one of all of them, and the payloads; nothing without events. */
+/**
+ * Emits a table for each version, a table of all versions, and the payload types; nothing if there are no events.
+ * @param apis oldest first.
+ */
 export function emitEvents(
   apis: readonly Api[],
   changes: readonly LoadedChange[],
@@ -28,7 +31,7 @@ export function emitEvents(
   ]
 }
 
-/** What the runtime emits: the payload of every type that any version has, as the newest that has it describes it. */
+/** Prints the payload type of every event, as the newest version that has it describes it. */
 function printPayloads(apis: readonly Api[]): string {
   const newest = apis.at(-1)!
   const file = createFile(['EventPayloads'])
@@ -52,7 +55,7 @@ function printPayloads(apis: readonly Api[]): string {
   return file.text()
 }
 
-/** @returns what later versions call the headers of a version. */
+/** Returns a function from a version's header names to the names in later versions. */
 function renamesAfter(later: readonly Api[], changes: readonly LoadedChange[]): (header: string) => string {
   const renames = later.flatMap((api) =>
     changes

@@ -1,4 +1,4 @@
-/** The changelog as an Atom feed (RFC 4287): an entry for each change, and one for each version. */
+/** Prints the changelog as an Atom feed (RFC 4287), with an entry for each change and each version. */
 import { createHash } from 'node:crypto'
 import { escapeHtml, html, joinHtml, type SafeHtml } from '../reference/html.ts'
 import { renderMarkdown } from '../reference/markdown.ts'
@@ -6,9 +6,9 @@ import type { Changelog, ChangelogEntry, Release } from './changelog.ts'
 import { anchorOf, type DocsLinks, summaryOf, viewEntry } from './views.ts'
 
 /**
- * Addresses are relative to where the feed is served: who serves it says so in `xml:base` of the root.
+ * Prints the feed. Addresses are relative; the server sets `xml:base` in the root element.
  *
- * @returns undefined where a version is no date, since entries are dated by their version.
+ * @returns undefined if a version is not a date, because entries are dated by their version.
  */
 export function printFeed({ title, releases }: Changelog, links: DocsLinks): string | undefined {
   if (!releases.every(({ version }) => isDate(version))) return undefined
@@ -104,12 +104,15 @@ const isDate = (version: string): boolean =>
 
 const timeOf = (version: string): string => `${version}T00:00:00Z`
 
-/** XML has no room for most control characters, not even escaped (XML 1.0, section 2.2). */
+/** XML forbids most control characters, even escaped (XML 1.0, section 2.2). */
 const text = (value: string): string =>
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: those that XML does not admit
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters that XML forbids
   escapeHtml(value.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, '').toWellFormed())
 
-/** A name that stays the same wherever the feed is served: a UUID made of a digest, version 8 of RFC 9562. */
+/**
+ * Returns a stable identifier that does not depend on the feed's address: a UUID from a digest (version 8 of RFC
+ * 9562).
+ */
 function idOf(name: string): string {
   const hex = createHash('sha256').update(name).digest('hex')
   const variant = ((Number.parseInt(hex.charAt(16), 16) & 3) | 8).toString(16)

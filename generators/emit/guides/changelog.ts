@@ -1,4 +1,4 @@
-/** What every version changed, as data: what pages, twins and feed are made of. */
+/** The changelog as data, for pages, their Markdown versions and the feed. */
 
 import type { LoadedChange } from '../../change/load-changes.ts'
 import { formatLocation } from '../../diff/difference.ts'
@@ -7,7 +7,7 @@ import type { Api } from '../../ir/model.ts'
 import type { Sample, SampleContext } from './sample.ts'
 import { samplesOf } from './samples.ts'
 
-/** What has to be looked at in a caller's code. */
+/** The parts of a caller's code that a change affects. */
 export type Effect = 'requests' | 'answers' | 'deliveries' | 'behaviour' | 'additions'
 
 export interface ChangelogEntry {
@@ -17,23 +17,23 @@ export interface ChangelogEntry {
   /** Markdown. */
   readonly why: string
   readonly effects: readonly Effect[]
-  /** Ids of operations and names of events that it shows in, by the names of the newer version. */
+  /** Operation ids and event names that the change affects, as in the newer version. */
   readonly operations: readonly string[]
   readonly events: readonly string[]
-  /** Whether it shows in every delivery. */
+  /** Whether the change affects every delivery. */
   readonly everyEvent: boolean
-  /** Values before and after, by the component that they are of. */
+  /** Values before and after the change, by component. */
   readonly examples: readonly { readonly schema: string; readonly before: unknown; readonly after: unknown }[]
   readonly samples: readonly Sample[]
 }
 
 export interface Release {
   readonly version: string
-  /** Undefined for the first. */
+  /** Undefined for the first version. */
   readonly previous?: string
   readonly status?: string
   readonly changes: readonly ChangelogEntry[]
-  /** What came and breaks nothing: operations, events, and places elsewhere. */
+  /** Nonbreaking additions: operations, events, and other locations. */
   readonly operations: readonly { readonly id: string; readonly summary: string; readonly call: string }[]
   readonly events: readonly string[]
   readonly others: readonly string[]
@@ -43,11 +43,14 @@ export interface Changelog {
   readonly title: string
   /** Oldest first. */
   readonly releases: readonly Release[]
-  /** What each version has, for those who ask whether a change concerns them. */
+  /** By version, the operations and events that it has, to determine which changes concern its users. */
   readonly known: ReadonlyMap<string, ReadonlySet<string>>
 }
 
-/** @param apis all versions, oldest first. @param steps between them. */
+/**
+ * @param apis all versions, oldest first.
+ * @param steps the version pairs.
+ */
 export function readChangelog(
   apis: readonly Api[],
   steps: readonly VersionPair[],
@@ -102,7 +105,6 @@ function entryOf(change: LoadedChange, step: VersionPair, context: SampleContext
   }
 }
 
-/** `return-archived-passes` → `Return archived passes`. */
 const titleOf = (id: string): string => {
   const words = id.replaceAll('-', ' ')
   return words.charAt(0).toUpperCase() + words.slice(1)
@@ -111,7 +113,7 @@ const titleOf = (id: string): string => {
 const claimedBy = (change: LoadedChange, { claimed }: VersionPair) =>
   claimed.filter(({ by }) => by.includes(change)).map(({ difference }) => difference)
 
-/** A change of behaviour shows in no document, and names its operations itself. */
+/** A change of behavior is not visible in documents, so its lenses name the operations. */
 function usesOf(change: LoadedChange, step: VersionPair): ReadonlySet<string> {
   const named = change.lenses.flatMap((lens) => ('operations' in lens ? lens.operations : []))
   return new Set([...claimedBy(change, step).flatMap(({ uses }) => uses), ...named])
@@ -130,20 +132,20 @@ function effectsOf(change: LoadedChange, step: VersionPair): readonly Effect[] {
   return change.lenses.some((lens) => lens.kind === 'ignored-parameter') ? ['behaviour'] : ['additions']
 }
 
-/** The way from one version to a later one. */
+/** The upgrade from one version to a later one. */
 export interface Upgrade {
   readonly from: string
   readonly to: string
   readonly parts: readonly {
     readonly release: Release
-    /** In the order in which they are to be made: what changes requests, answers, deliveries, and then additions. */
+    /** In the recommended order: changes to requests, then responses, deliveries and additions. */
     readonly changes: readonly ChangelogEntry[]
-    /** Changes of what the starting version does not have. */
+    /** Changes to things that the starting version does not have. */
     readonly unconcerned: readonly ChangelogEntry[]
   }[]
 }
 
-/** @returns one for each pair of versions, adjacent or not. */
+/** Returns an upgrade for each pair of versions, including versions that are not adjacent. */
 export function upgradesOf({ releases, known }: Changelog): readonly Upgrade[] {
   return releases.flatMap((from, start) =>
     releases.slice(start + 1).map((to, distance) => {

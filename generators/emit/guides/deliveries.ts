@@ -1,4 +1,4 @@
-/** What changes for those who receive events. */
+/** Samples of changes for receivers of events. */
 
 import type { LoadedChange } from '../../change/load-changes.ts'
 import type { VersionPair } from '../../gate/steps.ts'
@@ -41,7 +41,7 @@ export function deliverySamples(
   return event ? [{ title: `Receive \`${event.name}\``, added: true, ...receiver([event.name]) }] : []
 }
 
-/** A delivery as the service makes it, sent to a receiver of one's own. Signed by openssl. */
+/** Prints a curl command that sends a delivery, signed with openssl, to the reader's own receiver. */
 function printDelivery(api: Api, event: EventType): string {
   const body = JSON.stringify(event.payload && sampleContent(api, event.payload, 'writeOnly'))
   const signature = signatureHeaderOf(api)

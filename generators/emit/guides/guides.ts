@@ -1,4 +1,7 @@
-/** Changelog, feed and migration guides: generated from documents and changes, so that they cannot be out of date. */
+/**
+ * Generates the changelog, the feed and the migration guides from documents and changes, so that they are always up
+ * to date.
+ */
 import type { LoadedChange } from '../../change/load-changes.ts'
 import type { Wire } from '../../client-runtime/service.ts'
 import { claimSteps } from '../../gate/steps.ts'
@@ -9,34 +12,37 @@ import { printFeed } from './atom.ts'
 import { readChangelog, type Upgrade, upgradesOf } from './changelog.ts'
 import { type DocsLinks, upgradeTitle, viewChangelog, viewUpgrade } from './views.ts'
 
-/** What a page holds, for whatever frame it stands in. */
+/** A page without its frame. */
 export interface GuidePage {
-  /** Below the documentation: `changelog`, `upgrading/2026-02-01/2026-05-19`. */
+  /** Path below the documentation: `changelog`, `upgrading/2026-02-01/2026-05-19`. */
   readonly path: string
   readonly title: string
   /** One sentence. */
   readonly description: string
-  /** From its `h1` on. */
+  /** Starts with the `h1`. */
   readonly contentHtml: SafeHtml
   readonly markdown: string
 }
 
 export interface Guides {
   readonly pages: readonly GuidePage[]
-  /** From which version to which, by path. */
+  /** The versions of each migration guide, with the path of its page. */
   readonly upgrades: readonly { readonly path: string; readonly from: string; readonly to: string }[]
-  /** The Atom feed; undefined where versions are no dates. */
+  /** The Atom feed; undefined if versions are not dates. */
   readonly feed: string | undefined
 }
 
 export interface GuideSettings {
   readonly wire: Wire
-  /** The package of the client, if there is one. */
+  /** The client's npm package, if there is one. */
   readonly client?: string | undefined
   readonly links: DocsLinks
 }
 
-/** @param apis all versions, oldest first. @param changes between them. */
+/**
+ * @param apis all versions, oldest first.
+ * @param changes the changes of all versions.
+ */
 export function createGuides(
   apis: readonly Api[],
   changes: readonly LoadedChange[],

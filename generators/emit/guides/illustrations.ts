@@ -1,17 +1,17 @@
-/** What a change is shown with: its own examples; where it has none, what its lenses say. */
+/** Finds values that illustrate a change: its examples, or values derived from its lenses. */
 import type { Change, Example } from '../../change/change.ts'
 import type { VersionPair } from '../../gate/steps.ts'
 import { isObject, type PathStep } from './paths.ts'
 
 export interface Illustration extends Example {
-  /** Whether the new value means something that the old version could not say. */
+  /** Whether the old version could not express the new value. */
   readonly added: boolean
 }
 
-/** More characters of JSON than a reader would read. */
+/** Maximum length of an illustration, in characters of JSON. */
 const LONGEST = 1500
 
-/** @returns one a component. */
+/** Returns one illustration for each component. */
 export function illustrationsOf(change: Change, step: VersionPair): readonly Illustration[] {
   const found = new Map<string, Illustration>()
   for (const each of [...shownByExamples(change), ...shownByLenses(change, step)])
@@ -49,7 +49,7 @@ interface Leaf {
   readonly value: unknown
 }
 
-/** @returns where two values first differ, in the names of each. */
+/** Returns the location where two values first differ, in each value's property names. */
 export function firstDifference(old: unknown, next: unknown, above: readonly PathStep[] = []): [Leaf, Leaf] {
   const whole: [Leaf, Leaf] = [
     { path: above, value: old },

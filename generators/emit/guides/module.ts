@@ -1,4 +1,4 @@
-/** The changelog as a module: what a service tells its callers of the way from one version to another. */
+/** Emits the changelog as a module, from which the service describes to callers what changed between versions. */
 
 import type { LoadedChange } from '../../change/load-changes.ts'
 import { claimSteps } from '../../gate/steps.ts'
@@ -11,7 +11,11 @@ import { type ChangelogEntry, readChangelog } from './changelog.ts'
 import type { SampleContext } from './sample.ts'
 import { shorten } from './views.ts'
 
-/** @param apis all versions, oldest first. @returns `changelog.ts`; nothing where there are no changes. */
+/**
+ * Emits `changelog.ts`, or nothing if there are no changes.
+ *
+ * @param apis all versions, oldest first.
+ */
 export function emitChangelog(
   apis: readonly Api[],
   changes: readonly LoadedChange[],
@@ -54,7 +58,7 @@ function printEntry(entry: ChangelogEntry, changes: readonly LoadedChange[]): st
   return `  {\n${lines.join(',\n')}\n  }`
 }
 
-/** Of a change without examples of its own the first use of it. */
+/** A change without examples shows the first sample of its use. */
 function examplesOf({ examples, samples: [sample] }: ChangelogEntry): ChangeExample[] {
   if (examples.length > 0)
     return examples.map(({ schema, before, after }) => ({

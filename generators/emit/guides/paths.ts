@@ -1,18 +1,21 @@
-/** Where in a body a component stands, as code gets to it. */
+/** Paths to components within request and response bodies. */
 import { isJson } from '../../ir/media-type.ts'
 import type { Api, ApiContent, Schema } from '../../ir/model.ts'
 
-/** One step on the way: a property, or into a list. */
+/** One segment of a path: a property, or the items of a list. */
 export interface PathStep {
-  /** Undefined for the members of a list. */
+  /** Undefined for list items. */
   readonly name: string | undefined
-  /** Whether there may be nothing at the end of the step. */
+  /** Whether the value may be absent. */
   readonly optional: boolean
 }
 
 const LONGEST = 6
 
-/** @returns the shortest way from a schema to a component, empty where it is that; undefined where there is none. */
+/**
+ * Returns the shortest path from a schema to a component: empty if the schema is the component, undefined if there
+ * is no path.
+ */
 export function pathTo(api: Api, schema: Schema, component: string): readonly PathStep[] | undefined {
   const seen = new Set<string>()
   let level: { at: Schema; path: readonly PathStep[] }[] = [{ at: schema, path: [] }]
@@ -46,7 +49,7 @@ function stepsInto(schema: Schema): { step?: PathStep; into: Schema }[] {
   }))
 }
 
-/** @returns a copy of a value with another at the end of a path; what is missing on the way is made. */
+/** Returns a copy of a value with a different value at a path. Creates missing parents. */
 export function putAt(value: unknown, path: readonly PathStep[], wanted: unknown): unknown {
   const [step, ...rest] = path
   if (!step) return structuredClone(wanted)
@@ -55,7 +58,7 @@ export function putAt(value: unknown, path: readonly PathStep[], wanted: unknown
   return { ...object, [step.name]: putAt(object[step.name], rest, wanted) }
 }
 
-/** @param path that ends in a list. @returns a copy of a value with one more member in that list. */
+/** Returns a copy of a value with one more item in the list at a path. */
 export function appendAt(value: unknown, path: readonly PathStep[], wanted: unknown): unknown {
   const [step, ...rest] = path
   if (!step || step.name === undefined) return [...(Array.isArray(value) ? value : []), wanted]
@@ -63,7 +66,7 @@ export function appendAt(value: unknown, path: readonly PathStep[], wanted: unkn
   return { ...object, [step.name]: appendAt(object[step.name], rest, wanted) }
 }
 
-/** @returns the JSON that some content has, of several kinds. */
+/** Returns the JSON content. */
 export const jsonIn = (contents: readonly ApiContent[] = []): ApiContent | undefined =>
   contents.find(({ mediaType }) => isJson(mediaType))
 

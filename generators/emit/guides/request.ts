@@ -1,4 +1,4 @@
-/** A request as data, and as a reader of the guide would write it: with curl, with the client. */
+/** Sample requests for the guides, as data and as curl commands. */
 import type { Wire } from '../../client-runtime/service.ts'
 import type { Api, ApiOperation, Schema } from '../../ir/model.ts'
 import { printCommand } from '../reference/curl.ts'
@@ -9,20 +9,19 @@ import { isObject, jsonIn } from './paths.ts'
 
 type RequestValues = Readonly<Record<string, unknown>>
 
-/** An operation's request, filled in. */
 export interface SampleRequest {
   readonly api: Api
   readonly operation: ApiOperation
   readonly path: RequestValues
   readonly query: RequestValues
   readonly headers: Readonly<Record<string, string>>
-  /** Undefined where there is none. */
+  /** Undefined if there is no body. */
   readonly body?: unknown
-  /** Whether it is about the idempotency key, which the client otherwise makes by itself. */
+  /** Whether the sample shows the idempotency key, which the client otherwise generates. */
   readonly keyed?: boolean
 }
 
-/** @returns the plainest request of an operation: what it requires, in the document's own examples. */
+/** Returns the simplest request of an operation: its required parts, with the document's examples. */
 export function sampleRequest(api: Api, operation: ApiOperation, wire: Wire): SampleRequest {
   const required = (where: string) =>
     operation.parameters.filter((each) => each.in === where && each.required)
@@ -41,8 +40,8 @@ export function sampleRequest(api: Api, operation: ApiOperation, wire: Wire): Sa
 }
 
 /**
- * What a body requires. A property with a default stands too: the client's types ask for it, since openapi-typescript
- * takes it as always there.
+ * Returns the required properties of a body. Includes properties with a default, because openapi-typescript makes
+ * them required in the client's types.
  */
 function requiredOf(api: Api, schema: Schema, sample: unknown): unknown {
   const object = schema.kind === 'ref' ? api.schemas.get(schema.name) : schema
@@ -51,7 +50,7 @@ function requiredOf(api: Api, schema: Schema, sample: unknown): unknown {
   return Object.fromEntries(needed.map(({ name, schema }) => [name, sample[name] ?? schema.default]))
 }
 
-/** @returns the command as the reference writes it. The key is read from `API_KEY`. */
+/** Returns the curl command in the style of the reference. The command reads the key from `API_KEY`. */
 export function printCurl({ api, operation, path, query, headers, body }: SampleRequest, wire: Wire): string {
   const version = wire.versionHeader === undefined ? {} : { [wire.versionHeader]: api.version }
   return printCommand({

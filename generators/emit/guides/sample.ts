@@ -1,21 +1,21 @@
-/** A code sample of a guide, and what it is written from. */
+/** Code samples of a guide. */
 
 import type { Wire } from '../../client-runtime/service.ts'
 
-/** One use of the API, in the older version and in the newer one. */
+/** One use of the API in the older version and in the newer one. */
 export interface Sample {
   readonly title: string
-  /** Whether what comes after could not be said before: there is nothing to replace. */
+  /** Whether the old version could not express the new use, so that it replaces nothing. */
   readonly added: boolean
   readonly curl?: BeforeAfter
   readonly typescript?: BeforeAfter
-  /** The part of an answer that differs, as JSON. */
+  /** The part of a response that differs, as JSON. */
   readonly answer?: BeforeAfter
 }
 
 export interface SampleContext {
   readonly wire: Wire
-  /** The package of the client; undefined where none is made. */
+  /** The client's npm package; undefined if there is none. */
   readonly client: string | undefined
 }
 

@@ -1,4 +1,7 @@
-/** Code before and after a change: made of the documents, the change's lenses and examples, and the client's types. */
+/**
+ * Creates code samples before and after a change from the documents, the change's lenses and examples, and the
+ * client's types.
+ */
 
 import { counterpartsOf, holdsIn } from '../../change/align.ts'
 import type { Lens, ParameterLens } from '../../change/change.ts'
@@ -23,7 +26,7 @@ interface Both {
   readonly next: ApiOperation
 }
 
-/** @returns none where a change shows in no request, answer or delivery. */
+/** Returns no samples if a change affects no request, response or delivery. */
 export function samplesOf(
   change: LoadedChange,
   step: VersionPair,
@@ -48,7 +51,7 @@ export function samplesOf(
   return samples.length > 0 ? samples : samplesOfUses(change, step, pairs, context)
 }
 
-/** The less a document says of an operation, the less a reader has to know before trying it. */
+/** Ranks operations: those with fewer path parameters and extensions are easier to try. */
 const plainness = ({ path, extensions }: ApiOperation): number =>
   path.split('{').length * 10 + Object.keys(extensions).length
 
@@ -75,7 +78,7 @@ function samplesOfValue(
   ]
 }
 
-/** One record, and what belongs to one, says more than a list. */
+/** Ranks read operations: one record is more informative than a list. */
 const isRead = ({ method, path }: ApiOperation): number => (method !== 'GET' ? 0 : path.endsWith('}') ? 2 : 1)
 
 const isEventName = ({ new: value }: Illustration, { next }: VersionPair): boolean =>
@@ -86,7 +89,7 @@ function bodyPath(api: Api, operation: ApiOperation, { schema }: Illustration) {
   return content && pathTo(api, content.schema, schema)
 }
 
-/** What is new alone may need other things beside it; in a list it stands beside what was there. */
+/** A new value may need other values next to it, unless it is an item of a list. */
 const isWritable = (path: readonly PathStep[] | undefined, { added }: Illustration): boolean =>
   path !== undefined && (!added || path.at(-1)?.name === undefined)
 
@@ -111,7 +114,10 @@ function bodySample(shown: Illustration, step: VersionPair, pair: Both, context:
   return { ...requests(before, { ...upgraded, body }, context), added: shown.added }
 }
 
-/** The same request in the next version: its body as lenses translate it, and whatever that version requires. */
+/**
+ * Returns the same request in the next version: the body as lenses translate it, and everything that the version
+ * requires.
+ */
 function upgrade(before: SampleRequest, step: VersionPair, { old, next }: Both, wire: Wire): SampleRequest {
   const after = sampleRequest(step.next, next, wire)
   const [one, other] = [jsonIn(old.body?.contents)?.schema, jsonIn(next.body?.contents)?.schema]
@@ -177,7 +183,7 @@ function requests(
   }
 }
 
-/** What lenses of parameters and headers say by themselves. */
+/** Returns samples derived only from lenses of parameters and headers. */
 function samplesOfLens(
   lens: Lens,
   step: VersionPair,
@@ -217,7 +223,7 @@ function parameterSample(lens: ParameterLens, step: VersionPair, pair: Both, con
   const name = lens.kind === 'renamed-parameter' ? lens.from : lens.name
   const given = pair.old.parameters.find((each) => each.in === lens.in && same(each.name, name))
   const value = given && sampleParameter(step.old, given)
-  // What was ignored is left out: the answer stays what it was.
+  // An ignored parameter is removed from the request; the response stays the same.
   const after = lens.kind === 'renamed-parameter' ? { [lens.to]: value } : {}
   return withParameters(step, pair, context, { [name]: value }, after)
 }
@@ -236,14 +242,14 @@ function convertedSample(
   const before = valueIn(step.old, pair.old)
   const come = up(before)
   const usual = valueIn(step.next, pair.next)
-  // Of several that an old value matches, the one that the document shows.
+  // If an old value matches several new ones, uses the one in the document's example.
   const after = Array.isArray(come) ? (come.includes(usual) ? usual : come[0]) : come
   return withParameters(step, pair, context, { [name]: before }, { [name]: after })
 }
 
 type SampleValues = Readonly<Record<string, unknown>>
 
-/** Parameters stand where the documents have them. */
+/** Returns a sample with the parameters at their locations in the documents. */
 function withParameters(
   step: VersionPair,
   pair: Both,
@@ -270,7 +276,7 @@ function withParameters(
   return requests(fill(step.old, pair.old, before), fill(step.next, pair.next, after), context)
 }
 
-/** Any request of an operation that the change is about, where it reads otherwise than before. */
+/** Returns samples of operations that the change affects, if their requests differ. */
 function samplesOfUses(
   change: LoadedChange,
   step: VersionPair,

@@ -1,4 +1,4 @@
-/** Programs that use the client, as a reader would write them: whole modules, so that they compile as they stand. */
+/** Prints sample programs that use the client. Each is a complete module that compiles. */
 import type { Wire } from '../../client-runtime/service.ts'
 import type { ApiOperation } from '../../ir/model.ts'
 import { literal, member, propertyKey, stringLiteral } from '../../print/literal.ts'
@@ -7,16 +7,21 @@ import { readGiven } from '../reference/typescript.ts'
 import { isObject, type PathStep } from './paths.ts'
 import type { SampleRequest } from './request.ts'
 
-/** One thing that a program reads of an answer, and what it compares it with. */
+/** A value that a program reads from a response, and what it compares the value with. */
 export interface SampleReading {
-  /** From the whole answer to the value. */
+  /** Path from the response to the value. */
   readonly path: readonly PathStep[]
   readonly value: unknown
 }
 
 const WIDTH = 88
 
-/** @param client the package. @param reading what is done with the answer; without it the call stands alone. */
+/**
+ * Prints a call.
+ *
+ * @param client the client's npm package.
+ * @param reading what the program does with the response; without it, only the call is printed.
+ */
 export function printCall(
   request: SampleRequest,
   client: string,
@@ -49,7 +54,7 @@ function inputOf({ path, query, headers, body, keyed }: SampleRequest, wire: Wir
   return Object.keys(input).length === 0 ? '' : readGiven(printValue(input, ''))
 }
 
-/** A literal on one line where it fits, on several otherwise. */
+/** Prints a literal on one line if it fits, otherwise on several. */
 function printValue(value: unknown, indent: string): string {
   const line = literal(value)
   const items = Array.isArray(value) ? value.map((each) => ['', each] as const) : entriesOf(value)
@@ -77,7 +82,7 @@ function printReading({ path, value }: SampleReading): string[] {
 const printTest = (value: string, test: string | undefined): string[] =>
   test === undefined ? [`console.log(${value})`] : [`if (${test}) {`, '  // what you do in this case', '}']
 
-/** Through what may be absent with `?.`; a list within a list is read at its first member. */
+/** Prints an access path. Uses `?.` after values that may be absent, and reads the first item of a list. */
 function access(from: string, path: readonly PathStep[]): string {
   let text = from
   let optional = false
@@ -89,13 +94,17 @@ function access(from: string, path: readonly PathStep[]): string {
   return text
 }
 
-/** @returns undefined for what nobody compares with. */
+/** Returns undefined for values that are not compared. */
 function comparison(of: string, value: unknown): string | undefined {
   if (Array.isArray(value)) return value.length === 0 ? `${of}.length === 0` : undefined
   return isObject(value) ? undefined : `${of} === ${literal(value)}`
 }
 
-/** A receiver of events. @param types those that it is about. */
+/**
+ * Prints a receiver of events.
+ *
+ * @param types event types that it handles.
+ */
 export function printReceiver(client: string, version: string, types: readonly string[]): string {
   const cases = types.flatMap((type) => [
     `    case ${stringLiteral(type)}:`,
@@ -121,6 +130,6 @@ export function printReceiver(client: string, version: string, types: readonly s
   ].join('\n')
 }
 
-/** Whether the client takes an operation's requests: bodies of JSON, or none. */
+/** Returns whether the samples can call an operation with the client: its body is JSON, or it has none. */
 export const isCallable = ({ body }: ApiOperation): boolean =>
   body === undefined || body.contents.some(({ mediaType }) => /json/.test(mediaType))

@@ -1,14 +1,14 @@
-/** Changelog and guides as templates read them: every text once as HTML and once as Markdown. */
+/** Builds the views for the changelog and guide templates. Each text is rendered as HTML and as Markdown. */
 
 import { escapeCode, fragment, html, joinHtml, type SafeHtml } from '../reference/html.ts'
 import { renderInline, renderMarkdown } from '../reference/markdown.ts'
 import type { Changelog, ChangelogEntry, Effect, Release, Upgrade } from './changelog.ts'
 import type { BeforeAfter, Sample } from './sample.ts'
 
-/** Where things of the documentation are, as other pages link to them. */
+/** Addresses of documentation pages, for links. */
 export interface DocsLinks {
   readonly changelog: string
-  /** How to install the client; undefined where no page says so. */
+  /** The page about installing the client; undefined if there is none. */
   readonly clients: string | undefined
   readonly feed: string
   upgrade(from: string, to: string): string
@@ -24,7 +24,7 @@ const EFFECTS: Readonly<Record<Effect, string>> = {
   additions: 'only that new values come',
 }
 
-/** More operations than this are listed where the reader asks for them. */
+/** Maximum number of operations to list without unfolding. */
 const LISTED = 6
 
 export function viewEntry(entry: ChangelogEntry, links: DocsLinks, level: number) {
@@ -52,7 +52,7 @@ export function viewEntry(entry: ChangelogEntry, links: DocsLinks, level: number
       ...beforeAfter({ before: shorten(each.before), after: shorten(each.after) }),
     })),
     samples: samples.map(viewSample),
-    // Where a change has no examples of its own, the first use of it stands for them.
+    // A change without examples shows the first sample of its use.
     shown: entry.examples.length > 0 ? [] : samples.slice(0, 1).map(viewSample),
   }
 }
@@ -79,7 +79,7 @@ function viewSample({ title, added, curl, typescript, answer }: Sample) {
   return { titleHtml: renderInline(title), title, added, blocks: blocks.filter((each) => each !== undefined) }
 }
 
-/** Lines that the other side does not have are marked. */
+/** Marks lines that the other side does not have. */
 function beforeAfter({ before, after }: BeforeAfter) {
   return { before, after, beforeHtml: marked(before, after), afterHtml: marked(after, before) }
 }
@@ -95,7 +95,7 @@ function marked(text: string, other: string): SafeHtml {
 
 const MEMBERS = 4
 
-/** JSON on several lines; of long lists the first members, and how many more there are. */
+/** Returns JSON on several lines. Long lists are cut, and the number of omitted items is shown. */
 export function shorten(value: unknown): string {
   const text = JSON.stringify(
     value,
@@ -125,7 +125,7 @@ export function viewRelease(release: Release, links: DocsLinks, level: number) {
   }
 }
 
-/** What a version brings, in one sentence. */
+/** Returns a one-sentence summary of a version. */
 export function summaryOf({ previous, changes, operations, events }: Release): string {
   if (previous === undefined) return 'The first version.'
   const counts = [

@@ -1,4 +1,7 @@
-/** What the runtime has to implement: one interface per tag, in the canonical version's types, over whatever context the service gives its handlers. */
+/**
+ * Emits one interface for each tag, which the service's handlers implement. It uses the canonical version's types
+ * and a generic context.
+ */
 
 import { canonicalOperations } from '../../change/canonical.ts'
 import type { LoadedChange } from '../../change/load-changes.ts'
@@ -12,7 +15,7 @@ import { docComment, propertyKey, stringLiteral } from '../../print/literal.ts'
 import { CONTRACT } from '../../print/runtime.ts'
 import { formContents, formFields } from '../wire/forms.ts'
 
-/** Name of the interface of a tag: `book_lists` → `BookListsHandlers`. */
+/** Returns the name of a tag's interface: `book_lists` → `BookListsHandlers`. */
 export const handlersInterface = (tag: string): string => identifier(`${pascalCase(tag)}Handlers`)
 
 /** @param apis oldest first. */
@@ -27,7 +30,7 @@ export function emitHandlers(apis: readonly Api[], changes: readonly LoadedChang
   file.print("type Schemas = components['schemas']", '')
   const interfaces: string[] = []
   const types: Printing['types'] = new Map()
-  // Tags that differ in no letter or digit are implemented together.
+  // Tags that differ only in punctuation share an interface.
   for (const name of new Set(tags.map(handlersInterface))) {
     const own = operations.filter(({ operation }) => handlersInterface(operation.tag) === name)
     if (own.length === 0) continue
@@ -48,7 +51,7 @@ export function emitHandlers(apis: readonly Api[], changes: readonly LoadedChang
 interface Printing {
   readonly api: Api
   readonly file: TypeScriptFile
-  /** Names of types of bodies and answers that are written out in an operation, with what they are. */
+  /** Names and definitions of types for inline bodies and responses. */
   readonly types: Map<string, string>
 }
 
@@ -105,7 +108,9 @@ function operationType({ id }: ApiOperation, file: TypeScriptFile): string {
   return `${file.use('operations', './types.ts', { type: true })}${index(id)}`
 }
 
-/** A component by its name; what is written out in the operation, by a name after it. */
+/**
+ * Returns the type of a body: the component's name, or a new name derived from the operation for an inline schema.
+ */
 function bodyType(
   operation: ApiOperation,
   { schema, mediaType }: ApiContent,
@@ -115,7 +120,7 @@ function bodyType(
   return nameOf(schema) ?? declare(types, operation, 'Body', `${whole}['content']${index(mediaType)}`)
 }
 
-/** Documents describe files as strings; handlers get them as Blobs. */
+/** Documents describe files as strings, but handlers get Blobs. */
 function formType(operation: ApiOperation, content: ApiContent, printing: Printing): string {
   const { api, file, types } = printing
   const files = formFields(api, content).filter(({ as }) => as.includes('bytes'))

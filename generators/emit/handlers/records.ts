@@ -1,11 +1,14 @@
-/** Records that callers know by an identifier, and the values of equality filters: a service needs no such tables of its own. */
+/**
+ * Emits tables of records with an identifier and of equality filter values, so that the service does not maintain
+ * them by hand.
+ */
 import { enumMembers } from '../../ir/members.ts'
 import type { Api, ApiOperation, OutputFile } from '../../ir/model.ts'
 import { recordsOf } from '../../ir/records.ts'
 import { createFile } from '../../print/file.ts'
 import { literal, propertyKey } from '../../print/literal.ts'
 
-/** @returns nothing for a document without such records and without equality filters. */
+/** Emits nothing for a document without such records and equality filters. */
 export function emitRecords(newest: Api): OutputFile[] {
   const records = recordsOf(newest).map(({ prefix, object, tag, read, list }): [string, unknown] => [
     prefix,

@@ -1,4 +1,4 @@
-/** A request as a command that can be pasted. */
+/** Prints a request as a curl command. */
 import { essenceOf } from '../../ir/media-type.ts'
 import type { ApiOperation } from '../../ir/model.ts'
 import type { WireCredential } from '../wire/credential.ts'
@@ -7,12 +7,12 @@ import type { ReferencePage } from './page.ts'
 import { type SampleBody, sampleRequest, show } from './request.ts'
 import { sampleResponse } from './sample.ts'
 
-/** What a command of curl says. */
+/** The parts of a curl command. */
 export interface Command {
   readonly method: string
   readonly url: string
   readonly credential: WireCredential | undefined
-  /** Beside the credential, in their order. */
+  /** Headers other than the credential, in order. */
   readonly headers: Readonly<Record<string, string>>
   readonly body: SampleBody | undefined
 }
@@ -26,7 +26,11 @@ export function curlOf(page: ReferencePage, operation: ApiOperation): string {
   return page.keep === undefined ? command : keepId(command, page, operation, page.keep)
 }
 
-/** @returns commands that print the answer and keep its `id`. @throws where the documents show no `id` in the answer. */
+/**
+ * Returns commands that print the response and store its `id` in a shell variable.
+ *
+ * @throws if the example response has no `id`.
+ */
 function keepId(
   command: string,
   { api }: ReferencePage,
@@ -35,7 +39,7 @@ function keepId(
 ): string {
   const answer = sampleResponse(api, responses)?.value as { readonly id?: unknown } | undefined
   const prefix = /^[a-z]+_/.exec(String(answer?.id))?.[0]
-  if (prefix === undefined) throw new Error(`operation ${id} answers no id to keep in ${variable}`)
+  if (prefix === undefined) throw new Error(`the example response of ${id} has no id to store in ${variable}`)
   return [
     `answer=$(${command})`,
     `printf '%s\\n' "$answer"`,
@@ -43,7 +47,7 @@ function keepId(
   ].join('\n')
 }
 
-/** @returns one option a line, so that an edit of one thing changes one line. */
+/** Prints a command with one option on each line, so that one change affects one line. */
 export function printCommand({ method, url, credential, headers, body }: Command): string {
   const lines = [
     `curl ${quote(url)}`,
@@ -66,19 +70,22 @@ function bodyOf({ mediaType, kind, value }: SampleBody): string[] {
   )
 }
 
-/** A fresh UUID in any POSIX shell: macOS has the first command, and Linux at least the second. */
+/** Generates a UUID in any POSIX shell: macOS has the first command, and Linux has at least the second. */
 const UUID = '$(uuidgen 2>/dev/null || cat /proc/sys/kernel/random/uuid)'
 
 const printGiven = (name: string | undefined): string => (name === undefined ? UUID : `$${name}`)
 
-/** For a POSIX shell: nothing within single quotes is special, so that only what is given is in double quotes. */
+/**
+ * Quotes a text for a POSIX shell. Uses single quotes, in which nothing is special, and double quotes only for
+ * variables.
+ */
 export function quote(text: string): string {
   if (hasGiven(text) && !/["$`\\]/.test(text)) return `"${fillGiven(text, printGiven)}"`
   const single = `'${text.replaceAll("'", `'\\''`)}'`
   return fillGiven(single, (name) => `'"${printGiven(name)}"'`)
 }
 
-/** In double quotes, where the shell fills in the key and leaves everything else alone. */
+/** Puts the credential in double quotes and escapes it so that the shell expands only the key. */
 export function quoteCredential({ header, prefix }: WireCredential): string {
   return `"${header.replace(/["$`\\]/g, '\\$&')}: ${prefix}$API_KEY"`
 }

@@ -1,9 +1,9 @@
-/** What a node says of itself beside its type: rules of its values, and extensions through a table of labels. */
+/** Facts about a node other than its type: constraints of its values, and extensions with a label. */
 import type { Extensions, Schema } from '../../ir/model.ts'
 import { code, escapeHtml, html, type SafeHtml, scalarCode } from './html.ts'
 import type { FactView } from './views.ts'
 
-/** Extensions worth showing, and how: a flag is shown by its label alone. Others are for programs. */
+/** Labels of extensions to show. A flag is shown by its label only; other extensions are not shown. */
 const LABELS: Readonly<Record<string, string>> = {
   'x-scope': 'Scope',
   'x-rate-limit': 'Rate limit',
@@ -17,7 +17,7 @@ const LABELS: Readonly<Record<string, string>> = {
   'x-since': 'Since',
 }
 
-/** @returns the labelled extensions of a node, in the order of the document. */
+/** Returns the labeled extensions of a node, in document order. */
 export function factsOf({ extensions }: { readonly extensions: Extensions }): FactView[] {
   return Object.entries(extensions).flatMap(([name, value]) => {
     const label = Object.hasOwn(LABELS, name) ? LABELS[name] : undefined
@@ -26,7 +26,7 @@ export function factsOf({ extensions }: { readonly extensions: Extensions }): Fa
   })
 }
 
-/** @returns the rules that a schema sets, in words. */
+/** Describes the constraints of a schema. */
 export function schemaFacts(schema: Schema): FactView[] {
   const facts = rulesOf(schema)
   return schema.default === undefined
@@ -71,14 +71,14 @@ function fact(label: string, value: number | undefined): FactView[] {
   return value === undefined ? [] : [{ label, valueHtml: escapeHtml(grouped(value)) }]
 }
 
-/** `1 to 40 characters`, `at least 1`, `at most 20 items`. */
+/** Formats bounds: `1 to 40 characters`, `at least 1`, `at most 20 items`. */
 function between(
   label: string,
   low: number | undefined,
   high: number | undefined,
   unit?: string,
 ): FactView[] {
-  // Every length is at least 0: saying so says nothing.
+  // Every length is at least 0, so that bound is omitted.
   const least = unit !== undefined && low === 0 ? undefined : low
   if (least === undefined && high === undefined) return []
   const units = unit === undefined ? '' : ` ${unit}${(high ?? least) === 1 ? '' : 's'}`
@@ -93,7 +93,7 @@ function between(
   return [{ label, valueHtml: html`${bounds}${units}` }]
 }
 
-/** Thousands apart, the same on every machine: `699,052`. */
+/** Formats a number with thousands separators, independently of the locale: `699,052`. */
 function grouped(value: number): string {
   const [whole = '', ...rest] = String(value).split('.')
   if (!/^-?\d+$/.test(whole)) return String(value)

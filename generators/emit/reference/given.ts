@@ -1,6 +1,6 @@
 /**
- * Values that a sample does not hold but reads when it runs: a UUID made anew for each request, and variables that the
- * reader set in the shell. Until a language prints them they are marks in texts, of characters for private use.
+ * Values that a sample reads when it runs: a new UUID for each request, and shell variables that the reader sets.
+ * Until a language prints them, they are placeholders with private-use characters.
  */
 const MARK = /\ue000(\w*)\ue001/g
 
@@ -12,13 +12,18 @@ export const shellVariable = (name: string): string => `\ue000${name}\ue001`
 
 export const hasGiven = (text: string): boolean => text.search(MARK) >= 0
 
-/** @param print writes a variable, or a fresh UUID where the name is undefined. */
+/**
+ * Replaces placeholders.
+ *
+ * @param print prints a variable, or a new UUID if the name is undefined.
+ */
 export const fillGiven = (text: string, print: (name: string | undefined) => string): string =>
   text.replace(MARK, (_, name: string) => print(name || undefined))
 
 /**
- * @param text a string literal in its quotes, as the language writes it.
- * @returns an expression: what is given is joined to the rest with `+`.
+ * Converts a string literal with placeholders to an expression that concatenates with `+`.
+ *
+ * @param text the literal, with its quotes.
  */
 export function joinGiven(text: string, print: (name: string | undefined) => string): string {
   const quote = text.at(-1) ?? ''

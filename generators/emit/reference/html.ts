@@ -1,9 +1,9 @@
-/** Text of a document on its way into HTML. Views hold `Html` only where this file or Markdown made it. */
+/** Converts text from a document to HTML. Only this file and the Markdown renderer create `SafeHtml`. */
 
-/** Markup that is safe to print as it stands. */
+/** Markup that can be printed without escaping. */
 export type SafeHtml = string & { readonly html: unique symbol }
 
-/** For the content of an element and for a quoted attribute. */
+/** Escapes text for element content and quoted attributes. */
 export function escapeHtml(text: string): SafeHtml {
   return text
     .replaceAll('&', '&amp;')
@@ -13,12 +13,12 @@ export function escapeHtml(text: string): SafeHtml {
     .replaceAll("'", '&#39;') as SafeHtml
 }
 
-/** For the content of a `pre`, where quotes abound and mean nothing. */
+/** Escapes text for the content of a `pre`, where quotes are frequent and need no escaping. */
 export function escapeCode(text: string): SafeHtml {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;') as SafeHtml
 }
 
-/** A template literal whose inserted strings are escaped, unless they are `Html` already (wrapped in `[…]`). */
+/** Template tag that escapes inserted strings. `SafeHtml` values wrapped in `[…]` are inserted unchanged. */
 export function html(
   parts: TemplateStringsArray,
   ...values: readonly (string | readonly [SafeHtml])[]
@@ -31,7 +31,7 @@ export function html(
   return filled.join('') as SafeHtml
 }
 
-/** @returns the parts beside each other; what stands between them is text. */
+/** Joins parts with an escaped separator. */
 export function joinHtml(parts: readonly SafeHtml[], between: string): SafeHtml {
   return parts.join(escapeHtml(between)) as SafeHtml
 }
@@ -40,17 +40,17 @@ export function code(text: string): SafeHtml {
   return html`<code>${text}</code>`
 }
 
-/** A value as JSON, as it would be written in a request. */
+/** Formats a value as JSON, as in a request. */
 export function jsonCode(value: unknown): SafeHtml {
   return code(JSON.stringify(value) ?? 'undefined')
 }
 
-/** A value as it is meant: strings without their quotes. */
+/** Formats a value as text, with strings unquoted. */
 export function scalarCode(value: unknown): SafeHtml {
   return typeof value === 'string' ? code(value) : jsonCode(value)
 }
 
-/** An identifier within the page that is a legal fragment: `created[gte]` → `created-gte`. */
+/** Returns a valid fragment identifier: `created[gte]` → `created-gte`. */
 export function fragment(text: string): string {
   return text.replace(/[^\p{L}\p{N}._-]+/gu, '-').replace(/^-+|-+$/g, '')
 }

@@ -1,4 +1,4 @@
-/** Descriptions: a small Markdown without HTML, images or anything that could make a request. */
+/** Renders descriptions from a subset of Markdown without HTML, images, or anything else that causes requests. */
 import MarkdownIt from 'markdown-it'
 import type { SafeHtml } from './html.ts'
 
@@ -7,12 +7,14 @@ const BLOCK = ['fence', 'heading', 'list', 'table']
 
 const markdown = new MarkdownIt('zero', { html: false, linkify: false }).enable([...INLINE, ...BLOCK])
 
-/** Nothing but the web, mail and this page. */
+/** Allows only links to the web, to mail addresses and within the documentation. */
 markdown.validateLink = (url) => /^(https?:\/\/|mailto:|#|\/(?!\/))/i.test(url)
 
 /**
- * @param level of the heading that the text stands under: headings within it come one below, so that the
- *   page's outline stays whole whatever the document's author had in mind.
+ * Renders Markdown.
+ *
+ * @param level level of the enclosing heading; headings in the text are one level below it, so that the page's
+ * outline stays valid.
  */
 export function renderMarkdown(text: string | undefined, level: number): SafeHtml {
   const tokens = markdown.parse(text ?? '', {})
@@ -20,7 +22,7 @@ export function renderMarkdown(text: string | undefined, level: number): SafeHtm
   return markdown.renderer.render(tokens, markdown.options, {}).trimEnd() as SafeHtml
 }
 
-/** Without paragraphs, for a place inside a line. */
+/** Renders Markdown without paragraphs, for use within a line. */
 export function renderInline(text: string): SafeHtml {
   return markdown.renderInline(text) as SafeHtml
 }

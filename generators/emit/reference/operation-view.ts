@@ -1,4 +1,4 @@
-/** Operations and events: what they take and give, with samples. */
+/** Builds the views of operations and events, with samples. */
 import type { Api, ApiContent, ApiOperation, ApiParameter, EventType, Response } from '../../ir/model.ts'
 import { factsOf } from './facts.ts'
 import { code, escapeCode, escapeHtml, html, joinHtml, type SafeHtml, scalarCode } from './html.ts'
@@ -18,7 +18,7 @@ import type {
   SampleView,
 } from './views.ts'
 
-/** Operations stand under headings of this level. */
+/** Heading level of operations. */
 const LEVEL = 2
 
 const GROUPS = [
@@ -28,15 +28,15 @@ const GROUPS = [
   ['cookie', 'Cookies'],
 ] as const
 
-/** What is described once for all operations. */
+/** Things that are described once for all operations. */
 export interface SharedViews {
-  /** Whether a response is described in the section of errors. */
+  /** Whether the section of errors describes the response. */
   isShared(response: Response): boolean
   anchorOf(response: Response): string
   hrefOf(response: Response): string
-  /** Whether every operation takes the parameter in the same words. */
+  /** Whether all operations have the parameter with the same description. */
   isEverywhere(parameter: ApiParameter): boolean
-  /** Names of the headers that every response carries. */
+  /** Names of the headers that every response has. */
   readonly headers: ReadonlySet<string>
 }
 
@@ -100,7 +100,7 @@ export function viewEvent(
   }
 }
 
-/** @param headers names of those that go without saying. */
+/** @param headers names of the headers that every response has; they are left out. */
 export function viewResponse(
   page: ReferencePage,
   response: Response,
@@ -143,7 +143,7 @@ export function viewParameter(page: ReferencePage, parameter: ApiParameter, owne
   return { ...field, facts: [...field.facts, ...factsOf(parameter), ...example] }
 }
 
-/** @param owner what the parameters belong to, for their anchors. */
+/** @param owner the owner of the parameters, for anchors. */
 export function viewGroups(
   page: ReferencePage,
   owner: string,
@@ -175,7 +175,7 @@ function viewBody(
   }
 }
 
-/** `/v1/books/{book_id}` with its parameters set apart. */
+/** Marks up the parameters in a path such as `/v1/books/{book_id}`. */
 function markParameters(path: string): SafeHtml {
   const parts = path.split(/(\{[^}]*\})/)
   return joinHtml(
@@ -184,7 +184,7 @@ function markParameters(path: string): SafeHtml {
   )
 }
 
-/** Which credentials do: any one of the alternatives. */
+/** Describes the alternative credentials, any one of which is sufficient. */
 function accessFacts(page: ReferencePage, { security }: ApiOperation): FactView[] {
   const alternatives = security.map((requirement) =>
     joinHtml(
@@ -208,7 +208,7 @@ function requestSamples(page: ReferencePage, operation: ApiOperation): SampleVie
   }))
 }
 
-/** The first success that has a body to show. */
+/** Returns a sample of the first success response with a body. */
 function responseSamples(api: Api, responses: readonly Response[]): SampleView[] {
   const sample = sampleResponse(api, responses)
   return sample === undefined
@@ -223,7 +223,7 @@ function responseSamples(api: Api, responses: readonly Response[]): SampleView[]
       ]
 }
 
-/** Indented JSON, its keys marked. */
+/** Prints indented JSON with highlighted keys. */
 function showJson(value: unknown): SafeHtml {
   const text = escapeCode(JSON.stringify(value, null, 2) ?? '')
   return text.replace(/^( *)("(?:[^"\\]|\\.)*"):/gm, '$1<b>$2</b>:') as SafeHtml

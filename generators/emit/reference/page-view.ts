@@ -1,4 +1,4 @@
-/** A document → the views of its pages. */
+/** Builds the views of the reference pages from a document. */
 import type { Api, ApiOperation, ApiParameter, Response } from '../../ir/model.ts'
 import { errorCatalogue } from '../wire/error-catalogue.ts'
 import { code, escapeHtml, html, type SafeHtml } from './html.ts'
@@ -16,10 +16,13 @@ import { isComposite } from './references.ts'
 import { viewSchema } from './schema-view.ts'
 import type { ErrorView, FieldView, SchemaView, SecurityView, TagView, VersionView } from './views.ts'
 
-/** What the page of one version says of the others. */
+/** The parts of other versions that a page shows. */
 export type OtherVersion = Pick<Api, 'version' | 'info'>
 
-/** @param apis all versions, oldest first. @param docsPath where the pages are served, one folder a version. */
+/**
+ * @param apis all versions, oldest first.
+ * @param docsPath base path of the pages, with a folder for each version.
+ */
 export function viewVersion(
   page: ReferencePage,
   apis: readonly OtherVersion[],
@@ -87,19 +90,23 @@ function viewTags(
   })
 }
 
-/** Without the marks of Markdown. */
+/** Returns the first sentence of a text, without Markdown markup. */
 function firstSentence(text: string): string {
   const plain = text.replace(/[`*]/g, '').replace(/\s+/g, ' ').trim()
   return /^.*?[.!?](?=\s|$)/.exec(plain)?.[0] ?? plain
 }
 
-/** @param belongs checks the tag that a schema has its home in; undefined for the shared ones. */
+/**
+ * Returns the schemas of one page.
+ *
+ * @param belongs checks the tag whose page has the schema; undefined means the shared page.
+ */
 function schemasAt(page: ReferencePage, belongs: (tag: string | undefined) => boolean): SchemaView[] {
   const chosen = [...page.api.schemas].filter(([name]) => {
     const home = page.homes.get(name)
     return home?.kind === 'tag' ? belongs(home.tag) : home?.kind === 'shared' && belongs(undefined)
   })
-  // What is made of others first: it is what a reader comes for.
+  // Composite schemas come first, because readers look for them.
   const ordered = [
     ...chosen.filter(([, schema]) => isComposite(schema)),
     ...chosen.filter(([, schema]) => !isComposite(schema)),
@@ -144,7 +151,7 @@ function kindOfScheme({ type, scheme, in: place, name }: Record<string, unknown>
   return type === 'oauth2' ? 'OAuth 2' : String(type)
 }
 
-/** Each header once, however many responses carry it. */
+/** Describes each header once, even if several responses have it. */
 function viewHeaders(
   page: ReferencePage,
   responses: readonly Response[],
@@ -161,22 +168,22 @@ function viewHeaders(
   }))
 }
 
-/** Parameters that stand in every list, in the same words: those of the first list. */
+/** Returns the parameters that all lists have with the same description, as in the first list. */
 function commonParameters(lists: readonly (readonly ApiParameter[])[]): ReadonlySet<ApiParameter> {
   const [first = [], ...others] = lists
   const found = others.map((list) => new Set(list.map(wordsOf)))
-  // One list has nothing in common with others.
+  // A single list has nothing to compare with.
   if (others.length === 0) return new Set()
   return new Set(first.filter((parameter) => found.every((words) => words.has(wordsOf(parameter)))))
 }
 
-/** Checks whether a parameter is one of these, in the same words. */
+/** Returns a check whether a parameter is one of these, with the same description. */
 function isIn(parameters: ReadonlySet<ApiParameter>): (parameter: ApiParameter) => boolean {
   const words = new Set([...parameters].map(wordsOf))
   return (parameter) => words.has(wordsOf(parameter))
 }
 
-/** Where a document describes a parameter says all that it says of it. */
+/** Parameters at the same location in the document are identical. */
 const wordsOf = ({ place }: ApiParameter) => place.pointer
 
 function commonHeaders(responses: readonly Response[]): ReadonlySet<string> {
@@ -186,7 +193,7 @@ function commonHeaders(responses: readonly Response[]): ReadonlySet<string> {
   return new Set([...(first ?? [])].filter((name) => others.every((names) => names.has(name))))
 }
 
-/** Responses outside 2xx that more than one operation gives in the same words, by status and words. */
+/** Returns error responses that several operations share, by status and description. */
 function sharedResponses(operations: readonly ApiOperation[]): ReadonlyMap<string, Response> {
   const seen = new Map<string, { response: Response; uses: number }>()
   for (const response of operations.flatMap((operation) => operation.responses)) {
@@ -208,7 +215,7 @@ export function statusOf(api: OtherVersion): string {
   return typeof status === 'string' ? status : ''
 }
 
-/** What a reader of an old version must know before anything else. */
+/** Returns the notice at the top of an outdated version. */
 function noticeOf(api: Api, apis: readonly OtherVersion[], docsPath: string): SafeHtml | undefined {
   const newest = apis.at(-1)
   if (!newest || newest.version === api.version) return undefined
@@ -219,7 +226,7 @@ function noticeOf(api: Api, apis: readonly OtherVersion[], docsPath: string): Sa
   return html`This version is deprecated${[deprecated]} and is no longer answered from ${[timeOf(sunset)]} on. The newest version is ${[link]}.`
 }
 
-/** The day of an instant, in UTC. */
+/** Formats the date of an instant, in UTC. */
 function timeOf(instant: string): SafeHtml {
   return html`<time datetime="${instant}">${instant.slice(0, 10)}</time>`
 }

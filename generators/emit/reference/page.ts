@@ -1,4 +1,4 @@
-/** What every view of one version is made with: the document, where its schemas are written out, and its addresses. */
+/** The context for all views of one version: the document, the page of each schema, and addresses. */
 import type { Wire } from '../../client-runtime/service.ts'
 import type { Api, ApiOperation } from '../../ir/model.ts'
 import { fragment } from './html.ts'
@@ -8,31 +8,31 @@ export interface ReferencePage {
   readonly api: Api
   readonly wire: Wire
   readonly homes: ReadonlyMap<string, Home>
-  /** Names of the schemas that callers write, directly or within others. */
+  /** Names of the schemas that callers send, directly or within others. */
   readonly writable: ReadonlySet<string>
-  /** What requests are shown in, the first one open. */
+  /** Languages of the sample requests; the first is shown by default. */
   readonly languages: readonly Language[]
-  /** Variables of the reader's shell that samples read in place of a parameter or a property of the body, by its name. */
+  /** By name of a parameter or body property: the shell variable that samples read its value from. */
   readonly variables: Readonly<Record<string, string>>
-  /** The variable of the shell in which samples keep the `id` of the answer; undefined where no later sample needs it. */
+  /** The shell variable in which samples store the `id` of the response; undefined if no later sample needs it. */
   readonly keep: string | undefined
-  /** Whether what is being shown is written by the caller; what is only read is never called required. */
+  /** Whether the view shows a request. In responses, properties are not marked as required. */
   readonly written: boolean
   /**
-   * The anchor of a thing that others link to: `schema-Book`, `createBook`, `error-not_found`. No two pages of a version
-   * have one in common.
-   * @param label stands in the anchor in place of a name that would not read well.
+   * Returns the anchor of something that is linked to: `schema-Book`, `createBook`, `error-not_found`. Anchors are
+   * unique across all pages of a version.
+   *
+   * @param label used in the anchor instead of a name that is hard to read.
    */
   anchor(kind: AnchorKind, name: string, label?: string): string
-  /** The address of such a thing: of its page, and its anchor there. */
+  /** Returns the address of a thing: its page and anchor. */
   href(kind: AnchorKind, name: string, label?: string): string
-  /** The address of the page of a tag. */
   tagHref(tag: string): string
-  /** An anchor for something that nothing links to: made unique when it is taken. */
+  /** Returns a unique anchor for something that nothing links to. */
   freshAnchor(text: string): string
 }
 
-/** How a request is written in some language. */
+/** Prints sample requests in one language. */
 export interface Language {
   readonly title: string
   print(page: ReferencePage, operation: ApiOperation): string
@@ -48,7 +48,7 @@ export type AnchorKind =
   | 'header'
   | 'response'
 
-/** Pages beside those of tags. A tag of such a name has a number after it. */
+/** Pages other than those of tags. A tag with one of these names gets a number. */
 export const CONVENTIONS = 'conventions'
 export const SHARED_SCHEMAS = 'schemas'
 export const WEBHOOK_EVENTS = 'webhook-events'
@@ -72,7 +72,7 @@ export function createPage(
   const slugs = slugsOf(api)
   const tagHref = (tag: string) => `${home}/${slugs.get(tag) ?? SHARED_SCHEMAS}`
   const pages = pagesOf(api, homes)
-  // Before anything else, so that what is linked to from outside keeps its plain name.
+  // Operations and schemas first, so that links from outside have anchors without a number.
   for (const { id } of api.operations) anchor('operation', id)
   for (const name of api.schemas.keys()) anchor('schema', name)
   return {
@@ -96,7 +96,7 @@ export function createPage(
   }
 }
 
-/** @returns what gives each text a legal fragment of its own. */
+/** Returns a function that converts texts to unique fragments. */
 function uniqueNames(taken = new Set<string>()): (text: string) => string {
   return (text) => {
     const wanted = fragment(text) || 'part'
@@ -107,10 +107,10 @@ function uniqueNames(taken = new Set<string>()): (text: string) => string {
   }
 }
 
-/** Of a name that becomes one of a file. */
+/** Maximum length of a page name, because it becomes a file name. */
 const LONGEST = 80
 
-/** @returns the last part of the address of each tag's page. */
+/** Returns the last part of the address of each tag's page. */
 function slugsOf(api: Api): ReadonlyMap<string, string> {
   const fresh = uniqueNames(new Set([CONVENTIONS, SHARED_SCHEMAS, WEBHOOK_EVENTS]))
   return new Map(
@@ -118,13 +118,13 @@ function slugsOf(api: Api): ReadonlyMap<string, string> {
   )
 }
 
-/** @returns names of tags that have operations or events, as the document orders them. */
+/** Returns the names of tags with operations or events, in document order. */
 export function tagsOf({ tags, operations, events }: Api): string[] {
   const used = new Set([...operations, ...events].map(({ tag }) => tag))
   return [...new Set([...tags.map(({ name }) => name), ...used])].filter((name) => used.has(name))
 }
 
-/** @returns the tag on whose page a thing stands. */
+/** Returns the tag whose page describes each thing. */
 function pagesOf(api: Api, homes: ReadonlyMap<string, Home>): ReadonlyMap<string, string> {
   const pages = new Map<string, string>()
   for (const { id, tag } of api.operations) pages.set(`operation ${id}`, tag)
@@ -143,7 +143,7 @@ function pagesOf(api: Api, homes: ReadonlyMap<string, Home>): ReadonlyMap<string
   return pages
 }
 
-/** @returns the same page, for showing what the caller writes or what it reads. */
+/** Returns the same page context, for showing requests or responses. */
 export function showing(page: ReferencePage, direction: 'written' | 'read'): ReferencePage {
   return { ...page, written: direction === 'written' }
 }

@@ -1,4 +1,4 @@
-/** A request as a program in Python, with `requests`. */
+/** Prints a request as a Python program that uses `requests`. */
 import type { ApiOperation } from '../../ir/model.ts'
 import { joinGiven } from './given.ts'
 import type { ReferencePage } from './page.ts'
@@ -50,7 +50,7 @@ function bodyOf({ kind, value }: SampleBody): string {
 const mapValues = (value: object, change: (each: unknown) => unknown): object =>
   Object.fromEntries(Object.entries(value).map(([name, each]) => [name, change(each)]))
 
-/** As Python writes it: on one line where it fits. */
+/** Prints a Python literal, on one line if it fits. */
 function printValue(value: unknown, indent: string): string {
   if (value === null || value === undefined) return 'None'
   if (typeof value === 'boolean') return value ? 'True' : 'False'
@@ -66,7 +66,7 @@ function printValue(value: unknown, indent: string): string {
   return `${open}\n${items.map(([start, each]) => `${inner}${start}${printValue(each, inner)},\n`).join('')}${indent}${close}`
 }
 
-/** What JSON escapes in a string, Python reads alike. */
+/** Python reads the escapes of JSON strings. */
 const quote = (text: string): string =>
   joinGiven(JSON.stringify(text.toWellFormed()), (name) =>
     name === undefined ? 'str(uuid.uuid4())' : `os.environ[${JSON.stringify(name)}]`,

@@ -34,7 +34,11 @@ const REASONS: Readonly<Record<string, string>> = {
   default: 'Any other status',
 }
 
-/** @param status as in a document: `404`, `4XX`, `default`. @returns empty when there is nothing to say. */
+/**
+ * Returns the reason phrase, or an empty text.
+ *
+ * @param status as in a document: `404`, `4XX`, `default`.
+ */
 export function reasonOf(status: string): string {
   return Object.hasOwn(REASONS, status) ? (REASONS[status] ?? '') : ''
 }

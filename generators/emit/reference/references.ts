@@ -1,36 +1,36 @@
-/** Who refers to which component schema, and in which section of the page each has its place. */
+/** Determines where each component schema is referenced, and which page section describes it. */
 import type { Api, ApiContent, Schema } from '../../ir/model.ts'
 
 /**
- * Where a schema is written out. Each is written out once; everything else links there, so that a page stays
- * small and an edit shows once.
+ * The place where a schema is described. Each schema is described once, and everything else links there, so that
+ * pages stay small.
  */
 export type Home =
-  /** In the one operation that takes or gives it. */
+  /** In the only operation that sends or returns it. */
   | { readonly kind: 'operation'; readonly id: string }
-  /** In the one event that carries it. */
+  /** In the only event that has it. */
   | { readonly kind: 'event'; readonly name: string }
-  /** Unfolded in the one schema that refers to it. */
+  /** Inline in the only schema that refers to it. */
   | { readonly kind: 'nested'; readonly within: string }
-  /** Among the objects of the one tag whose operations reach it. */
+  /** On the page of the only tag whose operations use it. */
   | { readonly kind: 'tag'; readonly tag: string }
-  /** Among the schemas that several tags have in common. */
+  /** On the page of shared schemas. */
   | { readonly kind: 'shared' }
 
-/** @returns the home of every component schema. What is shown in a line where it is used is never nested. */
+/** Returns the home of every component schema. Schemas that are shown inline are never nested. */
 export function placeSchemas(api: Api): ReadonlyMap<string, Home> {
   const uses = collectUses(api)
   const homes = new Map<string, Home>()
   for (const [name, schema] of api.schemas) {
     homes.set(name, isComposite(schema) ? homeOf(name, uses) : sectionOf(name, schema, uses))
   }
-  // A ring of schemas that refer to each other, each once, would be nested in nothing.
+  // A cycle of schemas that are each referenced once would be nested in nothing.
   for (const [name, home] of homes)
     if (home.kind === 'nested' && !isRooted(name, uses, homes)) homes.set(name, { kind: 'shared' })
   return homes
 }
 
-/** Whether a schema is made of others, rather than shown in a line where it is used. */
+/** Returns whether a schema consists of others, instead of being shown inline. */
 export function isComposite(schema: Schema): boolean {
   return ['array', 'object', 'union', 'intersection', 'ref'].includes(schema.kind)
 }
@@ -39,7 +39,7 @@ interface Uses {
   readonly bodies: Multimap
   readonly answers: Multimap
   readonly events: Multimap
-  /** Names of the schemas that refer to it, one for each reference. */
+  /** Names of the schemas that refer to it, one entry for each reference. */
   readonly schemas: Multimap
   readonly tags: ReadonlyMap<string, ReadonlySet<string>>
 }
@@ -60,7 +60,7 @@ function homeOf(name: string, uses: Uses): Home {
   return tagOf(name, uses)
 }
 
-/** Enumerations belong to a resource; plain strings and numbers, identifiers most of all, go to the end. */
+/** Enumerations belong to a resource. Plain strings and numbers, mostly identifiers, are on the shared page. */
 function sectionOf(name: string, schema: Schema, uses: Uses): Home {
   return schema.kind === 'enum' ? tagOf(name, uses) : { kind: 'shared' }
 }
@@ -102,7 +102,7 @@ function collectUses(api: Api): Uses {
   return { bodies, answers, events, schemas, tags }
 }
 
-/** @returns the component schemas that callers write, directly or within others. */
+/** Returns the component schemas that callers send, directly or within others. */
 export function writtenSchemas(api: Api): ReadonlySet<string> {
   const within = new Map([...api.schemas].map(([name, schema]) => [name, referencesIn(schema)]))
   return reachable(
@@ -126,7 +126,7 @@ function reachable(from: readonly string[], within: Multimap): Set<string> {
   return found
 }
 
-/** @returns the component schemas that a schema refers to, one entry for each reference. */
+/** Returns the component schemas that a schema refers to, one entry for each reference. */
 export function referencesIn(schema: Schema): string[] {
   return schema.kind === 'ref' ? [schema.name] : childrenOf(schema).flatMap(referencesIn)
 }

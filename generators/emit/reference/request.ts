@@ -1,4 +1,4 @@
-/** The plainest request of an operation, as samples in every language are made of it. */
+/** Builds the simplest request of an operation, from which samples in all languages are printed. */
 import type { Wire } from '../../client-runtime/service.ts'
 import { essenceOf, isJson } from '../../ir/media-type.ts'
 import type { Api, ApiOperation, ApiParameter } from '../../ir/model.ts'
@@ -8,13 +8,13 @@ import type { ReferencePage } from './page.ts'
 import { sampleContent, sampleParameter } from './sample.ts'
 
 export interface ReferenceRequest {
-  /** Of the server that has the operation, without a slash at its end. */
+  /** Base URL of the operation's server, without a trailing slash. */
   readonly base: string
-  /** Whole, with what is in the path and the query. */
+  /** Complete URL, with path and query. */
   readonly url: string
   readonly path: Readonly<Record<string, unknown>>
   readonly query: Readonly<Record<string, unknown>>
-  /** Those that the operation requires, but for the version and the credential. */
+  /** Required headers, without the version and the credential. */
   readonly headers: Readonly<Record<string, string>>
   readonly credential: WireCredential | undefined
   readonly body: SampleBody | undefined
@@ -26,7 +26,7 @@ export interface SampleBody {
   readonly value: unknown
 }
 
-/** @returns what the operation requires, in the document's own examples. */
+/** Returns the required parts of a request, with the document's examples. */
 export function sampleRequest(page: ReferencePage, operation: ApiOperation): ReferenceRequest {
   const { api, wire, variables } = page
   const required = (where: ApiParameter['in']) =>
@@ -51,13 +51,15 @@ export function sampleRequest(page: ReferencePage, operation: ApiOperation): Ref
   }
 }
 
-/** @returns a header's value. An idempotency key is made anew: a fixed one would work once. */
+/**
+ * Returns a header's value. An idempotency key is generated for each run, because a fixed one would work only once.
+ */
 export const sampleHeader = (api: Api, { idempotencyHeader }: Wire, header: ApiParameter): string =>
   header.name.toLowerCase() === idempotencyHeader.toLowerCase()
     ? FRESH_UUID
     : show(sampleParameter(api, header))
 
-/** @returns the values, where those that variables name are read from the shell. */
+/** Replaces values with shell variables, if there is one for the name. */
 function readVariables<Values extends object>(variables: ReferencePage['variables'], values: Values): Values {
   const read = Object.keys(values).flatMap((name) => {
     const variable = variables[name]
@@ -66,11 +68,11 @@ function readVariables<Values extends object>(variables: ReferencePage['variable
   return { ...values, ...Object.fromEntries(read) }
 }
 
-/** @returns a path with its parameters filled in; one without a value stays in braces. */
+/** Fills in path parameters. A parameter without a value stays in braces. */
 export const fillPath = (path: string, values: ReferenceRequest['path']): string =>
   path.replace(/\{([^}]+)\}/g, (braced, name) => (name in values ? encode(values[name]) : braced))
 
-/** @returns a query with its question mark; empty where there is nothing to say. */
+/** Returns the query string with its question mark, or an empty text. */
 export function queryOf(query: ReferenceRequest['query']): string {
   const pairs = Object.entries(query).map(([name, value]) => `${encode(name)}=${encode(value)}`)
   return pairs.length > 0 ? `?${pairs.join('&')}` : ''
@@ -87,7 +89,10 @@ function bodyOf({ api, variables }: ReferencePage, { body }: ApiOperation): Samp
   return { mediaType, kind: isJson(mediaType) ? 'json' : form ? 'form' : 'bytes', value }
 }
 
-/** What only one environment has is asked of the server whose description begins with its name. */
+/**
+ * Returns the server URL. For an operation of one environment, this is the server whose description begins with the
+ * environment's name.
+ */
 export function serverOf({ servers }: Api, { extensions }: ApiOperation): string {
   const environment = String(extensions['x-environment']).toLowerCase()
   const own = servers.find(({ description = '' }) => description.toLowerCase().startsWith(environment))
@@ -99,6 +104,6 @@ function encode(value: unknown): string {
   return hasGiven(text) ? text : encodeURIComponent(text.toWellFormed())
 }
 
-/** @returns text as it is, and anything else as JSON. */
+/** Returns a string unchanged, and other values as JSON. */
 export const show = (value: unknown): string =>
   typeof value === 'string' ? value : (JSON.stringify(value) ?? '')

@@ -1,4 +1,6 @@
-/** Example values: the document's own where it has them, otherwise the plainest value that a schema admits. */
+/**
+ * Example values: the document's own examples if there are any, otherwise the simplest value that a schema allows.
+ */
 import { isJson } from '../../ir/media-type.ts'
 import type {
   Api,
@@ -10,13 +12,16 @@ import type {
   StringSchema,
 } from '../../ir/model.ts'
 
-/** Stands for "nothing worth showing", since undefined and null are values of their own here. */
+/** Means that there is no example; undefined and null are valid values here. */
 const NOTHING = Symbol('nothing')
 
-/** Properties that a request, or an answer, does not have. */
+/** Properties that a request, or a response, does not have. */
 type Hidden = 'readOnly' | 'writeOnly'
 
-/** @returns an example of a body, of a request unless `hidden` says otherwise; undefined when nothing is known of it. */
+/**
+ * Returns an example of a request body, or of a response body if `hidden` is 'writeOnly'; undefined if there is
+ * none.
+ */
 export function sampleContent(api: Api, content: ApiContent, hidden: Hidden = 'readOnly'): unknown {
   if (content.examples.length > 0) return content.examples[0]
   const sample = sampleOf(api, content.schema, [], hidden)
@@ -29,7 +34,7 @@ export interface SampleResponse {
   readonly value: unknown
 }
 
-/** @returns an example of the first success that has JSON to show. */
+/** Returns an example of the first success response with JSON. */
 export function sampleResponse(api: Api, responses: readonly Response[]): SampleResponse | undefined {
   for (const { status, contents } of responses) {
     const content = contents.find(({ mediaType }) => isJson(mediaType))
@@ -40,14 +45,14 @@ export function sampleResponse(api: Api, responses: readonly Response[]): Sample
   return undefined
 }
 
-/** @returns an example of a parameter's value. */
+/** Returns an example of a parameter's value. */
 export function sampleParameter(api: Api, parameter: ApiParameter): unknown {
   if (parameter.example !== undefined) return parameter.example
   const sample = sampleOf(api, parameter.schema, [], 'readOnly')
   return sample === NOTHING ? undefined : sample
 }
 
-/** @param above names of the components that are being sampled, so that a recursive one ends. */
+/** @param above names of the enclosing components, to end recursion. */
 function sampleOf(api: Api, schema: Schema, above: readonly string[], hidden: Hidden): unknown {
   if (schema.examples.length > 0) return schema.examples[0]
   if (schema.default !== undefined) return schema.default
@@ -87,7 +92,7 @@ function sampleOf(api: Api, schema: Schema, above: readonly string[], hidden: Hi
   }
 }
 
-/** Required properties, and of the others those that the document gives an example for. */
+/** Includes required properties, and optional ones that have an example in the document. */
 function sampleObject(
   api: Api,
   schema: ObjectSchema,

@@ -1,4 +1,4 @@
-/** Schemas → types in words, rules as facts, and composites unfolded where they have their home. */
+/** Builds the views of schemas: type descriptions, constraints, and unfolded composites. */
 import { membersOf } from '../../ir/members.ts'
 import type { EnumSchema, ObjectSchema, Property, Schema } from '../../ir/model.ts'
 import { factsOf, schemaFacts } from './facts.ts'
@@ -8,10 +8,10 @@ import type { ReferencePage } from './page.ts'
 import { isComposite } from './references.ts'
 import type { FieldView, InsideView, SchemaView, ValueView, VariantView } from './views.ts'
 
-/** More members than this are listed where the enumeration is written out, not where it is used. */
+/** Larger enumerations are listed only where they are described, not where they are used. */
 const LISTED_MEMBERS = 12
 
-/** What is said of a field beside its schema. */
+/** Properties of a field other than its schema. */
 export interface FieldSource {
   readonly id: string
   readonly name: string
@@ -22,7 +22,7 @@ export interface FieldSource {
   readonly flags?: readonly string[]
 }
 
-/** @param level of the heading that the field stands under. */
+/** @param level level of the enclosing heading. */
 export function viewField(page: ReferencePage, source: FieldSource, level: number): FieldView {
   const schema = unwrap(source.schema)
   const target = schema.kind === 'ref' ? page.api.schemas.get(schema.name) : undefined
@@ -43,7 +43,7 @@ export function viewField(page: ReferencePage, source: FieldSource, level: numbe
   }
 }
 
-/** @returns a component where it is written out as a section of its own. */
+/** Returns the view of a component's own section. */
 export function viewSchema(page: ReferencePage, name: string, schema: Schema, level: number): SchemaView {
   const id = page.anchor('schema', name)
   const content = contentOf(page, schema, id, level)
@@ -61,7 +61,7 @@ export function viewSchema(page: ReferencePage, name: string, schema: Schema, le
   }
 }
 
-/** @returns what a schema is made of, when this is where that is written out. */
+/** Returns the contents of a schema, if they are described here. */
 export function insideOf(
   page: ReferencePage,
   schema: Schema,
@@ -74,7 +74,7 @@ export function insideOf(
   return componentInside(page, nested, level)
 }
 
-/** @returns a component unfolded within something else, carrying the component's anchor. */
+/** Returns a component unfolded within a different schema, with the component's anchor. */
 export function componentInside(page: ReferencePage, name: string, level: number): InsideView | undefined {
   const target = page.api.schemas.get(name)
   if (!target) return undefined
@@ -92,7 +92,7 @@ export function componentInside(page: ReferencePage, name: string, level: number
   }
 }
 
-/** A union of one is that one. */
+/** Replaces a union with one member by that member. */
 function unwrap(schema: Schema): Schema {
   const [only, ...others] = schema.kind === 'union' ? schema.members : []
   if (!only || others.length > 0) return schema
@@ -104,7 +104,7 @@ function unwrap(schema: Schema): Schema {
   }
 }
 
-/** The schema of what repeats: of a list its items, of a map its values. */
+/** Returns the item schema of a list or the value schema of a map, recursively. */
 function coreOf(repeated: Schema): Schema {
   const schema = unwrap(repeated)
   if (schema.kind === 'array' && schema.prefix.length === 0) return coreOf(schema.items)
@@ -199,7 +199,7 @@ function variantsOf(
   })
 }
 
-/** @returns the type in words, with links to components: `array of Book or null`. */
+/** Describes a type, with links to components: `array of Book or null`. */
 export function describeType(page: ReferencePage, schema: Schema): SafeHtml {
   const type = plainType(page, schema)
   return schema.nullable ? html`${[type]} or null` : type
@@ -234,13 +234,13 @@ function plainType(page: ReferencePage, schema: Schema): SafeHtml {
   }
 }
 
-/** A constant is its own type. */
+/** Describes an enumeration; a single value is shown as a constant. */
 function describeEnum({ values }: EnumSchema): SafeHtml {
   if (values.length === 1) return html`always ${[scalarCode(values[0])]}`
   return joinHtml(unique(values.map((value) => escapeHtml(value === null ? 'null' : typeof value))), ' or ')
 }
 
-/** A scalar component is first of all a string or a number, and only then one with a name. */
+/** Describes a scalar component by its type first, followed by its name. */
 function describeReference(page: ReferencePage, name: string): SafeHtml {
   const target = page.api.schemas.get(name)
   const link = html`<a href="${page.href('schema', name)}">${name}</a>`

@@ -1,4 +1,4 @@
-/** A request as a program that uses the client. */
+/** Prints a request as a program that uses the client. */
 import type { ApiOperation } from '../../ir/model.ts'
 import { literal, member, propertyKey, stringLiteral } from '../../print/literal.ts'
 import type { ReferencePage } from './page.ts'
@@ -6,7 +6,11 @@ import { type ReferenceRequest, sampleRequest } from './request.ts'
 
 const WIDTH = 72
 
-/** @param client the package. @returns a whole module, so that it compiles as it stands. */
+/**
+ * Prints a complete module that compiles.
+ *
+ * @param client the client's npm package.
+ */
 export function typescriptOf(page: ReferencePage, operation: ApiOperation, client: string): string {
   const { base } = sampleRequest(page, operation)
   return [
@@ -21,21 +25,21 @@ export function typescriptOf(page: ReferencePage, operation: ApiOperation, clien
   ].join('\n')
 }
 
-/** @returns the call alone: `client.getBook({ path: { book_id: '…' } })`. */
+/** Prints only the call: `client.getBook({ path: { book_id: '…' } })`. */
 export function callOf(page: ReferencePage, operation: ApiOperation): string {
   return `client${member(operation.id)}(${inputOf(page, sampleRequest(page, operation))})`
 }
 
-/** What is given, as `stringLiteral` writes it. */
+/** Matches a placeholder as `stringLiteral` prints it. */
 const GIVEN = /'\\ue000(\w*)\\ue001'/g
 
-/** @returns code with expressions in place of literals that mark what is given. */
+/** Replaces literals that hold only a placeholder with expressions. */
 export const readGiven = (code: string): string =>
   code.replace(GIVEN, (_, name: string) =>
     name === '' ? 'crypto.randomUUID()' : `process.env${member(name)} ?? ''`,
   )
 
-/** The version and the idempotency key are the client's to send. */
+/** Leaves out the idempotency key and the version header, which the client sends. */
 function inputOf({ wire }: ReferencePage, { path, query, headers, body }: ReferenceRequest): string {
   const own = Object.entries(headers).filter(
     ([name]) => name.toLowerCase() !== wire.idempotencyHeader.toLowerCase(),
@@ -49,7 +53,7 @@ function inputOf({ wire }: ReferencePage, { path, query, headers, body }: Refere
   return Object.keys(input).length === 0 ? '' : readGiven(printValue(input, ''))
 }
 
-/** A literal on one line where it fits, on several otherwise. */
+/** Prints a literal on one line if it fits, otherwise on several. */
 export function printValue(value: unknown, indent: string): string {
   const line = literal(value)
   const items = Array.isArray(value) ? value.map((each) => ['', each] as const) : entriesOf(value)

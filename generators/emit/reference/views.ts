@@ -1,19 +1,17 @@
-/** What the templates of the reference read. Members whose names end in `Html` are printed as they stand. */
+/** Views for the reference templates. Members whose names end in `Html` are printed without escaping. */
 import type { SafeHtml } from './html.ts'
 
-/** A name, or a word on a value: `Default: 25`. */
+/** A labeled value or a flag: `Default: 25`. */
 export interface FactView {
   readonly label: string
   readonly valueHtml: SafeHtml
 }
 
-/** A member of an enumeration. */
 export interface ValueView {
   readonly valueHtml: SafeHtml
   readonly meaningHtml: SafeHtml | undefined
 }
 
-/** A property, a parameter or a header. */
 export interface FieldView {
   readonly id: string | undefined
   readonly name: string
@@ -28,12 +26,12 @@ export interface FieldView {
   readonly inside: InsideView | undefined
 }
 
-/** What a composite is made of, unfolded where it stands. */
+/** The unfolded contents of a composite. */
 export interface InsideView {
-  /** Present when a component has its home here. */
+  /** Present if a component is described here. */
   readonly id: string | undefined
   readonly summary: string
-  /** Where the parts do not show it. */
+  /** The type, if the contents do not show it. */
   readonly typeHtml: SafeHtml | undefined
   readonly textHtml: SafeHtml
   readonly facts: readonly FactView[]
@@ -41,7 +39,6 @@ export interface InsideView {
   readonly variants: readonly VariantView[]
 }
 
-/** A member of a union. */
 export interface VariantView {
   readonly id: string | undefined
   readonly titleHtml: SafeHtml
@@ -53,7 +50,7 @@ export interface SchemaView {
   readonly id: string
   readonly href: string
   readonly name: string
-  /** Whether it is made of others: what readers look for in the contents. */
+  /** Whether it consists of other schemas; only these are listed in the contents. */
   readonly composite: boolean
   readonly typeHtml: SafeHtml
   readonly textHtml: SafeHtml
@@ -84,7 +81,7 @@ export interface ResponseView {
   readonly headersHtml: SafeHtml | undefined
 }
 
-/** A response that several operations share: a link to where it is described. */
+/** A link to a response that several operations share. */
 export interface ResponseLinkView {
   readonly href: string
   readonly status: string
@@ -96,9 +93,9 @@ export interface SharedResponseView extends ResponseView {
 
 export interface SampleView {
   readonly title: string
-  /** Of a request; undefined for what comes back. */
+  /** Language of a sample request; undefined for responses. */
   readonly language: string | undefined
-  /** Whether it is shown without being asked for. */
+  /** Whether it is initially unfolded. */
   readonly open: boolean
   readonly codeHtml: SafeHtml
 }
@@ -159,7 +156,7 @@ export interface SecurityView {
   readonly scopes: readonly ValueView[]
 }
 
-/** One version, for the pages that it is spread over. */
+/** One version, whose parts are distributed over several pages. */
 export interface VersionView {
   readonly title: string
   readonly version: string
@@ -168,11 +165,11 @@ export interface VersionView {
   readonly textHtml: SafeHtml
   readonly servers: readonly FactView[]
   readonly security: readonly SecurityView[]
-  /** What every operation takes. */
+  /** Parameters that every operation has. */
   readonly parameters: readonly FieldGroupView[]
   readonly headers: readonly FieldView[]
   readonly tags: readonly TagView[]
-  /** What every event has. */
+  /** Headers that every event has. */
   readonly eventHeaders: readonly FieldView[]
   readonly errors: readonly ErrorView[]
   readonly sharedResponses: readonly SharedResponseView[]

@@ -1,17 +1,20 @@
-/** Types of the `x-` members that the tables of operations hold: from the family's own rules, or from what documents say. */
+/**
+ * Emits the types of `x-` members in operation tables, from the family's extension rules or from the values in the
+ * documents.
+ */
 import type { ExtensionRules } from '../../ir/extension-rules.ts'
 import type { Api, Extensions } from '../../ir/model.ts'
 import { camelCase } from '../../ir/naming.ts'
 import { createFile } from '../../print/file.ts'
 import { literal, propertyKey } from '../../print/literal.ts'
 
-/** The file beside the tables. */
+/** Name of the file. */
 export const EXTENSIONS_FILE = 'extensions.ts'
 
-/** A member as generated tables name it: `x-rate-limit` → `rateLimit`. */
+/** Returns a member's name in generated tables: `x-rate-limit` → `rateLimit`. */
 export const extensionKey = (name: string): string => camelCase(name.slice('x-'.length))
 
-/** @param rules of the family; without, types are as wide as the values that the documents have. */
+/** @param rules extension rules of the family; without them, types are derived from the values in the documents. */
 export function printExtensionTypes(apis: readonly Api[], rules?: ExtensionRules): string {
   const { operation, canonicalOperation, schema, info } = rules?.schemas ?? {}
   const inherited = membersOf(schema).filter(({ key }) => rules?.inherited.has(key))
@@ -47,7 +50,7 @@ interface ExtensionMember {
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Members that a rule declares, extensions alone. */
+/** Returns the extensions that a rule declares. */
 function membersOf(rule: unknown): ExtensionMember[] {
   if (!isRecord(rule) || !isRecord(rule.properties)) return []
   const required = Array.isArray(rule.required) ? rule.required : []
@@ -71,7 +74,7 @@ function typeOfRule(schema: unknown): string {
   return TYPES[String(schema.type)] ?? 'unknown'
 }
 
-/** A member is required where every node has it. */
+/** Derives members from values. A member is required if every node has it. */
 function seenIn(nodes: readonly Extensions[]): ExtensionMember[] {
   const types = new Map<string, Set<string>>()
   for (const node of nodes) {

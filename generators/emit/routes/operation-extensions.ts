@@ -1,13 +1,15 @@
-/** What the rows of an operation say of its `x-` members: its own, and those that hold for all its versions. */
+/** Collects the extensions of an operation: its own, and those that apply to all its versions. */
 import type { ExtensionRules } from '../../ir/extension-rules.ts'
 import { isJson } from '../../ir/media-type.ts'
 import type { Api, ApiOperation, Extensions, Schema } from '../../ir/model.ts'
 import { walk } from '../../ir/walk.ts'
 
 /**
+ * Returns a function that collects the extensions of an operation of any version: its own, then those that the
+ * newest version with the operation declares for all versions, including those inherited from success schemas.
+ * `canonicalId` is the operation's id in the canonical version.
+ *
  * @param apis oldest first.
- * @returns for an operation of any version: its own extensions, and after them those that the newest version that has it
- * (under the name of the canonical contract) declares for all, with what it inherits from the schemas of its success.
  */
 export function createOperationExtensions(
   apis: readonly Api[],
@@ -38,7 +40,7 @@ function successSchemas({ responses }: ApiOperation): Schema[] {
     .map(({ schema }) => schema)
 }
 
-/** @returns what finds the inherited extensions of a schema and of all that it refers to. */
+/** Returns a function that finds the inherited extensions of a schema and of everything that it refers to. */
 function createMarks(
   api: Api,
   inherited: ReadonlySet<string>,

@@ -1,4 +1,4 @@
-/** The table of a version: for each operation what the request pipeline needs to know before and after the handler. */
+/** Emits the operation table of each version, which the request pipeline uses before and after the handler. */
 import type { Report } from '../../diagnostics/diagnostic.ts'
 import { escapePointer } from '../../document/escape-pointer.ts'
 import { isStream, jsonBody, validatedArray } from '../../ir/bodies.ts'
@@ -16,7 +16,11 @@ import { findUnwritten, parameterEncoding, scalarTypes } from '../wire/parameter
 import { EXTENSIONS_FILE, extensionKey, printExtensionTypes } from './extensions.ts'
 import { createOperationExtensions } from './operation-extensions.ts'
 
-/** @param apis oldest first. @param bindings the translations of each version. @param rules of the family's `x-` members. */
+/**
+ * @param apis oldest first.
+ * @param bindings the translations of each version.
+ * @param rules extension rules of the family.
+ */
 export function emitRoutes(
   apis: readonly Api[],
   bindings: ReadonlyMap<string, TranslationBindings>,
@@ -51,7 +55,11 @@ function printVersions(apis: readonly Api[]): string {
   return file.text()
 }
 
-/** @param extensions the file of what documents say beside OpenAPI's words. @returns the type of a version's table. */
+/**
+ * Returns the type of a version's table.
+ *
+ * @param extensions the file of extension types.
+ */
 function useVersion(file: TypeScriptFile, extensions: string): string {
   const [operation, own] = ['OperationExtensions', 'VersionExtensions'].map((name) =>
     file.use(name, extensions, { type: true }),
@@ -67,9 +75,9 @@ interface RouteTable {
   readonly extensionsOf: (operation: ApiOperation, canonicalId: string) => Extensions
   /** Rows of parameters that several operations share, by constant name. */
   readonly shared: Map<string, string>
-  /** Pointers of the parameters that no style can write. */
+  /** Pointers of the parameters that cannot be encoded in any style. */
   readonly unwritten: Set<string>
-  /** Names of the constants for what is done with answers other than success's own, by their text. */
+  /** By text: names of the constants for translations of responses other than the success response. */
   readonly answers: Map<string, string>
 }
 
@@ -155,7 +163,7 @@ function useTranslation(table: RouteTable, bound: BoundFunction | undefined): st
   return bound && table.file.use(bound.name, `../translations/${bound.version}.ts`)
 }
 
-/** By the canonical version's words; absent where they are the version's own. */
+/** Maps names of the canonical version to those of this version; absent if they are equal. */
 function printWords(
   words: ReadonlyMap<string, string> | undefined,
   print: (word: string) => string,
@@ -170,8 +178,8 @@ function statusOf(operation: ApiOperation, table: RouteTable): number {
     code: 'operation-without-success',
     severity: 'error',
     place: operation.place,
-    message: `${operation.id} declares no 2xx response`,
-    hint: 'declare the response of success',
+    message: `${operation.id} has no 2xx response`,
+    hint: 'add a success response',
   })
   return 200
 }
@@ -215,7 +223,7 @@ function printParameter(table: RouteTable, operation: ApiOperation, parameter: A
   return `{ ${members.join(', ')} }`
 }
 
-/** Operations that share a parameter say it once. */
+/** Reports a shared parameter once. */
 function noteUnwritten({ api, report, unwritten }: RouteTable, parameter: ApiParameter): void {
   const found = findUnwritten(api, parameter)
   if (!found || unwritten.has(parameter.place.pointer)) return
@@ -224,12 +232,12 @@ function noteUnwritten({ api, report, unwritten }: RouteTable, parameter: ApiPar
     code: 'server-parameter',
     severity: 'warning',
     place: parameter.place,
-    message: `the server refuses every value of the parameter ${parameter.name} of the ${parameter.in}: it ${found.message}`,
+    message: `the server rejects every value of the ${parameter.in} parameter ${parameter.name}: it ${found.message}`,
     hint: found.hint,
   })
 }
 
-/** Where the schema of a parameter stands: under its media type if it has one. */
+/** Returns the pointer of a parameter's schema, which is under the media type if there is one. */
 function schemaPointer({ place, serialization: { mediaType } }: ApiParameter): string {
   const content = mediaType === undefined ? '' : `/content/${escapePointer(mediaType)}`
   return `${place.pointer}${content}/schema`

@@ -1,12 +1,12 @@
-/** Every error code of all versions, with what to do about it. */
+/** Collects the error codes of all versions, with their remedies. */
 import type { Wire } from '../../client-runtime/service.ts'
 import type { Api } from '../../ir/model.ts'
 import { errorCatalogue } from '../wire/error-catalogue.ts'
 
-/** What people write of a code. */
+/** The hand-written text about an error code. */
 export interface ErrorEntry {
   readonly remedy: string
-  /** Status and body of such an answer, where no document has an example. */
+  /** Status and body of a response with the code, if no document has an example. */
   readonly status?: number
   readonly example?: unknown
 }
@@ -14,17 +14,19 @@ export interface ErrorEntry {
 export interface ExplainedError {
   readonly code: string
   readonly statuses: string
-  /** The oldest version that has it. */
+  /** The oldest version that has the code. */
   readonly since: string
   readonly cause: string
   readonly remedy: string
-  /** The body of such an answer. */
+  /** Body of a response with the code. */
   readonly example: string
 }
 
 /**
- * @param entries what is written, by code.
- * @throws where a code has no entry or no example, or an entry is about no code.
+ * Combines the error codes with their hand-written entries.
+ *
+ * @param entries by code.
+ * @throws if a code has no entry or no example, or an entry has an unknown code.
  */
 export function readErrors(
   apis: readonly Api[],
@@ -34,7 +36,8 @@ export function readErrors(
   const catalogues = apis.map((api) => ({ version: api.version, errors: errorCatalogue(api, wire) }))
   const codes = [...new Set(catalogues.toReversed().flatMap(({ errors }) => errors.map(({ code }) => code)))]
   const strange = Object.keys(entries).filter((code) => !codes.includes(code))
-  if (strange.length > 0) throw new Error(`no version has the error code ${strange.join(', ')}`)
+  if (strange.length > 0)
+    throw new Error(`an entry describes an error code that no version has: ${strange.join(', ')}`)
   return codes.map((code) => {
     const own = catalogues.flatMap(({ version, errors }) =>
       errors.filter((each) => each.code === code).map((error) => ({ version, error })),
@@ -42,7 +45,7 @@ export function readErrors(
     const newest = own.at(-1)!.error
     const entry = entries[code]
     const example = own.flatMap(({ error }) => error.examples).at(-1) ?? entry?.example
-    if (!entry || example === undefined) throw new Error(`nothing is written of the error code ${code}`)
+    if (!entry || example === undefined) throw new Error(`the error code ${code} has no entry or no example`)
     const statuses = unique(own.flatMap(({ error }) => error.statuses))
     return {
       code,

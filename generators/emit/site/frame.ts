@@ -1,13 +1,13 @@
-/** The frame that every page of the documentation stands in: head, navigation, version switch. */
+/** Renders the frame of every documentation page: head, navigation, version switch. */
 import type { SafeHtml } from '../reference/html.ts'
 import { render } from '../templates/templates.ts'
 
 export interface NavigationLink {
   readonly label: string
   readonly href: string
-  /** `GET`, where it leads to an operation. */
+  /** HTTP method, if the link leads to an operation. */
   readonly method?: string
-  /** What the page itself is made of; shown below the link to it. */
+  /** Sections of the page, shown below the link to it. */
   readonly links?: readonly NavigationLink[]
 }
 
@@ -16,7 +16,7 @@ export interface NavigationGroup {
   readonly links: readonly NavigationLink[]
 }
 
-/** The same page in another version, or that version's first page. */
+/** A link to the same page in a different version, or to that version's first page. */
 export interface VersionLink {
   readonly version: string
   readonly href: string
@@ -24,41 +24,40 @@ export interface VersionLink {
   readonly current: boolean
 }
 
-/** What a page holds, for the frame. */
 export interface SitePage {
-  /** Below the documentation's own address: `2026-05-19/passes`; empty for the first page. */
+  /** Path below the documentation: `2026-05-19/passes`; empty for the first page. */
   readonly path: string
   readonly title: string
-  /** One sentence: for results of searches, and `llms.txt`. */
+  /** One sentence, for search results and `llms.txt`. */
   readonly description: string
-  /** From its `h1` on. */
+  /** Starts with the `h1`. */
   readonly contentHtml: SafeHtml
-  /** The same as plain text, where it was written as such. */
+  /** The page as Markdown, if it was written as Markdown. */
   readonly markdown?: string
-  /** Which link of the header it belongs to. */
+  /** The section of the header that is highlighted. */
   readonly section: string
   readonly navigation: readonly NavigationGroup[]
   readonly versions: readonly VersionLink[]
 }
 
 export interface DocsSite {
-  /** What the documentation is of. */
+  /** Title of the documentation. */
   readonly title: string
-  /** Address of its first page: `/docs`. */
+  /** Address of the first page: `/docs`. */
   readonly home: string
   readonly sections: readonly { readonly name: string; readonly href: string }[]
   readonly style: string
   readonly icon: string
   readonly scripts: readonly string[]
-  /** Where readers may send samples from a page that is served, without a slash at its end. */
+  /** The server that samples are sent to, without a trailing slash. */
   readonly server: string | undefined
   readonly feed: string | undefined
-  /** Addresses of the script that searches, and of what it searches. */
+  /** Addresses of the search library and the search index. */
   readonly searchLibrary: string
   readonly searchIndex: string
 }
 
-/** @returns the whole page: no outside request, readable without scripts. */
+/** Returns the complete page. It makes no external requests and is readable without scripts. */
 export function framePage(site: DocsSite, page: SitePage): string {
   const here = page.path === '' ? site.home : `${site.home}/${page.path}`
   return render('site-frame', {
@@ -83,7 +82,7 @@ function viewLink({ label, href, method, links = [] }: NavigationLink, here: str
     method,
     methodClass: method?.toLowerCase(),
     current: href === here,
-    // Only what the reader is at is unfolded: pages stay small.
+    // Only the current page's sections are listed, so that pages stay small.
     links: href === here ? links.map((each) => viewLink(each, '')) : [],
   }
 }

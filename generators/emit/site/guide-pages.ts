@@ -1,15 +1,19 @@
-/** Changelog and migration guides in the frame of the documentation. */
+/** Puts the changelog and the migration guides into the frame of the documentation. */
 import type { LoadedChange } from '../../change/load-changes.ts'
 import { createGuides } from '../guides/guides.ts'
 import type { SitePage } from './frame.ts'
 import type { VersionIndex, VersionSettings } from './version-pages.ts'
 
-/** Where the Atom feed is served. */
+/** Address of the Atom feed. */
 export const FEED = '/changelog.xml'
 
 export const CHANGELOG = 'Changelog'
 
-/** @param all every version, oldest first. @returns pages, and the feed where versions are dates. */
+/**
+ * Returns the pages, and the feed if versions are dates.
+ *
+ * @param all every version, oldest first.
+ */
 export function guidePages(
   all: readonly VersionIndex[],
   changes: readonly LoadedChange[],

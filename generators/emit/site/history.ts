@@ -1,19 +1,19 @@
-/** What differs between versions in one operation or event, as its documentation says it beside it. */
+/** Collects the differences of one operation or event between versions, to show them next to its documentation. */
 import { diffApis } from '../../diff/diff.ts'
 import { type Difference, formatLocation } from '../../diff/difference.ts'
 import type { Api } from '../../ir/model.ts'
 
-/** An operation or an event in another version. */
+/** An operation or an event in a different version. */
 export interface Counterpart {
   readonly version: string
-  /** Its id or name there; undefined where that version has none. */
+  /** Its id or name in that version; undefined if the version does not have it. */
   readonly name: string | undefined
   readonly current: boolean
-  /** Whether requests or answers of its own differ from those of the version shown. */
+  /** Whether it differs from the version shown. */
   readonly differs: boolean
 }
 
-/** What one version changed in it. */
+/** Differences that one version introduced. */
 export interface HistoryStep {
   readonly version: string
   readonly lines: readonly { readonly where: string; readonly what: string }[]
@@ -30,7 +30,7 @@ export interface Histories {
   ofEvent(version: string, name: string): History
 }
 
-/** What shows in more than this part of a version is said of the version, not of each thing in it. */
+/** Differences that affect a larger share of a version's operations and events are shown for the version instead. */
 const COMMON = 0.5
 
 /** @param apis oldest first. */
@@ -72,7 +72,7 @@ export function readHistories(apis: readonly Api[]): Histories {
   }
 }
 
-/** @returns differences by the operations and events of the newer version that they show in. */
+/** Returns differences by the operations and events of the newer version that they affect. */
 function ownDifferences(old: Api, next: Api): ReadonlyMap<string, HistoryStep['lines']> {
   const sizes = [old, next].map(({ operations, events }) => operations.length + events.length)
   const most = Math.min(...sizes) * COMMON
@@ -85,7 +85,7 @@ function ownDifferences(old: Api, next: Api): ReadonlyMap<string, HistoryStep['l
   return found
 }
 
-/** The name of what the line stands beside is left out. */
+/** Formats a difference. Omits the name of the operation or event that it is shown for. */
 function lineOf({ at, message }: Difference, name: string): HistoryStep['lines'][number] {
   const where = formatLocation(at).replace(/^event /, '')
   const inside = where === name || where.startsWith(`${name} `) ? where.slice(name.length).trim() : where

@@ -1,4 +1,4 @@
-/** `llms.txt` (llmstxt.org): where programs that read find every page as plain text. */
+/** Prints `llms.txt` (llmstxt.org), which lists every page as plain text for language models. */
 import type { DocsSite, SitePage } from './frame.ts'
 
 export function printIndex({ title, home }: DocsSite, pages: readonly SitePage[]): string {

@@ -1,19 +1,20 @@
-/** Markdown in which nothing runs: for readers that take HTML, unlike our own pages. */
+/** Escapes HTML and unsafe links in Markdown, for renderers that accept HTML. */
 
-/** Fenced blocks, and code within a line: what is in them is shown as it is (CommonMark 0.31, 4.5 and 6.1). */
+/** Matches fenced code blocks and inline code, which are shown literally (CommonMark 0.31, 4.5 and 6.1). */
 const CODE =
   /^[ \t]*(`{3,}|~{3,})[^\n`]*\n(?:[\s\S]*?\n)??[ \t]*\1[`~]*[ \t]*$|(?<!`)(`+)(?!`)(?:(?!\n[ \t]*\n)[\s\S])*?[^`]\2(?!`)/gm
 
-/** The start of an element, a comment or a link in angle brackets. */
+/** Matches the start of an element, a comment, or a link in angle brackets. */
 const ELEMENT = /<(?=[a-z/!?])/gi
 
-/** The target of a link that leads elsewhere than to the web, to mail or within the documentation. */
+/** Matches link targets other than the web, mail addresses, and paths within the documentation. */
 const TARGET = /\](\(|:)(?!\s*<?(?:https?:\/\/|mailto:|#|\/(?!\/)))/gi
 
 /**
- * Escapes what a reader could take for HTML or for a link with a script, outside of code. Text of a document may hold both.
+ * Escapes text that a renderer could interpret as HTML or as a script link, except in code, because texts from a
+ * document may contain both.
  *
- * @returns Markdown that reads the same.
+ * @returns Markdown that renders the same otherwise.
  */
 export function neutralise(markdown: string): string {
   let text = ''

@@ -1,4 +1,4 @@
-/** Markdown of whole pages: as descriptions have it, with headings that can be linked to and code that has a title. */
+/** Renders whole pages from Markdown, with heading anchors and titled code samples. */
 import MarkdownIt from 'markdown-it'
 import { escapeCode, escapeHtml, fragment, type SafeHtml } from '../reference/html.ts'
 
@@ -22,7 +22,7 @@ rules.heading_open = (tokens, at) => {
   const id = anchorOf(tokens[at + 1]!.content)
   return tag === 'h1' ? '<h1>' : `<${tag} id="${escapeHtml(id)}">`
 }
-/** `sh curl`: the first of several that follow each other is open. A fence without a title is plain code. */
+/** A fence such as `sh curl` has a title and becomes a foldable sample; the first of several in a row is unfolded. */
 rules.fence = (tokens, at) => {
   const { info, content } = tokens[at]!
   const [language = '', ...title] = info.trim().split(/\s+/)
@@ -33,7 +33,7 @@ rules.fence = (tokens, at) => {
   return `<details class="sample"${follows ? '' : ' open'}>\n<summary>${escapeHtml(title.join(' '))}</summary>\n${code}\n</details>\n`
 }
 
-/** Wide tables scroll in themselves. */
+/** Wide tables scroll horizontally. */
 rules.table_open = () => '<div class="table" tabindex="0">\n<table>\n'
 rules.table_close = () => '</table>\n</div>\n'
 

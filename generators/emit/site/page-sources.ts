@@ -1,7 +1,7 @@
-/** Pages that people write, and the files that they show: a folder that the configuration names. */
+/** Hand-written pages and their files, from the folder that the configuration names. */
 export interface PageSources {
-  /** Texts by name: `quick-start.md.hbs`, in the order of their numbers. */
+  /** Page texts with their names, ordered by the numbers in their file names: `quick-start.md.hbs`. */
   readonly pages: readonly { readonly slug: string; readonly text: string }[]
-  /** What pages may show or read, by path below the folder. */
+  /** Files that pages can show or read, by path below the folder. */
   readonly files: Readonly<Record<string, string>>
 }

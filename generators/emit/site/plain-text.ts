@@ -1,9 +1,9 @@
-/** A page of ours as Markdown: for the elements that our templates write, and no others. */
+/** Converts our own pages to Markdown. Supports only elements that our templates use. */
 import type { SafeHtml } from '../reference/html.ts'
 
 const TAG = /<(\/?)([a-z][a-z0-9]*)((?:\s+[a-z-]+(?:="[^"]*")?)*)\s*>/g
 
-/** @returns Markdown that reads in the order of the page. */
+/** Returns Markdown in the order of the page. */
 export function toMarkdown(page: SafeHtml): string {
   const writer = createWriter()
   let at = 0
@@ -60,7 +60,7 @@ function createWriter() {
     },
     end: () => {
       flush()
-      // Items of one list follow each other without a gap.
+      // Items of one list follow each other without a blank line.
       return `${blocks.map((block, index) => (index === 0 ? block : `${/^\s*- /.test(block) && /^\s*- /.test(blocks[index - 1]!) ? '\n' : '\n\n'}${block}`)).join('')}\n`
     },
   }

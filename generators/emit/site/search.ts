@@ -1,4 +1,4 @@
-/** What the search of the documentation finds: an index made here, that the page's own script reads. */
+/** Builds the search index, which the pages' own script loads. */
 import MiniSearch from 'minisearch'
 import { readPackageFile } from '../../assets/assets.ts'
 import { CONVENTIONS } from '../reference/page.ts'
@@ -15,10 +15,14 @@ interface SearchEntry {
   readonly text: string
 }
 
-/** Read by `assets/site.js` too. */
+/** Also used by `assets/site.js`. */
 const OPTIONS = { fields: ['title', 'text'], storeFields: ['title', 'kind', 'href'] }
 
-/** @param newest version, whose pages lead to the others. @returns a script that sets `docsIndex`. */
+/**
+ * Returns a script that sets `docsIndex`.
+ *
+ * @param newest the version whose reference pages are indexed; they link to other versions.
+ */
 export function printSearchIndex(pages: readonly SitePage[], newest: VersionIndex, home: string): string {
   const index = new MiniSearch<SearchEntry>(OPTIONS)
   const found = [...pages.flatMap((page) => guideEntries(page, home)), ...referenceEntries(newest, home)]
@@ -26,7 +30,7 @@ export function printSearchIndex(pages: readonly SitePage[], newest: VersionInde
   return `globalThis.docsIndex = ${JSON.stringify(index)}\n`
 }
 
-/** The library in the form that a page can load by itself. */
+/** Returns the search library in a form that pages can load directly. */
 export function readSearchLibrary(): string {
   const text = readPackageFile('minisearch', 'dist/es/index.js', 'dist/umd/index.js')
   return text.replace(/\n\/\/# sourceMappingURL.*\s*$/, '\n')
@@ -34,7 +38,7 @@ export function readSearchLibrary(): string {
 
 type FoundText = Omit<SearchEntry, 'id'>
 
-/** A written page, and each of its sections with all that it says. */
+/** Indexes a hand-written page and each of its sections. */
 function guideEntries({ path, title, description, markdown }: SitePage, home: string): FoundText[] {
   if (markdown === undefined) return []
   const href = `${home}/${path}`
@@ -49,7 +53,7 @@ function guideEntries({ path, title, description, markdown }: SitePage, home: st
   ]
 }
 
-/** Code of samples repeats what the reference says of the operation. */
+/** Code samples are not indexed, because they repeat words from the reference. */
 const FENCED = /^```[\s\S]*?^```$/gm
 
 function referenceEntries({ view, operations }: VersionIndex, docs: string): FoundText[] {
@@ -115,7 +119,7 @@ const operationWords = ({ pathHtml, textHtml, groups, body }: OperationView): Wo
   body?.inside && insideWords(body.inside),
 ]
 
-/** Names, meanings and members of what a value is made of, however deep. */
+/** Collects names, descriptions and members at any depth. */
 const insideWords = ({
   textHtml,
   fields,
@@ -138,7 +142,7 @@ const valueWords = ({ valueHtml, meaningHtml }: ValueView): Words => [valueHtml,
 const joined = (words: Words): string =>
   typeof words === 'object' ? words.map(joined).join(' ') : (words ?? '')
 
-/** @returns each word once: how often it comes is not worth its room. */
+/** Returns each word once, because word counts are not worth the index size. */
 function wordsOf(...texts: readonly Words[]): string {
   const plain = joined(texts)
     .replace(/<[^>]*>/g, '')

@@ -1,4 +1,4 @@
-/** The documentation: reference of every version, in one frame with whatever else there is to read. */
+/** Emits the documentation: the reference of every version, guides and hand-written pages. */
 import { createHash } from 'node:crypto'
 import { dump } from 'js-yaml'
 import { readAsset } from '../../assets/assets.ts'
@@ -28,13 +28,13 @@ import { printSearchIndex, readSearchLibrary } from './search.ts'
 import { indexVersion, type VersionIndex, versionPages } from './version-pages.ts'
 import { type WrittenPage, writtenPages } from './written-pages.ts'
 
-/** Folder of the output that all pages are in, each where its address says. */
+/** Folder of the output that holds all pages; their paths match their addresses. */
 export const SITE_FOLDER = 'site'
 
-/** Where the documentation is served. */
+/** Base path of the documentation on the server. */
 const HOME = '/docs'
 
-/** What a page looks like, from its ground to what stands on it: of two rules alike the later one holds. */
+/** Style sheets in order, from the page to its details; later rules win. */
 const STYLES = [
   'page',
   'frame',
@@ -51,15 +51,19 @@ const STYLES = [
 
 export interface SiteSettings {
   readonly wire?: WireConfig | undefined
-  /** The package of the client, if there is one. */
+  /** The client's npm package, if there is one. */
   readonly client?: string | undefined
-  /** Between the versions: what changelog and migration guides are made of. */
+  /** Changes, from which the changelog and migration guides are generated. */
   readonly changes?: readonly LoadedChange[]
-  /** What people write beside the documents. */
+  /** Hand-written pages. */
   readonly pages?: PageSources | undefined
 }
 
-/** @param apis all versions, oldest first. @returns pages and what they load, below `site/`. */
+/**
+ * Emits pages and their assets, below `site/`.
+ *
+ * @param apis all versions, oldest first.
+ */
 export function emitSite(apis: readonly Api[], settings: SiteSettings = {}): OutputFile[] {
   const newest = apis.at(-1)
   if (!newest) return []
@@ -105,13 +109,13 @@ export function emitSite(apis: readonly Api[], settings: SiteSettings = {}): Out
   ]
 }
 
-/** The whole document in YAML, as the one in JSON: what the authors' own text says once is written out. */
+/** Emits the document in YAML, with the same content as in JSON: defaults and aliases are expanded. */
 const printYaml = ({ version, document }: Api): OutputFile => ({
   path: `${SITE_FOLDER}/${version}/openapi.yaml`,
   text: dump(document, { noRefs: true, lineWidth: 120 }),
 })
 
-/** Every request of a version, for programs that send them by hand. */
+/** Emits the requests of a version as collections for API clients. */
 function printCollections(api: Api, wire: Wire): OutputFile[] {
   const collection = collectionOf(api, wire)
   const folder = `${SITE_FOLDER}/${api.version}`
@@ -227,7 +231,7 @@ function landingPage(
   }
 }
 
-/** An address that changes with the text, so that it may be kept for ever. */
+/** Returns an address that changes with the text, so that browsers can cache it forever. */
 function assetHref(name: string, text: string): string {
   return `${HOME}/assets/${name}?v=${createHash('sha256').update(text).digest('hex').slice(0, 16)}`
 }

@@ -1,4 +1,4 @@
-/** The reference of one version: its first page, a page for each family of operations, and what they have in common. */
+/** Emits the reference of one version: its first page, a page for each tag, and pages of shared parts. */
 
 import type { Wire } from '../../client-runtime/service.ts'
 import type { Api } from '../../ir/model.ts'
@@ -14,17 +14,17 @@ import type { Histories, History } from './history.ts'
 export interface VersionSettings {
   readonly apis: readonly Api[]
   readonly wire: Wire
-  /** Address of the documentation. */
+  /** Base path of the documentation. */
   readonly home: string
   readonly languages: readonly Language[]
   readonly histories: Histories
-  /** Where all error codes are explained; undefined where there is no such page. */
+  /** Address of the page of error codes; undefined if there is none. */
   readonly errorsHref: string | undefined
-  /** Where it is said how to install what samples need; undefined where there is no such page. */
+  /** Address of the page about installing clients; undefined if there is none. */
   readonly clientsHref: string | undefined
 }
 
-/** What links between versions are made of: where each thing of a version is. */
+/** The views of one version by name, for links between versions. */
 export interface VersionIndex {
   readonly api: Api
   readonly view: VersionView
@@ -142,7 +142,7 @@ function familyView(
   }
 }
 
-/** Lines of one version that are shown without being asked for. */
+/** Builds the history of an operation or event, with the differences of the version shown unfolded. */
 function viewHistory(
   { counterparts, steps }: History,
   hrefOf: (version: string, name: string) => string | undefined,
@@ -191,7 +191,7 @@ function familyLinks({ operations, schemas, events }: TagView): NavigationLink[]
   ]
 }
 
-/** Newest first: the same page where a version has it, its first page where not. */
+/** Returns links to other versions, newest first: to the same page if the version has it, else to its first page. */
 function versionLinks(
   slug: string,
   shown: VersionView,

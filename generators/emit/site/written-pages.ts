@@ -1,4 +1,7 @@
-/** Pages that people write: Handlebars over the documents makes Markdown, and Markdown makes the page and its twin. */
+/**
+ * Renders hand-written pages: Handlebars templates produce Markdown, from which the page and its Markdown version
+ * are made.
+ */
 import Handlebars from 'handlebars'
 import type { Api } from '../../ir/model.ts'
 import { signatureHeaderOf } from '../client/webhooks.ts'
@@ -13,7 +16,7 @@ export interface WrittenPage {
   readonly slug: string
   readonly title: string
   readonly description: string
-  /** What it stands below in the navigation. */
+  /** The navigation group of the page. */
   readonly group: string
   readonly contentHtml: SafeHtml
   readonly markdown: string
@@ -28,10 +31,14 @@ export interface WrittenContext {
   readonly home: string
 }
 
-/** The first line of a page says where it belongs: `{{!-- Basics --}}`. */
+/** The first line of a page names its group: `{{!-- Basics --}}`. */
 const GROUP = /^\{\{!--\s*(.+?)\s*--\}\}\n/
 
-/** @throws an error that names the page, where it says something of the API that is not so. */
+/**
+ * Renders all pages.
+ *
+ * @throws an error that names the page, if it refers to something that the API does not have.
+ */
 export function writtenPages({ pages, files }: PageSources, context: WrittenContext): WrittenPage[] {
   if (pages.length === 0) return []
   const handlebars = Handlebars.create()
@@ -97,7 +104,7 @@ function helpersOf(files: PageSources['files'], { apis, page, languages, home }:
   const { api } = page
   const operationOf = (id: string) => {
     const operation = api.operations.find((each) => each.id === id)
-    if (!operation) throw new Error(`there is no operation ${id}`)
+    if (!operation) throw new Error(`operation ${id} does not exist`)
     return operation
   }
   return {
@@ -105,11 +112,11 @@ function helpersOf(files: PageSources['files'], { apis, page, languages, home }:
     path: (id: string) =>
       `[\`${operationOf(id).method} ${operationOf(id).path}\`](${page.href('operation', operationOf(id).id)})`,
     schema: (name: string) => {
-      if (!api.schemas.has(name)) throw new Error(`there is no schema ${name}`)
+      if (!api.schemas.has(name)) throw new Error(`schema ${name} does not exist`)
       return `[${name}](${page.href('schema', name)})`
     },
     enumeration: (name: string) => enumerationOf(api, name),
-    // `keep="ITEM_ID"` keeps the answer's id in a variable of the shell, and `item_id="ITEM_ID"` reads it from there.
+    // `keep="ITEM_ID"` stores the response's id in a shell variable, and `item_id="ITEM_ID"` reads it.
     request: (id: string, { hash: { keep, ...variables } }: { hash: Readonly<Record<string, string>> }) =>
       languages
         .map(({ title, print }) =>
@@ -119,7 +126,7 @@ function helpersOf(files: PageSources['files'], { apis, page, languages, home }:
     payload: (name: string, version: string) => fence('json', payloadOf(apis, name, version)),
     file: (name: string, title: string) => {
       const text = files[name]
-      if (text === undefined) throw new Error(`there is no file ${name}`)
+      if (text === undefined) throw new Error(`file ${name} does not exist`)
       return fence(`${/\.(\w+)$/.exec(name)?.[1] ?? ''} ${title}`, text.trimEnd())
     },
     page: (slug: string, title: string) => `[${title}](${home}/${slug})`,
@@ -132,7 +139,7 @@ const fence = (info: string, text: string): string => `\`\`\`${info}\n${text}\n\
 
 function enumerationOf(api: Api, name: string): string {
   const schema = api.schemas.get(name)
-  if (schema?.kind !== 'enum') throw new Error(`there is no enumeration ${name}`)
+  if (schema?.kind !== 'enum') throw new Error(`enumeration ${name} does not exist`)
   const meanings = schema.extensions['x-enumDescriptions'] as Readonly<Record<string, string>> | undefined
   return schema.values.map((value) => `- \`${value}\`: ${meanings?.[String(value)] ?? ''}`).join('\n')
 }

@@ -1,4 +1,4 @@
-/** Handlebars with strict templates: a member that a view lacks is an error, not an empty string. */
+/** Renders strict Handlebars templates: a missing view member is an error instead of an empty string. */
 import Handlebars from 'handlebars'
 import { listAssets, readAsset } from '../../assets/assets.ts'
 
@@ -11,7 +11,11 @@ for (const file of listAssets(FOLDER).filter((name) => name.endsWith('.hbs'))) {
 
 const compiled = new Map<string, Handlebars.TemplateDelegate>()
 
-/** @param view everything the template reads; what may be absent is there as undefined, null or an empty list. */
+/**
+ * Renders a template.
+ *
+ * @param view must have every member that the template reads; optional ones are undefined, null or an empty list.
+ */
 export function render(template: string, view: object): string {
   const known = compiled.get(template) ?? compile(template)
   compiled.set(template, known)
@@ -20,6 +24,6 @@ export function render(template: string, view: object): string {
 
 function compile(template: string): Handlebars.TemplateDelegate {
   const source = handlebars.partials[template]
-  if (typeof source !== 'string') throw new Error(`There is no template ${template}`)
+  if (typeof source !== 'string') throw new Error(`template ${template} does not exist`)
   return handlebars.compile(source, { strict: true, preventIndent: true })
 }

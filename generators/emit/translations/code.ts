@@ -1,28 +1,39 @@
-/** Rewrites of values → the statements that carry them out. */
+/** Prints rewrites as statements. */
 
 import type { LoadedChange } from '../../change/load-changes.ts'
 import { identifier } from '../../ir/naming.ts'
 import { literal, member, propertyKey, stringLiteral } from '../../print/literal.ts'
 import type { HiddenMembers, LensAt, Rewrite, ShapeMember, Test } from '../../translate/model.ts'
 
-/** What code of one direction may refer to. */
+/** What generated code of one direction can refer to. */
 export interface CodeScope {
   readonly direction: 'up' | 'down'
-  /** The function of a pair of components. */
+  /** Returns the name of a component pair's function. */
   call(key: string): string
-  /** The change that holds a lens, imported. */
+  /** Imports the change that declares a lens, and returns its name. */
   change(at: LensAt): string
-  /** A table declared once in the file. */
+  /** Declares a table once in the file, and returns its name. */
   table(hint: string, code: string): string
-  /** One of the functions that go along a path, imported. */
+  /** Imports a function for paths, and returns its name. */
   path(name: 'take' | 'put' | 'without'): string
-  /** A function that notes changes, imported, with its opening parenthesis and the change's name: `touched('…/…', `. */
+  /**
+   * Imports a function that records changes. Returns the start of a call, with the change's name: `touched('…/…',
+   * `.
+   */
   noting(name: Noting, change: LoadedChange): string
-  /** A function for an inner part. @param body its statements, of `value`. */
+  /**
+   * Declares a function for an inner part, and returns its name.
+   *
+   * @param body its statements; the argument is `value`.
+   */
   hoist(hint: string, body: readonly string[]): string
 }
 
-/** Statements of a function of `value` that returns the rewritten value. @param hint its name, for what is declared beside it. */
+/**
+ * Returns the statements of a function that rewrites its argument `value`.
+ *
+ * @param hint its name, for names of declarations in it.
+ */
 export function bodyOf(rewrite: Rewrite, scope: CodeScope, hint: string): string[] {
   if (rewrite.kind === 'object' && scope.direction === 'up')
     return changeInPlace(rewrite.members, scope, hint)
@@ -81,7 +92,7 @@ function relocated(
   return [...takes, `let next = ${left}`, ...puts, 'return next']
 }
 
-/** An expression for the rewritten value of the expression `at`. */
+/** Returns an expression for the rewritten value of the expression `at`. */
 function expression(rewrite: Rewrite, at: string, scope: CodeScope, hint: string): string {
   switch (rewrite.kind) {
     case 'same':
@@ -120,7 +131,7 @@ function expression(rewrite: Rewrite, at: string, scope: CodeScope, hint: string
 
 const lens = (by: LensAt, scope: CodeScope): string => `${scope.change(by)}.lenses[${by.index}]`
 
-/** What a change brings to its place, noted where it is there. */
+/** Wraps code so that the change is recorded when it applies. */
 const touched = ({ change }: { readonly change: LoadedChange }, code: string, scope: CodeScope): string =>
   `${scope.noting('touched', change)}${code})`
 
@@ -161,16 +172,16 @@ function testOf(test: Test, at: string): string {
   }
 }
 
-/** `name` or `['odd name']`, after an optional chain. */
+/** Returns `name` or `['odd name']`, for use after an optional chain. */
 const bracket = (name: string): string => member(name).replace(/^\./, '')
 
-/** A copy with the changed members: what is copied stays untouched, for others may hold it. */
+/** Copies the object with the changed members. The original may be referenced elsewhere, so it is not modified. */
 function copyOf(members: readonly ShapeMember[], at: string, scope: CodeScope, hint: string): string {
   const printed = members.flatMap((each) => copiedMembers(each, at, scope, hint))
   return `{ ...${at}, ${printed.join(', ')} }`
 }
 
-/** Members of the literal for one that changes. */
+/** Returns the literal's members for one changed property. */
 function copiedMembers(each: ShapeMember, at: string, scope: CodeScope, hint: string): string[] {
   switch (each.kind) {
     case 'remove':
@@ -213,11 +224,11 @@ function changed(
 ): string {
   const code = expression(rewrite, at, scope, identifier(`${hint}_${name}`))
   if (takesNull) return optional ? `${at} === undefined ? undefined : ${code}` : code
-  // Tables and turns see to null and absence themselves.
+  // Tables and lens functions handle null and absence themselves.
   return guarded(optional && rewrite.kind !== 'names' && rewrite.kind !== 'turn', at, code)
 }
 
-/** Whether any of the properties is there. */
+/** Returns a condition that any of the properties is present. */
 const present = (names: readonly string[], at: string): string =>
   names.map((name) => `${at}${member(name)} !== undefined`).join(' || ')
 
@@ -233,7 +244,9 @@ function moved(move: MoveMember, at: string, scope: CodeScope, hint: string): st
   return optional ? `${at} === undefined ? undefined : ${code}` : code
 }
 
-/** Requests belong to nobody else: they are changed in place, but for properties that must not be there any more. */
+/**
+ * Requests are not referenced elsewhere, so they are modified in place, except for properties that must be removed.
+ */
 function changeInPlace(members: readonly ShapeMember[], scope: CodeScope, hint: string): string[] {
   const gone = members.flatMap((each) =>
     each.kind === 'remove'
@@ -304,5 +317,5 @@ function statements(
   }
 }
 
-/** Functions that note where a change made a difference. */
+/** Functions that record where a change applies. */
 export type Noting = 'touched' | 'touchedIf' | 'turned' | 'ignored' | 'renames' | 'meanings' | 'allBut'

@@ -1,6 +1,7 @@
 /**
- * Names of body fields in errors: handlers name them as the canonical version does, callers read their version's own. The longest part
- * that means the same in both is kept: what stands inside a value that is written another way has no name there.
+ * Translates names of body fields in errors. Handlers use the canonical names, and callers see the names of their
+ * version. The longest prefix that means the same in both versions is kept, because parts of a converted value have
+ * no name in the other version.
  */
 
 import { docComment, literal, regexText } from '../../print/literal.ts'
@@ -11,11 +12,11 @@ import type { TransitionFile } from './file.ts'
 interface FieldRule {
   /** Source of a regular expression; its first group is kept. */
   readonly pattern: string
-  /** What takes the place of the rest, as `String.replace` reads it. */
+  /** Replacement for the rest, in the format of `String.replace`. */
   readonly name: string
 }
 
-/** @returns the name of the function for the fields of a body, or undefined when they have the same names. */
+/** Returns the name of the function for the fields of a body, or undefined if the names are equal. */
 export function printFields(
   key: string | undefined,
   transition: Transition,
@@ -36,7 +37,7 @@ export function printFields(
 
 type Functions = ReadonlyMap<string, PairFunction>
 
-/** Deepest first: rules further out have not yet renamed what these look for. */
+/** Inner rules come first, because outer rules rename what they match. */
 function rulesOf(
   rewrite: Rewrite,
   path: string,
@@ -73,7 +74,7 @@ function rulesOf(
   }
 }
 
-/** What stands inside a value that is written another way has no name there. */
+/** Parts of a converted value have no name in the other version. */
 function moveRule({ source, target, rewrite }: ValueMove, path: string): FieldRule {
   const pattern = `${joined(path)})${target.map(regexText).join('\\.')}(?![^.[])`
   const name = replacementText(source.join('.'))
@@ -116,7 +117,7 @@ function memberRules(
   }
 }
 
-/** What the older version has no name for is a fault of the object that would hold it. */
+/** A field that the older version lacks is reported as its parent object. */
 const outside = (path: string, name: string): FieldRule => ({
   pattern: `${path})${path === '' ? '' : '\\.'}${regexText(name)}(?![^.[])`,
   name: '',

@@ -1,4 +1,4 @@
-/** The file of one step: functions of pairs of components, printed when they are first asked for. */
+/** Builds the file of one version pair. Functions are printed when they are first requested. */
 import type { LoadedChange } from '../../change/load-changes.ts'
 import type { Report } from '../../diagnostics/diagnostic.ts'
 import { camelCase, identifier } from '../../ir/naming.ts'
@@ -11,30 +11,34 @@ import { bodyOf, type CodeScope, type Noting } from './code.ts'
 export interface TransitionFile {
   readonly version: string
   readonly next: string
-  /** @returns the name of the function of a pair, printing it and all that it calls. */
+  /** Returns the name of a pair's function. Prints it, with all functions that it calls, on first use. */
   pair(
     key: string,
     direction: Direction,
     functions: ReadonlyMap<string, PairFunction>,
     report: Report,
   ): string
-  /** @returns the name of a function that does both, one after the other. */
+  /** Returns the name of a function that applies both, one after the other. */
   compose(own: string, further: { readonly name: string; readonly version: string }, up: boolean): string
-  /** Prints a function once. @returns its name. @param key what it does, where functions of one name may differ. */
+  /**
+   * Prints a function once and returns its name.
+   *
+   * @param key what it does, if functions with the same name may differ.
+   */
   declare(wanted: string, lines: (name: string) => readonly string[], key?: string): string
-  /** A constant. @returns its name; one that is there already with the same value is used again. */
+  /** Declares a constant and returns its name. Reuses a constant with the same value. */
   table(hint: string, code: string): string
-  /** Imports a change. @returns its local name. */
+  /** Imports a change and returns its local name. */
   change(change: LoadedChange): string
-  /** Imports a function that goes along a path. @returns its local name. */
+  /** Imports a function for paths and returns its local name. */
   path(name: string): string
-  /** @returns a call of one of them up to its second argument: `touched('2026-05-19/block-categories', `. */
+  /** Returns the start of a call to one of the recording functions: `touched('2026-05-19/block-categories', `. */
   noting(name: Noting, change: LoadedChange): string
-  /** @returns undefined when nothing was printed. */
+  /** Returns undefined if nothing was printed. */
   text(): string | undefined
 }
 
-/** @param pathOf where a change is, relative to the file. */
+/** @param pathOf returns the path of a change, relative to the file. */
 export function createFileOf(
   version: string,
   next: string,
@@ -143,7 +147,10 @@ interface FileVersions {
   readonly file: TypeScriptFile
 }
 
-/** A signature in both versions' types over a body that is free of them: which version a value is of changes within. */
+/**
+ * Prints a function whose signature has both versions' types. The body is untyped, because the value changes
+ * versions within it.
+ */
 function printPair(
   { old, next, key, nullable }: PairFunction,
   name: string,
@@ -167,7 +174,7 @@ function printPair(
   return [...opening, `export function ${name}(value: Value): Value {`, ...indent(inside), '}']
 }
 
-/** A union whose changed member nothing tells apart cannot be translated. */
+/** Reports unions that cannot be translated because nothing identifies a changed member. */
 function checkUnions(rewrite: Rewrite, report: Report): void {
   switch (rewrite.kind) {
     case 'choice':
@@ -176,9 +183,8 @@ function checkUnions(rewrite: Rewrite, report: Report): void {
           code: 'translation-union',
           severity: 'error',
           place: rewrite.union.place,
-          message:
-            'a member of this union differs between versions, and nothing tells its values from the others’',
-          hint: 'give the union a discriminator, or its members a required property of their own',
+          message: 'a member of this union differs between versions, but nothing identifies its values',
+          hint: 'add a discriminator to the union, or a unique required property to its members',
         })
       }
       for (const each of rewrite.cases) checkUnions(each.rewrite, report)

@@ -1,4 +1,4 @@
-/** Parameters of an older version → the next one's: names, values, defaults, and what is ignored. */
+/** Prints the translation of parameters up: names, values, defaults, and ignored parameters. */
 import type { LoadedChange } from '../../change/load-changes.ts'
 import type { Report } from '../../diagnostics/diagnostic.ts'
 import type { ApiOperation } from '../../ir/model.ts'
@@ -13,7 +13,9 @@ const NAMES: Readonly<Record<ParameterPart, { readonly title: string; readonly v
   header: { title: 'Headers', value: 'headers' },
 }
 
-/** @returns the name of the function of one part of an operation's requests, or undefined when nothing changes in it. */
+/**
+ * Returns the name of the function for one part of an operation's requests, or undefined if nothing changes in it.
+ */
 export function printParameters(
   part: ParameterPart,
   id: string,
@@ -57,8 +59,8 @@ function checkFilters(rewrites: readonly ParameterRewrite[], operation: ApiOpera
       code: 'translation-filter',
       severity: 'error',
       place: parameter.place,
-      message: `${from} of ${operation.id} is no equality filter, but the change ${turned.by.change.id} gives each value several meanings`,
-      hint: 'mark it as one with `x-filter: equality`',
+      message: `${from} of ${operation.id} is not an equality filter, but the change ${turned.by.change.id} maps each value to several`,
+      hint: 'mark it with `x-filter: equality`',
     })
   }
 }
@@ -108,7 +110,7 @@ function turnedCode(
 
 type ByLens = Extract<NonNullable<ParameterRewrite['turned']>, { readonly by: unknown }>
 
-/** @param before what counts as the same. */
+/** @param before the value that counts as unchanged. */
 const turnedBy = ({ by }: ByLens, at: string, before: string, file: TransitionFile): string =>
   `${file.noting('turned', by.change)}${before}, ${file.change(by.change)}.lenses[${by.index}].up(${at}))`
 

@@ -1,6 +1,7 @@
 /**
- * Translations between each version and the canonical one: one function per pair of components and direction for each step
- * between adjacent versions, composed where several steps change a value. What nothing on the way changes has no function.
+ * Emits the translations between each version and the canonical one. Each version pair has one function for each
+ * component pair and direction; functions are composed if several version pairs change a value. A value that does
+ * not change has no function.
  */
 import { relative } from 'node:path'
 import { nextStatus } from '../../change/align.ts'
@@ -16,13 +17,13 @@ import { printFields } from './fields.ts'
 import { createFileOf, type TransitionFile } from './file.ts'
 import { printParameters } from './parameters.ts'
 
-/** A function by its name and the version in whose file it stands. */
+/** A function, by its name and the version whose file has it. */
 export interface BoundFunction {
   readonly name: string
   readonly version: string
 }
 
-/** What an operation or an event of a version needs on its way to the canonical version and back; absent where nothing changes. */
+/** The translation functions for an operation or event of a version; absent if nothing changes. */
 export interface TranslationBindings {
   down(operation: ApiOperation): BoundFunction | undefined
   upBody(operation: ApiOperation): BoundFunction | undefined
@@ -32,11 +33,13 @@ export interface TranslationBindings {
   upHeaders(operation: ApiOperation): BoundFunction | undefined
   downField(operation: ApiOperation): BoundFunction | undefined
   downEvent(event: string): BoundFunction | undefined
-  /** Of answers other than success's own, by status, range or `default`: what the next wider one does not say. */
+  /**
+   * By status, range or `default`: the functions for other responses, without those that equal the next wider one.
+   */
   downs(operation: ApiOperation): ReadonlyMap<string, BoundFunction | undefined>
-  /** The id under which handlers know it. */
+  /** The operation's id in the canonical version. */
   canonicalId(operation: ApiOperation): string
-  /** Names of parameters, and statuses, by the canonical version's, where they differ. */
+  /** Canonical names of parameters and statuses → the version's own, if they differ. */
   names(operation: ApiOperation): ReadonlyMap<string, string>
   statusNames(operation: ApiOperation): ReadonlyMap<string, string>
 }
@@ -47,12 +50,13 @@ export interface Translations {
 }
 
 /**
- * Bodies, items and parameters travel up, answers, statuses and payloads down. What only the newer version has never arrives on
- * the way up, and is left out on the way down.
+ * What is translated. Bodies, items and parameters are translated up; success responses (answers), other statuses
+ * and payloads down. Properties that only the newer version has never occur on the way up, and are removed on the
+ * way down.
  */
 type TranslationKind = 'answers' | 'statuses' | 'bodies' | 'items' | 'payloads' | 'fields' | ParameterPart
 
-/** A version's own functions, and those of the whole way to the canonical version. */
+/** The functions of one version, and those of later versions up to the canonical one. */
 interface Layer {
   readonly transition: Transition
   readonly file: TransitionFile
@@ -62,8 +66,10 @@ interface Layer {
 }
 
 /**
+ * Emits the translation files.
+ *
  * @param apis oldest first.
- * @param out the folder that output goes to, from which changes are imported.
+ * @param out the output folder, relative to which changes are imported.
  */
 export function emitTranslations(
   apis: readonly Api[],
@@ -99,7 +105,7 @@ export function emitTranslations(
 
 type StatusesOf = (id: string) => ReadonlySet<string>
 
-/** Statuses of an operation in any of the versions: what handlers answer, each of them tells its callers. */
+/** Returns the statuses of an operation in all versions, because handlers may return any of them. */
 function statusesIn(apis: readonly Api[]): StatusesOf {
   const byId = new Map<string, Set<string>>()
   for (const { operations } of apis)
@@ -111,10 +117,10 @@ function statusesIn(apis: readonly Api[]): StatusesOf {
   return (id) => byId.get(id) ?? new Set()
 }
 
-/** How many places are named before the rest is counted. */
+/** Number of locations to report; the rest is only counted. */
 const NAMED = 50
 
-/** Says of each place whose values change without anybody translating them. */
+/** Reports the locations whose values differ without being translated. */
 function noteMissed({ transition, report }: Layer): void {
   const { missed, next } = transition
   const rest = missed.length > NAMED ? `, and ${missed.length - NAMED} more such places` : ''
@@ -123,12 +129,12 @@ function noteMissed({ transition, report }: Layer): void {
       code: 'value-not-translated',
       severity: 'warning',
       place,
-      message: `values here differ in ${next.version}, and no function translates them${index === 0 ? rest : ''}`,
-      hint: 'describe them as properties or items of JSON bodies and answers, make both versions the same, or translate them where they are read',
+      message: `values here differ in ${next.version}, but are not translated${index === 0 ? rest : ''}`,
+      hint: 'describe them as properties or items of JSON bodies and responses, make both versions equal, or translate them in the handler',
     })
 }
 
-/** Prints everything that the version's operations and events need. */
+/** Prints all functions that the version's operations and events need. */
 function bindAll(layer: Layer, statusesOf: StatusesOf): TranslationBindings {
   const { old } = layer.transition
   const statusesFor = (id: string) => new Set([...statusesOf(id), ...statusesOf(canonicalIdOf(layer, id))])
@@ -162,7 +168,11 @@ function bindAll(layer: Layer, statusesOf: StatusesOf): TranslationBindings {
   }
 }
 
-/** Leaves out what the wider ones say as well. @param success what is done with a success of which nothing is said. */
+/**
+ * Removes functions that equal those of a wider status.
+ *
+ * @param success the function for a success without its own.
+ */
 function narrowest(all: ReadonlyMap<string, BoundFunction | undefined>, success: BoundFunction | undefined) {
   const kept = new Map([...all].sort(([a], [b]) => compare(a, b)))
   const isSame = (a: BoundFunction | undefined, b: BoundFunction | undefined) =>
@@ -177,7 +187,7 @@ function narrowest(all: ReadonlyMap<string, BoundFunction | undefined>, success:
   return kept
 }
 
-/** The function for the whole way between a version and the canonical one. */
+/** Returns the function for all version pairs between a version and the canonical one. */
 function boundTo(layer: Layer, kind: TranslationKind, id: string): BoundFunction | undefined {
   const key = `${kind} ${id}`
   if (layer.bound.has(key)) return layer.bound.get(key)
@@ -194,7 +204,10 @@ function boundTo(layer: Layer, kind: TranslationKind, id: string): BoundFunction
 const isPart = (kind: TranslationKind): kind is ParameterPart => (PARTS as readonly string[]).includes(kind)
 const isUp = (kind: TranslationKind): boolean => kind === 'bodies' || kind === 'items' || isPart(kind)
 
-/** What it is called in the next version, if that has it too: what it dropped is in the canonical version as the last version had it. */
+/**
+ * Returns the key in the next version; undefined if that version removed it, because the canonical version then has
+ * it unchanged.
+ */
 function goesOn({ transition }: Layer, kind: TranslationKind, id: string): string | undefined {
   if (kind === 'payloads') return transition.next.events.some((event) => event.name === id) ? id : undefined
   if (kind !== 'statuses') return transition.counterparts.get(id)?.id
@@ -210,7 +223,7 @@ function canonicalIdOf({ transition, later }: Layer, id: string): string {
   return later ? canonicalIdOf(later, on) : on
 }
 
-/** What the canonical version calls something → what the version calls it. */
+/** Maps canonical names to the version's own names. */
 function wordsFor(
   { transition, later }: Layer,
   kind: 'names' | 'statusNames',
@@ -225,7 +238,7 @@ function wordsFor(
   return new Map([...told, ...rest].filter(([canonical, word]) => canonical !== word))
 }
 
-/** The operation of `getBook 404`. */
+/** Returns the operation id of a key such as `getBook 404`. */
 const operationOf = (key: string): string => key.slice(0, key.lastIndexOf(' '))
 
 function ownFunction(
@@ -249,7 +262,10 @@ function ownFunction(
   }
 }
 
-/** Success's own answer is another's further one: `getBook 202`, where a version lists that first. */
+/**
+ * Returns the key for a success that is an additional response in a different version: `getBook 202`, if one
+ * version lists that first.
+ */
 function successKey({ old, answers }: Transition, id: string): string | undefined {
   const operation = old.operations.find((each) => each.id === operationOf(id))
   const success = operation && successOf(operation)

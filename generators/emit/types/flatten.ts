@@ -1,18 +1,19 @@
 /**
- * Flat types of what openapi-typescript nests: each component, query and body is a type alias, so that an editor shows its
- * name. What says nothing is left out: members that are `never`, and the headers of answers, which `fetch` gives as text.
+ * Flattens the nested types of openapi-typescript: each component, query and body becomes a type alias, so that
+ * editors show its name. Members of type `never` are removed, and so are response headers, which `fetch` returns as
+ * strings.
  */
 import ts from 'typescript'
 import { pascalCase } from '../../ir/naming.ts'
 import { claimAll, createTypeNames } from './type-names.ts'
 
-/** An operation of the document, under the id that generated code knows it by. */
+/** An operation of the document, with its id in generated code. */
 export interface TypedOperation {
   readonly id: string
   readonly root: 'paths' | 'webhooks'
-  /** Name of the event for a webhook. */
+  /** For a webhook, the name of the event. */
   readonly path: string
-  /** In small letters. */
+  /** In lowercase. */
   readonly method: string
 }
 
@@ -21,7 +22,7 @@ type Members = ReadonlyMap<string, ts.PropertySignature>
 /** `components["schemas"]["Book"]` → `components`, `schemas`, `Book`. */
 type Reference = readonly string[]
 
-/** @param nodes the statements that openapi-typescript makes of a document whose operations have no ids. */
+/** @param nodes the statements that openapi-typescript generates from a document whose operations have no ids. */
 export function flatten(nodes: readonly ts.Node[], operations: readonly TypedOperation[]): ts.Node[] {
   const membersByNode = new WeakMap<ts.TypeNode, Members>()
   const roots = new Map<string, ts.TypeNode>()
@@ -78,7 +79,7 @@ export function flatten(nodes: readonly ts.Node[], operations: readonly TypedOpe
     )
   }
 
-  /** Statuses that are not a success are grouped by their bodies, most of which are alike. */
+  /** Error statuses are grouped by their bodies, most of which are equal. */
   function printAnswers(
     name: string,
     answers: Iterable<readonly [string, ts.PropertySignature]>,
@@ -109,7 +110,7 @@ export function flatten(nodes: readonly ts.Node[], operations: readonly TypedOpe
     return name
   }
 
-  /** The bodies of a request or an answer, by media type. */
+  /** Prints the bodies of a request or a response, by media type. */
   function printContents(name: string, { type }: ts.PropertySignature): ts.TypeNode {
     const contents = [...membersOf(membersOf(type).get('content')?.type)]
     if (contents.length === 0) return literal([])
@@ -118,7 +119,7 @@ export function flatten(nodes: readonly ts.Node[], operations: readonly TypedOpe
     ])
   }
 
-  /** A type by its name: one of its own if it has none yet. */
+  /** Returns the name of a type. A type without a name gets an alias. */
   function declared(name: string, type: ts.TypeNode): ts.TypeNode {
     const visited = visit(type) as ts.TypeNode
     if (!ts.isTypeLiteralNode(visited) && !ts.isUnionTypeNode(visited) && !ts.isIntersectionTypeNode(visited))
@@ -133,7 +134,7 @@ export function flatten(nodes: readonly ts.Node[], operations: readonly TypedOpe
     aliases[at] = withComments(createAlias(name, visit(type) as ts.TypeNode), documented)
   }
 
-  /** The same with references by name. */
+  /** Replaces references with type names. */
   function visit(node: ts.Node): ts.Node {
     const reference = referenceOf(node)
     return reference ? refer(reference) : ts.visitEachChild(node, visit, undefined)
@@ -155,7 +156,7 @@ export function flatten(nodes: readonly ts.Node[], operations: readonly TypedOpe
     return indexed(named(name), reference.slice(found.depth))
   }
 
-  /** Follows a reference as deep as members have names. */
+  /** Follows a reference as far as members have names. */
   function find([root = '', ...path]: Reference):
     | { readonly node: ts.TypeNode; readonly member?: ts.PropertySignature; readonly depth: number }
     | undefined {
@@ -172,7 +173,7 @@ export function flatten(nodes: readonly ts.Node[], operations: readonly TypedOpe
     return node && { node, depth, ...(member && { member }) }
   }
 
-  /** Members that a value may have, by name; those of what it refers to. */
+  /** Returns the members of a type by name, following references and leaving out those of type `never`. */
   function membersOf(node: ts.TypeNode | undefined): Members {
     if (!node) return new Map()
     const reference = referenceOf(node)
@@ -189,7 +190,7 @@ export function flatten(nodes: readonly ts.Node[], operations: readonly TypedOpe
 
 const ROOTS: ReadonlySet<string> = new Set(['paths', 'webhooks', 'components', '$defs', 'operations'])
 
-/** @returns undefined for a type that is no reference into the document. */
+/** Returns undefined for a type that is not a reference into the document. */
 function referenceOf(node: ts.Node): Reference | undefined {
   if (ts.isTypeReferenceNode(node))
     return ts.isIdentifier(node.typeName) && ROOTS.has(node.typeName.text) ? [node.typeName.text] : undefined
@@ -227,11 +228,11 @@ function signature([name, type, optional]: Entry): ts.PropertySignature {
   return factory.createPropertySignature(undefined, key, optional, type)
 }
 
-/** An object type on one line. */
+/** Prints an object type on one line. */
 const literal = (entries: readonly Entry[]): ts.TypeNode =>
   onOneLine(factory.createTypeLiteralNode(entries.filter(([, type]) => type !== undefined).map(signature)))
 
-/** Comments on what has a name say what the type of that name says. */
+/** Removes comments on members with a named type, because that type has the comment. */
 function onOneLine<Node extends ts.Node>(node: Node): Node {
   if (!ts.isTypeLiteralNode(node)) return node
   for (const member of node.members)

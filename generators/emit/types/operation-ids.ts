@@ -1,12 +1,14 @@
-/** Ids of operations, which openapi-typescript cannot print all of: it reads `#` and `%` in them as something else. */
+/** Removes operation ids before openapi-typescript runs, because it misinterprets `#` and `%` in them. */
 import { idsOf, METHODS, type NamedOperation } from '../../ir/operation-names.ts'
 import { isObject } from '../../ir/source.ts'
 import type { TypedOperation } from './flatten.ts'
 
 /**
- * @param document loses the ids of its operations.
- * @param resolve finds what a reference leads to.
- * @returns the operations under the ids that generated code knows them by, and then those of webhooks.
+ * Removes the ids of operations from a document.
+ *
+ * @param document is modified.
+ * @param resolve returns the target of a reference.
+ * @returns the operations with their ids in generated code, followed by those of webhooks.
  */
 export function takeIds(document: object, resolve: (reference: string) => unknown): TypedOperation[] {
   const { paths, webhooks } = document as { readonly paths?: unknown; readonly webhooks?: unknown }

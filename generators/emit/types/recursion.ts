@@ -1,4 +1,7 @@
-/** Components that are a union or a combination of themselves: the compiler refuses such types unless they go through a list or an object. */
+/**
+ * Removes direct recursion from unions and `allOf`: TypeScript rejects such types unless the recursion goes through
+ * a list or an object.
+ */
 import { isObject } from '../../ir/source.ts'
 
 const SCHEMAS = '#/components/schemas/'
@@ -6,7 +9,11 @@ const DIRECT = ['allOf', 'oneOf', 'anyOf'] as const
 
 type Schemas = Record<string, unknown>
 
-/** @param document is changed: circles through unions and `allOf` alone are cut where they close. */
+/**
+ * Removes references that close a cycle of unions and `allOf` only.
+ *
+ * @param document is modified.
+ */
 export function cutRecursion(document: object): void {
   const { components } = document as { readonly components?: { readonly schemas?: unknown } }
   const schemas = components?.schemas
@@ -16,7 +23,7 @@ export function cutRecursion(document: object): void {
       cutDirect(schemas as Schemas, name, schema, keywords)
 }
 
-/** The component that a schema refers to and is nothing beside. */
+/** Returns the component of a schema that is only a reference. */
 function targetOf(schema: unknown): string | undefined {
   if (!isObject(schema) || typeof schema.$ref !== 'string' || !schema.$ref.startsWith(SCHEMAS))
     return undefined
@@ -36,13 +43,13 @@ const membersOf = (schema: unknown, keywords: readonly string[] = DIRECT): unkno
     ? keywords.flatMap((keyword) => (Array.isArray(schema[keyword]) ? schema[keyword] : []))
     : []
 
-/** Components that a schema is, or is combined of. */
+/** Returns the components that a schema refers to directly or combines. */
 function directRefsIn(schema: unknown): string[] {
   const target = targetOf(schema)
   return target === undefined ? membersOf(schema).flatMap(directRefsIn) : [target]
 }
 
-/** Whether one component leads to another by one reference at least. */
+/** Returns whether one component leads to the other through at least one reference. */
 function reaches(schemas: Schemas, from: string, to: string): boolean {
   const seen = new Set<string>()
   const waiting = own(schemas, from) ? directRefsIn(schemas[from]) : []
@@ -57,7 +64,7 @@ function reaches(schemas: Schemas, from: string, to: string): boolean {
 
 const own = (schemas: Schemas, name: string): boolean => Object.hasOwn(schemas, name)
 
-/** What a component says by way of another that is made of it, it says already: the rest of the other stands there. */
+/** Replaces a member that leads back to the component with a copy of the rest of that member. */
 function cutDirect(schemas: Schemas, name: string, schema: unknown, keywords: readonly string[]): void {
   if (!isObject(schema)) return
   for (const keyword of keywords) {
@@ -75,7 +82,7 @@ function cutDirect(schemas: Schemas, name: string, schema: unknown, keywords: re
   }
 }
 
-/** A copy without the members that lead back; undefined where nothing is left. */
+/** Returns a copy without the members that lead back, or undefined if nothing remains. */
 function withoutUses(schemas: Schemas, schema: unknown, name: string): unknown {
   if (!isObject(schema) || targetOf(schema) !== undefined) return undefined
   const copy: Schemas = { ...schema }

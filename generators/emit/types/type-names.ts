@@ -1,12 +1,12 @@
-/** What the types of a document are called. */
+/** Assigns names to the types of a document. */
 import { identifier } from '../../ir/naming.ts'
 
-/** Names that the types of a version use for something else, beside those that no type may have. */
+/** Names that are reserved or that generated types use for other purposes. */
 const TAKEN =
   'any unknown never number bigint boolean string symbol void object undefined null keyof infer readonly unique asserts is abstract declare module namespace type Record Omit Required Pick Extract Exclude NonNullable PropertyKey Open WithRequired OneOf components operations paths webhooks'
 
 export interface TypeNames {
-  /** @returns the name itself as an identifier, with a number if it is taken. */
+  /** Returns the name as an identifier, with a number if it is taken. */
   claim(wanted: string): string
 }
 
@@ -23,7 +23,7 @@ export function createTypeNames(): TypeNames {
   }
 }
 
-/** @returns a name for each text; those that are identifiers keep theirs. */
+/** Returns a name for each text. Texts that are identifiers keep their names. */
 export function claimAll(texts: Iterable<string>, names: TypeNames): ReadonlyMap<string, string> {
   const all = [...texts]
   const [exact, odd] = [true, false].map((is) => all.filter((each) => (identifier(each) === each) === is))
@@ -31,6 +31,6 @@ export function claimAll(texts: Iterable<string>, names: TypeNames): ReadonlyMap
   return new Map(all.map((text) => [text, claimed.get(text)!]))
 }
 
-/** @returns the type of each component schema, by the name of the component. */
+/** Returns the type name of each component schema. */
 export const schemaTypes = (components: Iterable<string>): ReadonlyMap<string, string> =>
   claimAll(components, createTypeNames())

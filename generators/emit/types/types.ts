@@ -1,4 +1,4 @@
-/** Wire types of each version. The one file that knows openapi-typescript. */
+/** Emits the wire types of each version. Only this file uses openapi-typescript. */
 import type { OpenAPI3, transformSchema } from 'openapi-typescript'
 import { type CanonicalOperation, canonicalOperations } from '../../change/canonical.ts'
 import type { LoadedChange } from '../../change/load-changes.ts'
@@ -22,24 +22,26 @@ type Open<Known extends string> = Known | (string & {})
 
 `
 
-/** Types that are being made elsewhere: `printTypes` waits for them instead of making them. */
+/** Types that are generated elsewhere; `printTypes` waits for them. */
 const prepared = new WeakMap<Api, Promise<string>>()
 
-/** Says that the types of a version come from elsewhere, as `printDocumentTypes` makes them. */
+/** Supplies the types of a version, as `printDocumentTypes` returns them. */
 export function prepareTypes(api: Api, text: Promise<string>): void {
-  // Whoever waits hears of a failure; where nobody does, the run has failed before.
+  // `printTypes` reports the failure. If it is never called, the run has already failed.
   text.catch(() => undefined)
   prepared.set(api, text)
 }
 
 /**
+ * Returns the types of each version: a type for each schema, query and body, and `components`, `operations` and
+ * `webhooks`.
+ *
  * @param apis oldest first.
- * @returns by version: a type for each schema, query and body, and `components`, `operations`, `webhooks` of them.
  */
 export async function printTypes(apis: readonly Api[]): Promise<Map<string, string>> {
   const texts = apis.map(async (api): Promise<[string, string]> => {
     const text = await (prepared.get(api) ?? printDocumentTypes(api.document)).catch((cause: Error) => {
-      const message = `openapi-typescript makes no types of this document: ${cause.message}`
+      const message = `openapi-typescript cannot generate types for this document: ${cause.message}`
       throw new DiagnosticsError([{ code: 'types-failed', severity: 'error', place: api.place, message }])
     })
     return [api.version, wrapLines(`${HEADER}${/\bOpen</.test(text) ? OPEN : ''}${text}`)]
@@ -50,13 +52,13 @@ export async function printTypes(apis: readonly Api[]): Promise<Map<string, stri
 type TransformContext = Parameters<typeof transformSchema>[1]
 
 /**
- * openapi-typescript's transformation without its own linting and bundling: documents are linted and self-contained
- * here, and those two take longer than all the rest.
+ * Runs openapi-typescript's transformation without its linting and bundling. Documents are already linted and
+ * self-contained, and those two steps take longer than everything else.
  *
- * @param given a document as plain JSON; it is not changed.
+ * @param given a document as plain JSON; it is not modified.
  */
 export async function printDocumentTypes(given: ObjectValue): Promise<string> {
-  // A compiler comes along: only who prints types waits for it.
+  // Imported on first use, because it loads the TypeScript compiler.
   const { astToString, NEVER, resolveRef, scanDiscriminators, STRING, transformSchema, ...print } =
     await import('openapi-typescript')
   const { factory } = (await import('typescript')).default
@@ -76,7 +78,7 @@ export async function printDocumentTypes(given: ObjectValue): Promise<string> {
     dedupeEnums: false,
     defaultNonNullable: false,
     discriminators: withLenientDecoding(() => scanDiscriminators(document, options)),
-    // Where nothing is said of an object's members, anything may be in it; where none are allowed, nothing.
+    // An object without declared members accepts any; if additional members are forbidden, it accepts none.
     emptyObjectsUnknown: true,
     transform: (schema) => {
       const members = extensibleMembers(schema)
@@ -100,14 +102,17 @@ export async function printDocumentTypes(given: ObjectValue): Promise<string> {
     silent: true,
     resolve: (ref) => resolveRef(document, ref, options),
   }
-  // What is left out (`redoc`, hooks) the transformation does not read, or does without.
+  // The transformation does not use the omitted options (`redoc`, hooks).
   return withLenientDecoding(() => {
     const nodes = transformSchema(document, context as TransformContext)
     return readable(astToString(flatten(nodes, operations)).replace(STRICT_REQUIRED, LENIENT_REQUIRED))
   })
 }
 
-/** Indented as all generated code is; a description is the text of its comment, and an example follows it on the same line if there is room. */
+/**
+ * Adjusts the indentation, and puts descriptions directly into comments, with an example on the same line if it
+ * fits.
+ */
 const readable = (text: string): string =>
   text
     .replace(/^(?: {4})+/gm, (indentation) => indentation.slice(indentation.length / 2))
@@ -120,15 +125,17 @@ const readable = (text: string): string =>
       },
     )
 
-/** What openapi-typescript requires of a type does not compile where the type may be null. */
+/** openapi-typescript's `WithRequired` does not compile if the type can be null. */
 const STRICT_REQUIRED = /^type WithRequired<.*\n(?:(?! *};?$).*\n)*.*$/m
 const LENIENT_REQUIRED = `type WithRequired<T, K extends PropertyKey> = T extends unknown
   ? T & Required<Pick<T, Extract<keyof T, K>>>
   : never;`
 
 /**
- * openapi-typescript decodes names as if they had been percent-encoded, and gives up on one that holds another `%`.
- * @param work nothing else runs before it returns.
+ * Runs a function with a lenient `decodeURIComponent`. openapi-typescript decodes names as if they were
+ * percent-encoded, and fails on names with other `%` characters.
+ *
+ * @param work must be synchronous.
  */
 function withLenientDecoding<Result>(work: () => Result): Result {
   const { decodeURIComponent: strict } = globalThis
@@ -148,7 +155,7 @@ function withLenientDecoding<Result>(work: () => Result): Result {
   }
 }
 
-/** The members of an enumeration of texts that may grow. */
+/** Returns the members of an extensible enumeration of strings. */
 function extensibleMembers(schema: object): readonly string[] | undefined {
   if (!isObject(schema) || schema['x-extensible'] !== true || !Array.isArray(schema.enum)) return undefined
   return schema.enum.every((member) => typeof member === 'string') ? schema.enum : undefined
@@ -161,9 +168,9 @@ const isClosedEmpty = (schema: object): boolean =>
   Object.keys(schema.properties ?? {}).length === 0
 
 /**
- * A copy without response headers, and whose parameters of JSON content have its schema. fetch gives headers as text whatever
- * the types say, and spelt out under every response they would be half of the output; openapi-typescript takes what has
- * no schema for a string.
+ * Returns a copy of the document with two changes. Response headers are removed, because `fetch` returns them as
+ * strings and they would double the output. Parameters with JSON content get its schema, because openapi-typescript
+ * treats parameters without a schema as strings.
  */
 function asTyped(document: ObjectValue): ObjectValue {
   return mapped(document, {
@@ -218,7 +225,7 @@ const eachMember =
       ? Object.fromEntries(Object.entries(value).map(([name, each]) => [name, map(each)]))
       : value
 
-/** A copy with some members mapped, in the order of the original. */
+/** Returns a copy with some members mapped, in the original order. */
 function mapped<Value>(value: Value, members: Readonly<Record<string, ValueMapping>>): Value {
   if (!isObject(value)) return value
   const entries = Object.entries(value).map(([name, each]) => {
@@ -228,9 +235,11 @@ function mapped<Value>(value: Value, members: Readonly<Record<string, ValueMappi
 }
 
 /**
+ * Emits the types of all versions.
+ *
  * @param apis oldest first.
- * @param types as `printTypes` gives them.
- * @param client whether the client package holds them, which must be complete in itself; then they are not said twice.
+ * @param types from `printTypes`.
+ * @param client whether the client package holds the types; the version's file then refers to them.
  */
 export function emitTypes(
   apis: readonly Api[],
@@ -245,7 +254,7 @@ export function emitTypes(
   return [...files, { path: 'canonical/types.ts', text: printCanonical(apis, changes) }]
 }
 
-/** The client's types for those who serve the version or translate to it: a member that it does not list is a mistake. */
+/** Prints the client's types for the server, in which unlisted members are errors. */
 function printClosed(version: string): string {
   const lines = ['components', 'operations'].map((name) => `export type ${name} = Closed<client.${name}>`)
   return `${HEADER}import type * as client from '../client/src/${version}/types.ts'
@@ -265,7 +274,10 @@ type Lists<Query, Filters extends string> = {
 }
 `
 
-/** Types of the canonical version: the newest version's, but for its filters and for operations that only older versions have. */
+/**
+ * Prints the types of the canonical version: those of the newest version, except for filters and for operations
+ * that only older versions have.
+ */
 function printCanonical(apis: readonly Api[], changes: readonly LoadedChange[]): string {
   const newest = apis.at(-1)!
   const file = createFile(['operations', 'components', 'Filtered', 'Lists'])

@@ -1,4 +1,7 @@
-/** ajv as generated validators need it: ESM without `require`, and three keywords that it gets wrong done otherwise. */
+/**
+ * Configures ajv for generated validators: ES modules without `require`, and corrected implementations of three
+ * keywords.
+ */
 import { _, type CodeKeywordDefinition, type KeywordCxt, Name } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats/dist/formats.js'
@@ -22,11 +25,11 @@ export function createAjv(): Ajv2020 {
       formats: _`formats.fullFormats`,
     },
   })
-  // What has been evaluated is found out at run time.
+  // Evaluated properties are determined at run time.
   ajv.opts.unevaluated = false
   for (const name of STRING_FORMATS)
     ajv.addFormat(name, formats.fullFormats[name as keyof typeof formats.fullFormats])
-  // ajv divides in binary, and compares each item with each.
+  // ajv divides in binary floating point, and compares each item with every other.
   replace(ajv, 'multipleOf', 'number', ({ gen, data, schema }) => {
     const called = gen.scopeValue('func', { ref: isMultiple, code: nameOf('isMultiple') })
     return _`${called}(${data}, ${schema})`
@@ -48,7 +51,7 @@ const UNIQUE = {}
 
 const nameOf = (name: SharedFunction) => _`${new Name(name)}`
 
-/** @param print an expression that is true where the value fits. */
+/** @param print returns an expression that is true if the value fits. */
 function replace(
   ajv: Ajv2020,
   keyword: string,

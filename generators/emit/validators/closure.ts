@@ -1,21 +1,24 @@
-/** Hashes over graphs: of each node with everything that it reaches, in time linear in nodes and edges. */
+/** Hashes the nodes of a graph, each with everything that it reaches, in time linear in nodes and edges. */
 import { createHash } from 'node:crypto'
 import { compare } from '../../print/file.ts'
 
 export interface GraphNode {
-  /** All that counts of the node itself. */
+  /** Everything that distinguishes the node itself. */
   readonly text: string
   readonly refs: Iterable<string>
 }
 
 export interface Closure {
-  /** Equal for nodes that say the same and reach the same. */
+  /** Equal for nodes with equal texts that reach equal nodes. */
   readonly hash: string
   /** Whether the node is on a cycle or reaches one. */
   readonly cyclic: boolean
 }
 
-/** Tarjan's strongly connected components: what refers to each other is hashed together, after all that it reaches. */
+/**
+ * Uses Tarjan's strongly connected components: nodes that refer to each other are hashed together, after everything
+ * that they reach.
+ */
 export function closures(nodes: ReadonlyMap<string, GraphNode>): Map<string, Closure> {
   const found = new Map<string, Closure>()
   const order = new Map<string, number>()

@@ -1,7 +1,7 @@
 /**
- * Schemas that the printer does not carry, compiled by ajv into one file of plain functions. Every schema that is
- * referred to has a flat `$id` of its own, since ajv compiles the target of a pointer again for each reference; equal ones
- * of several versions are one.
+ * Compiles schemas that the printer does not support with ajv, into one file of plain functions. Every referenced
+ * schema has its own flat `$id`, because ajv would compile the target of a pointer once for each reference. Equal
+ * schemas of several versions share a function.
  */
 import { createHash } from 'node:crypto'
 import standalone from 'ajv/dist/standalone/index.js'
@@ -19,7 +19,7 @@ import { printSeen, printUnevaluated, type SeenWriter, type UnevaluatedKeyword }
 export const COMPILED_FILE = 'validators-compiled.js'
 
 export interface Compiler {
-  /** @returns the name of the function of the rules at a place. */
+  /** Returns the name of the function for the rules at a location. */
   add(api: Api, place: SourceLocation): string
   names(): string[]
   /** @param functions prints functions that are shared with other files. */
@@ -40,8 +40,8 @@ export function createCompiler(): Compiler {
         addReached(schemas, graph, place.pointer)
         schemas.ajv.getSchema(id)
       } catch (error) {
-        const message = `this schema cannot be compiled: ${error instanceof Error ? error.message : String(error)}`
-        const hint = 'write it with other keywords'
+        const message = `ajv cannot compile this schema: ${error instanceof Error ? error.message : String(error)}`
+        const hint = 'rewrite it with other keywords'
         throw new DiagnosticsError([{ code: 'schema-not-compiled', severity: 'error', place, message, hint }])
       }
       const name = `compiled$${id.slice(1)}`
@@ -52,7 +52,7 @@ export function createCompiler(): Compiler {
     print(functions) {
       if (ids.size === 0) return undefined
       const helpers = schemas.printHelpers()
-      // In the order in which they were compiled: ajv prints a cycle twice that it enters elsewhere.
+      // In the order of compilation, because ajv prints a cycle twice if it enters it at a different schema.
       const wanted = [...ids, ...schemas.checks].map(([name, id]) => [`${name}$`, id] as const)
       return linkAjv(standalone.default(schemas.ajv, Object.fromEntries(wanted)) + helpers, functions)
     },
@@ -63,13 +63,13 @@ interface Schemas {
   readonly ajv: ReturnType<typeof createAjv>
   has(id: string): boolean
   add(id: string, schema: JsonSchema): void
-  /** Ids of schemas that helpers validate with, by the name of the function. */
+  /** Ids of schemas that helpers validate with, by function name. */
   readonly checks: ReadonlyMap<string, string>
-  /** @returns the functions that are no schemas of ajv's. */
+  /** Returns the functions that ajv does not generate. */
   printHelpers(): string
 }
 
-/** Schemas by id, with functions in place of the keywords that ajv does not do. */
+/** Schemas by id, with calls of helper functions for keywords that ajv does not support. */
 function createSchemas(): Schemas {
   const ajv = createAjv()
   const known = new Map<string, JsonSchema>()
@@ -79,7 +79,7 @@ function createSchemas(): Schemas {
   const later = (name: string, print: () => string): string => {
     if (!helpers.has(name)) {
       helpers.set(name, '')
-      // Not yet: what it refers to may still be unknown.
+      // Printed later, because it may refer to schemas that are not yet known.
       waiting.push(() => helpers.set(name, print()))
     }
     return name
@@ -124,7 +124,10 @@ function createSchemas(): Schemas {
   }
 }
 
-/** ajv stops at a list that is shorter than `prefixItems`: the keywords beside it go into an `allOf`, which comes first. */
+/**
+ * ajv skips other keywords if a list is shorter than `prefixItems`, so these are moved into an `allOf`, which runs
+ * first.
+ */
 function besidePrefix(rules: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   if (!('prefixItems' in rules)) return rules
   const beside = Object.entries(rules).filter(([name]) => BESIDE_PREFIX.includes(name))
@@ -143,7 +146,7 @@ interface Graph {
 
 const graphs = new WeakMap<Api, Graph>()
 
-/** What each schema of a version says, together with all that it refers to. */
+/** Returns the graph of a version's schemas and their references. */
 function graphOf(api: Api): Graph {
   const known = graphs.get(api)
   if (known) return known
@@ -174,7 +177,7 @@ function addReached(schemas: Schemas, graph: Graph, pointer: string): void {
   }
 }
 
-/** @param idOf the id of a pointer: `#` and the pointer stand in references before. */
+/** @param idOf returns the id for a pointer. Before, references are `#` with the pointer. */
 const withIds = (schema: JsonSchema, idOf: (pointer: string) => string): JsonSchema =>
   mapSchemas(schema, (rules) =>
     typeof rules.$ref === 'string' ? { ...rules, $ref: idOf(rules.$ref.slice(1)) } : rules,

@@ -1,19 +1,25 @@
-/** What the validators of one file share: constants named after the schema that has them first, and functions. */
+/**
+ * Constants and functions that the validators of one file share. A constant is named after the first schema that
+ * uses it.
+ */
 import type { SourceLocation } from '../../diagnostics/place.ts'
 import type { Api } from '../../ir/model.ts'
 import { COMPILED_FILE, createCompiler } from './compiled.ts'
 import { printFunctions, type SharedFunction } from './functions.ts'
 
 export interface Constants {
-  /** @param wanted the name of a constant, if no other has it. @returns its name: the first one that was wanted for the same value. */
+  /**
+   * Defines a constant and returns its name: that of an existing constant with the same value, or else the wanted
+   * one.
+   */
   define(wanted: string, value: string): string
-  /** @returns the function's name, which will be there. */
+  /** Returns the name of a shared function and adds it to the file. */
   call(name: SharedFunction): string
-  /** @returns the name of a function that ajv makes of the rules at a place. */
+  /** Returns the name of a function that ajv compiles from the rules at a location. */
   compile(api: Api, place: SourceLocation): string
-  /** Imports, constants and functions that were asked for. */
+  /** Prints the imports, constants and functions that were requested. */
   print(): string
-  /** @returns the file of what ajv makes; nothing where nothing is. */
+  /** Prints the file of compiled functions; undefined if there are none. */
   printCompiled(): string | undefined
 }
 

@@ -1,7 +1,10 @@
-/** Members of a union that no value can fit together. */
+/** Detects unions whose members accept different JSON types. */
 import type { Api, Schema } from '../../ir/model.ts'
 
-/** Whether no value can fit two of the members, since their JSON types differ: then the first that fits settles it. */
+/**
+ * Returns whether no value fits two members, because their JSON types differ. The first member that fits then
+ * decides.
+ */
 export function areDisjoint(members: readonly Schema[], api: Api): boolean {
   const seen = new Set<string>()
   for (const each of members) {

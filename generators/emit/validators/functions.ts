@@ -1,7 +1,7 @@
-/** What generated validators call, each printed where one of them is used. */
+/** Functions that generated validators call. A file contains only those that it uses. */
 import { stringLiteral } from '../../print/literal.ts'
 
-/** Formats of strings that are validated; `ajv-formats` has their validators. Others are notes for readers. */
+/** String formats that are validated, with the validators of `ajv-formats`. Other formats are annotations. */
 export const STRING_FORMATS = [
   'byte',
   'date',
@@ -25,7 +25,6 @@ export const STRING_FORMATS = [
   'uuid',
 ]
 
-/** Functions that generated validators call, each printed where one of them is used. */
 const FUNCTIONS = {
   isObject: `function isObject(v) {
   return typeof v === 'object' && v !== null && !Array.isArray(v)
@@ -119,7 +118,7 @@ function guarded(validator) {
 }`,
 } as const
 
-/** Names that the file of all validators uses itself, beside those with a `$`. */
+/** Names that the file of all validators uses itself, in addition to those with a `$`. */
 export const OWN_NAMES: readonly string[] = [
   ...Object.keys(FUNCTIONS),
   'formats',
@@ -134,14 +133,17 @@ export const OWN_NAMES: readonly string[] = [
 
 export type SharedFunction = keyof typeof FUNCTIONS
 
-/** @returns the functions of these names, in one order. */
+/** Prints the functions with these names, in a fixed order. */
 export const printFunctions = (names: ReadonlySet<SharedFunction>): string =>
   Object.entries(FUNCTIONS)
     .filter(([name]) => names.has(name as SharedFunction))
     .map(([, text]) => `${text}\n\n`)
     .join('')
 
-/** A regular expression as JSON Schema means it; one that is none in Unicode mode is read in the older one. */
+/**
+ * Prints a regular expression in Unicode mode, as JSON Schema requires, or in the older mode if it is invalid
+ * there.
+ */
 export function printPattern(pattern: string): string {
   try {
     new RegExp(pattern, 'u')

@@ -1,13 +1,14 @@
 /**
- * IR → JSON Schema (2020-12) as validators need it: no prose, one order of keywords, references by component name.
- * Two schemas that validate alike give the same text, whatever their documents call or order things.
+ * Prints IR nodes as JSON Schema (2020-12) for validators: without prose, with a fixed order of keywords, and with
+ * references by component name. Schemas that validate equally give the same text, even if their documents use
+ * different names or orders.
  */
 
 import { isValidatedEach } from '../../ir/bodies.ts'
 import type { JsonSchema, Schema } from '../../ir/model.ts'
 import { SUBSCHEMAS } from '../../runtime/explain/references.ts'
 
-/** @param rename what a component is called in the output, by its name in the document. */
+/** @param rename returns the output name of a component. */
 export function toJsonSchema(schema: Schema, rename: (component: string) => string): JsonSchema {
   const printed = print(schema, rename)
   if (typeof printed === 'object' && schema.untyped) {
@@ -49,7 +50,7 @@ function print(schema: Schema, rename: (component: string) => string): JsonSchem
       return printObject(schema, inner)
     case 'union':
       return defined({
-        // ajv asks for the type and the tag beside a discriminator before it makes a switch of it.
+        // ajv only generates a switch if the type and the tag are next to the discriminator.
         ...(schema.discriminator && {
           type: 'object',
           discriminator: { propertyName: schema.discriminator.property },
@@ -72,7 +73,7 @@ function printNumber(schema: Extract<Schema, { kind: 'number' }>): JsonSchema {
     exclusiveMinimum: schema.exclusiveMinimum,
     exclusiveMaximum: schema.exclusiveMaximum,
     multipleOf: schema.multipleOf,
-    // int32 and int64 are bounds in disguise; float and double say nothing about JSON.
+    // int32 and int64 imply bounds; float and double have no effect on JSON.
     ...(schema.format === 'int32' && {
       minimum: schema.minimum ?? -(2 ** 31),
       maximum: schema.maximum ?? 2 ** 31 - 1,
@@ -124,7 +125,7 @@ function defined(members: Record<string, unknown>): JsonSchema {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined))
 }
 
-/** @returns a schema with each schema in it replaced, the innermost first. */
+/** Returns a schema with each of its subschemas replaced, innermost first. */
 export function mapSchemas(schema: JsonSchema, change: (rules: Rules) => Rules): JsonSchema {
   if (typeof schema !== 'object' || schema === null) return schema
   const inner = (each: unknown) => mapSchemas(each as JsonSchema, change)

@@ -1,7 +1,7 @@
-/** ajv's standalone code as a module of its own: no `require`, no constants that nothing uses, every export guarded. */
+/** Converts ajv's standalone code to an ES module: no `require`, no unused constants, and every export guarded. */
 import type { SharedFunction } from './functions.ts'
 
-/** What ajv's code asks of a CommonJS module, by the functions that generated files have. */
+/** ajv's imports of CommonJS modules, and the shared functions that replace them. */
 const RUNTIME: Readonly<Record<string, SharedFunction>> = { ucs2length: 'length', equal: 'equal' }
 
 /** @param functions prints functions that are shared with other files. */
@@ -29,7 +29,7 @@ export function linkAjv(code: string, functions: (names: ReadonlySet<SharedFunct
   return `${imports}\n${functions(used)}${body}\n`
 }
 
-/** ajv keeps every schema that it read as a constant, of which few are asked for anything. */
+/** Removes constants that are never used: ajv keeps each schema that it read as a constant. */
 function dropUnused(code: string): string {
   const uses = new Map<string, number>()
   for (const [name] of code.matchAll(/\bschema\d+\b/g)) uses.set(name, (uses.get(name) ?? 0) + 1)
@@ -40,5 +40,5 @@ function dropUnused(code: string): string {
     .join('\n')
 }
 
-/** A member of that name, not the prototype of the object. */
+/** Makes `__proto__` a member instead of the object's prototype. */
 const ownPrototype = (line: string): string => line.replaceAll(/(?<!\\)"__proto__":/g, '["__proto__"]:')

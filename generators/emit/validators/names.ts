@@ -1,15 +1,15 @@
-/** Names of validators: what a version calls the function that validates a component, a parameter, a body, an item. */
+/** Names the validators of a version: for components, parameters, bodies and items. */
 
 import { jsonBody, validatedArray } from '../../ir/bodies.ts'
 import type { Api, ApiContent, ApiOperation, ApiParameter, Schema } from '../../ir/model.ts'
 import { identifier } from '../../ir/naming.ts'
 import { formContents } from '../wire/forms.ts'
 
-/** What a version validates. */
+/** The validated schemas of a version. */
 export interface ValidatedSchemas {
   /** Schemas by export name. */
   readonly schemas: ReadonlyMap<string, Schema>
-  /** Export name of a component. */
+  /** Returns the export name of a component. */
   component(name: string): string
   parameter(parameter: ApiParameter, operation: ApiOperation): string
   body(schema: Schema, operation: ApiOperation): string
@@ -19,7 +19,7 @@ export interface ValidatedSchemas {
 
 const known = new WeakMap<Api, ValidatedSchemas>()
 
-/** Everything of a version that is validated; two names that are one identifier get numbers. */
+/** Returns everything that is validated in a version. Names that give the same identifier get numbers. */
 export function validatedOf(api: Api): ValidatedSchemas {
   const validated = known.get(api) ?? collect(api)
   known.set(api, validated)

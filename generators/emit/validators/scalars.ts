@@ -1,4 +1,4 @@
-/** What a value without parts has to be, as a JavaScript expression. */
+/** Prints the validation of scalars as JavaScript expressions. */
 import type { SourceLocation } from '../../diagnostics/place.ts'
 import type { Schema } from '../../ir/model.ts'
 import { literal, stringLiteral } from '../../print/literal.ts'
@@ -9,7 +9,7 @@ export type Of<Kind extends Schema['kind']> = Extract<Schema, { kind: Kind }>
 
 export interface ScalarWriter {
   readonly constants: Constants
-  /** First part of the name of a constant that is made for a place of the schema: `Dispute$evidence_`. */
+  /** Returns the prefix of constant names for a location in the schema: `Dispute$evidence_`. */
   readonly ownerOf: (place: SourceLocation) => string
 }
 
@@ -22,12 +22,12 @@ const all = (conditions: readonly (string | false | undefined)[]): string => {
 const above = (sign: string, v: string, bound: number | undefined) =>
   bound !== undefined && `${v} ${sign} ${bound}`
 
-/** An expression that is true when the value is a number that fits. */
+/** Returns an expression that is true if the value is a valid number. */
 export function fitsNumber(schema: Of<'number'>, v: string, { constants }: ScalarWriter): string {
-  // int32 is bounds in disguise; int64, float and double say nothing about JSON.
+  // int32 implies bounds; int64, float and double have no effect on JSON.
   const narrow = schema.format === 'int32'
   const fitting = all([
-    // JSON.parse makes Infinity of 1e400.
+    // JSON.parse returns Infinity for 1e400.
     schema.integer ? `Number.isInteger(${v})` : `Number.isFinite(${v})`,
     above('>=', v, schema.minimum ?? (narrow ? -(2 ** 31) : undefined)),
     above('<=', v, schema.maximum ?? (narrow ? 2 ** 31 - 1 : undefined)),
@@ -38,7 +38,7 @@ export function fitsNumber(schema: Of<'number'>, v: string, { constants }: Scala
   return schema.untyped ? `(typeof ${v} !== 'number' || ${fitting})` : fitting
 }
 
-/** The same of a string. */
+/** Returns an expression that is true if the value is a valid string. */
 export function fitsString(schema: Of<'string'>, v: string, writer: ScalarWriter): string {
   const { minLength: least = 0, maxLength: most, pattern, format } = schema
   const { constants } = writer
@@ -52,7 +52,7 @@ export function fitsString(schema: Of<'string'>, v: string, writer: ScalarWriter
       : least > 1 && `(${v}.length >= ${2 * least} || ${constants.call('length')}(${v}) >= ${least})`
   const fitting = all([
     !schema.untyped && `typeof ${v} === 'string'`,
-    // Length first: a pattern then never runs over more than it allows.
+    // The length is checked first, so that a pattern never runs on longer strings.
     longer,
     shorter,
     pattern !== undefined && `${constants.define(`${owner}pattern`, printPattern(pattern))}.test(${v})`,
@@ -63,7 +63,7 @@ export function fitsString(schema: Of<'string'>, v: string, writer: ScalarWriter
   return schema.untyped ? `(typeof ${v} !== 'string' || ${fitting})` : fitting
 }
 
-/** The same of a member of an enumeration. */
+/** Returns an expression that is true if the value is a member of the enumeration. */
 export function fitsEnum(schema: Of<'enum'>, v: string, writer: ScalarWriter): string {
   const { values } = schema
   if (values.length === 0) return 'false'

@@ -1,6 +1,7 @@
 /**
- * A schema as a JavaScript function that says whether a value fits: no error objects, no coercion, one pass, the
- * cheapest question first. `explain` says why, after a refusal. References have no names until all are known.
+ * Prints a schema as a JavaScript function that returns whether a value is valid: without error objects or
+ * coercion, in one pass, with the cheapest checks first. `explain` finds the reasons after a rejection. References
+ * are resolved to names once all are known.
  */
 
 import type { SourceLocation } from '../../diagnostics/place.ts'
@@ -15,7 +16,7 @@ import { areDisjoint } from './disjoint.ts'
 import { printPattern } from './functions.ts'
 import { fitsEnum, fitsNumber, fitsString, type Of, type ScalarWriter } from './scalars.ts'
 
-/** One validator: its function and those it is made of. */
+/** A validator: its function and parts. */
 export interface ValidatorCode {
   readonly code: Code
   /** Components whose validators it calls. */
@@ -25,12 +26,16 @@ export interface ValidatorCode {
 interface Writer extends ScalarWriter {
   readonly api: Api
   readonly refs: Set<string>
-  /** Functions for members of unions that are no expression. */
+  /** Functions for union members that cannot be written as expressions. */
   readonly parts: Code[]
   variables: number
 }
 
-/** @param name what the validator is exported as; its constants are called after it. @returns the code of a schema's validator. */
+/**
+ * Returns the code of a schema's validator.
+ *
+ * @param name export name of the validator, which is also the prefix of its constants.
+ */
 export function writeValidator(name: string, schema: Schema, api: Api, constants: Constants): ValidatorCode {
   const ownerOf = (place: SourceLocation) => `${name}$${pathWithin(schema.place, place)}`
   const writer: Writer = { api, constants, ownerOf, refs: new Set(), parts: [], variables: 0 }
@@ -38,10 +43,13 @@ export function writeValidator(name: string, schema: Schema, api: Api, constants
   return { code: joinCode([...writer.parts, printFunction(0, body)], '\n'), refs: writer.refs }
 }
 
-/** Words of a schema object between names that the document gives. */
+/** Keywords in pointers, as opposed to names from the document. */
 const KEYWORDS = /^(?:properties|items|schema|oneOf|anyOf|allOf|additionalProperties|patternProperties|\d+)$/
 
-/** Names of properties on the way from a schema to one inside it, each followed by `_`; empty for itself. */
+/**
+ * Returns the property names on the path from a schema to a nested one, each followed by `_`; empty for the schema
+ * itself.
+ */
 function pathWithin(schema: SourceLocation, inside: SourceLocation): string {
   if (!inside.pointer.startsWith(`${schema.pointer}/`)) return ''
   const names = inside.pointer.slice(schema.pointer.length + 1).split('/')
@@ -53,14 +61,15 @@ function pathWithin(schema: SourceLocation, inside: SourceLocation): string {
 
 const GIVEN: Code = { given: true }
 
-/** @param self 0 for the validator itself; its parts count from 1. */
+/** @param self 0 for the validator itself; its parts are numbered from 1. */
 const printFunction = (self: number, body: Code): Code => code`function ${{ self }}(v${GIVEN}) {\n${body}}\n`
 
 /**
- * @param self the validator's own name.
- * @param nameOf the name of a component's validator.
- * @param given further parameters, which all functions of the validator hand on.
- * @returns the validator's text.
+ * Prints a validator with its names.
+ *
+ * @param self the validator's name.
+ * @param nameOf returns the name of a component's validator.
+ * @param given additional parameters, which all functions of the validator pass on.
  */
 export function nameValidator(
   { code: validator }: ValidatorCode,
@@ -82,7 +91,7 @@ function bodyOf(schema: Schema, writer: Writer): Code {
   return [...lines, '  return true\n']
 }
 
-/** An expression that is true when the value fits; undefined for what takes statements. */
+/** Returns an expression that is true if the value fits; undefined if the schema needs statements. */
 function fits(schema: Schema, v: string, writer: Writer): Code | undefined {
   if (schema.partial) return `${writer.constants.compile(writer.api, schema.place)}(${v})`
   const plain = fitsPlain(schema, v, writer)
@@ -116,7 +125,7 @@ function fitsPlain(schema: Schema, v: string, writer: Writer): Code | undefined 
   }
 }
 
-/** A union as an expression; members that take statements become functions of their own. */
+/** Returns a union as an expression; members that need statements become separate functions. */
 function fitsUnion(schema: Of<'union'>, v: string, writer: Writer): Code | undefined {
   if (tagsOf(schema, writer.api)) return undefined
   const members = schema.members.map((each) => fits(each, v, writer) ?? callPart(each, v, writer))
@@ -130,7 +139,7 @@ function fitsUnion(schema: Of<'union'>, v: string, writer: Writer): Code | undef
   )} === 1`
 }
 
-/** A call of a function for a member that takes statements. */
+/** Returns a call of a new function for a member that needs statements. */
 function callPart(schema: Schema, v: string, writer: Writer): Code {
   const body = bodyOf(schema, writer)
   const self = writer.parts.length + 1
@@ -138,7 +147,11 @@ function callPart(schema: Schema, v: string, writer: Writer): Code {
   return code`${{ self }}(${v}${GIVEN})`
 }
 
-/** Statements that return false when the value does not fit. @param known whether it is known to be an object. */
+/**
+ * Returns statements that return false if the value does not fit.
+ *
+ * @param known whether the value is known to be an object.
+ */
 function check(schema: Schema, v: string, writer: Writer, known: boolean): Code[] {
   const expression = fits(schema, v, writer)
   if (expression === 'true') return []
@@ -237,7 +250,10 @@ function checkTagged(schema: Of<'union'>, v: string, writer: Writer, known: bool
   ]
 }
 
-/** Access to a property, which must be the object's own where every object inherits one of this name. */
+/**
+ * Returns an access to a property. If every object inherits a property of this name, checks that it is an own
+ * property.
+ */
 function property(v: string, name: string, writer: Writer): string {
   return name in Object.prototype
     ? `${writer.constants.call('own')}(${v}, ${stringLiteral(name)})`
@@ -257,7 +273,7 @@ function checkObject(schema: Of<'object'>, v: string, writer: Writer): Code[] {
     schema.additional === 'closed' && schema.patterns.length === 0 ? variable(writer, 'n') : undefined
   const required = properties.filter((each) => each.required)
   if (counted) lines.push(`let ${counted} = ${required.length}`)
-  // What must be there first: a body that lacks it costs next to nothing.
+  // Required properties come first, so that a body without them is rejected quickly.
   for (const each of required) lines.push(...checkRequired(each, v, writer))
   for (const each of properties) if (!each.required) lines.push(...checkOptional(each, v, writer, counted))
   const names = properties.map((each) => each.name)
@@ -272,7 +288,7 @@ function checkObject(schema: Of<'object'>, v: string, writer: Writer): Code[] {
 const nameSet = (schema: Schema, names: readonly string[], writer: Writer): string =>
   writer.constants.define(`${writer.ownerOf(schema.place)}properties`, `new Set(${literal(names)})`)
 
-/** Kinds whose checks refuse undefined by themselves. */
+/** Kinds whose checks reject undefined. */
 const REFUSES_UNDEFINED: readonly string[] = [
   'null',
   'boolean',
@@ -308,7 +324,7 @@ function checkOptional(
   return [`const ${inner} = ${access}`, `if (${inner} !== undefined) {`, ...indent(lines), '}']
 }
 
-/** What holds for names and for properties that are not listed: the only part that walks over all of them. */
+/** Checks names and unlisted properties; only this part iterates over all properties. */
 function checkNames(schema: Of<'object'>, v: string, names: readonly string[], writer: Writer): Code[] {
   const { additional, patterns, propertyNames } = schema
   const rest = typeof additional === 'object' ? additional : undefined

@@ -1,7 +1,7 @@
 /**
- * Functions for `unevaluatedItems` and `unevaluatedProperties`: what no keyword beside them has evaluated, through
- * references and through the branches that a value fits (JSON Schema 2020-12, section 11). ajv follows the branches at
- * compile time, where `contains` and conditions cannot be known.
+ * Prints functions for `unevaluatedItems` and `unevaluatedProperties`. They find what no adjacent keyword has
+ * evaluated, through references and through the branches that a value fits (JSON Schema 2020-12, section 11). ajv
+ * follows the branches at compile time, when the results of `contains` and conditions are not known.
  */
 import type { JsonSchema } from '../../ir/model.ts'
 import { literal, stringLiteral } from '../../print/literal.ts'
@@ -12,13 +12,13 @@ export type UnevaluatedKeyword = 'unevaluatedItems' | 'unevaluatedProperties'
 type Rules = Readonly<Record<string, unknown>>
 
 export interface SeenWriter {
-  /** @returns the name of the function that says whether a value fits a schema. */
+  /** Returns the name of a function that validates a value against a schema. */
   check(schema: JsonSchema): string
-  /** @returns the name of the function that adds to a set what the schema of an id evaluates. */
+  /** Returns the name of a function that adds to a set what the schema with an id evaluates. */
   seenBy(id: string, keyword: UnevaluatedKeyword): string
 }
 
-/** @returns a function that says whether all that the rules do not evaluate fits their keyword. */
+/** Prints a function that validates everything that the other rules do not evaluate. */
 export function printUnevaluated(
   name: string,
   rules: Rules,
@@ -36,7 +36,7 @@ ${linesOf(others, keyword, writer)}  for (const key of ${keys}) if (!seen.has(ke
 `
 }
 
-/** @returns the function that `seenBy` names. */
+/** Prints the function that `seenBy` names. */
 export function printSeen(
   name: string,
   schema: JsonSchema,

@@ -1,16 +1,17 @@
-/** The header by which samples and collections say who is calling. */
+/** Determines the header that samples and collections use for authentication. */
 import type { Api, ApiOperation } from '../../ir/model.ts'
 import { alternativesOf, schemesOf } from './security.ts'
 
-/** Where the key goes, and what stands before it. */
+/** The header for the key, and the prefix before the key. */
 export interface WireCredential {
   readonly header: string
   readonly prefix: string
 }
 
 /**
- * @param operation that the request is for; without one, any scheme of the document counts.
- * @returns the first alternative that one header can carry.
+ * Returns the first alternative that consists of one header.
+ *
+ * @param operation if absent, any scheme of the document is used.
  */
 export function credentialOf(api: Api, operation?: ApiOperation): WireCredential | undefined {
   const schemes = schemesOf(api)

@@ -1,4 +1,4 @@
-/** The errors that a document knows: read from the schemas and the examples of its responses outside 2xx. */
+/** Collects the errors of a document from the schemas and examples of its error responses. */
 import type { Wire } from '../../client-runtime/service.ts'
 import { enumMembers, propertiesNamed } from '../../ir/members.ts'
 import type { Api, ApiContent, ApiOperation, Response } from '../../ir/model.ts'
@@ -6,19 +6,19 @@ import type { Api, ApiContent, ApiOperation, Response } from '../../ir/model.ts'
 export interface CataloguedError {
   readonly code: string
   readonly description?: string
-  /** Where examples show it: statuses and types, in the order of the document. */
+  /** Statuses and types in examples of the error, in document order. */
   readonly statuses: readonly string[]
   readonly types: readonly string[]
-  /** Bodies of answers. */
+  /** Response bodies. */
   readonly examples: readonly unknown[]
 }
 
-/** @returns every value of the error's `type`, in the order of the document. */
+/** Returns every value of the error's `type`, in document order. */
 export function errorTypes(api: Api, wire: Wire): readonly string[] {
   return [...membersNamed(api, wire, 'type').keys()]
 }
 
-/** @returns every value of the error's `code`, in the order of the document. */
+/** Returns every value of the error's `code`, in document order. */
 export function errorCatalogue(api: Api, wire: Wire): readonly CataloguedError[] {
   const shown = shownErrors(api, wire)
   return [...membersNamed(api, wire, 'code')].map(([code, description]) => {
@@ -47,7 +47,7 @@ function membersNamed(api: Api, { error }: Wire, name: string): ReadonlyMap<stri
   return found
 }
 
-/** @returns the types of error that the examples of an operation's own responses show, in the order of the document. */
+/** Returns the error types in the examples of an operation's own responses, in document order. */
 export function refusalTypes({ responses }: ApiOperation, wire: Wire): readonly string[] {
   const refusals = responses.filter(({ status }) => !/^[123]/.test(status))
   const shown = refusals.flatMap((response) =>
@@ -76,7 +76,7 @@ function errorsIn({ status }: Response, { examples }: ApiContent, wire: Wire): S
   })
 }
 
-/** Shared responses are read once: thousands of operations refer to a dozen of them. */
+/** Returns each shared response once, because thousands of operations refer to a few of them. */
 function errorContents(api: Api): { response: Response; content: ApiContent }[] {
   const found = new Map<string, { response: Response; content: ApiContent }>()
   for (const operation of api.operations) {

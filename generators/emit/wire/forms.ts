@@ -1,4 +1,4 @@
-/** Forms as servers read them: what a row says of each field that is not one text. */
+/** Describes how servers read forms: a row for each field that is not a single string. */
 import { essenceOf, isJson } from '../../ir/media-type.ts'
 import { partsOf, propertiesNamed } from '../../ir/members.ts'
 import type { Api, ApiContent, ApiOperation, ApiParameter, Schema, Serialization } from '../../ir/model.ts'
@@ -9,7 +9,7 @@ import { parameterEncoding, scalarTypes } from './parameters.ts'
 export const FORM: FormBody['media'] = 'application/x-www-form-urlencoded'
 export const MULTIPART: FormBody['media'] = 'multipart/form-data'
 
-/** @returns the bodies of an operation that are forms, by media type. */
+/** Returns the form bodies of an operation, by media type. */
 export function formContents({ body }: ApiOperation): { media: FormBody['media']; content: ApiContent }[] {
   return [MULTIPART, FORM].flatMap((media) => {
     const content = body?.contents.find(({ mediaType }) => essenceOf(mediaType) === media)
@@ -17,7 +17,7 @@ export function formContents({ body }: ApiOperation): { media: FormBody['media']
   })
 }
 
-/** @returns how the fields are read that are not one text each, in the order of the document. */
+/** Returns rows for the fields that are not a single string, in document order. */
 export function formFields(api: Api, content: ApiContent): FormFieldRow[] {
   const properties = partsOf(api, content.schema).flatMap((part) =>
     part.kind === 'object' ? part.properties : [],
@@ -51,7 +51,10 @@ function readField(api: Api, content: ApiContent, name: string): FormFieldRow {
   }
 }
 
-/** In the order in which a text is tried: every text is a string, and text in a file's place is a file. */
+/**
+ * Conversions in the order in which they are tried. Every text is a valid string, and text in place of a file
+ * becomes a file.
+ */
 const ORDER: readonly FormFieldRow['as'][number][] = [
   'json',
   'boolean',
@@ -61,7 +64,7 @@ const ORDER: readonly FormFieldRow['as'][number][] = [
   'bytes',
 ]
 
-/** Default media types of parts (Encoding Object, `contentType`). */
+/** Applies the default media types of parts (Encoding Object, `contentType`). */
 function kindsOf(
   api: Api,
   schema: Schema,
@@ -77,18 +80,21 @@ function kindsOf(
   return type === undefined || type.startsWith('text/') ? ['string', 'bytes'] : ['bytes']
 }
 
-/** `format: binary` (OpenAPI 3.0), or a media type without an encoding as text (3.1). */
+/**
+ * Returns whether a string is binary: `format: binary` (OpenAPI 3.0), or a media type without a text encoding
+ * (3.1).
+ */
 function isBinary(schema: Schema): boolean {
   if (schema.kind !== 'string') return false
   const { contentMediaType, contentEncoding } = schema.unheld?.keywords ?? {}
   return schema.format === 'binary' || (contentMediaType !== undefined && contentEncoding === undefined)
 }
 
-/** Whether the document names a style for a field: then it is written as a parameter of the query would be. */
+/** Returns whether a field has a style; it is then encoded like a query parameter. */
 export const isStyled = (encoding: Readonly<Record<string, unknown>>): boolean =>
   ['style', 'explode', 'allowReserved'].some((member) => encoding[member] !== undefined)
 
-/** @returns the style of a field, with its defaults. */
+/** Returns the style of a field, with defaults filled in. */
 export function serializationOf(encoding: Readonly<Record<string, unknown>>): Serialization {
   const style = String(encoding.style ?? 'form')
   return {
@@ -99,7 +105,7 @@ export function serializationOf(encoding: Readonly<Record<string, unknown>>): Se
   }
 }
 
-/** @returns the parameter that a field with a style is written as; undefined if the schema does not name the field. */
+/** Returns the parameter that a field with a style is encoded as; undefined if the schema does not have the field. */
 export function styledField(
   api: Api,
   { schema }: ApiContent,

@@ -1,11 +1,11 @@
-/** How clients write the parameters of a document and servers read them, and which of them no style can write. */
+/** Describes how clients write parameters and servers read them, and finds those that no style supports. */
 import type { ParameterRow, ParameterStyle } from '../../client-runtime/service.ts'
 import { essenceOf, isJson } from '../../ir/media-type.ts'
 import { partsOf } from '../../ir/members.ts'
 import type { Api, ApiParameter, ObjectSchema, Scalar, Schema } from '../../ir/model.ts'
 import type { ParameterEncoding, ScalarType } from '../../runtime/contract.ts'
 
-/** The styles of each place (Parameter Object, "Style Values"). */
+/** The styles for each location (Parameter Object, "Style Values"). */
 const STYLES: Readonly<Record<ApiParameter['in'], readonly ParameterStyle[]>> = {
   path: ['simple', 'label', 'matrix'],
   query: ['form', 'spaceDelimited', 'pipeDelimited', 'deepObject'],
@@ -13,13 +13,13 @@ const STYLES: Readonly<Record<ApiParameter['in'], readonly ParameterStyle[]>> = 
   cookie: ['form'],
 }
 
-/** What is wrong with a parameter, for a client. */
+/** The reason why a client cannot send a parameter. */
 export interface UnwrittenParameter {
   readonly message: string
   readonly hint: string
 }
 
-/** @returns how the client's runtime writes the parameter, in full. */
+/** Returns how the client's runtime encodes the parameter. */
 export function parameterRow(api: Api, parameter: ApiParameter): ParameterRow {
   const { name, in: where, serialization } = parameter
   const { style, explode, allowReserved, mediaType } = serialization
@@ -35,7 +35,7 @@ export function parameterRow(api: Api, parameter: ApiParameter): ParameterRow {
   }
 }
 
-/** @returns how a server reads the parameter: undefined if it is one scalar in the usual style of its place. */
+/** Returns how a server reads the parameter; undefined if it is one scalar in the default style. */
 export function parameterEncoding(api: Api, parameter: ApiParameter): ParameterEncoding | undefined {
   const { in: where, schema, serialization } = parameter
   const { style, explode = false, json } = parameterRow(api, parameter)
@@ -70,7 +70,7 @@ export function parameterEncoding(api: Api, parameter: ApiParameter): ParameterE
 
 const OPEN_OBJECT: NonNullable<ParameterEncoding['object']> = { members: {}, others: ['string'] }
 
-/** The members of the objects that a parameter may be. */
+/** Returns the members of the objects that a parameter may be. */
 function membersOf(api: Api, objects: readonly ObjectSchema[]): NonNullable<ParameterEncoding['object']> {
   const names = [...new Set(objects.flatMap(({ properties }) => properties.map(({ name }) => name)))]
   const members = names.map((name) => {
@@ -88,19 +88,19 @@ function membersOf(api: Api, objects: readonly ObjectSchema[]): NonNullable<Para
   return { members: Object.fromEntries(members), ...(others.length > 0 && { others: mergeTypes(others) }) }
 }
 
-/** In the order in which texts are tried: every text is a string. */
+/** In the order in which conversions are tried; every text is a valid string. */
 const SCALAR_TYPES: readonly ScalarType[] = ['boolean', 'integer', 'number', 'string']
 
 const mergeTypes = (types: readonly (readonly ScalarType[])[]): ScalarType[] =>
   SCALAR_TYPES.filter((type) => types.some((each) => each.includes(type)))
 
-/** @returns the types that a text may be converted to: those of the schema, or text where it names none. */
+/** Returns the types that a text may be converted to: those of the schema, or string if it has none. */
 export function scalarTypes(api: Api, schema: Schema): ScalarType[] {
   const types = mergeTypes(typesWithin(api, schema, new Set()) ?? [])
   return types.length > 0 ? types : ['string']
 }
 
-/** @returns undefined if the schema leaves the type open. */
+/** Returns undefined if the schema allows any type. */
 function typesWithin(api: Api, schema: Schema, seen: ReadonlySet<string>): ScalarType[][] | undefined {
   if (schema.untyped) return undefined
   switch (schema.kind) {
@@ -139,7 +139,7 @@ function typeOfMember(value: Scalar): ScalarType {
   return typeof value === 'boolean' ? 'boolean' : 'string'
 }
 
-/** @returns whether openapi-fetch writes the parameter as the document says, without a row. */
+/** Returns whether openapi-fetch encodes the parameter as described, without a row. */
 export function isPlainParameter(api: Api, parameter: ApiParameter): boolean {
   const { name, in: where, serialization, schema } = parameter
   if (serialization.mediaType !== undefined) return false
@@ -163,7 +163,7 @@ export function isPlainParameter(api: Api, parameter: ApiParameter): boolean {
   }
 }
 
-/** @returns why no request can carry the parameter as the document has it; undefined if one can. */
+/** Returns why no request can contain the parameter as described, or undefined. */
 export function findUnwritten(api: Api, parameter: ApiParameter): UnwrittenParameter | undefined {
   const { in: where, serialization, schema } = parameter
   const { style, explode, mediaType } = serialization
@@ -176,23 +176,23 @@ export function findUnwritten(api: Api, parameter: ApiParameter): UnwrittenParam
   }
   if (!isStyled(parameter)) {
     return {
-      message: `has a style of other places, ${style}`,
-      hint: `write one of ${STYLES[where].join(', ')}`,
+      message: `has the style ${style}, which is not valid there`,
+      hint: `use ${STYLES[where].join(', ')}`,
     }
   }
   if (style === 'deepObject' && !shapes.some((shape) => shape === 'object' || shape === 'any')) {
-    return { message: 'is not an object, which its style deepObject is for', hint: 'write `style: form`' }
+    return { message: 'has the style deepObject but is not an object', hint: 'use `style: form`' }
   }
   if (explode && isComposite && (style.endsWith('Delimited') || where === 'cookie')) {
     return {
-      message: `explodes, which ${where === 'cookie' ? 'cookies have no separator for' : `${style} has no form for`}`,
+      message: `has \`explode: true\`, which ${where === 'cookie' ? 'cookies do' : `${style} does`} not support`,
       hint: 'write `explode: false`',
     }
   }
   if (isComposite && !isFlat(api, schema)) {
     return {
-      message: 'holds lists or objects inside others, which no style can write',
-      hint: 'write it with JSON `content`',
+      message: 'has nested lists or objects, which no style supports',
+      hint: 'use JSON `content`',
     }
   }
   return undefined
@@ -204,7 +204,7 @@ function isStyled({ in: where, serialization }: ApiParameter): boolean {
 
 type ParameterShape = 'scalar' | 'array' | 'object' | 'any'
 
-/** @returns what the values of a schema may be. */
+/** Returns the shapes of values that a schema allows. */
 function shapesOf(api: Api, schema: Schema): ParameterShape[] {
   return partsOf(api, schema).map((part) => {
     if (part.untyped || part.kind === 'any' || part.kind === 'never') return 'any'
@@ -212,7 +212,7 @@ function shapesOf(api: Api, schema: Schema): ParameterShape[] {
   })
 }
 
-/** Whether what the lists and objects of a schema hold is scalar, as far as the document says. */
+/** Returns whether the contents of a schema's lists and objects are scalars, as far as the document declares them. */
 function isFlat(api: Api, schema: Schema): boolean {
   return partsOf(api, schema).every((part) => {
     const inside =

@@ -1,10 +1,10 @@
-/** How callers identify themselves: the schemes of a document that a request can carry, and which ones an operation asks for. */
+/** Determines which security schemes of a document the client supports, and which ones an operation requires. */
 import type { Alternatives, SecurityScheme } from '../../client-runtime/service.ts'
 import type { Api, ApiOperation } from '../../ir/model.ts'
 
 const PLACES: readonly SecurityScheme['in'][] = ['header', 'query', 'cookie']
 
-/** @returns the schemes that the client fills in, by name. Tokens of OAuth are carried as RFC 6750 has it. */
+/** Returns the schemes that the client fills in, by name. OAuth tokens are sent as bearer tokens (RFC 6750). */
 export function schemesOf(api: Api): Readonly<Record<string, SecurityScheme>> {
   const schemes = Object.entries(api.securitySchemes).flatMap(([name, scheme]) => {
     const carried = schemeOf(scheme)
@@ -26,12 +26,12 @@ function schemeOf(scheme: unknown): SecurityScheme | undefined {
   return undefined
 }
 
-/** Certificates of clients are the connection's to present, not the request's. */
+/** Client certificates are part of the connection, not of the request. */
 function isTransport(scheme: unknown): boolean {
   return typeof scheme === 'object' && scheme !== null && 'type' in scheme && scheme.type === 'mutualTLS'
 }
 
-/** @returns the alternatives of an operation that the client can fill in. */
+/** Returns the alternatives of an operation that the client can fill in. */
 export function alternativesOf(api: Api, operation: ApiOperation): Alternatives {
   const schemes = schemesOf(api)
   return operation.security
@@ -39,14 +39,14 @@ export function alternativesOf(api: Api, operation: ApiOperation): Alternatives 
     .filter((names) => names.every((name) => Object.hasOwn(schemes, name)))
 }
 
-/** @returns names of schemes that an operation asks for and the client cannot fill in. */
+/** Returns the schemes that an operation requires and the client cannot fill in. */
 export function uncarriedSchemes(api: Api, operation: ApiOperation): readonly string[] {
   const schemes = schemesOf(api)
   const names = operation.security.flatMap((requirement) => Object.keys(requirement))
   return names.filter((name) => !Object.hasOwn(schemes, name) && !isTransport(api.securitySchemes[name]))
 }
 
-/** @returns what most operations of a version ask for. */
+/** Returns the security requirement that most operations of a version have. */
 export function usualAlternatives(api: Api): Alternatives {
   const counted = new Map<string, { count: number; alternatives: Alternatives }>()
   for (const operation of api.operations) {

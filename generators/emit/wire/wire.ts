@@ -1,7 +1,10 @@
-/** Names that the emitters of clients and documents need beside what a document can say: `wire` in the configuration. */
+/**
+ * Wire names that emitters of clients and documentation need and documents cannot declare: `wire` in the
+ * configuration.
+ */
 import type { Wire } from '../../client-runtime/service.ts'
 
-/** Every member that is absent has the value that most services use. */
+/** Absent members default to the most common names. */
 export type WireConfig = { readonly [K in keyof Wire]?: Wire[K] extends object ? Partial<Wire[K]> : Wire[K] }
 
 const USUAL: Wire = {
@@ -18,7 +21,7 @@ const USUAL: Wire = {
   error: { envelope: 'error', retryAfterMs: 'retry_after_ms' },
 }
 
-/** @returns the configuration with the usual names where it says nothing. */
+/** Returns the configuration with defaults filled in. */
 export function wireOf(config: WireConfig): Wire {
   return {
     ...USUAL,

@@ -1,4 +1,4 @@
-/** A resource in a document: made after a neighbour, so that nothing about it is invented. */
+/** Adds a resource to a document, modeled on an existing one (the neighbor). */
 import { type Insertion, insertAll, YamlText } from '../yaml-blocks.ts'
 import { insertComponents } from './components.ts'
 import { insertEvents } from './events.ts'
@@ -8,7 +8,11 @@ import type { YamlNode } from './nodes.ts'
 import { insertPaths, insertTag } from './operations.ts'
 import type { NewResource, ResourceRequest } from './request.ts'
 
-/** @throws ResourceError */
+/**
+ * Adds a resource to the text of a document.
+ *
+ * @throws ResourceError
+ */
 export function addResource(source: string, request: ResourceRequest): NewResource {
   const yaml = new YamlText(source)
   const document = yaml.value([]) as YamlNode
@@ -25,7 +29,7 @@ export function addResource(source: string, request: ResourceRequest): NewResour
   return { text, blocks: blocksOf(source, insertions), lists: listsOf(yaml, neighbour) }
 }
 
-/** Lists of other schemas that name the neighbour's kind of record. */
+/** Returns the lines of enumerations that list the neighbor's kind of record. */
 function listsOf(yaml: YamlText, { object }: Neighbour): number[] {
   return [...yaml.find('enum')].flatMap(({ path, node }) => {
     const values = yaml.value(path)
@@ -34,7 +38,7 @@ function listsOf(yaml: YamlText, { object }: Neighbour): number[] {
   })
 }
 
-/** First and last lines of what was put in, in the text that has all of it. */
+/** Returns the first and last line of each insertion, in the resulting text. */
 function blocksOf(source: string, insertions: readonly Insertion[]): (readonly [number, number])[] {
   let added = 0
   return insertions

@@ -1,4 +1,4 @@
-/** The schemas of a new resource, and the parameter with its identifier. */
+/** Creates the schemas of a new resource, and its identifier parameter. */
 import type { OperationKind } from '../resource-view.ts'
 import { type Insertion, indent, type PathKey, writeYaml, type YamlText } from '../yaml-blocks.ts'
 import { editOf, type ResourceNames, upper, withArticle } from './names.ts'
@@ -48,7 +48,7 @@ export function insertComponents(
   ]
 }
 
-/** Names that most records of the document have, of the same type: `id`, `object`, `created`. */
+/** Returns properties that most records of the document have with the same type: `id`, `object`, `created`. */
 function commonProperties(document: YamlNode): string[] {
   const schemas = Object.values((document.components as YamlNode).schemas as Record<string, YamlNode>)
   const records = schemas
@@ -65,7 +65,7 @@ function commonProperties(document: YamlNode): string[] {
   return common.map(([type]) => type.slice(0, type.indexOf(' ')))
 }
 
-/** A schema with some of its properties. */
+/** Copies a schema with some of its properties. */
 function shape(yaml: YamlText, name: string, taken: readonly string[], names: ResourceNames): string {
   const path = ['components', 'schemas', name]
   const schema = yaml.value(path) as YamlNode
@@ -77,7 +77,7 @@ function shape(yaml: YamlText, name: string, taken: readonly string[], names: Re
     ? `Changes to ${names.say(`a ${names.noun}`)}, as a merge patch.`
     : schema.required !== undefined && (schema.properties as YamlNode).id !== undefined
       ? `${upper(withArticle(names.noun))}.`
-      : `${upper(withArticle(names.noun))} to be made.`
+      : `Properties of a new ${names.noun}.`
   const required = ((schema.required ?? []) as string[]).filter((each) => kept.includes(each))
   const [example] = (schema.examples ?? []) as YamlNode[]
   const shown = Object.entries(example ?? {}).filter(([member]) => kept.includes(member))

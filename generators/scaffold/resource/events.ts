@@ -1,4 +1,4 @@
-/** The events of a new resource, and the lists of event types that they join. */
+/** Creates the events of a new resource, and adds them to the enumerations of event types. */
 import { pascalCase } from '../../ir/naming.ts'
 import type { Insertion, ScalarEdit, YamlText } from '../yaml-blocks.ts'
 import { editOf, type ResourceNames, upper, withArticle } from './names.ts'
@@ -50,7 +50,7 @@ export function insertEvents(
 const sentenceOf = (verb: string, { noun }: ResourceNames): string =>
   `${upper(withArticle(noun))} was ${verb.replaceAll(/[._]/g, ' ')}.`
 
-/** Enumerations of event types, and what they say of each. */
+/** Adds the events to enumerations of event types and their descriptions. */
 function enumerations(
   yaml: YamlText,
   document: YamlNode,

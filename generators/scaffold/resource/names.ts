@@ -1,4 +1,4 @@
-/** What the parts of a new resource are called, and how a text about its neighbour is said of it. */
+/** Derives the names of a new resource, and adapts texts about its neighbor. */
 import { pascalCase } from '../../ir/naming.ts'
 import type { ScalarEdit } from '../yaml-blocks.ts'
 import type { Neighbour } from './neighbour.ts'
@@ -11,9 +11,9 @@ export interface ResourceNames {
   readonly plural: string
   readonly path: string
   readonly idName: string
-  /** Names of components, old and new. */
+  /** Component names of the neighbor → component names of the new resource. */
   readonly references: ReadonlyMap<string, string>
-  /** A text about the neighbour, said of the new resource. */
+  /** Adapts a text about the neighbor to the new resource. */
   say(text: string): string
 }
 
@@ -70,10 +70,10 @@ const word = (text: string) => new RegExp(`(?<![\\w])${text}(?![\\w])`, 'g')
 
 export const upper = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
 
-/** With its article: `a coupon`, `an offer`. */
+/** Returns a noun with its article: `a coupon`, `an offer`. */
 export const withArticle = (noun: string): string => `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`
 
-/** What every copied scalar goes through: references by name, the rest in other words. */
+/** Returns the edit for every copied scalar: renames references and adapts texts. */
 export function editOf({ references, say }: ResourceNames, more: ScalarEdit = () => undefined): ScalarEdit {
   return (value, path, isKey) => {
     const own = more(value, path, isKey)

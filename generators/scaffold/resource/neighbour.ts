@@ -1,4 +1,4 @@
-/** The resource that a new one is made after, as the document describes it. */
+/** Reads the existing resource that a new one is modeled on. */
 import { pascalCase } from '../../ir/naming.ts'
 import { classify, type OperationKind } from '../resource-view.ts'
 import { bodyOf, componentOf, operationsOf, parametersOf, successOf, type YamlNode } from './nodes.ts'
@@ -21,11 +21,15 @@ export interface Neighbour {
   readonly prefix: string
   readonly noun: string
   readonly plural: string
-  /** Names of its event types and of their payloads. */
+  /** Event types and the names of their payload schemas. */
   readonly events: ReadonlyMap<string, string>
 }
 
-/** @throws ResourceError where it lacks what every resource has */
+/**
+ * Reads the neighbor.
+ *
+ * @throws ResourceError if it lacks something that every resource has.
+ */
 export function readNeighbour(document: YamlNode, like: string): Neighbour {
   const found = operationsOf(document, like)
   if (found.length === 0) fail(`no operation has the tag ${like}`)
@@ -40,18 +44,18 @@ export function readNeighbour(document: YamlNode, like: string): Neighbour {
       )
       .filter(([kind]) => kind !== 'other'),
   )
-  const get = operations.get('get') ?? fail(`${like} has no operation that gives one record`)
+  const get = operations.get('get') ?? fail(`${like} has no operation that returns one record`)
   const create = operations.get('create')
   const schemas = (document.components as YamlNode).schemas as Record<string, YamlNode>
-  const schema = successOf(get.node) ?? fail(`${get.node.operationId} answers no component`)
+  const schema = successOf(get.node) ?? fail(`the response of ${get.node.operationId} is not a component`)
   const parameters = (document.components as YamlNode).parameters as Record<string, YamlNode>
   const idParameter =
     parametersOf(get.node)
       .map((parameter) => componentOf(parameter))
       .filter((name) => name !== undefined && parameters[name]?.in === 'path')
-      .at(-1) ?? fail(`${get.node.operationId} has no component as parameter of its path`)
+      .at(-1) ?? fail(`${get.node.operationId} has no path parameter that is a component`)
   const idSchema =
-    componentOf(parameters[idParameter]!.schema) ?? fail(`${idParameter} has no component as schema`)
+    componentOf(parameters[idParameter]!.schema) ?? fail(`the schema of ${idParameter} is not a component`)
   const properties = schemas[schema]!.properties as Record<string, YamlNode>
   const pattern = String(schemas[idSchema]!.pattern)
   const listed = operations.get('list')
@@ -66,7 +70,9 @@ export function readNeighbour(document: YamlNode, like: string): Neighbour {
     idParameter,
     idSchema,
     idName: String(parameters[idParameter]!.name),
-    prefix: pattern.match(/^\^([a-z]+)_/)?.[1] ?? fail(`the pattern of ${idSchema} names no prefix`),
+    prefix:
+      pattern.match(/^\^([a-z]+)_/)?.[1] ??
+      fail(`the pattern of ${idSchema} does not start with a prefix such as ^cpn_`),
     noun: String(get.node.summary).replace(/^\S+ (an?|the) /, ''),
     plural: String((listed ?? get).node.summary).replace(/^\S+ ((an?|the) )?/, ''),
     events: eventsOf(document, like),
@@ -85,18 +91,18 @@ function eventsOf(document: YamlNode, tag: string): ReadonlyMap<string, string> 
   )
 }
 
-/** @throws ResourceError where the document has the new resource already, or the neighbour lacks what it shall have */
+/** @throws ResourceError if the document already has the new resource, or the neighbor lacks what is requested. */
 export function checkRequest(document: YamlNode, neighbour: Neighbour, request: ResourceRequest): void {
   const { name, singular, prefix, like } = request
-  if (operationsOf(document, name).length > 0) fail(`${name} has operations already`)
+  if (operationsOf(document, name).length > 0) fail(`${name} already has operations`)
   const schemas = (document.components as YamlNode).schemas as Record<string, YamlNode>
-  if (schemas[pascalCase(singular)]) fail(`there is a schema ${pascalCase(singular)} already`)
+  if (schemas[pascalCase(singular)]) fail(`a schema ${pascalCase(singular)} already exists`)
   const taken = Object.entries(schemas).find(([, schema]) => String(schema.pattern).startsWith(`^${prefix}_`))
-  if (taken) fail(`${taken[0]} has the prefix ${prefix} already`)
+  if (taken) fail(`${taken[0]} already has the prefix ${prefix}`)
   const lacking = request.operations.find((kind) => !neighbour.operations.has(kind))
-  if (lacking) fail(`${like} has no operation to make ${lacking} after: name another as --like`)
+  if (lacking) fail(`${like} has no ${lacking} operation to copy: choose a different --like`)
   if (request.events.length > 0 && neighbour.events.size === 0)
-    fail(`${like} has no event to make ${request.events[0]} after: name another as --like`)
+    fail(`${like} has no event to copy for ${request.events[0]}: choose a different --like`)
   const own = schemas[neighbour.schema]!.properties as YamlNode
   const unknown = request.properties.find((property) => own[property] === undefined)
   if (unknown) fail(`${neighbour.schema} has no property ${unknown}`)

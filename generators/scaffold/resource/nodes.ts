@@ -1,4 +1,4 @@
-/** What the nodes of a document hold, as far as a resource is made of them. */
+/** Reads nodes of a document for `new-resource`. */
 
 export type YamlNode = Readonly<Record<string, unknown>>
 
@@ -21,7 +21,7 @@ function jsonOf(node: unknown): string | undefined {
   return componentOf(content?.['application/json']?.schema)
 }
 
-/** Those that the operation names itself, beside what the document's defaults give it. */
+/** Returns the operation's own parameters, without the document's defaults. */
 export const parametersOf = (operation: YamlNode) => (operation.parameters ?? []) as readonly YamlNode[]
 
 export const bodyOf = (operation: YamlNode) => jsonOf(operation.requestBody)

@@ -1,4 +1,4 @@
-/** The tag and the operations of a new resource. */
+/** Creates the tag and the operations of a new resource. */
 import { camelCase } from '../../ir/naming.ts'
 import type { OperationKind } from '../resource-view.ts'
 import type { Insertion, PathKey, ScalarEdit, YamlText } from '../yaml-blocks.ts'
@@ -11,7 +11,7 @@ export function insertTag(
   yaml: YamlText,
   document: YamlNode,
   { name, like }: ResourceRequest,
-  { plural, noun }: ResourceNames,
+  { plural }: ResourceNames,
 ): Insertion[] {
   const insertions: Insertion[] = []
   const tags = document.tags as { name: string }[]
@@ -25,7 +25,7 @@ export function insertTag(
         : key === 'x-displayName'
           ? upper(plural)
           : key === 'description'
-            ? `What is said of each ${noun}.`
+            ? `Create and manage ${plural}.`
             : value
     }
     insertions.push({ at: yaml.range(['tags', index]).end, text: `\n${yaml.copy(['tags', index], edit)}` })
@@ -68,7 +68,7 @@ export function insertPaths(
     const filters = parameters.flatMap((parameter, index) =>
       isFilter(yaml, parameter) ? [[...at, 'parameters', index]] : [],
     )
-    // A key without items would be null; the defaults of operations may give it others.
+    // `parameters` without items would be null, so the key is removed; operation defaults may still add parameters.
     const removed =
       filters.length > 0 && filters.length === parameters.length ? [[...at, 'parameters']] : filters
     const target = path
@@ -88,14 +88,14 @@ function operationId(id: string, kind: OperationKind, { pascal, pascals }: Resou
 }
 
 function describe(kind: OperationKind, { noun, plural }: ResourceNames): string {
-  if (kind === 'create') return `Makes ${withArticle(noun)}.`
+  if (kind === 'create') return `Creates ${withArticle(noun)}.`
   if (kind === 'list') return `${upper(plural)}, newest first.`
   if (kind === 'get') return `One ${noun}.`
-  if (kind === 'update') return 'Changes what is given.'
-  return `Takes ${withArticle(noun)} out of use. Archiving is final.`
+  if (kind === 'update') return 'Updates the given properties.'
+  return `Archives ${withArticle(noun)}. This cannot be undone.`
 }
 
-/** Filters are of the neighbour's own properties. */
+/** Filters refer to the neighbor's own properties, so they are not copied. */
 function isFilter(yaml: YamlText, parameter: YamlNode): boolean {
   const name = componentOf(parameter)
   const node = name === undefined ? parameter : (yaml.value(['components', 'parameters', name]) as YamlNode)

@@ -1,4 +1,4 @@
-/** What pages of the documentation do beyond being read: search, copying, and errors at their old addresses. */
+/** Interactive features of the documentation pages: search, copying, and redirects for old addresses of errors. */
 ;(() => {
   const RESULTS = 12
 
@@ -12,7 +12,7 @@
       document.head.append(script)
     })
 
-  /** In a folder of files, pages are called what they are. @param {string} href */
+  /** Adapts a link to an exported folder, where page names have an extension. @param {string} href */
   const addressOf = (href) => {
     const { root } = document.documentElement.dataset
     return root === undefined
@@ -103,7 +103,7 @@
     code.parentElement.before(button)
   }
 
-  // A reader of one language reads on in it.
+  // Remembers the chosen sample language.
   const KEY = 'docs-language'
   const samples = () => [...document.querySelectorAll('.samples > .sample[data-language]')]
   const choose = (language) => {

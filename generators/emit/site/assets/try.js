@@ -1,20 +1,20 @@
 /**
- * Lets readers send the sample of an operation to the sandbox of the service that shows the page, with a key of theirs. What
- * is sent is the command as it is shown, with their edits. Pages in a folder of files, and operations of other servers,
- * have no sandbox.
+ * Lets readers send the sample request of an operation to the sandbox of the service that serves the page, with
+ * their own key. It sends the command as shown, with the reader's edits. There is no sandbox in an exported folder,
+ * nor for operations of other servers.
  */
 ;(() => {
   const { server } = document.querySelector('main').dataset
   if (!server || document.documentElement.dataset.root !== undefined) return
 
   const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i
-  /** What a shell puts a fresh UUID in the place of. */
+  /** The part of a command that the shell replaces with a new UUID. */
   const COMMAND = /\$\([^)]*\)/
   const KEY = '$API_KEY'
-  /** Characters of an answer that are shown. */
+  /** Maximum number of characters of a response to show. */
   const MAX_SHOWN = 100_000
 
-  /** Where the sandbox is, asked once. */
+  /** Address of the sandbox, requested once. */
   let place
   const findSandbox = () => {
     place ??= fetch('/docs/try.json').then((response) => {
@@ -24,13 +24,13 @@
     return place
   }
 
-  /** Words of a shell's command. @param {string} command */
+  /** Splits a shell command into words. @param {string} command */
   const wordsOf = (command) =>
     [...command.matchAll(/'((?:[^']|'\\'')*)'|"([^"]*)"|([^\s\\]+)/g)].map(
       ([, single, double, bare]) => single?.replaceAll("'\\''", "'") ?? double ?? bare,
     )
 
-  /** @param {string} command of curl. @returns its request; undefined where that takes more than text. */
+  /** Parses a curl command. @param {string} command @returns its request; undefined if it needs more than text. */
   const readSample = (command) => {
     const [, url, ...words] = wordsOf(command)
     if (!url.startsWith(`${server}/`)) return undefined
@@ -56,7 +56,10 @@
     return request
   }
 
-  /** @param {string[]} lines `Name: value`. @returns headers; identifiers that only one request may carry are made anew. */
+  /**
+   * Parses headers, and replaces UUIDs with new ones, because an idempotency key is valid for one request. @param
+   * {string[]} lines `Name: value`
+   */
   const readHeaders = (lines) =>
     lines.flatMap((line) => {
       const at = line.indexOf(':')
@@ -81,7 +84,7 @@
   }
   const field = (label, input) => make('label', {}, label, input)
 
-  /** The key is in the fields of this page and nowhere else. */
+  /** The key is stored only in the fields of this page. */
   const keys = []
   const makeKeyField = () => {
     const input = make('input', { type: 'password', autocomplete: 'off', required: true, spellcheck: false })
