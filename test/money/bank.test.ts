@@ -182,7 +182,7 @@ describe('a bank that', () => {
     await look(0, 'somebody else')
     expect([(await get(id)).status, await transferOf(id)]).toMatchObject([
       'in_transit',
-      { problem: 'the bank answered 401' },
+      { problem: 'the bank returned 401' },
     ])
     await look(MINUTE)
     expect(standIn.payments).toHaveLength(1)
@@ -254,7 +254,7 @@ describe('a row that cannot be worked on waits apart, and the others are paid:',
         bank_id: null,
       })
       expect((await get(good.id)).status).toBe('paid')
-      expect(logged).toEqual([[{ payout_id: poison.id }, expect.stringMatching(/^a payout is held up: /)]])
+      expect(logged).toEqual([[{ payout_id: poison.id }, expect.stringMatching(/^A payout is held up: /)]])
       expect(standIn.payments).toHaveLength(1)
       if (mend === '') {
         await ask('DELETE FROM live.bank_transfers WHERE id = $1', poison.id)
@@ -289,7 +289,7 @@ test('a bank that takes back that it has paid is not believed', async () => {
   await look(120 * MINUTE)
   expect([(await get(id)).status, await transferOf(id)]).toMatchObject([
     'paid',
-    { state: 'paid', problem: expect.stringMatching(/settled, and now says that it is pending$/) },
+    { state: 'paid', problem: expect.stringMatching(/as settled, and now reports it as pending$/) },
   ])
 })
 
