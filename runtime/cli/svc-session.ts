@@ -144,7 +144,7 @@ function fetchAs({ renewed }: SvcCredential): typeof globalThis.fetch {
     const attempt = (each: Request) =>
       fetch(each, { redirect: 'manual', ...(init?.signal ? { signal: init.signal } : {}) })
     const response = await attempt(request)
-    // The token can be expired even so, because this machine's clock may be behind.
+    // This machine's clock may be slow, so the API can report a token as expired that looks valid here.
     const isExpired = renewed && response.status === 401 && (await codeOf(response)) === 'expired_token'
     if (!isExpired) return response
     const expired = request.headers.get('Authorization')?.slice(PREFIX.length) ?? ''

@@ -130,7 +130,7 @@ test('each event has a line with what the endpoint made of it', async () => {
     { error: 'connection reset' },
     { status: 302 },
     { status: 200 },
-    { error: 'no answer within 0.3 s' },
+    { error: 'no response within 0.3 s' },
     { status: 500 },
   ])
   expect(results()[0]).toMatchObject({ created: expect.any(String), duration_ms: expect.any(Number) })
@@ -245,7 +245,7 @@ test('a stream that says nothing counts as broken, one that comments does not', 
   clearInterval(commenting)
   expect(server.streams).toHaveLength(1)
   await server.stream(2)
-  expect(said).toContain('Not connected: no data received for 0.3 s. Trying again …')
+  expect(said).toContain('Not connected: no data received for 0.3 s. Retrying …')
   await until('the silent one was let go', () => first.closed)
 })
 

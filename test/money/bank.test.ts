@@ -147,10 +147,10 @@ test('a bank payout is paid once however many look', async () => {
 
 describe('a bank that', () => {
   test.each([
-    ['says 503', () => 503, 'the bank answered 503'],
-    ['says 500', () => 500, 'the bank answered 500'],
-    ['says 429', () => 429, 'the bank answered 429'],
-    ['says 404', () => 404, 'the bank answered 404'],
+    ['says 503', () => 503, 'the bank returned 503'],
+    ['says 500', () => 500, 'the bank returned 500'],
+    ['says 429', () => 429, 'the bank returned 429'],
+    ['says 404', () => 404, 'the bank returned 404'],
     ['says nothing', () => 'hang' as const, expect.any(String)],
   ])('%s is asked again, and nothing is taken for failed', async (_, fault, problem) => {
     const { id } = await pay()

@@ -1,4 +1,4 @@
-/** Seals the details of a token until the token is used, which is possible once. */
+/** Seals the details of tokens. A token can be used once. */
 import type { components } from '../../../generated/canonical/types.ts'
 import { validationFailed } from '../../api/errors/errors.ts'
 import type { Context } from '../../api/handler.ts'

@@ -66,7 +66,7 @@ interface RuleFinding {
   readonly observed?: number
 }
 
-/** Decides a request by all rules. */
+/** Applies all rules to a request and returns the decision. */
 export function decide(request: AuthorizationRequest, facts: AuthorizationFacts): Decision {
   const findings = [
     ...checkCard(facts),
