@@ -75,7 +75,7 @@ export async function runRound(
   const nonce = await chooseNonce(round, nextNonce, live)
   for (const filled of round.fillings.keys()) if (filled < head.nonce) round.fillings.delete(filled)
   const signed = nonce === undefined ? 0 : await signAll(round, nonce, due, MAX_OPEN - open.payments.length)
-  // A count that waits for confirmations needs more blocks.
+  // While the nonce waits for confirmations, more blocks are needed.
   return { signed, moving: nonce === undefined ? moving + 1 : moving }
 }
 

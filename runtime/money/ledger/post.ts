@@ -117,7 +117,8 @@ export interface Posted {
 /**
  * Posts a transfer and holds with one cause. The statements are pipelined and need not be awaited. The transaction fails if
  * the cause was already posted, or if a hold to resolve is already resolved. Accounts are locked in the order of their
- * identifiers. `program_funds`, which holds belong to, sorts after every account that it exchanges money with.
+ * identifiers. `program_funds`, which holds belong to, sorts after `network_clearing`, the only account that postings with
+ * holds exchange money with.
  * @param cause unique within the tenant, for example `ctx_…/2`.
  * @param now service time.
  * @returns the result of the transfer; no rows if there is none.
