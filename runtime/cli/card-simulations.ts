@@ -1,25 +1,25 @@
-/** What `svc cards simulate` can do: a table of operations, and for each the options that make its body. */
+/** The simulations of `svc cards simulate`: for each one, its operation and the options that form the request body. */
 import type { Client } from '../../generated/client/src/2026-05-19/index.ts'
 
-/** An option and where in the body its value goes. */
+/** A command-line option and the body field that it sets. */
 export interface SimulationOption {
   readonly flags: string
   readonly text: string
-  /** Names of members, from the outside. */
+  /** Path in the body, with dots between the names. */
   readonly field: string
   readonly required?: true
   readonly default?: string
-  /** How its text becomes what is sent; default: it is sent as it is. */
+  /** How the text is converted; default: sent as a string. */
   readonly reads?: 'number' | 'boolean'
 }
 
 export interface CardSimulation {
   readonly operation: keyof Client
   readonly text: string
-  /** What it is about: the argument. */
+  /** The body field that the command's argument sets. */
   readonly of: 'card_id' | 'card_transaction_id'
   readonly options: readonly SimulationOption[]
-  /** Words behind `svc cards simulate`. */
+  /** Example arguments of `svc cards simulate`. */
   readonly example: string
 }
 
@@ -32,75 +32,85 @@ const amountOf = (text: string, required = false): SimulationOption => ({
 })
 
 const MERCHANT: readonly SimulationOption[] = [
-  { flags: '--merchant <name>', text: 'its name', field: 'merchant.name', default: 'Harbor Diner' },
-  { flags: '--category <code>', text: 'its category', field: 'merchant.category_code', default: '5812' },
-  { flags: '--country <code>', text: 'its country (default: US)', field: 'merchant.country' },
-  { flags: '--city <name>', text: 'its town', field: 'merchant.city' },
+  { flags: '--merchant <name>', text: 'merchant name', field: 'merchant.name', default: 'Harbor Diner' },
+  {
+    flags: '--category <code>',
+    text: 'merchant category code',
+    field: 'merchant.category_code',
+    default: '5812',
+  },
+  { flags: '--country <code>', text: 'merchant country (default: US)', field: 'merchant.country' },
+  { flags: '--city <name>', text: 'merchant city', field: 'merchant.city' },
 ]
 
 const CARD = 'card_01jxg19h8j7k6m5n4p3q2r1s0t'
 const TRANSACTION = 'ctx_01jxk19m8n7p6q5r4s3t2v1w0x'
 
-/** By the word for each. */
+/** By name of the simulation. */
 export const SIMULATIONS: Readonly<Record<string, CardSimulation>> = {
   authorization: {
     operation: 'simulateAuthorization',
-    text: 'a merchant asks to use a card',
+    text: 'authorize a card payment',
     of: 'card_id',
     options: [
-      amountOf('how much; 0 verifies the card', true),
+      amountOf('amount in cents; 0 verifies the card', true),
       ...MERCHANT,
-      { flags: '--currency <code>', text: 'its currency (default: usd)', field: 'currency' },
+      { flags: '--currency <code>', text: 'currency (default: usd)', field: 'currency' },
       {
         flags: '--entry-method <method>',
         text: 'how the card was read: contactless, online, …',
         field: 'entry_method',
       },
-      { flags: '--wallet <wallet>', text: 'the phone wallet used', field: 'wallet' },
+      { flags: '--wallet <wallet>', text: 'device wallet used for the payment', field: 'wallet' },
     ],
     example: `authorization ${CARD} --amount 1250 --entry-method contactless`,
   },
   decline: {
     operation: 'simulateDecline',
-    text: 'a use of a card is declined',
+    text: 'decline a card payment',
     of: 'card_id',
     options: [
-      amountOf('how much', true),
-      { flags: '--reason <code>', text: 'why: suspected_fraud, …', field: 'reason', required: true },
+      amountOf('amount in cents', true),
+      {
+        flags: '--reason <code>',
+        text: 'decline reason: suspected_fraud, …',
+        field: 'reason',
+        required: true,
+      },
       ...MERCHANT,
     ],
     example: `decline ${CARD} --amount 1250 --reason suspected_fraud`,
   },
   increment: {
     operation: 'simulateIncrement',
-    text: 'the merchant asks for more',
+    text: 'increase an authorization',
     of: 'card_transaction_id',
-    options: [amountOf('how much more', true)],
+    options: [amountOf('additional amount in cents', true)],
     example: `increment ${TRANSACTION} --amount 500`,
   },
   reversal: {
     operation: 'simulateReversal',
-    text: 'the merchant gives up what is held',
+    text: 'reverse an authorization',
     of: 'card_transaction_id',
-    options: [amountOf('how much (default: all that is held)')],
+    options: [amountOf('amount in cents (default: the full held amount)')],
     example: `reversal ${TRANSACTION} --amount 500`,
   },
   expiry: {
     operation: 'simulateExpiry',
-    text: 'the hold expires',
+    text: 'expire an authorization',
     of: 'card_transaction_id',
     options: [],
     example: `expiry ${TRANSACTION}`,
   },
   clearing: {
     operation: 'simulateClearing',
-    text: 'the merchant collects',
+    text: 'clear an authorization',
     of: 'card_transaction_id',
     options: [
-      amountOf('how much (default: all that is held)'),
+      amountOf('amount in cents (default: the full held amount)'),
       {
         flags: '--final <yes-or-no>',
-        text: 'whether it is the last one, so that the rest is given up (default: if it covers what is held)',
+        text: 'yes if this is the last clearing, which releases the rest (default: yes if it covers the held amount)',
         field: 'final',
         reads: 'boolean',
       },
@@ -109,26 +119,26 @@ export const SIMULATIONS: Readonly<Record<string, CardSimulation>> = {
   },
   refund: {
     operation: 'simulateRefund',
-    text: 'the merchant gives back what was collected',
+    text: 'refund a cleared transaction',
     of: 'card_transaction_id',
-    options: [amountOf('how much (default: all that was cleared and not refunded)')],
+    options: [amountOf('amount in cents (default: everything not refunded yet)')],
     example: `refund ${TRANSACTION} --amount 500`,
   },
   'force-post': {
     operation: 'simulateForcePost',
-    text: 'a merchant collects without having asked',
+    text: 'clear a transaction without an authorization',
     of: 'card_id',
-    options: [amountOf('how much', true), ...MERCHANT],
+    options: [amountOf('amount in cents', true), ...MERCHANT],
     example: `force-post ${CARD} --amount 1250`,
   },
   shipping: {
     operation: 'simulateShipping',
-    text: 'a step of a physical card on its way',
+    text: 'change the shipping status of a physical card',
     of: 'card_id',
     options: [
       {
         flags: '--status <status>',
-        text: 'shipped, delivered, returned, …',
+        text: 'new status: shipped, delivered, returned, …',
         field: 'status',
         required: true,
       },

@@ -1,4 +1,4 @@
-/** What may stand where the cursor is: for `svc completion`. */
+/** Completion candidates for the word at the cursor, for `svc completion`. */
 import type { Argument, Command, Option } from 'commander'
 import * as functions from '../../generated/client/src/2026-05-19/functions.ts'
 import { type ServiceConnection, service } from '../../generated/client/src/2026-05-19/index.ts'
@@ -9,7 +9,7 @@ import { TRIGGERABLE } from './svc-trigger.ts'
 
 const VERSIONS = /^\d{4}-\d{2}-\d{2}$/
 
-/** Values of options, by their long name. */
+/** Option values, by the option's long name. */
 const VALUES: Readonly<Record<string, () => readonly string[]>> = {
   '--events': () => EVENT_TYPES,
   '--type': () => EVENT_TYPES,
@@ -17,7 +17,7 @@ const VALUES: Readonly<Record<string, () => readonly string[]>> = {
   '--version': () => [service.version].filter((version) => VERSIONS.test(version)),
 }
 
-/** Values of arguments, by the command's name. */
+/** Argument values, by the command's name. */
 const ARGUMENTS: Readonly<Record<string, (typed: string) => readonly string[]>> = {
   trigger: () => TRIGGERABLE,
   open: () => ['dashboard', 'docs', ...GUIDES],
@@ -29,8 +29,8 @@ const ARGUMENTS: Readonly<Record<string, (typed: string) => readonly string[]>> 
 }
 
 /**
- * @param words after `svc`, the last of them as far as it is typed.
- * @returns what it may become, sorted. One that ends with a slash goes on behind that.
+ * Returns the sorted candidates for the last word. A candidate that ends with a slash can be completed further.
+ * @param words the words after `svc`; the last one may be incomplete.
  */
 export function candidatesFor(program: Command, words: readonly string[]): readonly string[] {
   const typed = words.at(-1) ?? ''
@@ -45,7 +45,7 @@ export function candidatesFor(program: Command, words: readonly string[]): reado
   return [...new Set(all)].filter((word) => word.startsWith(typed)).toSorted()
 }
 
-/** The innermost command that is named; words that are values of options name none. */
+/** Returns the innermost command on the line. Skips words that are option values. */
 function commandOf(program: Command, words: readonly string[]): Command {
   let command = program
   let skip = false
@@ -80,7 +80,10 @@ function argumentsOf(command: Command, typed: string): readonly string[] {
   return argument?.argChoices ?? ARGUMENTS[command.name()]?.(typed) ?? []
 }
 
-/** Paths of a method, with what is typed where they have an identifier; up to the next identifier that is not. */
+/**
+ * Returns the paths of a method. Path parameters take the identifiers already typed; a path ends at the first parameter that
+ * is not typed.
+ */
 function pathsFor(method: string, typed: string): readonly string[] {
   const given = typed.split('/')
   return listOperations()
@@ -97,7 +100,10 @@ function pathsFor(method: string, typed: string): readonly string[] {
 
 type Operation = Parameters<ServiceConnection['perform']>[0]
 
-/** Each function of the client names its operation to the connection that it is given; this connection notes it and sends nothing. */
+/**
+ * Lists all operations of the client. Each client function passes its operation to the connection; this connection records
+ * it and sends nothing.
+ */
 function listOperations(): readonly Operation[] {
   const operations: Operation[] = []
   const connection: ServiceConnection = {

@@ -1,4 +1,4 @@
-/** Why something did not work, and what to do, for the person at the terminal. */
+/** Explains to the person at the terminal why a command failed and what to do. */
 import { ConnectionError, ResponseError, TimeoutError } from '../../generated/client/src/2026-05-19/index.ts'
 import { withoutControls } from './terminal/colours.ts'
 import type { ErrorMembers } from './terminal/error-json.ts'
@@ -6,12 +6,15 @@ import { EXIT_CODES } from './terminal/exit-codes.ts'
 import { InterruptedError, MisuseError, SignInError, UnreachableError } from './terminal/failures.ts'
 import { messageOf, reasonOf } from './terminal/reasons.ts'
 
-/** The client takes whatever is thrown in its `fetch` for a lost connection. */
+/** Unwraps a sign-in error: the client reports any error thrown in its `fetch` as a `ConnectionError`. */
 function withoutWrapping(error: unknown): unknown {
   return error instanceof ConnectionError && error.cause instanceof SignInError ? error.cause : error
 }
 
-/** @param baseUrl of the service that the calls went to. */
+/**
+ * Returns the explanation of an error.
+ * @param baseUrl address of the API that was called.
+ */
 export function explainFailure(thrown: unknown, baseUrl: string): string {
   const error = withoutWrapping(thrown)
   if (error instanceof ResponseError) return withoutControls(explainRefusal(error, baseUrl))
@@ -19,7 +22,7 @@ export function explainFailure(thrown: unknown, baseUrl: string): string {
   return messageOf(error)
 }
 
-/** By exit code: what kind of failure it is, for programs. */
+/** Failure type by exit code, for programs. */
 const FAILURE_TYPES: Readonly<Record<number, string>> = {
   [EXIT_CODES.misused]: 'misused',
   [EXIT_CODES.notSignedIn]: 'not_signed_in',
@@ -28,9 +31,8 @@ const FAILURE_TYPES: Readonly<Record<number, string>> = {
 }
 
 /**
- * The same for a program: what the service said of a refusal, as it said it, or else what kind of failure it is.
- *
- * @param baseUrl of the service that the calls went to.
+ * Returns the error for programs: the error members that the API returned, or the failure type.
+ * @param baseUrl address of the API that was called.
  */
 export function describeFailure(thrown: unknown, baseUrl: string): ErrorMembers {
   const error = withoutWrapping(thrown)
@@ -43,14 +45,14 @@ export function describeFailure(thrown: unknown, baseUrl: string): ErrorMembers 
 
 function explainRefusal(error: ResponseError, baseUrl: string): string {
   if (error.status < 400)
-    return `${baseUrl} redirects elsewhere: give the service’s own address as --base-url`
+    return `${baseUrl} redirects to a different address: set --base-url to the address of the API`
   const details = error.details.map(({ field, issue }) => `\n  ${field}: ${issue}`).join('')
   const request = error.requestId === undefined ? '' : ` (${error.requestId})`
   const advice = adviceOn(error)
-  return `the service answered ${error.status}: ${error.message}${request}${details}${advice ? `\n${advice}` : ''}`
+  return `the API returned ${error.status}: ${error.message}${request}${details}${advice ? `\n${advice}` : ''}`
 }
 
-/** The error object of the body, where there is one. */
+/** Returns the error object of the response body, or an empty object. */
 function membersOf({ body }: ResponseError): Readonly<Record<string, unknown>> {
   const { error } = (typeof body === 'object' && body !== null ? body : {}) as { error?: object }
   return { ...error }
@@ -58,9 +60,9 @@ function membersOf({ body }: ResponseError): Readonly<Record<string, unknown>> {
 
 type Advice = (error: ResponseError, members: Readonly<Record<string, unknown>>) => string
 
-const OTHER_CREDENTIAL: Advice = () => 'Sign in with svc login, or give another key.'
+const OTHER_CREDENTIAL: Advice = () => 'Sign in with svc login, or use a different API key.'
 
-/** What to do, by the code of the error. */
+/** Advice for the user, by error code. */
 const ADVICE: Readonly<Record<string, Advice>> = {
   missing_api_key: OTHER_CREDENTIAL,
   invalid_api_key: OTHER_CREDENTIAL,
@@ -68,30 +70,30 @@ const ADVICE: Readonly<Record<string, Advice>> = {
   invalid_token: OTHER_CREDENTIAL,
   expired_token: OTHER_CREDENTIAL,
   environment_mismatch: () =>
-    'The key or sign-in is of the other environment: give its address as --base-url, or another --profile.',
+    'The key or sign-in belongs to the other environment. Set --base-url to that environment, or use a different --profile.',
   insufficient_scope: (_, { required_scope }) =>
-    `It takes the scope ${required_scope}: give a key that has it, or svc login --scope ${required_scope}.`,
+    `The operation requires the scope ${required_scope}. Use a key with this scope, or run svc login --scope ${required_scope}.`,
   factor_required: (_, { challenge_url }) =>
-    `It takes a second factor: open ${challenge_url}, and repeat the command with --factor and the code shown there.`,
+    `The operation requires a second factor. Open ${challenge_url}, then repeat the command with --factor and the code shown there.`,
   idempotency_key_reused: () =>
-    'The key was used for another request: leave --idempotency-key out to have a new one.',
+    'The idempotency key was already used for a different request. Omit --idempotency-key to use a new key.',
   version_gone: (_, { successor_version, guide_url }) =>
-    `Use --version ${successor_version}; what changed: ${guide_url}`,
-  unknown_version: () => 'svc status tells the version of your account.',
+    `Use --version ${successor_version}. Upgrade guide: ${guide_url}`,
+  unknown_version: () => 'Run svc status to see the API version of your account.',
   tenant_limit: ({ retryAfterMs = 0 }) =>
-    `Wait ${Math.ceil(retryAfterMs / 1000)} s; svc status tells what is left.`,
+    `Wait ${Math.ceil(retryAfterMs / 1000)} s. Run svc status to see the remaining rate limit.`,
 }
 
 function adviceOn(error: ResponseError): string | undefined {
   const { code = '' } = error
   if (Object.hasOwn(ADVICE, code)) return ADVICE[code]?.(error, membersOf(error))
   const { doc_url } = membersOf(error)
-  return typeof doc_url === 'string' ? `More: ${doc_url}` : undefined
+  return typeof doc_url === 'string' ? `Documentation: ${doc_url}` : undefined
 }
 
 const UNAUTHORIZED = 401
 
-/** @returns the exit code for a command that failed so. */
+/** Returns the exit code for an error. */
 export function exitCodeOf(thrown: unknown): number {
   const error = withoutWrapping(thrown)
   if (error instanceof InterruptedError) return EXIT_CODES.interrupted

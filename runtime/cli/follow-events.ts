@@ -1,41 +1,40 @@
-/** The stream of events, followed over breaks: each event once, in order, from one point on. */
+/** Follows the event stream across interruptions: yields each event once, in order. */
 import type { Client } from '../../generated/client/src/2026-05-19/index.ts'
 import { BrokenError, ConnectionLostError, type KeepReadingOptions, keepReading } from './keep-reading.ts'
 import type { Reconnects } from './reconnects.ts'
 import { createEventParser, type ServerEvent } from './sse.ts'
 import { reasonOf } from './terminal/reasons.ts'
 
-/** An event as the service rendered it: `data` is the very body of its deliveries. */
+/** An event as the API rendered it. `data` is identical to the body of its deliveries. */
 export type StreamedEvent = Pick<ServerEvent, 'id' | 'data'>
 
 export interface FollowOptions extends KeepReadingOptions {
   readonly client: Client
-  /** The event to go on after; with what happens from now on when absent. */
+  /** The event to resume after; default: start with new events. */
   readonly since?: string | undefined
-  /** For how long a connection may carry nothing, in milliseconds. The service comments every 15 s. */
+  /** Reconnect after this time without data, in milliseconds. The API sends a comment every 15 s. */
   readonly silenceMs?: number
 }
 
 const SILENCE_MS = 40_000
 
-/** Where to resume: after the last event that was dealt with, or where the service said that the stream starts. */
+/** The resume position: the last processed event, or the position that the API reported when the stream started. */
 interface ResumePoint {
   last: string | undefined
 }
 
 /**
- * Reads no further than it is asked to: while one event is dealt with, the next ones wait on the wire or at the
- * service. After a break it comes back behind the last event that was dealt with.
- *
- * @throws ConnectionLostError when the service refuses for good, or no connection came about within `giveUpMs`; the
- *   signal's reason after an abort.
+ * Yields events on demand: while the caller processes an event, later events wait in the connection or at the API. After an
+ * interruption, the stream resumes after the last processed event.
+ * @throws ConnectionLostError if the API refuses permanently, or if there is no connection for `giveUpMs`; the signal's
+ * reason after an abort.
  */
 export function followEvents(options: FollowOptions): AsyncGenerator<StreamedEvent, never> {
   const place: ResumePoint = { last: options.since }
   return keepReading(options, (reconnects) => readOn(options, place, reconnects))
 }
 
-/** What one connection gives. @returns why it is over. */
+/** Yields the events of one connection. Returns the error that ended it. */
 async function* readOn(
   options: FollowOptions,
   place: ResumePoint,
@@ -47,7 +46,7 @@ async function* readOn(
     let greeted = false
     for await (const chunk of readChunks(options, place, reconnects)) {
       reconnects.connected()
-      if (!greeted) say(place.last === undefined ? 'Connected.' : `Connected, after ${place.last}.`)
+      if (!greeted) say(place.last === undefined ? 'Connected.' : `Connected. Resuming after ${place.last}.`)
       greeted = true
       for (const { id, data } of parse(chunk)) {
         yield { id, data }
@@ -55,7 +54,7 @@ async function* readOn(
       }
       place.last ??= parse.lastId()
     }
-    return new BrokenError('the service closed the stream')
+    return new BrokenError('the API closed the stream')
   } catch (error) {
     return error
   }
@@ -78,7 +77,7 @@ async function* readChunks(
   try {
     const type = response.headers.get('Content-Type') ?? 'nothing'
     if (!type.startsWith('text/event-stream')) {
-      throw new ConnectionLostError(`there is no event stream: the answer is ${type}`)
+      throw new ConnectionLostError(`the API did not return an event stream: the content type is ${type}`)
     }
     for (;;) {
       const { done, value } = await readWithin(silenceMs, reader)
@@ -86,7 +85,7 @@ async function* readChunks(
       yield value
     }
   } finally {
-    // It may be broken already: then there is nothing left to cancel.
+    // The stream may have failed already; then there is nothing to cancel.
     await reader.cancel().catch(() => undefined)
   }
 }
@@ -96,11 +95,11 @@ type StreamReader = ReadableStreamDefaultReader<Uint8Array>
 async function readWithin(silenceMs: number, reader: StreamReader): ReturnType<StreamReader['read']> {
   let timer: NodeJS.Timeout | undefined
   const silence = new Promise<never>((_, reject) => {
-    const fail = () => reject(new BrokenError(`nothing was heard for ${silenceMs / 1000} s`))
+    const fail = () => reject(new BrokenError(`no data received for ${silenceMs / 1000} s`))
     timer = setTimeout(fail, silenceMs)
   })
   const read = reader.read().catch((cause) => {
-    throw new BrokenError(`the stream broke: ${reasonOf(cause)}`, { cause })
+    throw new BrokenError(`the stream was interrupted: ${reasonOf(cause)}`, { cause })
   })
   try {
     return await Promise.race([read, silence])

@@ -1,4 +1,4 @@
-/** The request log, followed by asking for it again and again: each request once, from now on. */
+/** Follows the request log by polling: yields each new request once. */
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Client, Schemas } from '../../generated/client/src/2026-05-19/index.ts'
 import { timeOfId } from '../platform/ids.ts'
@@ -9,49 +9,49 @@ type RequestLog = Schemas['RequestLog']
 
 type LogQuery = NonNullable<NonNullable<Parameters<Client['listRequestLogs']>[0]>['query']>
 
-/** Which requests are looked for. */
 export type LogFilter = Pick<LogQuery, 'status' | 'method' | 'path' | 'operation' | 'request_id'>
 
 export interface FollowLogsOptions extends KeepReadingOptions {
   readonly client: Client
   readonly filter: LogFilter
-  /** The pause between two polls, in milliseconds. */
+  /** Pause between two polls, in milliseconds. */
   readonly pollMs?: number
 }
 
-/** 60 polls a minute leave nearly all of the 1,000 reads that a tenant has. */
+/** 60 polls a minute use only a small part of a tenant's 1,000 reads per minute. */
 const POLL_MS = 1000
 
-/** A request is logged after its answer, so that it may appear behind others that came later; this far back is looked. */
+/**
+ * Requests are logged after the response, so a request can appear after later ones. Each poll therefore looks back this far.
+ */
 const LATE_MS = 30_000
 
-/** The most that the service gives at once. */
+/** Maximum page size of the API. */
 const PAGE = 100
 
 const TIMEOUT_MS = 30_000
 
-/** What a tail knows between two polls. Times are those of the service, in milliseconds since the epoch. */
+/** State between two polls. Times come from the API's clock, in milliseconds since the epoch. */
 interface TailState {
-  /** The request of its first poll: identifiers sort by time, so later ones are new. */
+  /** Identifier of the first poll's own request. Identifiers sort by time, so later ones are new. */
   first: string | undefined
-  /** When the last poll that succeeded was made. */
+  /** Time of the last successful poll. */
   polledAt: number
-  /** Identifiers of requests that were given, and when those came. */
+  /** Identifiers of the requests already yielded, with their times. */
   readonly given: Map<string, number>
 }
 
 /**
- * Requests that come from now on, oldest first.
- *
- * @throws ConnectionLostError when the service refuses for good, or did not answer within `giveUpMs`; the signal's reason
- *   after an abort.
+ * Yields new requests, oldest first.
+ * @throws ConnectionLostError if the API refuses permanently, or does not respond for `giveUpMs`; the signal's reason after
+ * an abort.
  */
 export function followLogs(options: FollowLogsOptions): AsyncGenerator<RequestLog, never> {
   const state: TailState = { first: undefined, polledAt: 0, given: new Map() }
   return keepReading(options, (reconnects) => pollOn(options, state, reconnects))
 }
 
-/** @returns why a poll failed. */
+/** Polls until a poll fails. Returns the error. */
 async function* pollOn(
   options: FollowLogsOptions,
   state: TailState,
@@ -71,7 +71,7 @@ async function* pollOn(
   }
 }
 
-/** One poll: the requests that were not given yet, oldest first. */
+/** Polls once and returns the new requests, oldest first. */
 async function readNew(
   options: FollowLogsOptions,
   state: TailState,
@@ -86,18 +86,18 @@ async function readNew(
     const { data: page, requestId } = await readPage(options, from, cursor, reconnects)
     pollId ??= requestId
     const unknown = page.data.filter(({ id }) => first !== undefined && id > first && !given.has(id))
-    // There is nothing to show before the tail began, and nothing new behind a page that is known.
+    // Stop on the first poll, because older requests are not shown, or when a page contains no new request.
     if (from === undefined || (page.data.length > 0 && unknown.length === 0)) break
     fresh.push(...unknown)
     cursor = page.next_cursor
   } while (cursor !== null)
   state.first ??= pollId
-  // The service's clock may differ from this machine's: the identifier of a request holds its time.
+  // Use the time in the request's identifier, because the API's clock may differ from this machine's.
   state.polledAt = timeOfId(pollId)
   for (const [id, created] of given) if (from !== undefined && created < from) given.delete(id)
   if (from === undefined) return []
   for (const { id, created } of fresh) given.set(id, Date.parse(created))
-  // A poll that was refused is logged, unlike one that succeeded.
+  // Failed polls are logged, successful ones are not. Neither is shown.
   return fresh.filter(({ operation }) => operation !== 'listRequestLogs').reverse()
 }
 

@@ -1,4 +1,4 @@
-/** Brings one event to an address of the developer's own, as its delivery would come. */
+/** Forwards an event to a local address, in the form of a webhook delivery. */
 import { request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import { testHeaders as sign_2025_06_01 } from '../../generated/client/src/2025-06-01/index.ts'
@@ -7,7 +7,7 @@ import { testHeaders as sign_2026_02_01 } from '../../generated/client/src/2026-
 import { testHeaders } from '../../generated/client/src/2026-05-19/index.ts'
 import { reasonOf } from './terminal/reasons.ts'
 
-/** What is read of an event; its body is passed on as it is. */
+/** The event members that are used. The body is forwarded unchanged. */
 export interface ForwardedEvent {
   readonly id: string
   readonly type: string
@@ -15,7 +15,7 @@ export interface ForwardedEvent {
   readonly created: string
 }
 
-/** What the endpoint made of it. */
+/** The response of the local address, or the reason why there is none. */
 export type ForwardResult =
   | { readonly status: number; readonly duration_ms: number }
   | { readonly error: string; readonly duration_ms: number }
@@ -27,17 +27,17 @@ export interface Forwarding {
   readonly signal: AbortSignal
 }
 
-/** What a delivery reads of an answer. */
+/** Read at most this many bytes of a response, as real deliveries do. */
 const MAX_BYTES = 65_536
 
-/** What signs the deliveries of a version, under the name that its header has there; the newest version's is `testHeaders`. */
+/** Signing functions for older API versions, which use different header names. The newest version uses `testHeaders`. */
 const OLDER: Readonly<Record<string, typeof testHeaders>> = {
   '2025-06-01': sign_2025_06_01,
   '2025-11-01': sign_2025_11_01,
   '2026-02-01': sign_2026_02_01,
 }
 
-/** Never rejects but with the reason of the signal. */
+/** Sends the event and returns the result. Rejects only with the signal's reason. */
 export async function forwardEvent(
   event: ForwardedEvent,
   body: string,
@@ -52,12 +52,12 @@ export async function forwardEvent(
     return { status, ...duration() }
   } catch (error) {
     signal.throwIfAborted()
-    const reason = timeout.aborted ? `no answer within ${timeoutMs / 1000} s` : reasonOf(error)
+    const reason = timeout.aborted ? `no response within ${timeoutMs / 1000} s` : reasonOf(error)
     return { error: reason, ...duration() }
   }
 }
 
-/** Under the names that the event's version has for them. */
+/** Returns the delivery headers, with the names that the event's API version uses. */
 export async function headersOf(
   { id, version }: Pick<ForwardedEvent, 'id' | 'version'>,
   body: string,
@@ -75,11 +75,14 @@ export async function headersOf(
   }
 }
 
-/** Redirects are answers too. @returns the status, when the answer has come whole or as far as it is read. */
+/**
+ * Sends the request without following redirects. Returns the status once the response is complete or the size limit is
+ * reached.
+ */
 function post(to: URL, headers: Record<string, string>, body: string, signal: AbortSignal): Promise<number> {
   const open = to.protocol === 'https:' ? requestHttps : requestHttp
   return new Promise((resolve, reject) => {
-    // A connection for each event: one that is kept may be closed by the other side just when it is used again.
+    // Use a new connection for each event: the server could close a kept-alive connection just when it is used again.
     const request = open(to, { method: 'POST', headers, signal, agent: false })
     request.on('error', reject)
     request.on('response', (response) => {

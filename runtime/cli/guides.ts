@@ -1,4 +1,4 @@
-/** Guides of the documentation, by the last part of their addresses. */
+/** The documentation guides, by the last part of their addresses. */
 import type { Command } from 'commander'
 
 export const GUIDES: readonly string[] = [
@@ -20,7 +20,7 @@ export const GUIDES: readonly string[] = [
   'changelog',
 ]
 
-/** What to read about a command, by its name. */
+/** The guide for each command. */
 const GUIDE_OF: Readonly<Record<string, string>> = {
   login: 'authentication',
   status: 'limits',
@@ -33,7 +33,7 @@ const GUIDE_OF: Readonly<Record<string, string>> = {
   cards: 'cards',
 }
 
-/** Names the guide at the end of each command's help. */
+/** Adds the guide to the help of each command. */
 export function nameGuides(program: Command): void {
   for (const command of program.commands) {
     const guide = GUIDE_OF[command.name()]

@@ -1,4 +1,4 @@
-/** Reads from the service until it is interrupted, over broken connections and refusals that pass. */
+/** Reads from the API until interrupted, across broken connections and temporary refusals. */
 import { setTimeout as wait } from 'node:timers/promises'
 import {
   ClientError,
@@ -9,34 +9,33 @@ import {
 import { explainFailure } from './explain-failure.ts'
 import { createReconnects, type Reconnects } from './reconnects.ts'
 
-/** The service cannot be read any more, and trying again would not help. */
+/** The API cannot be read anymore, and a retry would not help. */
 export class ConnectionLostError extends Error {}
 
-/** An open connection ended, or fell silent. */
+/** An open connection ended or stopped sending data. */
 export class BrokenError extends Error {}
 
 export interface KeepReadingOptions {
   readonly baseUrl: string
-  /** For how long there may be no connection, in milliseconds. */
+  /** Maximum time without a connection, in milliseconds. */
   readonly giveUpMs: number
-  /** The first pause before another try, in milliseconds; each is twice as long as the one before. */
+  /** Pause before the first retry, in milliseconds. It doubles with each further retry. */
   readonly pauseMs?: number | undefined
   readonly signal: AbortSignal
-  /** Gets a line when there is no connection. */
+  /** Prints a line when there is no connection. */
   readonly say: (line: string) => void
 }
 
 const PAUSE_MS = 500
 
-/** Refusals by which the service says that it will answer later. Any other 3xx or 4xx is its last word. */
+/** Statuses that mean that a retry may succeed. All other 3xx and 4xx statuses are final. */
 const PASSING = new Set([408, 425, 429])
 
 /**
- * Gives what `read` gives, and starts it again after each failure that may pass.
- *
- * @param read reads until it fails, and returns the error. It tells `Reconnects` when there is a connection.
- * @throws ConnectionLostError when the service refuses for good, or no connection came about within `giveUpMs`; the
- *   signal's reason after an abort.
+ * Yields what `read` yields, and restarts it after each temporary failure.
+ * @param read reads until it fails, and returns the error. It reports a connection to `Reconnects`.
+ * @throws ConnectionLostError if the API refuses permanently, or if there is no connection for `giveUpMs`; the signal's
+ * reason after an abort.
  */
 export async function* keepReading<Item>(
   { baseUrl, giveUpMs, pauseMs = PAUSE_MS, signal, say }: KeepReadingOptions,
@@ -47,18 +46,18 @@ export async function* keepReading<Item>(
     const error = yield* read(reconnects)
     signal.throwIfAborted()
     if (!isPassing(error)) {
-      // Any other error is a fault of this program.
+      // Any other error is a bug in this program.
       throw error instanceof ClientError ? new ConnectionLostError(explainFailure(error, baseUrl)) : error
     }
     const why = explainFailure(error, baseUrl)
     const nextMs = reconnects.lost(error instanceof ResponseError ? error.retryAfterMs : undefined)
     if (nextMs === undefined) throw new ConnectionLostError(`no connection for ${giveUpMs / 1000} s: ${why}`)
-    say(`Not connected: ${why}. Trying again …`)
+    say(`Not connected: ${why}. Retrying …`)
     await wait(nextMs, undefined, { signal })
   }
 }
 
-/** Whether another try may succeed. */
+/** Returns whether a retry may succeed. */
 function isPassing(error: unknown): boolean {
   if (error instanceof ResponseError) return error.status >= 500 || PASSING.has(error.status)
   return error instanceof BrokenError || error instanceof ConnectionError || error instanceof TimeoutError

@@ -1,4 +1,4 @@
-/** The live side of what goes from the sandbox to live: its own key and address, beside those of the sandbox. */
+/** The live environment for commands that use both environments: a second API key and address. */
 import { type Command, Option } from 'commander'
 import type { Client } from '../../generated/client/src/2026-05-19/index.ts'
 import { baseUrlOf, MisuseError, openSession, readHttpUrl, type SvcSession } from './svc-session.ts'
@@ -9,12 +9,14 @@ export interface LiveOptions {
   readonly liveBaseUrl?: string | undefined
 }
 
-/** Has the command take the key and the address of live. */
+/** Adds the options for the live API key and address. */
 export function takeLive(command: Command): Command {
   return command
-    .addOption(new Option('--live-api-key <key>', 'a live secret key, scope admin').env('SVC_LIVE_API_KEY'))
     .addOption(
-      new Option('--live-base-url <url>', `where the API of live is (default: ${baseUrlOf('live')})`).env(
+      new Option('--live-api-key <key>', 'live secret key with the scope admin').env('SVC_LIVE_API_KEY'),
+    )
+    .addOption(
+      new Option('--live-base-url <url>', `address of the live API (default: ${baseUrlOf('live')})`).env(
         'SVC_LIVE_BASE_URL',
       ),
     )
@@ -24,27 +26,32 @@ type CreatePromotion = Client['createPromotion']
 type PromotionOrder = Parameters<CreatePromotion>[0]['body']
 export type LivePromotion = Awaited<ReturnType<CreatePromotion>>
 
-/** Live, asked on behalf of both keys. */
+/** A session for requests that both the sandbox key and the live key authorize. */
 export interface LiveSession {
   readonly baseUrl: string
-  /** Rejects with a `CommandError` that names the address of live. */
+  /** Creates a promotion. Rejects with a `CommandError` that contains the live address. */
   promote(order: Omit<PromotionOrder, 'dry_run'> & { readonly dry_run?: boolean }): Promise<LivePromotion>
 }
 
-/** @throws MisuseError unless the session is a key's of the sandbox, and the live key and address can be such. */
+/**
+ * Opens the live session.
+ * @throws MisuseError unless the session uses a sandbox key and the live key and address are valid.
+ */
 export function openLive(sandbox: SvcSession, { liveApiKey, liveBaseUrl }: LiveOptions): LiveSession {
   if (sandbox.profile)
-    throw new MisuseError('this takes the sandbox’s key: give --api-key, or set SVC_API_KEY')
+    throw new MisuseError('this command needs a sandbox API key: use --api-key, or set SVC_API_KEY')
   if (sandbox.environment !== 'sandbox') {
-    throw new MisuseError('--api-key is a live key: give the sandbox’s there, and this as --live-api-key')
+    throw new MisuseError(
+      '--api-key is a live key: use a sandbox key there, and the live key as --live-api-key',
+    )
   }
   if (!liveApiKey) {
-    throw new MisuseError('there is no key of live: give --live-api-key, or set SVC_LIVE_API_KEY')
+    throw new MisuseError('the live API key is missing: use --live-api-key, or set SVC_LIVE_API_KEY')
   }
-  // Before `openSession`, which would speak of --base-url.
+  // Checked before `openSession`, whose error would name --base-url.
   const baseUrl = readHttpUrl('--live-base-url', liveBaseUrl ?? baseUrlOf('live')).href
   const live = openSession({ apiKey: liveApiKey, baseUrl })
-  if (live.environment !== 'live') throw new MisuseError('--live-api-key is a key of the sandbox')
+  if (live.environment !== 'live') throw new MisuseError('--live-api-key is a sandbox key: use a live key')
   const { bearer } = sandbox
   return {
     baseUrl: live.baseUrl,

@@ -1,4 +1,4 @@
-/** How to make events of card transactions and disputes happen, through the API alone. */
+/** Triggers events of card transactions and disputes by calling the API. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import {
@@ -15,10 +15,13 @@ type MakeCard = (client: Client) => Promise<{ readonly card_id: string }>
 const MERCHANT = { name: 'Harbor Diner', category_code: '5812', country: 'US', city: 'Oakland' }
 const AMOUNT = 1250
 
-/** An address that no name leads to. */
+/** An address whose host name does not resolve. */
 const UNREACHABLE = 'https://svc-trigger.example.com/'
 
-/** Authorizes a use of a new card. @param makeCard issues a virtual one. */
+/**
+ * Returns a function that authorizes a payment with a new card.
+ * @param makeCard issues a virtual card.
+ */
 const authorizing =
   (makeCard: MakeCard) =>
   async (client: Client): Promise<Made> => {
@@ -29,7 +32,7 @@ const authorizing =
     return { card_id, card_transaction_id: id }
   }
 
-/** The same, and has the merchant collect it. */
+/** Returns a function that authorizes and clears a payment with a new card. */
 export const clearing =
   (makeCard: MakeCard) =>
   async (client: Client): Promise<Made> => {
@@ -38,7 +41,10 @@ export const clearing =
     return made
   }
 
-/** @param makeCard issues a virtual card. */
+/**
+ * Returns the recipes.
+ * @param makeCard issues a virtual card.
+ */
 export function moneyRecipes(makeCard: MakeCard) {
   const authorize = authorizing(makeCard)
   const clear = clearing(makeCard)
@@ -57,7 +63,10 @@ export function moneyRecipes(makeCard: MakeCard) {
     await client.simulateDisputeOutcome({ body: { dispute_id: made.dispute_id, outcome: 'lost' } })
     return made
   }
-  /** Authorizes with another authorization endpoint for that time. @param timeoutMs how long it is waited for. */
+  /**
+   * Authorizes a payment while the authorization endpoint is temporarily set to `url`.
+   * @param timeoutMs how long the service waits for the endpoint.
+   */
   const beDecided = async (client: Client, url: string, timeoutMs: number) => {
     const before = await client.getAuthorizationEndpoint().catch((error: unknown) => {
       if (error instanceof NotFoundError) return undefined
@@ -124,7 +133,7 @@ export function moneyRecipes(makeCard: MakeCard) {
   >
 }
 
-/** While there is an address on this machine that takes questions and answers none. */
+/** Runs `work` with the address of a local server that accepts requests and never responds. */
 async function withSilence<T>(work: (url: string) => Promise<T>): Promise<T> {
   const server = createServer(() => {})
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -134,7 +143,7 @@ async function withSilence<T>(work: (url: string) => Promise<T>): Promise<T> {
   } catch (error) {
     if (!(error instanceof InvalidRequestError && error.details?.[0]?.field === 'url')) throw error
     throw new MisuseError(
-      'the service may not ask this machine: start it here, with SVC_WEBHOOK_ALLOW=127.0.0.0/8',
+      'the service is not allowed to call this machine: run the service locally with SVC_WEBHOOK_ALLOW=127.0.0.0/8',
     )
   } finally {
     server.close()

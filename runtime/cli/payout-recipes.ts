@@ -1,4 +1,4 @@
-/** How to make events of payouts, their destinations and reports happen, through the API alone. */
+/** Triggers events of payouts, payout destinations and treasury reports by calling the API. */
 import {
   type Client,
   ConflictError,
@@ -7,10 +7,10 @@ import {
 } from '../../generated/client/src/2026-05-19/index.ts'
 import { waitFor } from './wait-for.ts'
 
-/** Nobody's: of the examples of EIP-55. */
+/** An example address from EIP-55. */
 const ADDRESS = '0x52908400098527886E0F7030069857D2E4169EE7'
 
-/** Without a number, no chain: the refusal names the one that is paid on. */
+/** A chain that does not exist. The API's error names the chain that it pays on. */
 const ANY_CHAIN = 'eip155:0'
 
 async function findChain(client: Client): Promise<string> {
@@ -40,7 +40,7 @@ async function addDestination(
   return { payout_destination_id: id }
 }
 
-/** Past its hold. */
+/** Adds a destination and advances the clock past its waiting period. */
 async function addActive(client: Client) {
   const made = await addDestination(client)
   await client.advanceSettlementClock({ body: { seconds: HOLD_SECONDS } })
@@ -58,15 +58,18 @@ async function findPayout(client: Client, payout_id: string, statuses: readonly 
   })
 }
 
-/** A worker may take a payout before it is canceled. */
+/** Maximum attempts: a worker can start a payout before it is canceled. */
 const MAX_CANCELS = 5
 
-/** @param settle makes something payable. */
+/**
+ * Returns the recipes.
+ * @param settle creates a settlement that can be paid out.
+ */
 export function payoutRecipes(settle: (client: Client) => Promise<Readonly<{ settlement_id: string }>>) {
   const pay = async (client: Client) => {
     const made = await addActive(client)
     const { settlement_id } = await settle(client)
-    // It has paid the default destination by itself, where that is active.
+    // If the default destination is active, the settlement has created a payout to it automatically.
     const { data } = await client.listPayouts({ query: { settlement_id } })
     const order = { amount: 1, currency: 'usdc', destination_id: made.payout_destination_id } as const
     const payout = data[0] ?? (await client.createPayout({ body: order }))
@@ -93,7 +96,7 @@ export function payoutRecipes(settle: (client: Client) => Promise<Readonly<{ set
   return {
     'payout_destination.created': (client) => addDestination(client),
     'payout_destination.activated': addActive,
-    // On the test list.
+    // This name is on the test sanctions list.
     'payout_destination.denied': (client) => addDestination(client, 'Dmitri Volkov'),
     'payout_destination.disabled': async (client) => {
       const made = await addDestination(client)
@@ -117,11 +120,11 @@ export function payoutRecipes(settle: (client: Client) => Promise<Readonly<{ set
       return made
     },
     'treasury_report.succeeded': async (client) => {
-      // Over by the service clock, wherever that is set.
+      // The interval must be in the past of the service clock, which an operator can move.
       const interval = { interval_start: '2025-06-01T00:00:00Z', interval_end: '2025-06-02T00:00:00Z' }
       const body = { type: 'balance_summary', ...interval, currency: 'usd' } as const
       const { id: treasury_report_id } = await client.createTreasuryReport({ body })
-      await waitFor('the report to be made', async () => {
+      await waitFor('the report to be completed', async () => {
         const { status } = await client.getTreasuryReport({ path: { treasury_report_id } })
         return status === 'pending' ? undefined : status
       })

@@ -1,4 +1,4 @@
-/** One value for people. */
+/** Formats one value for people. */
 function words(value: unknown): string {
   if (value === null) return '–'
   if (Array.isArray(value) && value.every((item) => typeof item !== 'object')) return value.join(', ') || '–'
@@ -13,7 +13,7 @@ const isRecords = (value: unknown): value is readonly Record[] =>
 const isFlat = (value: unknown): boolean =>
   typeof value !== 'object' || value === null || (Array.isArray(value) && !isRecords(value))
 
-/** A table, a row for each; records that hold records are shown one below the other. */
+/** Formats records as a table. Records that contain other records are printed one after the other. */
 function recordLines(records: readonly Record[], indent: string): readonly string[] {
   if (!records.every((record) => Object.values(record).every(isFlat)))
     return records.flatMap((record) => [...lines(record, indent), ''])
@@ -22,7 +22,7 @@ function recordLines(records: readonly Record[], indent: string): readonly strin
     .map((line) => `${indent}${line}`)
 }
 
-/** A column for each member that any of them has, under its name. */
+/** Formats records as a table, with a column for each name. */
 export function tabulateRecords(
   records: readonly Record[],
   names: readonly string[] = [...new Set(records.flatMap(Object.keys))],
@@ -34,7 +34,7 @@ export function tabulateRecords(
   )
 }
 
-/** A whole answer that is a list needs no name above it. */
+/** Returns whether a result is a list, which is printed without a name above it. */
 const isList = (result: object): result is { readonly data: readonly Record[] } =>
   'data' in result && isRecords(result.data)
 
@@ -49,15 +49,15 @@ function lines(result: object, indent: string): readonly string[] {
   })
 }
 
-/** What an action answered: one line of JSON for programs, a line for each member for people. */
+/** Formats a result: one line of JSON for programs, or one line for each member for people. */
 export function render(result: object, json: boolean): string {
   if (json) return `${JSON.stringify(result)}\n`
   if (!isList(result)) return `${lines(result, '').join('\n').trimEnd()}\n`
-  const more = 'has_more' in result && result.has_more === true ? '\nThere are more.' : ''
+  const more = 'has_more' in result && result.has_more === true ? '\nMore results are available.' : ''
   return `${recordLines(result.data, '').join('\n').trimEnd()}${more}\n`
 }
 
-/** Rows under their headings, in columns as wide as what stands in them. */
+/** Formats rows as a table. Each column is as wide as its longest cell. */
 export function tabulate(headings: readonly string[], rows: readonly (readonly string[])[]): string {
   const all = [headings, ...rows]
   const widths = headings.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)))

@@ -1,4 +1,4 @@
-/** A plan of a promotion, for people. */
+/** Formats a promotion plan for people. */
 import type { LivePromotion } from './live-session.ts'
 import { type Colour, type Paint, withoutControls } from './terminal/colours.ts'
 
@@ -11,7 +11,7 @@ const SIGNS: Readonly<Record<string, readonly [sign: string, colour: Colour]>> =
   refused: ['!', 'red'],
 }
 
-/** A line for each object, and below it where it differs from its copy, or why it is refused. */
+/** Formats each object on one line, followed by its differences from the copy or the reasons why it is refused. */
 export function showPlan({ plan }: LivePromotion, paint: Paint): string {
   return plan.flatMap((step) => linesOf(step, paint)).join('\n')
 }
@@ -33,7 +33,7 @@ function linesOf(
   return [paint(colour, `${sign} ${sandbox_id}  ${action}${copy}`), ...details.map(withoutControls)]
 }
 
-/** @returns how many objects the plan has that action for. */
+/** Returns the number of objects with this action in the plan. */
 export function countOf({ plan }: LivePromotion, action: PlannedStep['action']): number {
   return plan.filter((step) => step.action === action).length
 }

@@ -1,28 +1,28 @@
-/** How long to wait before another try, and when to stop trying. Machine time. */
+/** Decides how long to wait before a retry, and when to stop retrying. Uses machine time. */
 export interface Reconnects {
-  /** Something arrived: there is a connection. */
+  /** Reports that data has arrived, so there is a connection. */
   connected(): void
-  /** How long a try may take in milliseconds; the last one too gets a second. */
+  /** Returns how long an attempt may take, in milliseconds. The last attempt gets at least one second. */
   leftMs(): number
   /**
-   * The connection is gone, or did not come about.
-   * @param retryAfterMs how long the other side asks to wait.
-   * @returns the pause before the next try in milliseconds; undefined when there is to be none.
+   * Reports that the connection was lost or could not be opened. Returns the pause before the next attempt in milliseconds,
+   * or undefined to stop.
+   * @param retryAfterMs how long the server asks to wait.
    */
   lost(retryAfterMs?: number): number | undefined
 }
 
 export interface ReconnectsOptions {
-  /** For how long there may be no connection, in milliseconds. */
+  /** Maximum time without a connection, in milliseconds. */
   readonly giveUpMs: number
-  /** The first pause; each is twice as long as the one before. */
+  /** Pause before the first retry, in milliseconds. It doubles with each further retry. */
   readonly pauseMs: number
 }
 
 const MAX_PAUSE_MS = 8000
 const LAST_TRY_MS = 1000
 
-/** A connection that held for so long was a good one: pauses begin anew. */
+/** After a connection of this length, pauses start again with the shortest one. */
 const STEADY_MS = 10_000
 
 export function createReconnects({ giveUpMs, pauseMs }: ReconnectsOptions): Reconnects {
@@ -42,7 +42,7 @@ export function createReconnects({ giveUpMs, pauseMs }: ReconnectsOptions): Reco
       openedAt = undefined
       lostAt ??= now
       const left = leftMs(now)
-      // Between half and all of it, so that clients of one service that restarts do not come back together.
+      // Random jitter between 50 and 100 %, so that clients do not reconnect at the same moment after a restart.
       const own = Math.min(pauseMs * 2 ** pauses, MAX_PAUSE_MS) * (0.5 + Math.random() / 2)
       pauses += 1
       return left <= 0 ? undefined : Math.min(Math.max(retryAfterMs, own), left)

@@ -1,19 +1,22 @@
-/** How to make events of settlements happen, through the API alone. */
+/** Triggers settlement events by calling the API. */
 import type { Client } from '../../generated/client/src/2026-05-19/index.ts'
 
 type Made = Readonly<Record<string, string>>
 
-/** @param clear collects something from a new card. */
+/**
+ * Returns the recipes.
+ * @param clear clears a payment with a new card.
+ */
 export function settlementRecipes(clear: (client: Client) => Promise<Made>) {
   const open = async (client: Client) => {
-    // The day's settlement may be there: what is cleared after its cut-off opens the next one.
+    // Close any open settlement first, so that the next clearing opens a new one.
     const { data } = await client.listSettlements({ query: { status: 'open' } })
     for (const { id } of data) {
       await client.advanceSettlementClock({ body: { settlement_id: id, to: 'pending' } })
     }
     const made = await clear(client)
     const [settlement] = (await client.listSettlements({ query: { status: 'open' } })).data
-    if (!settlement) throw new Error('no settlement was opened')
+    if (!settlement) throw new Error('the clearing did not open a settlement')
     return { ...made, settlement_id: settlement.id }
   }
   const moveTo = (to: 'pending' | 'processing' | 'settled') => async (client: Client) => {

@@ -1,30 +1,31 @@
 /**
- * Reads server-sent events (WHATWG HTML, 9.2.6) from bytes, wherever the chunks end. `eventsource-parser` does not report the `id` of
- * a block without data, which is how the service names the position where a stream starts (`greet` in events/emit/streams.ts).
+ * Parses server-sent events (WHATWG HTML, 9.2.6) from chunks of bytes. `eventsource-parser` does not report the `id` of a
+ * block without data, which the service uses to send the start position of a stream (`greet` in events/emit/streams.ts).
  */
 
-/** One event of a stream. */
 export interface ServerEvent {
-  /** Of this event, or of the last one before it that had an identifier; empty where none had. */
+  /** Identifier of this event, or the latest identifier before it; empty if there was none. */
   readonly id: string
-  /** `message` where the stream names none. */
+  /** `message` if the stream gives no type. */
   readonly type: string
-  /** Its lines, joined by line feeds. */
+  /** The data lines, joined with line feeds. */
   readonly data: string
 }
 
 export interface EventParser {
-  /** @returns the events that are complete with these bytes. What an ended stream left incomplete never is one. */
+  /** Returns the events that these bytes complete. An event that is incomplete when the stream ends is dropped. */
   (chunk: Uint8Array): ServerEvent[]
-  /** The last identifier that a blank line has followed, with an event or without; undefined before the first. */
+  /**
+   * Returns the latest identifier that was followed by a blank line, with or without an event; undefined before the first.
+   */
   lastId(): string | undefined
 }
 
 const LINE_END = /\r\n|\n|\r/
 
-/** One parser reads one connection. `retry` is passed over: who reads decides when to come back. */
+/** Creates a parser for one connection. Ignores `retry`: the caller decides when to reconnect. */
 export function createEventParser(): EventParser {
-  // It takes a byte order mark away, and keeps the part of a character that a chunk ends with.
+  // The decoder removes a byte order mark, and keeps an incomplete character at the end of a chunk.
   const decoder = new TextDecoder()
   let rest = ''
   let endedWithReturn = false
@@ -52,7 +53,7 @@ export function createEventParser(): EventParser {
     if (line === '') return finish()
     const colon = line.indexOf(':')
     if (colon === -1) readField(line, '')
-    // Nothing before the colon makes it a comment.
+    // A line that starts with a colon is a comment.
     else if (colon > 0) readField(line.slice(0, colon), line.slice(colon + 1).replace(/^ /, ''))
     return []
   }
@@ -60,7 +61,7 @@ export function createEventParser(): EventParser {
   const push = (chunk: Uint8Array) => {
     const text = decoder.decode(chunk, { stream: true })
     if (text === '') return []
-    // A line feed that follows the last chunk's carriage return ends no line of its own.
+    // If a chunk ended with a carriage return, a line feed at the start of the next chunk belongs to the same line end.
     const fresh = endedWithReturn && text.startsWith('\n') ? text.slice(1) : text
     endedWithReturn = text.endsWith('\r')
     const lines = (rest + fresh).split(LINE_END)

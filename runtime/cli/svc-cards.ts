@@ -1,16 +1,15 @@
-/** `svc cards simulate`: what merchants, networks and carriers would do, in the sandbox. */
+/** `svc cards simulate`: simulates merchants, card networks and carriers in the sandbox. */
 import { Argument, Command, InvalidArgumentError, Option } from 'commander'
 import type { Client } from '../../generated/client/src/2026-05-19/index.ts'
 import { type CardSimulation, SIMULATIONS, type SimulationOption } from './card-simulations.ts'
 import { render } from './print.ts'
 import { requireSandbox, type SvcRunner } from './svc-session.ts'
 
-/** Adds a command for each simulation. */
 export function addCards(program: Command, run: SvcRunner): void {
-  const cards = program.command('cards').description('use cards as merchants would, in the sandbox')
+  const cards = program.command('cards').description('simulate card activity in the sandbox')
   const simulate = cards
     .command('simulate')
-    .description('make something happen to a card or a transaction, and print what became of it')
+    .description('simulate an action on a card or a card transaction, and print the result')
     .addHelpText('after', `\nExamples:\n${Object.values(SIMULATIONS).map(exampleOf).join('\n')}`)
   for (const [name, simulation] of Object.entries(SIMULATIONS)) {
     simulate.addCommand(commandOf(name, simulation, run).copyInheritedSettings(program))
@@ -31,7 +30,7 @@ function commandOf(name: string, simulation: CardSimulation, run: SvcRunner): Co
     run(self, async ({ client, ...session }, terminal) => {
       requireSandbox({ client, ...session }, 'cards simulate')
       const body = { [of]: about, ...bodyOf(options, words) }
-      // What it takes is what the table says, which is held against the document.
+      // A test checks that the table matches the operation's schema.
       const call = client[simulation.operation] as unknown as SimulationCall
       terminal.print(render(await call({ body }), terminal.json).trimEnd())
     }),
@@ -51,15 +50,15 @@ function optionOf({ flags, text, required, reads, ...given }: SimulationOption):
 const READERS = {
   number: (text: string): number => {
     if (/^\d{1,16}$/.test(text)) return Number(text)
-    throw new InvalidArgumentError('It is not a whole number of cents.')
+    throw new InvalidArgumentError('Expected a whole number of cents.')
   },
   boolean: (text: string): boolean => {
     if (text === 'yes' || text === 'no') return text === 'yes'
-    throw new InvalidArgumentError('It is neither yes nor no.')
+    throw new InvalidArgumentError('Expected yes or no.')
   },
 }
 
-/** The members that were given, each in its place. */
+/** Builds the request body from the options that were given. */
 function bodyOf(
   options: readonly SimulationOption[],
   words: Readonly<Record<string, unknown>>,

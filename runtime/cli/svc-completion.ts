@@ -1,16 +1,16 @@
-/** `svc completion`: what a shell asks when the tab key is pressed. */
+/** `svc completion`: shell completion. */
 import { Argument, type Command } from 'commander'
 import { candidatesFor } from './completion-candidates.ts'
 import type { Surroundings } from './svc-session.ts'
 
 const SHELLS = ['bash', 'zsh', 'fish'] as const
 
-/** Each asks this very program, so that what it offers is what the program knows. */
+/** Each script calls `svc complete`, so that the candidates match the installed version. */
 const SCRIPTS: { readonly [Shell in (typeof SHELLS)[number]]: string } = {
   bash: `_svc() {
   local IFS=$'\\n'
   COMPREPLY=($(svc complete -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null))
-  # Behind a slash the word goes on.
+  # After a slash, the path continues.
   [[ \${#COMPREPLY[@]} -eq 1 && \${COMPREPLY[0]} == */ ]] && compopt -o nospace
 }
 complete -F _svc svc`,
@@ -19,7 +19,7 @@ _svc() {
   local -a whole open
   local word
   for word in "\${(@f)$(svc complete -- "\${(@)words[2,CURRENT]}" 2>/dev/null)}"; do
-    # Behind a slash the word goes on.
+    # After a slash, the path continues.
     if [[ $word == */ ]]; then open+=("$word"); elif [[ -n $word ]]; then whole+=("$word"); fi
   done
   (( $#whole )) && compadd -- $whole
@@ -33,11 +33,11 @@ end
 complete -c svc -f -a '(__svc)'`,
 }
 
-/** Adds it; last, so that it knows all others. */
+/** Adds the commands. Must be called last, because it completes all other commands. */
 export function addCompletion(program: Command, { print }: Surroundings): void {
   program
     .command('completion')
-    .description('print a script that has your shell complete commands, options, paths and event types')
+    .description('print a shell completion script for commands, options, paths and event types')
     .addArgument(new Argument('<shell>', 'bash, zsh or fish').choices(SHELLS))
     .addHelpText(
       'after',

@@ -1,14 +1,14 @@
-/** `svc events`: what has happened, as deliveries told of it. */
+/** `svc events`: lists, shows and resends events. */
 import type { Schemas } from '../../generated/client/src/2026-05-19/index.ts'
 import { tabulate, tabulateRecords } from './print.ts'
 import type { SvcSession, SvcTerminal } from './svc-session.ts'
 
 type Event = Schemas['Event']
 
-/** What the service gives at once. */
+/** Maximum page size of the API. */
 const PAGE = 100
 
-/** One event, whole. */
+/** Prints one event in full. */
 export async function showEvent(
   { client }: SvcSession,
   id: string,
@@ -18,7 +18,7 @@ export async function showEvent(
   print(JSON.stringify(event, null, json ? 0 : 2))
 }
 
-/** The latest events, newest first: a line of JSON each, or a table. */
+/** Prints the latest events, newest first, as a table or as a line of JSON for each. */
 export async function showEvents(
   { client }: SvcSession,
   { type, limit }: { readonly type?: string | undefined; readonly limit: number },
@@ -34,8 +34,8 @@ export async function showEvents(
     count += 1
     if (count === limit) break
   }
-  if (count === 0) say('There are no such events.')
-  else if (!json) print(tabulate(['CREATED', 'TYPE', 'ID', 'CONCERNS'], rows))
+  if (count === 0) say('No events found.')
+  else if (!json) print(tabulate(['CREATED', 'TYPE', 'ID', 'OBJECT'], rows))
 }
 
 interface Resent {
@@ -46,9 +46,9 @@ interface Resent {
 }
 
 /**
- * Sends an event again to an endpoint, or to each that has had it: the latest attempt there is made once more, at once.
- *
- * @throws Error where no endpoint has had the event.
+ * Sends an event again immediately: repeats its latest delivery attempt at the given endpoint, or at every endpoint that
+ * received it.
+ * @throws Error if no endpoint was subscribed to the event.
  */
 export async function resendEvent(
   { client }: SvcSession,
@@ -69,7 +69,7 @@ export async function resendEvent(
   }
   if (resent.length === 0)
     throw new Error(
-      `there is no delivery of ${id} to send again: ${endpoint === undefined ? 'no endpoint' : endpoint} was subscribed to it when it happened`,
+      `no delivery of ${id} to send again: ${endpoint === undefined ? 'no endpoint was' : `${endpoint} was not`} subscribed to it when it happened`,
     )
   if (json) for (const each of resent) print(JSON.stringify(each))
   else print(tabulateRecords(resent.map((each) => ({ ...each }))))
@@ -81,7 +81,7 @@ async function endpointsOf(client: SvcSession['client']): Promise<string[]> {
   return ids
 }
 
-/** The identifier of what it tells of: `data` has one member, named after the object. */
+/** Returns the identifier of the event's object. `data` has one member, named after the object. */
 function concernedBy({ data }: Event): string {
   const [object] = Object.values(data)
   const isNamed = typeof object === 'object' && object !== null && 'id' in object

@@ -1,4 +1,4 @@
-/** The words of `svc listen`. */
+/** The options of `svc listen`. */
 import { type Command, Option } from 'commander'
 import { readTypes } from './event-types.ts'
 import { readSeconds } from './option-values.ts'
@@ -17,22 +17,22 @@ export function addListen(program: Command, run: SvcRunner, { interruption }: Su
   program
     .command('listen')
     .description(
-      'forward sandbox events to an address of your own, signed like deliveries, until interrupted',
+      'forward sandbox events to a local address, signed like webhook deliveries, until interrupted',
     )
     .requiredOption(
       '--forward-to <url>',
-      'where each event is posted, http://localhost:3000/hooks for example',
+      'address that receives each event, for example http://localhost:3000/hooks',
     )
-    .option('--events <types>', 'only these, with commas between (default: all)')
-    .option('--since <event>', 'begin after this event (evt_…) instead of now')
+    .option('--events <types>', 'comma-separated event types to forward (default: all)')
+    .option('--since <event>', 'start after this event (evt_…) instead of now')
     .addOption(
       new Option(
         '--secret <secret>',
-        'sign with it (default: one that follows from the key or the profile)',
+        'signing secret (default: derived from the API key or the profile)',
       ).env('SVC_WEBHOOK_SECRET'),
     )
     .addOption(
-      new Option('--give-up-after <seconds>', 'fail when there is no connection for so long')
+      new Option('--give-up-after <seconds>', 'fail after this many seconds without a connection')
         .argParser(readSeconds)
         .default(60),
     )
@@ -59,8 +59,8 @@ Examples:
     )
 }
 
-/** Not as commander would read it: that repeats what it refuses. */
+/** Validates the secret here instead of with commander, whose error message would repeat it. */
 function readSecret(text: string | undefined): string | undefined {
   if (text === undefined || /^whsec_[\w-]+$/.test(text)) return text
-  throw new MisuseError('--secret takes what an endpoint’s secret looks like: whsec_…')
+  throw new MisuseError('--secret is not a signing secret: expected whsec_…')
 }

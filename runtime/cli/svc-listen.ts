@@ -1,4 +1,4 @@
-/** `svc listen`: the sandbox's events, as they happen, to an address on the developer's own machine. */
+/** `svc listen`: forwards sandbox events to an address on the developer's machine as they occur. */
 import { createHmac } from 'node:crypto'
 import { type FollowOptions, followEvents, type StreamedEvent } from './follow-events.ts'
 import { type ForwardedEvent, type ForwardResult, forwardEvent } from './forward-event.ts'
@@ -6,25 +6,23 @@ import type { SvcSession, SvcTerminal } from './svc-session.ts'
 
 export interface ListenOptions extends Pick<FollowOptions, 'since' | 'giveUpMs' | 'silenceMs' | 'pauseMs'> {
   readonly to: URL
-  /** All of them when absent. */
+  /** Event types to forward; default: all. */
   readonly types?: ReadonlySet<string> | undefined
-  /** What deliveries are signed with; derived from the key or the profile when absent. */
+  /** Signing secret; default: derived from the API key or the profile. */
   readonly secret?: string | undefined
-  /** Ends it, with success. */
+  /** Stops the command successfully. */
   readonly signal: AbortSignal
-  /** For one delivery, in milliseconds. */
+  /** Timeout of one delivery, in milliseconds. */
   readonly timeoutMs?: number
 }
 
-/** As for a real delivery. */
+/** The timeout of real deliveries. */
 const TIMEOUT_MS = 10_000
 
 /**
- * One event after the other, in the order of the stream. An endpoint that fails gets no second attempt, but every
- * event gets its first.
- *
- * @returns when the signal aborts.
- * @throws ConnectionLostError when the stream is lost for good.
+ * Forwards one event after the other, in stream order. Each event is sent once, without retries. Returns when the signal
+ * aborts.
+ * @throws ConnectionLostError if the stream is permanently lost.
  */
 export async function listen(
   session: SvcSession,
@@ -36,7 +34,7 @@ export async function listen(
   const { say } = terminal
   const secret = options.secret ?? deriveSecret(session.seed)
   say(`Forwarding ${types ? [...types].join(', ') : 'all events'} from ${baseUrl} to ${to.href}`)
-  if (options.secret === undefined) say(`Signing secret, the same each time: ${secret}`)
+  if (options.secret === undefined) say(`Signing secret (the same each time): ${secret}`)
   let last = options.since
   try {
     for await (const streamed of followEvents({ ...options, client, baseUrl, say })) {
@@ -48,12 +46,14 @@ export async function listen(
       last = event.id
     }
   } catch (error) {
-    if (last !== undefined) say(`To go on where this stopped: --since ${last}`)
+    if (last !== undefined) say(`To resume after the last event: --since ${last}`)
     if (!signal.aborted) throw error
   }
 }
 
-/** A secret that a developer has to enter once: it follows from the seed, and does not give it away. */
+/**
+ * Derives a signing secret from the seed, without revealing the seed. It stays the same, so a developer configures it once.
+ */
 export function deriveSecret(seed: string): string {
   return `whsec_${createHmac('sha256', seed).update('svc listen: signing secret').digest('base64url')}`
 }

@@ -1,4 +1,3 @@
-/** `svc login` and `svc logout`. */
 import { randomBytes } from 'node:crypto'
 import { type Command, Option } from 'commander'
 import { ENVIRONMENTS, type Environment } from '../platform/environment.ts'
@@ -18,10 +17,10 @@ import {
   type SvcSessionOptions,
 } from './svc-session.ts'
 
-/** Public clients that every deployment has. */
+/** OAuth client identifiers, which are the same in every installation. */
 const CLIENT_IDS = { sandbox: 'svc-cli', live: 'svc-cli-live' } as const
 
-/** For how long a person may take in the browser, in milliseconds. */
+/** Time limit for the sign-in in the browser, in milliseconds. */
 const PATIENCE_MS = 600_000
 
 interface LoginWords extends SvcSessionOptions {
@@ -32,15 +31,15 @@ interface LoginWords extends SvcSessionOptions {
   readonly json?: true
 }
 
-/** Adds both. */
+/** Adds `svc login` and `svc logout`. */
 export function addLogin(program: Command, surroundings: Surroundings): void {
   program
     .command('login')
-    .description('sign in with your browser, and keep the tokens on this machine')
+    .description('sign in with your browser, and store the tokens on this machine')
     .addOption(new Option('--env <environment>', 'sandbox or live').choices(ENVIRONMENTS).default('sandbox'))
-    .option('--scope <scopes>', 'what it may do: read, write, admin, pass:read, …', 'admin')
+    .option('--scope <scopes>', 'scopes to request: read, write, admin, pass:read, …', 'admin')
     .addOption(
-      new Option('--auth-url <url>', 'where you sign in: the address of the console')
+      new Option('--auth-url <url>', 'address of the dashboard, where you sign in')
         .env('SVC_AUTH_URL')
         .default(CONSOLE_URL),
     )
@@ -56,7 +55,7 @@ Examples:
     .action((_words: object, command: Command) => login(command.optsWithGlobals<LoginWords>(), surroundings))
   program
     .command('logout')
-    .description('sign out: the tokens are revoked, and removed from this machine')
+    .description('sign out: revoke the tokens, and remove them from this machine')
     .addHelpText('after', '\nExamples:\n  svc logout\n  svc logout --profile live')
     .action((_words: object, command: Command) =>
       logout(command.optsWithGlobals<SvcSessionOptions>(), surroundings),
@@ -73,7 +72,7 @@ async function login(words: LoginWords, { print, say, interruption }: Surroundin
   const client_id = CLIENT_IDS[environment]
   const show = (address: string) => {
     say(`To sign in, open this address in a browser on this machine:\n\n  ${address}\n`)
-    if (words.browser) openAddress(address).catch(() => {}) // its address was shown, for a browser that is opened by hand
+    if (words.browser) openAddress(address).catch(() => {}) // the user can open the printed address instead
   }
   const tokens = await authorize(server, { clientId: client_id, scope, show, signal })
   const profiles = ownProfiles()
@@ -84,7 +83,7 @@ async function login(words: LoginWords, { print, say, interruption }: Surroundin
     ...{ environment, base_url, auth_url, token_endpoint, revocation_endpoint, client_id, signing_seed },
     scope: tokens.scope || scope,
   })
-  say(`Signed in. The tokens are in ${profiles.pathOf(name)}`)
+  say(`Signed in. The tokens are stored in ${profiles.pathOf(name)}`)
   const { client } = openSession({ profile: name })
   const { tenant } = await client.getMe()
   const who = { profile: name, tenant: tenant.name, tenant_id: tenant.id, environment, base_url }
@@ -93,7 +92,8 @@ async function login(words: LoginWords, { print, say, interruption }: Surroundin
 
 function lateness(): AbortSignal {
   const controller = new AbortController()
-  const fail = () => controller.abort(new SignInError('nobody has signed in for ten minutes'))
+  const fail = () =>
+    controller.abort(new SignInError('the sign-in timed out after 10 minutes: run svc login again'))
   setTimeout(fail, PATIENCE_MS).unref()
   return controller.signal
 }
@@ -105,8 +105,8 @@ async function logout({ profile }: SvcSessionOptions, { say }: Surroundings): Pr
   if (!revocation_endpoint || !client_id || !refresh_token) {
     throw new SignInError(`the profile ${name} is not signed in`)
   }
-  // First here: whatever the service says, this machine has them no more.
+  // Remove the local tokens first, so that they are gone even if the revocation fails.
   profiles.remove(name)
   await revokeToken(revocation_endpoint, client_id, refresh_token)
-  say(`Signed out. The tokens of ${name} are revoked, and removed from this machine.`)
+  say(`Signed out. The tokens of the profile ${name} are revoked and removed from this machine.`)
 }

@@ -1,4 +1,4 @@
-/** `svc logs`: the API requests of the account, as they come or as a list. */
+/** `svc logs`: follows or lists the API requests of the account. */
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Schemas } from '../../generated/client/src/2026-05-19/index.ts'
 import { isId } from '../platform/ids.ts'
@@ -10,10 +10,13 @@ import { withoutControls } from './terminal/colours.ts'
 
 type RequestLog = Schemas['RequestLog']
 
-/** The most that the service gives at once. */
+/** Maximum page size of the API. */
 const PAGE = 100
 
-/** Prints requests as they come. @returns when the signal aborts. @throws ConnectionLostError */
+/**
+ * Prints new requests until the signal aborts.
+ * @throws ConnectionLostError
+ */
 async function tailLogs(
   { client, baseUrl }: SvcSession,
   options: Pick<FollowLogsOptions, 'filter' | 'giveUpMs' | 'signal'>,
@@ -27,7 +30,7 @@ async function tailLogs(
   }
 }
 
-/** The latest requests, newest first: a line of JSON each, or a table. */
+/** Prints the latest requests, newest first, as a table or as a line of JSON for each. */
 async function listLogs(
   { client }: SvcSession,
   { filter, limit }: { readonly filter: LogFilter; readonly limit: number },
@@ -40,7 +43,7 @@ async function listLogs(
     logs.push(log)
     if (logs.length === limit) break
   }
-  if (logs.length === 0) return say('There are no such requests.')
+  if (logs.length === 0) return say('No requests found.')
   if (json) return
   const rows = logs.map((log) => [
     log.created,
@@ -58,7 +61,7 @@ async function listLogs(
 
 const targetOf = ({ path, query }: RequestLog): string => (query === null ? path : `${path}?${query}`)
 
-/** Widths of a line's columns: most paths fit, and the longest method does. */
+/** Column widths: wide enough for most paths and for every method. */
 const PATH_WIDTH = 50
 const METHOD_WIDTH = 6
 
@@ -105,7 +108,7 @@ function takeFilters(command: Command): Command {
     .addOption(
       take(
         '--status <status>',
-        'only requests with this status, or of its class: 404, 4xx',
+        'only requests with this status or status class: 404, 4xx',
         (value) => /^[2-5](\d{2}|xx)$/.test(value),
         'a status such as 404, or a class such as 4xx',
       ),
@@ -121,12 +124,12 @@ function takeFilters(command: Command): Command {
     .addOption(
       take(
         '--path <path>',
-        'only requests for exactly this path, without its query: /v1/passes',
+        'only requests for exactly this path, without a query: /v1/passes',
         (value) => /^\/[^?]*$/.test(value),
         'a path without a query, such as /v1/passes',
       ),
     )
-    .option('--operation <operation>', 'only requests of this operation: createPass')
+    .option('--operation <operation>', 'only requests for this operation: createPass')
     .addOption(
       take(
         '--request-id <id>',
@@ -137,22 +140,20 @@ function takeFilters(command: Command): Command {
     )
 }
 
-/** Adds `logs tail` and `logs list`. */
+/** Adds `svc logs tail` and `svc logs list`. */
 export function addLogs(program: Command, run: SvcRunner, { interruption }: Surroundings): void {
-  const logs = program
-    .command('logs')
-    .description('show the API requests that were made with your keys and sign-ins')
+  const logs = program.command('logs').description('show the API requests made with your keys and sign-ins')
   takeFilters(logs.command('tail'))
     .description('print new requests as they come, until interrupted')
     .addOption(
-      new Option('--give-up-after <seconds>', 'fail if there is no connection for this long')
+      new Option('--give-up-after <seconds>', 'fail after this many seconds without a connection')
         .argParser(readSeconds)
         .default(60),
     )
     .addHelpText(
       'after',
       `
-Each line has the time, status, method, path, request, duration and error. The command does not show its own requests.
+Each line shows the time, status, method, path, request, duration and error. The command does not show its own requests.
 
 Examples:
   svc logs tail
@@ -167,7 +168,7 @@ Examples:
     )
   takeFilters(logs.command('list'))
     .description('list the latest requests, newest first')
-    .addOption(new Option('--limit <count>', 'how many').argParser(readCount).default(25))
+    .addOption(new Option('--limit <count>', 'maximum number of requests').argParser(readCount).default(25))
     .addHelpText('after', '\nExamples:\n  svc logs list --limit 5\n  svc logs list --status 5xx --json')
     .action((words: FilterWords & { limit: number }, command: Command) =>
       run(command, (session, terminal) =>

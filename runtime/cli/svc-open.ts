@@ -1,4 +1,4 @@
-/** `svc open`: pages of the console, in the browser. */
+/** `svc open`: opens pages of the dashboard in the browser. */
 import { Argument, type Command, Option } from 'commander'
 import { records } from '../../generated/canonical/records.ts'
 import { service } from '../../generated/client/src/2026-05-19/index.ts'
@@ -7,7 +7,7 @@ import { openAddress } from './sign-in/open-address.ts'
 import { DEFAULT_PROFILE } from './sign-in/profiles.ts'
 import { MisuseError, ownProfiles, readHttpUrl, type Surroundings } from './svc-session.ts'
 
-/** Where the console listens that `npm start` starts. */
+/** Default dashboard address of `npm start`. */
 export const CONSOLE_URL = 'http://127.0.0.1:4000'
 
 interface OpenWords {
@@ -16,17 +16,17 @@ interface OpenWords {
   readonly browser: boolean
 }
 
-/** Adds it. */
+/** Adds `svc open`. */
 export function addOpen(program: Command, { print }: Surroundings): void {
   program
     .command('open')
-    .description('open the console, the documentation, or what it says of the record with an identifier')
+    .description('open the dashboard, the documentation, a guide, or the API reference for an identifier')
     .addArgument(
       new Argument('[what]', `dashboard, docs, an identifier, or a guide: ${GUIDES.join(', ')}`).default(
         'dashboard',
       ),
     )
-    .addOption(new Option('--auth-url <url>', 'the address of the console').env('SVC_AUTH_URL'))
+    .addOption(new Option('--auth-url <url>', 'address of the dashboard').env('SVC_AUTH_URL'))
     .option('--no-browser', 'only print the address')
     .addHelpText(
       'after',
@@ -40,7 +40,10 @@ export function addOpen(program: Command, { print }: Surroundings): void {
     })
 }
 
-/** @throws MisuseError when there is no such page. */
+/**
+ * Returns the path of a page.
+ * @throws MisuseError if the page does not exist.
+ */
 export function pathOf(what: string): string {
   if (what === 'dashboard') return '/'
   if (what === 'docs') return '/docs'
@@ -49,12 +52,12 @@ export function pathOf(what: string): string {
   const reader = readerOf(prefix)
   if (!reader)
     throw new MisuseError(
-      `${JSON.stringify(what)} is neither dashboard nor docs nor a guide nor an identifier`,
+      `unknown page ${JSON.stringify(what)}: expected dashboard, docs, a guide, or an identifier such as pass_…`,
     )
   return `/docs/${service.version}#${reader}`
 }
 
-/** The operation that reads a record, by the prefix of its identifier. */
+/** Returns the operation that reads an object, by the prefix of its identifier. */
 function readerOf(prefix: string): string | undefined {
   const found = Object.entries(records).find(([each]) => each === prefix)?.[1]
   return found && 'read' in found ? found.read : undefined

@@ -29,9 +29,8 @@ import { CommandError } from './terminal/failures.ts'
 type GlobalOptions = SvcSessionOptions & { readonly json?: true }
 
 /**
- * The merchant's tool. Results go to `print`, all else to `say`; keys and tokens are never repeated anywhere.
- *
- * @param complain gets what was misused.
+ * Creates the `svc` command. Results go to `print`, everything else goes to `say`. Keys and tokens are never printed.
+ * @param complain receives usage errors.
  */
 export function createProgram(
   surroundings: Surroundings,
@@ -40,7 +39,7 @@ export function createProgram(
   const colours = surroundings.colours === true
   const paint = paintFor(colours)
   const program = new Command('svc')
-    .description('Wallet passes and cards of your account, from the command line.')
+    .description('Manage the wallet passes and cards of your account from the command line.')
     .exitOverride()
     .configureOutput({
       writeOut: (text) => surroundings.print(text.trimEnd()),
@@ -48,18 +47,18 @@ export function createProgram(
       getOutHasColors: () => colours,
     })
     .configureHelp({ showGlobalOptions: true, styleTitle: (title) => paint('bold', title) })
-    .showHelpAfterError('(--help tells what it takes)')
-    .addOption(new Option('--api-key <key>', 'a secret key of yours').env('SVC_API_KEY'))
+    .showHelpAfterError('(add --help for usage)')
+    .addOption(new Option('--api-key <key>', 'secret API key').env('SVC_API_KEY'))
     .addOption(
-      new Option('--profile <name>', 'as whom svc login signed in under that name').env('SVC_PROFILE'),
+      new Option('--profile <name>', 'profile that svc login stored under this name').env('SVC_PROFILE'),
     )
     .addOption(
       new Option(
         '--base-url <url>',
-        'where the API is (default: that of the profile, or http://127.0.0.1:4010)',
+        'address of the API (default: the address in the profile, or http://127.0.0.1:4010)',
       ).env('SVC_BASE_URL'),
     )
-    .option('--json', 'results as lines of JSON on stdout, and errors as lines of JSON on stderr')
+    .option('--json', 'print results as lines of JSON to stdout, and errors as lines of JSON to stderr')
     .addHelpText('after', HELP)
   const run: SvcRunner = async (command, act) => {
     const options = command.optsWithGlobals<GlobalOptions>()
@@ -86,19 +85,19 @@ export function createProgram(
 
 const HELP = `
 Examples:
-  svc login                                             # once; or SVC_API_KEY=svc_sk_…
+  svc login                                             # once; or set SVC_API_KEY=svc_sk_…
   svc get /v1/passes?limit=5
   svc listen --forward-to http://localhost:3000/hooks
-  svc --version                                         # of this command, and of the API that it speaks
+  svc --version                                         # version of this command and of the API
 
 Exit codes:
 ${EXIT_TABLE.map(([code, meaning]) => `  ${String(code).padEnd(4)} ${meaning}`).join('\n')}`
 
 function addTrigger(program: Command, run: SvcRunner): void {
   takeLive(program.command('trigger'))
-    .description('make an event happen for real in the sandbox, and print what was made for it')
-    .addArgument(new Argument('<event>', `its type: ${TRIGGERABLE.join(', ')}`))
-    .option('--endpoint <id>', 'the endpoint (whe_…) of webhook_endpoint.test (default: the only one)')
+    .description('trigger a real event in the sandbox, and print the objects created for it')
+    .addArgument(new Argument('<event>', `event type: ${TRIGGERABLE.join(', ')}`))
+    .option('--endpoint <id>', 'endpoint (whe_…) for webhook_endpoint.test (default: the only endpoint)')
     .addHelpText(
       'after',
       '\nExamples:\n  svc trigger pass.updated\n  svc trigger card.transaction.authorized',
@@ -114,10 +113,10 @@ function addTrigger(program: Command, run: SvcRunner): void {
 function addEvents(program: Command, run: SvcRunner): void {
   const events = program
     .command('events')
-    .description('show the latest events, or all of one')
-    .addArgument(new Argument('[event]', 'the identifier of one (evt_…)'))
-    .option('--type <type>', 'only of this type')
-    .addOption(new Option('--limit <count>', 'how many').argParser(readCount).default(25))
+    .description('list the latest events, or show one event in full')
+    .addArgument(new Argument('[event]', 'event to show (evt_…)'))
+    .option('--type <type>', 'only events of this type')
+    .addOption(new Option('--limit <count>', 'maximum number of events').argParser(readCount).default(25))
     .addHelpText(
       'after',
       '\nExamples:\n  svc events --type pass.updated --limit 5\n  svc events evt_… --json',
@@ -126,15 +125,16 @@ function addEvents(program: Command, run: SvcRunner): void {
       run(command, async (session, terminal) => {
         if (words.type !== undefined) readTypes(words.type)
         if (id === undefined) return showEvents(session, words, terminal)
-        if (words.type !== undefined) throw new MisuseError('--type does not go with one event')
+        if (words.type !== undefined)
+          throw new MisuseError('--type cannot be combined with an event identifier')
         return showEvent(session, id, terminal)
       }),
     )
   events
     .command('resend')
-    .description('send an event again, at once, also to an endpoint that is disabled')
-    .addArgument(new Argument('<event>', 'its identifier (evt_…)'))
-    .option('--endpoint <id>', 'only to this endpoint (whe_…) (default: to each that has had it)')
+    .description('send an event again immediately, even to a disabled endpoint')
+    .addArgument(new Argument('<event>', 'event to send again (evt_…)'))
+    .option('--endpoint <id>', 'only to this endpoint (whe_…) (default: every endpoint that received it)')
     .addHelpText(
       'after',
       '\nExamples:\n  svc events resend evt_…\n  svc events resend evt_… --endpoint whe_…',

@@ -1,4 +1,4 @@
-/** `svc promote`: configuration goes from the sandbox to live, after a look at what that means. */
+/** `svc promote`: copies configuration from the sandbox to live, after showing the plan. */
 import { Argument, type Command } from 'commander'
 import { type LiveOptions, type LivePromotion, type LiveSession, openLive, takeLive } from './live-session.ts'
 import { countOf, showPlan } from './promotion-plan.ts'
@@ -20,11 +20,11 @@ interface Words extends LiveOptions {
 export function addPromote(program: Command, run: SvcRunner): void {
   const command = program
     .command('promote')
-    .description('copy configuration from the sandbox to live, after showing what would be done')
-    .addArgument(new Argument('<what>', 'what the ids are of').choices(Object.keys(TYPES)))
-    .argument('<id...>', 'objects of the sandbox')
-    .option('--dry-run', 'show it, and do nothing')
-    .option('--yes', 'do not ask')
+    .description('copy configuration from the sandbox to live, after showing the plan')
+    .addArgument(new Argument('<what>', 'type of the objects').choices(Object.keys(TYPES)))
+    .argument('<id...>', 'identifiers of sandbox objects')
+    .option('--dry-run', 'show the plan without copying')
+    .option('--yes', 'copy without confirmation')
   takeLive(command)
     .addHelpText('after', HELP)
     .action((what: What, ids: string[], words: Words, self: Command) =>
@@ -33,16 +33,19 @@ export function addPromote(program: Command, run: SvcRunner): void {
 }
 
 const HELP = `
---api-key is the sandbox's key, of the same account; both keys have the scope admin. What has a copy
-already is compared with it, and never changed.
+--api-key must be a sandbox key, and --live-api-key must be a live key of the same account. Both need the
+scope admin. An object that already has a copy is compared with it; the copy is never changed.
 
 Examples:
   svc promote templates tpl_01jx2f8m3q5r7s9t1v3w5x7y9z --dry-run
   svc promote webhook-endpoints whe_01jx2f8m3q5r7s9t1v3w5x7y9z --yes --json
 
-It fails (1) where something is refused or differs, was changed meanwhile, or was not confirmed.`
+The exit code is 1 if an object is refused or differs, if the plan changed, or if you do not confirm.`
 
-/** @throws Error where something is refused, differs, or was not confirmed. */
+/**
+ * Copies objects after confirmation.
+ * @throws Error if an object is refused or differs, or if the user does not confirm.
+ */
 async function promote(
   live: LiveSession,
   what: What,
@@ -51,7 +54,9 @@ async function promote(
   terminal: SvcTerminal,
 ): Promise<void> {
   if (!dryRun && !yes && !terminal.ask) {
-    throw new MisuseError('nobody can be asked here: give --yes, or --dry-run to look first')
+    throw new MisuseError(
+      'cannot ask for confirmation without a terminal: use --yes, or --dry-run to see the plan',
+    )
   }
   const order = { resource_type: TYPES[what], sandbox_ids: [...new Set(ids)] }
   const planned = await live.promote({ ...order, dry_run: true })
@@ -61,16 +66,16 @@ async function promote(
     if (terminal.json) terminal.print(JSON.stringify(planned))
     return requireAgreement(planned)
   }
-  if (!yes && !(await confirm(`Copy ${count} to live at ${live.baseUrl}?`, terminal))) {
+  if (!yes && !(await confirm(`Copy ${objects(count)} to live at ${live.baseUrl}?`, terminal))) {
     throw new Error('not confirmed: nothing was copied')
   }
-  // Refused, with what has changed, where the plan that was shown is another one by now.
+  // The API refuses this if the plan has changed since it was shown.
   const made = await live.promote({ ...order, plan_id: planned.id })
   if (terminal.json) terminal.print(JSON.stringify(made))
   else terminal.print(['', ...made.created.map(showCopy)].join('\n'))
   if (what === 'webhook-endpoints') {
     terminal.say(
-      'Each copy has a secret of its own: POST /v1/webhook-endpoints/{id}/rotate_secret shows one.',
+      'Each copy has a new signing secret. To get one, call POST /v1/webhook-endpoints/{id}/rotate_secret.',
     )
   }
   requireAgreement(made)
@@ -82,9 +87,15 @@ async function confirm(question: string, { ask }: SvcTerminal): Promise<boolean>
   return /^y(es)?$/i.test((await ask?.(`${question} [y/N] `)) ?? '')
 }
 
+const objects = (count: number): string => `${count} ${count === 1 ? 'object' : 'objects'}`
+
 function requireAgreement(promotion: LivePromotion): void {
   const refused = countOf(promotion, 'refused')
   const differ = countOf(promotion, 'differs')
-  if (refused > 0) throw new Error(`${refused} refused: nothing is copied unless all of it can be`)
-  if (differ > 0) throw new Error(`${differ} differ from live: what is there already is never changed`)
+  if (refused > 0)
+    throw new Error(`live refuses ${objects(refused)}: nothing is copied unless all objects can be copied`)
+  if (differ > 0)
+    throw new Error(
+      `${objects(differ)} ${differ === 1 ? 'differs' : 'differ'} from live: existing copies are never changed`,
+    )
 }

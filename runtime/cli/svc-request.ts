@@ -1,4 +1,4 @@
-/** `svc get`, `post`, `put`, `patch` and `delete`: any operation of the API, by its path. */
+/** `svc get`, `post`, `put`, `patch` and `delete`: call any operation of the API by its path. */
 import { randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { addAbortSignal } from 'node:stream'
@@ -27,7 +27,7 @@ export interface RequestWords {
   readonly factor?: string
 }
 
-/** What came back, its body read. */
+/** A response with its parsed body. */
 export interface SvcAnswer {
   readonly response: Response
   readonly body: unknown
@@ -38,10 +38,10 @@ const MAX_RETRIES = 3
 const { wire } = service
 
 /**
- * Asks until it is answered for good. A POST is asked under one idempotency key, however often.
- *
- * @param path below the address of the API, with its query.
- * @throws ResponseError for a refusal; ConnectionError or TimeoutError without an answer; the signal's reason after an abort.
+ * Sends a request, with retries. All attempts of a POST use the same idempotency key.
+ * @param path path and query, relative to the address of the API.
+ * @throws ResponseError if the API refuses; ConnectionError or TimeoutError without a response; the signal's reason after an
+ * abort.
  */
 export async function call(
   session: SvcSession,
@@ -69,34 +69,40 @@ export async function call(
   return { response, body: answer }
 }
 
-/** @returns the text itself where it is no JSON; undefined where there is none. */
+/** Parses a response body. Returns the text if it is not JSON, or undefined if it is empty. */
 function readJson(text: string): unknown {
   if (text === '') return undefined
   try {
     return JSON.parse(text)
   } catch {
-    return text // of a proxy in between, for example
+    return text // for example from a proxy
   }
 }
 
-/** Path and query of an operation. @throws MisuseError for anything that is not below `/v1/`. */
+/**
+ * Validates the path and query of an operation.
+ * @throws MisuseError unless the path begins with `/v1/`.
+ */
 export function readPath(text: string): string {
   const url = text.startsWith('/v1/') ? new URL(text, 'http://api.invalid') : undefined
   if (!url?.pathname.startsWith('/v1/') || url.hash !== '')
     throw new MisuseError(
-      `the path begins with /v1/, as in /v1/passes?limit=5, and ${JSON.stringify(text)} does not`,
+      `the path must begin with /v1/, as in /v1/passes?limit=5; got ${JSON.stringify(text)}`,
     )
-  if (url.pathname === '/v1/events/stream') throw new MisuseError('svc listen follows the stream of events')
+  if (url.pathname === '/v1/events/stream') throw new MisuseError('use svc listen to follow the event stream')
   return `${url.pathname}${url.search}`
 }
 
-/** @throws MisuseError unless it is JSON. */
+/**
+ * Reads the request body.
+ * @throws MisuseError unless it is valid JSON.
+ */
 async function readBody(data: string, signal: AbortSignal): Promise<string> {
   const text = await readSource(data, signal)
   try {
     JSON.parse(text)
   } catch (cause) {
-    throw new MisuseError(`--data is no JSON: ${(cause as Error).message}`, { cause })
+    throw new MisuseError(`--data is not valid JSON: ${(cause as Error).message}`, { cause })
   }
   return text
 }
@@ -114,16 +120,16 @@ async function readSource(data: string, signal: AbortSignal): Promise<string> {
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
-/** The idempotency key of a POST: given, or a new one. */
+/** Returns the idempotency key of a POST: the given key or a new one. */
 function keyFor(method: string, given: string | undefined): string | undefined {
   if (method !== 'POST') return undefined
-  if (given !== undefined && !UUID.test(given)) throw new MisuseError('--idempotency-key takes a UUID')
+  if (given !== undefined && !UUID.test(given)) throw new MisuseError('--idempotency-key must be a UUID')
   return given ?? randomUUID()
 }
 
 function readVersion(version: string | undefined): string | undefined {
   if (version === undefined || /^\d{4}-\d{2}-\d{2}$/.test(version)) return version
-  throw new MisuseError('--version takes the date of a version, as in --version 2026-05-19')
+  throw new MisuseError('--version must be the date of an API version, as in --version 2026-05-19')
 }
 
 interface AskedRequest {
@@ -146,7 +152,7 @@ async function ask(
   if (words.factor !== undefined) headers.set('Service-Factor', words.factor)
   const body = words.data === undefined ? {} : { body: await readBody(words.data, signal) }
   if ('body' in body) headers.set('Content-Type', 'application/json')
-  // Shown before it is sent: whoever interrupts the command can go on with the same key.
+  // Print the key before the request is sent, so that an interrupted command can be repeated with the same key.
   if (key !== undefined) {
     headers.set(wire.idempotencyHeader, key)
     terminal.say(`${wire.idempotencyHeader}: ${key}`)
@@ -155,17 +161,17 @@ async function ask(
   if (answered.body !== undefined) show(answered.body, path, terminal)
 }
 
-/** Records are shown in a table; where there are more, how to go on is said beside it. */
+/** Prints a response. A list is printed as a table, with the command for the next page. */
 function show(body: unknown, path: string, { json, paint, print, say }: SvcTerminal): void {
   if (json) return print(JSON.stringify(body))
   const page = readPage(body)
   if (!page) return print(formatJson(body, paint))
   if (page.data.length === 0) return say('The list is empty.')
   print(withoutControls(tabulateRecords(page.data, columnsOf(page.data))))
-  if (page.next_cursor !== null) say(`More: svc get '${nextPath(path, page.next_cursor)}'`)
+  if (page.next_cursor !== null) say(`Next page: svc get '${nextPath(path, page.next_cursor)}'`)
 }
 
-/** A page of a list, as the API answers it. */
+/** A page of a list in the format of the API. */
 interface ListPage {
   readonly data: readonly Readonly<Record<string, unknown>>[]
   readonly next_cursor: string | null
@@ -178,12 +184,12 @@ function readPage(body: unknown): ListPage | undefined {
   return Array.isArray(data) ? { data, next_cursor } : undefined
 }
 
-/** Columns of a table that is still read on a screen. */
+/** Maximum number of columns, so that the table fits on a screen. */
 const MAX_COLUMNS = 6
-/** Members that say the same of every record, or nothing that `created` does not say. */
+/** Members that are equal in all records or add little to `created`. */
 const LEFT_OUT = new Set(['object', 'updated'])
 
-/** The first members that are plain values in some record, `created` last. */
+/** Returns the first columns that contain plain values, with `created` last. */
 function columnsOf(data: ListPage['data']): string[] {
   const isShown = (name: string) =>
     !LEFT_OUT.has(name) &&
@@ -204,11 +210,11 @@ function nextPath(path: string, cursor: string): string {
 }
 
 const VERBS = {
-  GET: 'read something',
-  POST: 'make something, or have something done',
-  PUT: 'set something',
-  PATCH: 'change something',
-  DELETE: 'delete something',
+  GET: 'to read objects',
+  POST: 'to create an object or run an action',
+  PUT: 'to set an object',
+  PATCH: 'to change an object',
+  DELETE: 'to delete an object',
 } as const
 
 const EXAMPLES: { readonly [Method in keyof typeof VERBS]: readonly string[] } = {
@@ -227,21 +233,21 @@ const EXAMPLES: { readonly [Method in keyof typeof VERBS]: readonly string[] } =
   DELETE: ['svc delete /v1/webhook-endpoints/whe_…'],
 }
 
-/** Adds a command for each method. */
+/** Adds a command for each HTTP method. */
 export function addRequests(program: Command, run: SvcRunner, { interruption }: Surroundings): void {
   for (const [method, text] of Object.entries(VERBS)) {
     const command = program
       .command(method.toLowerCase())
-      .description(`${text}: ${method} any path of the API`)
-      .addArgument(new Argument('<path>', 'with its query: /v1/passes?limit=5'))
-      .option('--version <date>', 'of the API for this request (default: that of your account)')
-    if (method !== 'GET') command.option('--factor <code>', 'second factor, where one is asked for')
+      .description(`send a ${method} request to any API path, ${text}`)
+      .addArgument(new Argument('<path>', 'path and query, for example /v1/passes?limit=5'))
+      .option('--version <date>', 'API version for this request (default: the version of your account)')
+    if (method !== 'GET') command.option('--factor <code>', 'second factor, if the operation requires one')
     if (method !== 'GET' && method !== 'DELETE')
-      command.option('-d, --data <json>', 'body: JSON, @ and the name of a file, or - for stdin')
+      command.option('-d, --data <json>', 'request body: JSON, @FILE, or - for stdin')
     if (method === 'POST')
       command.option(
         '--idempotency-key <uuid>',
-        'for a request that is sent again (default: a new one, shown)',
+        'idempotency key of a repeated request (default: a new key, which is printed)',
       )
     command
       .addHelpText(

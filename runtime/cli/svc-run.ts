@@ -7,13 +7,13 @@ import { createMisuse, errorJson, wantsJson } from './terminal/error-json.ts'
 import { EXIT_CODES } from './terminal/exit-codes.ts'
 import { CommandError } from './terminal/failures.ts'
 
-/** `--version` alone: behind a verb it is the version of the API that a request is made in. */
+/** Returns whether the command line is only `--version`. After a command, `--version` sets the API version of a request. */
 const isVersion = (words: readonly string[]): boolean => {
   const [first, ...others] = words.filter((word) => word !== '--json')
   return first === '--version' && others.length === 0
 }
 
-/** @returns the exit code, of `EXIT_CODES`. */
+/** Runs a command line and returns its exit code. */
 export async function runSvc(words: readonly string[], surroundings: Surroundings): Promise<number> {
   const json = wantsJson(words)
   const misuse = createMisuse(words, surroundings.say)
@@ -25,7 +25,7 @@ export async function runSvc(words: readonly string[], surroundings: Surrounding
     await createProgram(surroundings, misuse.say).parseAsync(words, { from: 'user' })
     return EXIT_CODES.done
   } catch (error) {
-    // Asking for help is no fault.
+    // A request for help is not an error.
     if (error instanceof CommanderError)
       return error.exitCode === 0 ? EXIT_CODES.done : misuse.report(error, EXIT_CODES.misused)
     const [cause, baseUrl] = error instanceof CommandError ? [error.cause, error.baseUrl] : [error, '']

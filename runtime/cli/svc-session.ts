@@ -1,4 +1,4 @@
-/** What every verb of `svc` needs: whom to call, and as whom. */
+/** The session of an `svc` command: the API to call and the credentials. */
 
 import type { Command } from 'commander'
 import { type Client, createClient } from '../../generated/client/src/2026-05-19/index.ts'
@@ -13,29 +13,28 @@ import { MisuseError, SignInError } from './terminal/failures.ts'
 
 export { MisuseError, SignInError } from './terminal/failures.ts'
 
-/** Where results and what is said beside them go. */
+/** Where results and messages go. */
 export interface SvcTerminal {
-  /** Whether a program reads the results: then each is one line of JSON. */
+  /** Whether to print each result as one line of JSON, for programs. */
   readonly json: boolean
-  /** A result, to stdout. */
+  /** Prints a result to stdout. */
   print(text: string): void
-  /** A line for people, to stderr. */
+  /** Prints a message for people to stderr. */
   say(line: string): void
-  /** Colours for results. */
   readonly paint: Paint
-  /** Absent where nobody can be asked. */
+  /** Asks the user a question; absent without a terminal. */
   readonly ask?: Ask | undefined
 }
 
-/** Where a program's words come from and go to. */
+/** The input and output of the program. */
 export interface Surroundings extends Pick<SvcTerminal, 'print' | 'say' | 'ask'> {
-  /** Aborts when the person wants it to end. Asked for only by what runs until then, or has something to end well. */
+  /** Returns a signal that aborts when the user interrupts. Call it only if the command runs until then or must clean up. */
   interruption(): AbortSignal
-  /** Whether results are shown in colours. */
+  /** Whether to print results in color. */
   readonly colours?: boolean
 }
 
-/** Runs a command as whoever its options name. */
+/** Runs a command in the session that its options describe. */
 export type SvcRunner = (
   command: Command,
   act: (session: SvcSession, terminal: SvcTerminal) => Promise<void>,
@@ -43,16 +42,16 @@ export type SvcRunner = (
 
 export interface SvcSession {
   readonly client: Client
-  /** Of the API, without a slash at the end. */
+  /** Address of the API, without a trailing slash. */
   readonly baseUrl: string
   readonly environment: Environment
-  /** In place of the global one: follows no redirect, and has a token that turns out to be expired exchanged. */
+  /** Replaces the global `fetch`: does not follow redirects, and renews an expired token. */
   readonly fetch: typeof globalThis.fetch
-  /** The key or the token of the moment. Never printed. */
+  /** Returns the current API key or access token. Never printed. */
   bearer(): Promise<string>
-  /** Stays the same for a key, and for a profile until it signs in anew. Never printed. */
+  /** Stays the same for an API key, and for a profile until the next sign-in. Never printed. */
   readonly seed: string
-  /** Undefined for a key. */
+  /** Undefined for an API key. */
   readonly profile: { readonly name: string; readonly authUrl: string } | undefined
 }
 
@@ -62,19 +61,18 @@ export interface SvcSessionOptions {
   readonly profile?: string | undefined
 }
 
-/** Where the service listens that `npm start` starts. */
+/** Default API addresses of `npm start`. */
 const BASE_URLS = { sandbox: 'http://127.0.0.1:4010', live: 'http://127.0.0.1:4020' } as const
 
 export const baseUrlOf = (environment: Environment): string => BASE_URLS[environment]
 
-/** The profiles of whoever runs this. */
+/** Returns the profiles of the current user. */
 export const ownProfiles = (): Profiles => openProfiles(configFolder(process.env))
 
 /**
- * A profile that is named counts before a key, and a key before the profile `default`.
- *
- * @throws MisuseError when the key or the address cannot be one; neither is repeated in what it says. SignInError when there is
- *   neither a key nor a profile.
+ * Opens a session. A named profile takes precedence over an API key, and an API key over the profile `default`.
+ * @throws MisuseError if the key or the address is invalid; the message repeats neither. SignInError if there is neither a
+ * key nor a profile.
  */
 export function openSession(options: SvcSessionOptions): SvcSession {
   const { apiKey, profile } = options
@@ -85,9 +83,9 @@ export function openSession(options: SvcSessionOptions): SvcSession {
 
 function openWithKey(apiKey: string, { baseUrl }: SvcSessionOptions): SvcSession {
   const shape = parseKey(apiKey)
-  if (!shape) throw new MisuseError('that is no API key: it is mistyped or cut off')
+  if (!shape) throw new MisuseError('the API key is not valid: check that it is complete')
   if (shape.kind === 'publishable') {
-    throw new MisuseError('that is a publishable key: this tool needs a secret one (svc_sk_…)')
+    throw new MisuseError('the API key is a publishable key: use a secret key (svc_sk_…)')
   }
   const { environment } = shape
   return {
@@ -133,7 +131,7 @@ function connect(text: string, credential: SvcCredential): Pick<SvcSession, 'cli
 
 const PREFIX = 'Bearer '
 
-/** The value of the header that names the caller. */
+/** Returns the value of the Authorization header. */
 export const authorizationOf = async ({ bearer }: Pick<SvcSession, 'bearer'>): Promise<string> =>
   `${PREFIX}${await bearer()}`
 
@@ -141,12 +139,12 @@ function fetchAs({ renewed }: SvcCredential): typeof globalThis.fetch {
   return async (input, init) => {
     const request = new Request(input, init)
     const again = request.clone()
-    // A redirect would carry the token to wherever it points. A signal that is only the request's goes with the request when
-    // that is collected, while the body is still read.
+    // Do not follow redirects: they could send the token to a different server. The signal is passed again, because the
+    // signal of a Request is lost when the Request is garbage-collected while the body is still being read.
     const attempt = (each: Request) =>
       fetch(each, { redirect: 'manual', ...(init?.signal ? { signal: init.signal } : {}) })
     const response = await attempt(request)
-    // This machine's clock may be late.
+    // This machine's clock may be slow, so the API can report a token as expired that looks valid here.
     const isExpired = renewed && response.status === 401 && (await codeOf(response)) === 'expired_token'
     if (!isExpired) return response
     const expired = request.headers.get('Authorization')?.slice(PREFIX.length) ?? ''
@@ -160,23 +158,29 @@ async function codeOf(response: Response): Promise<string | undefined> {
   return body.error?.code
 }
 
-/** @throws MisuseError unless it is a plain http or https URL. */
+/**
+ * Parses an address.
+ * @throws MisuseError unless it is an http or https URL without credentials.
+ */
 export function readHttpUrl(option: string, text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
-    throw new MisuseError(`${option} takes an http:// or https:// address`)
+    throw new MisuseError(`${option} must be an http:// or https:// address`)
   }
   if (url.username !== '' || url.password !== '') {
-    throw new MisuseError(`${option} takes an address without a user name or password`)
+    throw new MisuseError(`${option} must not contain a user name or password`)
   }
   url.hash = ''
   return url
 }
 
-/** @throws MisuseError for a live key or profile: what follows is done in the sandbox only. */
+/**
+ * Refuses a live key or profile.
+ * @throws MisuseError
+ */
 export function requireSandbox({ environment, profile }: SvcSession, verb: string): void {
   if (environment === 'sandbox') return
   throw new MisuseError(
-    `${verb} works in the sandbox only, and this is a live ${profile ? 'sign-in' : 'key'}`,
+    `${verb} works only in the sandbox, and this is a live ${profile ? 'sign-in' : 'key'}`,
   )
 }

@@ -1,4 +1,4 @@
-/** `svc status`: as whom, where, in which version, and how much of the limits is left. */
+/** `svc status`: shows the account, the environment, the API version and the remaining rate limit. */
 import type { Command } from 'commander'
 import type { Schemas } from '../../generated/client/src/2026-05-19/index.ts'
 import { readDeprecation } from '../../generated/client/src/runtime/deprecation.ts'
@@ -6,13 +6,11 @@ import { render } from './print.ts'
 import { call } from './svc-request.ts'
 import type { Surroundings, SvcRunner, SvcSession } from './svc-session.ts'
 
-/** Adds it. */
+/** Adds `svc status`. */
 export function addStatus(program: Command, run: SvcRunner, { interruption }: Surroundings): void {
   program
     .command('status')
-    .description(
-      'tell who you are, where, in which version of the API, and what is left of the limit of reads',
-    )
+    .description('show your account, the environment, the API version and the remaining rate limit')
     .addHelpText('after', '\nExamples:\n  svc status\n  svc status --profile live --json')
     .action((_words: object, command: Command) =>
       run(command, async (session, { json, print }) => {
@@ -22,7 +20,7 @@ export function addStatus(program: Command, run: SvcRunner, { interruption }: Su
 }
 
 async function readStatus(session: SvcSession, signal: AbortSignal): Promise<object> {
-  // Without a version: it is answered in the one that the account is pinned to.
+  // Sent without a version header, so that the response shows the version that the account is pinned to.
   const headers = new Headers({ Accept: 'application/json' })
   const { response, body } = await call(session, { method: 'GET', path: '/v1/me', headers }, signal)
   const { tenant, key, version, environment } = body as Schemas['Me']

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { runSvc } from './svc-run.ts'
-/** `svc`: the merchant's command. */
+/** The entry point of the `svc` command. */
 import { openAsk } from './terminal/ask.ts'
 import { wantsColours } from './terminal/colours.ts'
 import { EXIT_CODES } from './terminal/exit-codes.ts'
@@ -14,14 +14,14 @@ function exit(): never {
 }
 process.once('SIGINT', exit)
 
-/** The first signal lets what is running say goodbye; the second ends the process as ever. */
+/** Returns the interruption signal. The first SIGINT or SIGTERM lets the command clean up; the second ends the process. */
 function interruption(): AbortSignal {
   process.off('SIGINT', exit)
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, abort)
   return controller.signal
 }
 
-// Who reads results may have had enough of them: `svc events | head`.
+// The reader of stdout may close it early, as in `svc events | head`.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error
   process.exit(0)

@@ -1,4 +1,4 @@
-/** How to make each type of event happen, through the API alone. */
+/** Triggers each type of event by calling the API. */
 import type { Client, WebhookEvent } from '../../generated/client/src/2026-05-19/index.ts'
 import type { LiveSession } from './live-session.ts'
 import { clearing, moneyRecipes } from './money-recipes.ts'
@@ -8,13 +8,16 @@ import { MisuseError } from './svc-session.ts'
 import { waitFor } from './wait-for.ts'
 
 export interface RecipeOptions {
-  /** The webhook endpoint that it is about. */
+  /** The webhook endpoint to use. */
   readonly endpoint?: string | undefined
-  /** @throws MisuseError where no live key was given. */
+  /**
+   * Opens the live environment.
+   * @throws MisuseError if no live key was given.
+   */
   openLive(): LiveSession
 }
 
-/** Identifiers of what was made, by what they are. */
+/** Identifiers of the created objects, by type. */
 export type MadeIds = Readonly<Record<string, string>>
 
 type Recipe = (client: Client, options: RecipeOptions) => Promise<MadeIds>
@@ -96,11 +99,11 @@ export const RECIPES = {
     const made = await makeMatch(client)
     await client.resolveSanctionsAlert({
       path: made,
-      body: { resolution: 'false_positive', note: 'Another person of that name.' },
+      body: { resolution: 'false_positive', note: 'A different person with the same name.' },
     })
     return made
   },
-  // Happens in live, where the template stays.
+  // Occurs in live, where the copied template remains.
   'promotion.created': async (client, { openLive }) => {
     const live = openLive()
     const made = await makeTemplate(client)
@@ -117,7 +120,7 @@ export const RECIPES = {
   },
 } satisfies Partial<Record<WebhookEvent['type'], Recipe>>
 
-/** Marks what it makes, so that it can be told from the merchant's own. */
+/** Marks the created objects, so that the merchant can recognize them. */
 const METADATA = { made_by: 'svc trigger' }
 
 type TriggeredKind = 'loyalty' | 'coupon'
@@ -185,7 +188,7 @@ async function makeShippedCard(client: Client) {
   return made
 }
 
-/** A payload, and the token that a phone makes of it. */
+/** Creates a payload and waits for the wallet token that a simulated phone creates from it. */
 async function makeWalletToken(client: Client) {
   const made = await makeCard(client)
   const device = { client_device_id: 'svc trigger', client_wallet_account_id: 'svc trigger' }
@@ -193,7 +196,7 @@ async function makeWalletToken(client: Client) {
     path: made,
     body: { wallet: 'google_pay', ...device },
   })
-  const token = await waitFor('a phone of the sandbox to use the payload', async () => {
+  const token = await waitFor('a simulated phone to use the payload', async () => {
     const { data } = await client.listWalletTokens({ query: { card_id: made.card_id } })
     return data[0]
   })
@@ -208,14 +211,17 @@ async function makeMatch(client: Client) {
 
 const idOf = ({ pass_template_id }: { pass_template_id: string }) => ({ template_id: pass_template_id })
 
-/** @throws MisuseError when there are several to choose from. */
+/**
+ * Returns the only webhook endpoint.
+ * @throws MisuseError if there are several.
+ */
 async function findOnlyEndpoint(client: Client): Promise<string> {
   const { data, has_more } = await client.listWebhookEndpoints({ query: { limit: 10 } })
   const [endpoint] = data
-  if (!endpoint) throw new Error('there is no webhook endpoint yet: POST /v1/webhook-endpoints makes one')
+  if (!endpoint) throw new Error('there is no webhook endpoint: create one with POST /v1/webhook-endpoints')
   if (data.length === 1) return endpoint.id
   const lines = data.map(({ id, url }) => `\n  ${id}  ${url}`).join('')
   throw new MisuseError(
-    `there are several webhook endpoints, name one with --endpoint:${lines}${has_more ? '\n  …' : ''}`,
+    `there are several webhook endpoints: choose one with --endpoint:${lines}${has_more ? '\n  …' : ''}`,
   )
 }

@@ -142,7 +142,7 @@ describe('one that cannot be used is refused', () => {
   test('a token that has been used is refused the second time', async () => {
     const id = await makeToken()
     expect((await hold(id)).status).toBe(201)
-    expect(firstFault(await hold(id))).toEqual(fault('used already'))
+    expect(firstFault(await hold(id))).toEqual(fault('was already used'))
   })
 
   test('a token that twenty requests use at once is given to one', async () => {
@@ -169,15 +169,17 @@ describe('one that cannot be used is refused', () => {
     service.clock.now += 1
     expect(firstFault(await hold(late))).toEqual(fault('expired'))
     await sweep(service.database, service.clock)
-    expect(firstFault(await hold(late))).toEqual(fault('names no token'))
+    expect(firstFault(await hold(late))).toEqual(fault('does not identify an existing token'))
   })
 
   test('a token is refused of a bank account, for a company, of nobody, of another tenant', async () => {
-    expect(firstFault(await hold(await makeToken(OF_ACCOUNT)))).toEqual(fault('of a bank account'))
+    expect(firstFault(await hold(await makeToken(OF_ACCOUNT)))).toEqual(fault('for a bank account'))
     expect(firstFault(await hold(await makeToken(), { type: 'company' }))).toEqual(fault('individuals only'))
-    expect(firstFault(await hold('tok_00000000000000000000000000'))).toEqual(fault('names no token'))
+    expect(firstFault(await hold('tok_00000000000000000000000000'))).toEqual(
+      fault('does not identify an existing token'),
+    )
     const others = await makeToken(OF_PERSON, await speakFor(service, await makeTenant(service)))
-    expect(firstFault(await hold(others))).toEqual(fault('names no token'))
+    expect(firstFault(await hold(others))).toEqual(fault('does not identify an existing token'))
   })
 })
 

@@ -42,7 +42,7 @@ test('test funding refuses more than can be shown', async () => {
   expect(firstFault(await fund(send, 1))).toEqual([
     422,
     'validation_failed',
-    { field: 'amount', issue: 'would take the balance beyond 1000000000000000' },
+    { field: 'amount', issue: 'would raise the balance above the maximum of 1000000000000000' },
   ])
   expect((await send('/v1/balance')).body.available).toBe(1e15)
 })

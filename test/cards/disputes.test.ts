@@ -297,14 +297,14 @@ describe('evidence', () => {
   )
 
   test.each([
-    ['of another type', file(PNG, 'application/pdf'), 'is image/png, not application/pdf'],
+    ['of another type', file(PNG, 'application/pdf'), 'is image/png; expected application/pdf'],
     [
       'of no type',
       file(Buffer.from('<script>').toString('base64'), 'image/png'),
-      'is of no known type, not image/png',
+      'is of an unknown type; expected image/png',
     ],
-    ['empty', file('', 'image/png'), 'is of no known type, not image/png'],
-    ['no base64', file('iVBORw0KGgo', 'image/png'), 'is not base64'],
+    ['empty', file('', 'image/png'), 'is of an unknown type; expected image/png'],
+    ['no base64', file('iVBORw0KGgo', 'image/png'), 'is not valid base64'],
   ])('evidence of a dispute is refused by field: %s', async (_, wrong, issue) => {
     const ctx = await makeCleared()
     const body = {

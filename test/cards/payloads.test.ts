@@ -150,30 +150,27 @@ describe('a payload for Apple Pay', () => {
     expect(firstFault(again)).toEqual([
       422,
       'validation_failed',
-      { field: 'nonce', issue: 'was used for this card before' },
+      { field: 'nonce', issue: 'was already used for this card' },
     ])
     const other = await makeCard(send)
     expect((await send(payloadsOf(other.id), order)).status).toBe(201)
   })
 
   const CHAINS: Record<string, () => [string[], string]> = {
-    'no certificates': () => [['AAAA', authority], 'certificates[0] is no certificate'],
-    'an authority that is none': () => [[leaf, 'AAAA'], 'certificates[1] is no certificate'],
-    'the wrong way round': () => [[authority, leaf], 'certificates[1] may not sign certificates'],
+    'no certificates': () => [['AAAA', authority], 'certificates[0] is not an X.509 certificate'],
+    'an authority that is none': () => [[leaf, 'AAAA'], 'certificates[1] is not an X.509 certificate'],
+    'the wrong way round': () => [[authority, leaf], 'certificates[1] is not a certificate authority'],
     'of another authority': () => {
       makeRoot('stranger')
       const other = issue('other', 'stranger', true)
-      return [
-        [issue('lost', 'authority', false), other],
-        'certificates[0] was not signed by the other certificate',
-      ]
+      return [[issue('lost', 'authority', false), other], 'certificates[0] was not signed by certificates[1]']
     },
     'of a root that nobody trusts': () => {
       makeRoot('stranger2')
       const other = issue('other2', 'stranger2', true)
       return [
         [issue('leaf2', 'other2', false), other],
-        'certificates[1] was not signed by a root that is trusted here',
+        'certificates[1] was not signed by a trusted root certificate',
       ]
     },
     'of a root of the same name': () => {
@@ -193,24 +190,21 @@ describe('a payload for Apple Pay', () => {
       const other = issue('other3', 'fake', true)
       return [
         [issue('leaf3', 'other3', false), other],
-        'certificates[1] was not signed by a root that is trusted here',
+        'certificates[1] was not signed by a trusted root certificate',
       ]
     },
     'on another curve': () => [
       [issue('wide', 'authority', false, { curve: 'secp384r1' }), authority],
-      'certificates[0] is not for a key on P-256',
+      'certificates[0] does not have a P-256 key',
     ],
     'over since yesterday': () => [
       [issue('old', 'authority', false, { days: '-1' }), authority],
-      'certificates[0] is not valid now',
+      'certificates[0] is expired or not yet valid',
     ],
     'changed by a bit': () => {
       const bytes = Buffer.from(leaf, 'base64')
       bytes[bytes.length - 1]! ^= 1
-      return [
-        [bytes.toString('base64'), authority],
-        'certificates[0] was not signed by the other certificate',
-      ]
+      return [[bytes.toString('base64'), authority], 'certificates[0] was not signed by certificates[1]']
     },
   }
 

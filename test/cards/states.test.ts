@@ -193,7 +193,7 @@ describe('shipping', () => {
     expect(firstFault(await ship('card_00000000000000000000000000', 'shipped'))).toEqual([
       422,
       'validation_failed',
-      { field: 'card_id', issue: 'names no card' },
+      { field: 'card_id', issue: 'does not identify an existing card' },
     ])
   })
 })

@@ -287,7 +287,7 @@ test('a simulation that cannot be is refused and changes nothing', async () => {
   expect(firstFault(await simulate('clearing', { card_transaction_id: id }))).toEqual([
     422,
     'validation_failed',
-    { field: 'amount', issue: 'is needed where nothing is held' },
+    { field: 'amount', issue: 'is required because nothing is held' },
   ])
   expect(await balance()).toEqual([1000, 0])
   expect(await typesTold()).toEqual(['authorized', 'cleared', 'refunded'])

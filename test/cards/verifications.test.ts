@@ -173,19 +173,19 @@ test('a simulation that makes no sense for a verification is refused, and change
   const increment = await simulate('increment', made, { amount: 100 })
   expect(refusal(increment)).toEqual([409, 'conflict', 'invalid_state'])
   expect(increment.body.error.message).toBe(
-    'The authorization of 0 verifies the card and cannot be incremented: authorize the amount on its own.',
+    'An authorization of 0 only verifies the card and cannot be incremented. Create a new authorization for the amount.',
   )
   expect(refusal(await simulate('reversal', made, { amount: 1 }))).toEqual([409, 'conflict', 'invalid_state'])
   expect(refusal(await simulate('refund', made))).toEqual([409, 'conflict', 'invalid_state'])
   expect(firstFault(await simulate('clearing', made))).toEqual([
     422,
     'validation_failed',
-    { field: 'amount', issue: 'is needed where nothing is held' },
+    { field: 'amount', issue: 'is required because nothing is held' },
   ])
   expect(await read(made)).toEqual(made)
   await simulate('reversal', made)
   expect((await simulate('increment', made, { amount: 100 })).body.error.message).toBe(
-    'Nothing is held any more: the transaction is reversed.',
+    'The transaction no longer holds an amount: its status is reversed.',
   )
 })
 

@@ -145,7 +145,7 @@ test('a code outside the catalogue is named in the words of the version', async 
     'validation_failed',
     {
       field: 'spending_controls.allowed_categories',
-      issue: 'names 9998, which is not in the catalogue; next to it are 9754, 9950, 9999',
+      issue: 'is 9998, which is not in the catalog; the nearest codes are 9754, 9950, 9999',
     },
   ])
   expect(firstFault(await old('/v1/cards', body({ blocked_categories: [] })))).toMatchObject([

@@ -155,7 +155,7 @@ test('a simulation that is misspelt, lacking or live is refused; help has exampl
     said: expect.stringContaining('--amount'),
   })
   expect((await words('authorization', card, '--amount', '12.50')).said).toContain('whole number of cents')
-  expect((await words('clearing', 'ctx_x', '--final', 'maybe')).said).toContain('neither yes nor no')
+  expect((await words('clearing', 'ctx_x', '--final', 'maybe')).said).toContain('Expected yes or no.')
   expect((await words('theft', card)).code).toBe(2)
   expect(await words('authorization', card, '--amount', '1')).toMatchObject({
     code: 1,

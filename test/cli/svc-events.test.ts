@@ -132,7 +132,10 @@ test('every recipe makes its event happen, about what it says it made', { timeou
 test('which endpoint to test is asked where there are several, and said where there is none', async () => {
   const { run, send } = await makeMerchant()
   const none = await run('trigger', 'webhook_endpoint.test')
-  expect(none).toMatchObject({ code: 1, stderr: expect.stringContaining('there is no webhook endpoint yet') })
+  expect(none).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('there is no webhook endpoint: create one'),
+  })
   const made = []
   for (const port of [9001, 9002]) {
     const body = { url: `http://127.0.0.1:${port}/`, enabled_events: ['*'] }
@@ -147,13 +150,13 @@ test('which endpoint to test is asked where there are several, and said where th
 
 test('events are shown as a table, as lines of JSON, and one as a whole', async () => {
   const { run, send } = await makeMerchant()
-  expect(await run('events')).toMatchObject({ code: 0, stdout: '', stderr: 'There are no such events.\n' })
+  expect(await run('events')).toMatchObject({ code: 0, stdout: '', stderr: 'No events found.\n' })
   const { pass_id } = JSON.parse((await run('trigger', 'pass.revoked', '--json')).stdout)
 
   const { data } = (await send('/v1/events')).body
   const ids = data.map(({ id }: { id: string }) => id)
   const table = (await run('events')).stdout.trimEnd().split('\n')
-  expect(table[0]).toMatch(/^CREATED +TYPE +ID +CONCERNS$/)
+  expect(table[0]).toMatch(/^CREATED +TYPE +ID +OBJECT$/)
   expect(table.slice(1).map((line) => line.split(/ +/))).toEqual([
     [expect.any(String), 'pass.revoked', ids[0], pass_id],
     [expect.any(String), 'pass.created', ids[1], pass_id],
@@ -168,7 +171,7 @@ test('events are shown as a table, as lines of JSON, and one as a whole', async 
   expect(whole.split('\n').length).toBeGreaterThan(20)
   expect(readLines((await run('events', ids[1], '--json')).stdout)).toEqual([data[1]])
   const missing = await run('events', `evt_${'0'.repeat(26)}`)
-  expect(missing).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('answered 404') })
+  expect(missing).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('returned 404') })
 })
 
 test.each([
@@ -233,5 +236,5 @@ test('a stream that the service refuses to resume is lost', async () => {
   const { code, stderr } = await start('listen', '--forward-to', 'http://127.0.0.1:9/', '--since', unknown)
     .ended
   expect(code).toBe(1)
-  expect(stderr).toMatch(/^error: the service answered 400: .*Last-Event-ID/m)
+  expect(stderr).toMatch(/^error: the API returned 400: .*Last-Event-ID/m)
 })

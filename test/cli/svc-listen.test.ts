@@ -130,7 +130,7 @@ test('each event has a line with what the endpoint made of it', async () => {
     { error: 'connection reset' },
     { status: 302 },
     { status: 200 },
-    { error: 'no answer within 0.3 s' },
+    { error: 'no response within 0.3 s' },
     { status: 500 },
   ])
   expect(results()[0]).toMatchObject({ created: expect.any(String), duration_ms: expect.any(Number) })
@@ -245,7 +245,7 @@ test('a stream that says nothing counts as broken, one that comments does not', 
   clearInterval(commenting)
   expect(server.streams).toHaveLength(1)
   await server.stream(2)
-  expect(said).toContain('Not connected: nothing was heard for 0.3 s. Trying again …')
+  expect(said).toContain('Not connected: no data received for 0.3 s. Retrying …')
   await until('the silent one was let go', () => first.closed)
 })
 
@@ -274,7 +274,7 @@ test.each([
   const { done } = start(server, endpoint.url)
   await expect(done).rejects.toThrow(ConnectionLostError)
   await expect(done).rejects.toThrow(
-    status === 302 ? 'redirects elsewhere' : `the service answered ${status}: It is ${code}.`,
+    status === 302 ? 'redirects to a different address' : `the API returned ${status}: It is ${code}.`,
   )
   expect(server.streams).toHaveLength(0)
 })
@@ -286,9 +286,9 @@ test('a refusal on the way ends it too, after what came before has been dealt wi
   server.refusals.push({ status: 401, code: 'revoked' })
   first.send(makeEvent(1), makeEvent(2))
   first.end()
-  await expect(done).rejects.toThrow('the service answered 401: It is revoked.')
+  await expect(done).rejects.toThrow('the API returned 401: It is revoked.')
   expect(await endpoint.ids(2)).toHaveLength(2)
-  expect(said).toContain(`To go on where this stopped: --since ${makeEvent(2).id}`)
+  expect(said).toContain(`To resume after the last event: --since ${makeEvent(2).id}`)
 })
 
 test('svc listen waits as long as it is asked to for a refusal that passes', async () => {
@@ -315,7 +315,7 @@ test('svc listen does not take another server that answers with a page for the s
     (_, response) => void response.writeHead(200, { 'Content-Type': 'text/html' }).end('hi'),
   )
   const { done } = start({ baseUrl }, 'http://127.0.0.1:1/', { since: makeEvent(1).id })
-  await expect(done).rejects.toThrow('there is no event stream: the answer is text/html')
+  await expect(done).rejects.toThrow('the API did not return an event stream: the content type is text/html')
 })
 
 test('svc listen stops at once when it is told to, even while the endpoint thinks', async () => {
@@ -327,7 +327,7 @@ test('svc listen stops at once when it is told to, even while the endpoint think
   await stop()
   expect(printed).toEqual([])
   // The one under way may not have been dealt with.
-  expect(said.at(-1)).toBe(`To go on where this stopped: --since ${makeEvent(1).id}`)
+  expect(said.at(-1)).toBe(`To resume after the last event: --since ${makeEvent(1).id}`)
   await until('the stream is let go', () => stream.closed)
 })
 

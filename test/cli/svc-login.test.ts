@@ -86,12 +86,12 @@ test.each<{ how: string; set: (standIn: AuthorizationStandIn) => void; say: stri
   {
     how: 'denied',
     set: (it) => Object.assign(it, { decision: 'deny' }),
-    say: 'not signed in: access_denied',
+    say: 'sign-in failed: access_denied',
   },
   {
     how: 'answered by another issuer',
     set: (it) => Object.assign(it, { issuer: 'https://elsewhere.example' }),
-    say: 'the answer to the sign-in is not from',
+    say: 'the sign-in response is not from',
   },
 ])('a sign-in that is $how leaves nothing: exit code 3', async ({ set, say }) => {
   set(standIn)
@@ -161,7 +161,7 @@ test('a sign-in that was ended elsewhere: exit code 3, with what to do', async (
   const { code, stderr } = await start(['get', '/v1/me']).ended
   expect([code, stderr]).toEqual([
     3,
-    'error: the sign-in is not valid any more (grant request is invalid): run svc login\n',
+    'error: the sign-in is no longer valid (grant request is invalid): run svc login\n',
   ])
 })
 
@@ -182,8 +182,8 @@ test('profiles are apart; signing out revokes and removes one', async () => {
 })
 
 test.each([
-  { words: ['--profile', '../x'], say: 'a profile is named with' },
-  { words: ['--auth-url', 'ftp://x'], say: '--auth-url takes an http:// or https:// address' },
+  { words: ['--profile', '../x'], say: 'a profile name consists of' },
+  { words: ['--auth-url', 'ftp://x'], say: '--auth-url must be an http:// or https:// address' },
   { words: ['--env', 'prod'], say: 'Allowed choices are sandbox, live' },
 ])('svc login $words is refused: exit code 2', async ({ words, say }) => {
   const { code, stderr } = await start(['login', ...words]).ended
@@ -194,7 +194,10 @@ test('a damaged profile says how to have a new one', async () => {
   await signIn()
   writeFileSync(fileOf('default'), '{')
   const { code, stderr } = await start(['get', '/v1/me']).ended
-  expect([code, stderr]).toEqual([1, expect.stringContaining('svc login --profile default makes a new one')])
+  expect([code, stderr]).toEqual([
+    1,
+    expect.stringContaining('run svc login --profile default to replace it'),
+  ])
 })
 
 test('tokens are kept where the system keeps what people set', () => {

@@ -34,7 +34,7 @@ const readLines = (text: string) =>
 
 test('the list is a table, newest first, or lines of JSON, and is narrowed by options', async () => {
   const { send, run } = await makeMerchant()
-  expect(await run('list')).toMatchObject({ code: 0, stdout: '', stderr: 'There are no such requests.\n' })
+  expect(await run('list')).toMatchObject({ code: 0, stdout: '', stderr: 'No requests found.\n' })
   const missing = requestId(await send('/v1/passes/pass_00000000000000000000000000'))
   const refused = requestId(await send('/v1/scans?x', { body: {} }))
   const me = requestId(await send('/v1/me'))

@@ -58,7 +58,7 @@ test('svc promote shows the plan, asks, copies; the second time there is nothing
     code: 0,
     stdout: `+ ${templateId}  create\n\n${templateId} → ${id}`,
     stderr: '',
-    asked: [`Copy 1 to live at ${service.urls.live}? [y/N] `],
+    asked: [`Copy 1 object to live at ${service.urls.live}? [y/N] `],
   })
   const stdout = `= ${templateId}  unchanged as ${id}`
   expect(await run(['templates', templateId], 'y')).toEqual({ code: 0, stdout, stderr: '', asked: [] })
@@ -83,7 +83,7 @@ test('svc promote shows where live differs, and fails', async () => {
       '      sandbox  "Tea club"',
       '      live     "Coffee club"',
     ].join('\n'),
-    stderr: 'error: 1 differ from live: what is there already is never changed',
+    stderr: 'error: 1 object differs from live: existing copies are never changed',
   })
 })
 
@@ -96,7 +96,7 @@ test('svc promote shows what live refuses, and copies none', async () => {
   const { code, stdout, stderr } = await run(['webhook-endpoints', good, bad, '--yes'])
   expect(code).toBe(1)
   expect(stdout).toMatch(new RegExp(`^\\+ ${good}  create\n! ${bad}  refused\n    url .*https`))
-  expect(stderr).toBe('error: 1 refused: nothing is copied unless all of it can be')
+  expect(stderr).toBe('error: live refuses 1 object: nothing is copied unless all objects can be copied')
   expect((await promoter.live('/v1/webhook-endpoints')).body.data).toEqual([])
   expect((await run(['webhook-endpoints', good, '--yes'])).stderr).toMatch(/rotate_secret/)
 })
@@ -134,16 +134,19 @@ test.each<{ words: string; env?: Record<string, string>; say: string }>([
   { words: '', say: "missing required argument 'what'" },
   { words: 'templates', say: "missing required argument 'id'" },
   { words: 'passes pass_1', say: 'Allowed choices are templates, card-programs, webhook-endpoints.' },
-  { words: 'templates tpl_1', say: 'nobody can be asked here: give --yes, or --dry-run to look first' },
+  {
+    words: 'templates tpl_1',
+    say: 'cannot ask for confirmation without a terminal: use --yes, or --dry-run to see the plan',
+  },
   {
     words: 'templates tpl_1 --yes',
     env: { SVC_LIVE_API_KEY: '' },
-    say: 'give --live-api-key, or set SVC_LIVE_API_KEY',
+    say: 'use --live-api-key, or set SVC_LIVE_API_KEY',
   },
   {
     words: 'templates tpl_1 --yes',
     env: { SVC_LIVE_API_KEY: makeText('secret', 'sandbox') },
-    say: '--live-api-key is a key of the sandbox',
+    say: '--live-api-key is a sandbox key',
   },
   {
     words: 'templates tpl_1 --yes',
@@ -152,7 +155,7 @@ test.each<{ words: string; env?: Record<string, string>; say: string }>([
   },
   {
     words: 'templates tpl_1 --yes --live-base-url nowhere',
-    say: '--live-base-url takes an http:// or https://',
+    say: '--live-base-url must be an http:// or https://',
   },
 ])('svc promote $words exits with 2: $say', async ({ words, env: more, say }) => {
   env = { ...env, ...more }
@@ -175,5 +178,5 @@ test('svc promote in a pipe asks no question', async () => {
   )
   const { code, stdout, stderr } = await program.ended
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
-  expect(stderr).toContain('give --yes')
+  expect(stderr).toContain('use --yes')
 })

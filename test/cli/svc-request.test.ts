@@ -73,7 +73,7 @@ test('a list is a table for people, with how to go on; for programs it is what t
       'tpl_22  –       2026-06-01T12:00:00.000Z',
       '',
     ].join('\n'),
-    stderr: "More: svc get '/v1/pass_templates?limit=2&starting_after=c%2F1'\n",
+    stderr: "Next page: svc get '/v1/pass_templates?limit=2&starting_after=c%2F1'\n",
   })
   const { stdout, stderr } = await run(url, ['get', '/v1/pass_templates?limit=2', '--json'])
   expect([JSON.parse(stdout), stderr]).toEqual([page, ''])
@@ -140,23 +140,28 @@ test.each([
   {
     status: 403,
     error: refused('insufficient_scope', { required_scope: 'write' }),
-    say: 'give a key that has it, or svc login --scope write.',
+    say: 'Use a key with this scope, or run svc login --scope write.',
     code: 1,
   },
   {
     status: 403,
     error: refused('factor_required', { challenge_url: 'http://c/1' }),
-    say: 'open http://c/1, and repeat the command with --factor',
+    say: 'Open http://c/1, then repeat the command with --factor',
     code: 1,
   },
-  { status: 401, error: refused('environment_mismatch'), say: 'another --profile', code: 3 },
+  { status: 401, error: refused('environment_mismatch'), say: 'a different --profile', code: 3 },
   {
     status: 410,
     error: refused('version_gone', { successor_version: '2026-02-01', guide_url: 'http://g' }),
     say: 'Use --version 2026-02-01',
     code: 1,
   },
-  { status: 404, error: refused('not_found', { doc_url: 'http://d' }), say: 'More: http://d', code: 1 },
+  {
+    status: 404,
+    error: refused('not_found', { doc_url: 'http://d' }),
+    say: 'Documentation: http://d',
+    code: 1,
+  },
   {
     status: 400,
     error: refused('validation_failed', {
@@ -165,7 +170,7 @@ test.each([
     say: '\n  holdr: is unknown (did you mean holder?)\n',
     code: 1,
   },
-  { status: 302, error: {}, say: 'redirects elsewhere', code: 1 },
+  { status: 302, error: {}, say: 'redirects to a different address', code: 1 },
 ])('$status $error.error.code: what to do is said', async ({ status, error, say, code }) => {
   const { url } = await serve(reply(status, error))
   const said = await run(url, ['get', '/v1/me'])
@@ -203,5 +208,5 @@ test.each([
   '/v1/me#x',
   '/\\elsewhere/v1/x',
 ])('the path %s is refused', (path) => {
-  expect(() => readPath(path)).toThrow('begins with /v1/')
+  expect(() => readPath(path)).toThrow('must begin with /v1/')
 })

@@ -87,7 +87,7 @@ describe('a program is told of errors in JSON', () => {
       ['events', '--limit', 'many'],
       2,
       'misused',
-      'not a whole number above 0',
+      'Expected a whole number greater than 0.',
     ],
     ['an address where nobody listens', ['events', '--base-url', NOWHERE], 4, 'unreachable', 'cannot reach'],
   ] as const)('svc tells programs of an error in JSON: %s', async (_name, words, code, type, message) => {
@@ -109,32 +109,35 @@ test.each<{ words: string; env?: Record<string, string>; say: string }>([
   { words: '', say: 'Usage: svc' },
   { words: 'liste', say: "unknown command 'liste'" },
   { words: 'listen', say: "required option '--forward-to <url>' not specified" },
-  { words: 'listen --forward-to localhost:3000', say: '--forward-to takes an http:// or https:// address' },
-  { words: 'listen --forward-to http://u:p@localhost/', say: 'without a user name or password' },
+  { words: 'listen --forward-to localhost:3000', say: '--forward-to must be an http:// or https:// address' },
+  { words: 'listen --forward-to http://u:p@localhost/', say: 'must not contain a user name or password' },
   {
     words: `listen --forward-to ${NOWHERE} --events pass.creatde`,
-    say: 'there is no event type pass.creatde',
+    say: 'unknown event type pass.creatde',
   },
   { words: `listen --forward-to ${NOWHERE} --secret ${KEY}`, say: 'whsec_…' },
-  { words: `listen --forward-to ${NOWHERE} --give-up-after soon`, say: 'It is not a number of seconds.' },
+  { words: `listen --forward-to ${NOWHERE} --give-up-after soon`, say: 'Expected a number of seconds.' },
   { words: `listen --forward-to ${NOWHERE}`, env: { SVC_API_KEY: live }, say: 'this is a live key' },
-  { words: 'events', env: { SVC_API_KEY: KEY.slice(0, -1) }, say: 'that is no API key' },
-  { words: 'events', env: { SVC_API_KEY: publishable }, say: 'that is a publishable key' },
-  { words: 'events --limit 0', say: 'It is not a whole number above 0.' },
-  { words: 'events --type pass.creatde', say: 'there is no event type pass.creatde' },
-  { words: 'events evt_1 --type pass.created', say: '--type does not go with one event' },
-  { words: 'events --base-url ftp://127.0.0.1', say: '--base-url takes an http:// or https:// address' },
+  { words: 'events', env: { SVC_API_KEY: KEY.slice(0, -1) }, say: 'the API key is not valid' },
+  { words: 'events', env: { SVC_API_KEY: publishable }, say: 'the API key is a publishable key' },
+  { words: 'events --limit 0', say: 'Expected a whole number greater than 0.' },
+  { words: 'events --type pass.creatde', say: 'unknown event type pass.creatde' },
+  { words: 'events evt_1 --type pass.created', say: '--type cannot be combined with an event identifier' },
+  { words: 'events --base-url ftp://127.0.0.1', say: '--base-url must be an http:// or https:// address' },
   { words: 'trigger', say: "missing required argument 'event'" },
   { words: 'trigger pass.created', env: { SVC_API_KEY: live }, say: 'this is a live key' },
   {
     words: 'trigger pass.creatde',
-    say: 'there is no event type pass.creatde; these can be:\n  pass_template.created',
+    say: 'unknown event type pass.creatde; expected one of:\n  pass_template.created',
   },
   {
     words: 'trigger treasury_report.failed',
-    say: 'treasury_report.failed cannot be triggered yet; these can be:',
+    say: 'treasury_report.failed cannot be triggered yet; expected one of:',
   },
-  { words: 'trigger pass.created --endpoint whe_1', say: '--endpoint is for webhook_endpoint.test only' },
+  {
+    words: 'trigger pass.created --endpoint whe_1',
+    say: '--endpoint can be used only with webhook_endpoint.test',
+  },
 ])('svc $words exits with 2: $say', async ({ words, env, say }) => {
   const { code, stdout, stderr } = await run(words.split(' ').filter(Boolean), env)
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
@@ -173,10 +176,10 @@ test('a refusal: exit code 3 where it is about the key, with what the service sa
     )
   })
   const { code, stderr } = await run(['--base-url', baseUrl, 'events'])
-  const advice = 'Sign in with svc login, or give another key.'
+  const advice = 'Sign in with svc login, or use a different API key.'
   expect({ code, stderr }).toEqual({
     code: 3,
-    stderr: `error: the service answered 401: Revoked. (req_1)\n${advice}\n`,
+    stderr: `error: the API returned 401: Revoked. (req_1)\n${advice}\n`,
   })
 })
 
@@ -184,7 +187,7 @@ test('svc that is misused as a program exits with 2', async () => {
   expect(await startSvc(['trigger', 'pass.creatde']).ended).toMatchObject({
     code: 2,
     stdout: '',
-    stderr: expect.stringContaining('error: there is no event type pass.creatde; these can be:'),
+    stderr: expect.stringContaining('error: unknown event type pass.creatde; expected one of:'),
   })
 })
 
@@ -204,9 +207,9 @@ test('svc listen writes results for programs on stdout alone; an interruption en
   expect(results).toMatchObject(events.map(({ id, type }) => ({ id, type, status: 204 })))
   expect(stderr.split('\n')).toEqual([
     `Forwarding all events from ${server.baseUrl} to ${endpoint.url}`,
-    `Signing secret, the same each time: ${deriveSecret(KEY)}`,
+    `Signing secret (the same each time): ${deriveSecret(KEY)}`,
     'Connected.',
-    `To go on where this stopped: --since ${events[1]?.id}`,
+    `To resume after the last event: --since ${events[1]?.id}`,
     '',
   ])
   expect(stdout + stderr).not.toContain(KEY)
@@ -232,7 +235,7 @@ test('listen: a line an event for people; the stream lost for good is exit code 
   const { code, stdout, stderr } = await program.ended
   expect(code).toBe(1)
   expect(stdout).toMatch(/^\d\d:\d\d:\d\d {2}pass\.created {2}evt_0{25}1 {2}→ 204 \(\d+ ms\)\n$/)
-  expect(stderr).toContain('error: the service answered 401: It is revoked.\n')
+  expect(stderr).toContain('error: the API returned 401: It is revoked.\n')
 })
 
 test('svc exits well when its reader has read enough', async () => {

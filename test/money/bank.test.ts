@@ -147,10 +147,10 @@ test('a bank payout is paid once however many look', async () => {
 
 describe('a bank that', () => {
   test.each([
-    ['says 503', () => 503, 'the bank answered 503'],
-    ['says 500', () => 500, 'the bank answered 500'],
-    ['says 429', () => 429, 'the bank answered 429'],
-    ['says 404', () => 404, 'the bank answered 404'],
+    ['says 503', () => 503, 'the bank returned 503'],
+    ['says 500', () => 500, 'the bank returned 500'],
+    ['says 429', () => 429, 'the bank returned 429'],
+    ['says 404', () => 404, 'the bank returned 404'],
     ['says nothing', () => 'hang' as const, expect.any(String)],
   ])('%s is asked again, and nothing is taken for failed', async (_, fault, problem) => {
     const { id } = await pay()
@@ -182,7 +182,7 @@ describe('a bank that', () => {
     await look(0, 'somebody else')
     expect([(await get(id)).status, await transferOf(id)]).toMatchObject([
       'in_transit',
-      { problem: 'the bank answered 401' },
+      { problem: 'the bank returned 401' },
     ])
     await look(MINUTE)
     expect(standIn.payments).toHaveLength(1)
@@ -254,7 +254,7 @@ describe('a row that cannot be worked on waits apart, and the others are paid:',
         bank_id: null,
       })
       expect((await get(good.id)).status).toBe('paid')
-      expect(logged).toEqual([[{ payout_id: poison.id }, expect.stringMatching(/^a payout is held up: /)]])
+      expect(logged).toEqual([[{ payout_id: poison.id }, expect.stringMatching(/^A payout is held up: /)]])
       expect(standIn.payments).toHaveLength(1)
       if (mend === '') {
         await ask('DELETE FROM live.bank_transfers WHERE id = $1', poison.id)
@@ -289,7 +289,7 @@ test('a bank that takes back that it has paid is not believed', async () => {
   await look(120 * MINUTE)
   expect([(await get(id)).status, await transferOf(id)]).toMatchObject([
     'paid',
-    { state: 'paid', problem: expect.stringMatching(/settled, and now says that it is pending$/) },
+    { state: 'paid', problem: expect.stringMatching(/as settled, and now reports it as pending$/) },
   ])
 })
 

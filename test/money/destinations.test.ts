@@ -88,17 +88,17 @@ describe('an address', () => {
     return fault as { field: string; issue: string }
   }
   test.each([
-    ['of another chain', on(ADDRESS, 'eip155:1'), 'is on another chain'],
-    ['with zeros before the number of its chain', on(ADDRESS, 'eip155:031337'), 'is on another chain'],
+    ['of another chain', on(ADDRESS, 'eip155:1'), 'is on a different chain'],
+    ['with zeros before the number of its chain', on(ADDRESS, 'eip155:031337'), 'is on a different chain'],
     ['of nobody', on(`0x${'0'.repeat(40)}`), 'is the zero address'],
-    ['with a letter in the wrong case', on(ADDRESS.replace('E7', 'e7')), 'has a wrong checksum'],
+    ['with a letter in the wrong case', on(ADDRESS.replace('E7', 'e7')), 'has a wrong EIP-55 checksum'],
     [
       'without a checksum',
       on('0xde709f2102306220921060314715629080e2fb77'.replace('de', 'DE')),
-      'has a wrong checksum',
+      'has a wrong EIP-55 checksum',
     ],
-    ['all small letters', on(ADDRESS.toLowerCase()), 'has a wrong checksum'],
-    ['of the contract', on(USDC_CHAINS.sandbox.contract), 'is the contract of USDC'],
+    ['all small letters', on(ADDRESS.toLowerCase()), 'has a wrong EIP-55 checksum'],
+    ['of the contract', on(USDC_CHAINS.sandbox.contract), 'is the USDC contract itself'],
     ['no CAIP-10', ADDRESS, 'must'],
     ['of 39 digits', on(ADDRESS.slice(0, -1)), 'must'],
   ])('an address of a destination is refused by its field: %s', async (_, address, issue) => {
@@ -304,7 +304,7 @@ describe('a bank account', () => {
     expect([status, code, fault]).toEqual([
       422,
       'validation_failed',
-      { field: 'token_id', issue: 'is used already' },
+      { field: 'token_id', issue: 'was already used' },
     ])
     const { rows } = await service.database.control.query<{ text: string }>({
       text: `SELECT concat((SELECT json_agg(d) FROM live.payout_destinations d), (SELECT json_agg(e) FROM live.events e),

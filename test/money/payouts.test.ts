@@ -110,7 +110,10 @@ describe('is refused', () => {
     await send(`/v1/payout_destinations/${destination}/disable`, { method: 'POST' })
     expect(refusal(await ask())).toEqual(CONFLICT)
     const [status, , fault] = firstFault(await ask({ destination_id: 'pod_00000000000000000000000000' }))
-    expect([status, fault]).toEqual([422, { field: 'destination_id', issue: 'names no payout destination' }])
+    expect([status, fault]).toEqual([
+      422,
+      { field: 'destination_id', issue: 'does not identify an existing payout destination' },
+    ])
     expect(await payable()).toBe(10_000)
   })
 
@@ -292,7 +295,11 @@ describe('failed', () => {
 
   test('a payout does not fail where nothing of the name is', async () => {
     const fault = firstFault(await simulate('return', 'po_00000000000000000000000000'))
-    expect(fault).toEqual([422, 'validation_failed', { field: 'payout_id', issue: 'names no payout' }])
+    expect(fault).toEqual([
+      422,
+      'validation_failed',
+      { field: 'payout_id', issue: 'does not identify an existing payout' },
+    ])
   })
 })
 

@@ -159,10 +159,10 @@ describe('the chain of payouts in USDC', () => {
 
   const OWN_KEY = `0x${'5a'.repeat(32)}`
   const TEST_CHAIN =
-    'SVC_CHAIN_RPC_URL: live pays on eip155:31337, a test chain, where money is worth nothing'
-  const PUBLIC_KEY = `SVC_PAYOUT_KEY: live pays from ${PAYER}, whose private key is publicly known`
-  const ALLOWED = 'SVC_ALLOW_TEST_CHAIN: live may pay on a test chain, and with a key that is publicly known'
-  const REMEDY = '; SVC_ALLOW_TEST_CHAIN=1 allows it'
+    'SVC_CHAIN_RPC_URL: live payouts use eip155:31337, a test chain on which tokens have no value'
+  const PUBLIC_KEY = `SVC_PAYOUT_KEY: live payouts are sent from ${PAYER}, whose private key is publicly known`
+  const ALLOWED = 'SVC_ALLOW_TEST_CHAIN: live payouts may use a test chain or a publicly known key'
+  const REMEDY = '. To allow it, set SVC_ALLOW_TEST_CHAIN=1'
   const production = { NODE_ENV: 'production' }
   const allowed = { SVC_ALLOW_TEST_CHAIN: '1' }
   const base = { SVC_CHAIN_ID: '8453' }

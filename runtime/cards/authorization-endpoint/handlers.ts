@@ -16,7 +16,7 @@ import {
 
 type Schemas = components['schemas']
 
-/** Its secret is sealed under this name in place of an identifier: a tenant has one. */
+/** Used in place of an identifier when the endpoint's secret is sealed: each tenant has at most one endpoint. */
 export const AUTHORIZATION_ENDPOINT = 'authorization_endpoint'
 
 export const authorizationEndpointHandlers = {
@@ -56,7 +56,6 @@ export const authorizationEndpointHandlers = {
   },
 } satisfies AuthorizationEndpointHandlers<Context>
 
-/** The endpoint as the newest version shows it, without its secret. */
 function showEndpoint(row: AuthorizationEndpointRow): Schemas['AuthorizationEndpoint'] {
   return {
     object: 'authorization_endpoint',

@@ -5,14 +5,14 @@ import type { RetiredSecret } from '../../events/outbound/signing.ts'
 
 export type DefaultAction = components['schemas']['AuthorizationDefaultAction']
 
-/** What a tenant sets of its endpoint. */
+/** The settings of an authorization endpoint that a tenant chooses. */
 export interface EndpointSetting {
   readonly url: string
   readonly timeout_ms: number
   readonly default_action: DefaultAction
 }
 
-/** The endpoint as it is stored, its secrets sealed. Instants in milliseconds since the epoch. */
+/** An authorization endpoint as stored, with sealed secrets. Times are milliseconds since the epoch. */
 export interface AuthorizationEndpointRow extends EndpointSetting {
   readonly secret: Buffer
   readonly retired_secrets: readonly RetiredSecret[]
@@ -22,7 +22,7 @@ export interface AuthorizationEndpointRow extends EndpointSetting {
 
 const COLUMNS = 'e.url, e.timeout_ms, e.default_action, e.secret, e.retired_secrets, e.created, e.updated'
 
-// Whoever comes second finds the secret of the first.
+// On conflict, the stored secret stays: the second of two concurrent requests gets the secret that the first one stored.
 const SET: Statement = {
   name: 'authorization_endpoints_set',
   text: `INSERT INTO authorization_endpoints AS e (tenant_id, url, timeout_ms, default_action, secret, created, updated)
@@ -33,7 +33,7 @@ const SET: Statement = {
          RETURNING ${COLUMNS}`,
 }
 
-/** Sets where a tenant is asked. The secret that is given counts for an endpoint that there was none before. */
+/** Creates or updates the tenant's authorization endpoint. `secret` is stored only if the tenant had no endpoint. */
 export async function setEndpoint(
   db: Database,
   tenantId: string,
@@ -59,7 +59,7 @@ export async function readEndpoint(
 
 const LOCK: Statement = { name: 'authorization_endpoints_lock', text: `${READ.text} FOR NO KEY UPDATE` }
 
-/** Reads the endpoint and keeps others from changing it until the transaction ends. */
+/** Returns the endpoint and locks it until the transaction ends. */
 export async function lockEndpoint(
   db: Database,
   tenantId: string,
@@ -72,7 +72,7 @@ const ROTATE: Statement = {
   text: `UPDATE authorization_endpoints SET secret = $2, retired_secrets = $3, updated = $4 WHERE tenant_id = $1`,
 }
 
-/** Writes the secrets of an endpoint that `lockEndpoint` holds. */
+/** Writes the secrets of an endpoint that the caller has locked with `lockEndpoint`. */
 export function rotateSecret(
   db: Database,
   tenantId: string,
@@ -86,7 +86,7 @@ const DELETE: Statement = {
   text: 'DELETE FROM authorization_endpoints WHERE tenant_id = $1',
 }
 
-/** False when there is none. */
+/** Deletes the tenant's endpoint. Returns false if there was none. */
 export async function deleteEndpoint(db: Database, tenantId: string): Promise<boolean> {
   return (await db.query(DELETE, [tenantId])).count === 1
 }

@@ -1,4 +1,4 @@
-/** Keys that numbers of cards are sealed under, and the sealing itself: AES-256-GCM, bound to environment, tenant and card. */
+/** Card keys: encrypt card numbers with AES-256-GCM, bound to the environment, the tenant and the card. */
 import { createHmac, createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
 import type { Database } from '../../database/database.ts'
 import type { Environment } from '../../platform/environment.ts'
@@ -6,13 +6,13 @@ import { deriveSecret, seal, sealWith, unseal, unsealWith } from '../../platform
 import type { Clock } from '../../tenants/clock/clock.ts'
 import { insertKey, readKeys, readNewestVersion } from './queries.ts'
 
-/** What is printed on a card. */
+/** The card number and security code. */
 export interface CardSecrets {
   readonly number: string
   readonly cvc: string
 }
 
-/** Sealed for one card, it opens for no other. */
+/** The card that a number is sealed for. A sealed number cannot be opened for any other card. */
 export interface CardPlace {
   readonly environment: Environment
   readonly space: string
@@ -24,27 +24,33 @@ export interface SealedNumber {
   readonly sealed: Buffer
 }
 
-/** Seals under the key that is the newest. */
+/** Seals card numbers under the newest key. */
 export interface Sealer {
   readonly version: number
   seal(secrets: CardSecrets, place: CardPlace): SealedNumber
 }
 
 export interface CardKeys {
-  /** Asks the database when it has not for a minute: to be called before a transaction, and used soon. */
+  /**
+   * Returns a sealer for the newest key. Reads the keys again if they are older than a minute, so call it before the
+   * transaction begins and use the sealer soon.
+   */
   sealer(): Promise<Sealer>
-  /** Throws `UnsealError` where the number was sealed for another card, or changed. */
+  /** Throws `UnsealError` if the number was sealed for a different card or was modified. */
   open(number: SealedNumber, place: CardPlace): Promise<CardSecrets>
-  /** The same for the same number, and of no use without the deployment's secret. */
+  /**
+   * Returns a keyed hash of the number. Equal numbers have equal fingerprints; without the deployment's secret, a
+   * fingerprint reveals nothing.
+   */
   fingerprint(number: string): Buffer
 }
 
-/** For how long a process believes to know the newest key, in milliseconds. */
+/** How long a process relies on its cached keys, in milliseconds. */
 const MAX_AGE_MS = 60_000
 
 /**
- * A superseded key is retired no sooner: by then every process knows the newer one, and what was sealed before is committed.
- * In seconds.
+ * How long after a newer key is created a superseded key can be retired, in seconds. By then every process uses the newer
+ * key, and every transaction that sealed under the old key has ended.
  */
 export const RETIRED_AFTER_S = 3600
 
@@ -55,14 +61,16 @@ const keyContext = (version: number) => `control.card_keys ${version}`
 const numberContext = ({ environment, space, cardId }: CardPlace, version: number) =>
   `card_numbers.sealed ${environment} ${space} ${cardId} ${version}`
 
-/** Makes the next key; undefined where another process did at the same moment. */
+/**
+ * Creates the next key and returns its version. Returns undefined if another process created that version at the same time.
+ */
 export async function addKey(control: Database, pepper: string): Promise<number | undefined> {
   const version = (await readNewestVersion(control)) + 1
   const sealed = seal(pepper, randomBytes(KEY_BYTES).toString('base64'), keyContext(version))
   return (await insertKey(control, { version, sealed })) ? version : undefined
 }
 
-/** The keys of the deployment, as one process knows them. The first is made when it is needed. */
+/** Returns the deployment's card keys, cached per process. The first key is created on first use. */
 export function createCardKeys(control: Database, pepper: string, clock: Pick<Clock, 'machine'>): CardKeys {
   const secret = deriveSecret(pepper, 'fingerprints of card numbers')
   let keys: ReadonlyMap<number, KeyObject> = new Map()
@@ -99,7 +107,10 @@ export function createCardKeys(control: Database, pepper: string, clock: Pick<Cl
     async open({ key_version, sealed }, place) {
       if (!keys.has(key_version)) await read()
       const key = keys.get(key_version)
-      if (!key) throw new Error(`there is no card key ${key_version}`)
+      if (!key)
+        throw new Error(
+          `Card key ${key_version} does not exist or is retired. Restore it from a backup of control.card_keys.`,
+        )
       return JSON.parse(unsealWith(key, sealed, numberContext(place, key_version))) as CardSecrets
     },
     fingerprint: (number) => createHmac('sha256', secret).update(number).digest(),

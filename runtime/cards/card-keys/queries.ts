@@ -1,7 +1,7 @@
 import type { Database, Statement } from '../../database/database.ts'
 import type { Environment } from '../../platform/environment.ts'
 
-/** A key as stored, sealed by the deployment's own secret. */
+/** A key as stored, sealed with the deployment's secret. */
 export interface StoredKey {
   readonly version: number
   readonly sealed: Buffer
@@ -11,14 +11,14 @@ const READ: Statement = {
   text: 'SELECT version, sealed FROM control.card_keys WHERE sealed IS NOT NULL ORDER BY version',
 }
 
-/** The keys that are not retired, the newest last. */
+/** Returns the keys that are not retired, oldest first. */
 export async function readKeys(control: Database): Promise<readonly StoredKey[]> {
   return (await control.query<StoredKey>(READ)).rows
 }
 
 const NEWEST: Statement = { text: 'SELECT coalesce(max(version), 0) AS version FROM control.card_keys' }
 
-/** The version of the newest key; 0 before the first. */
+/** Returns the version of the newest key, or 0 if there is no key yet. */
 export async function readNewestVersion(control: Database): Promise<number> {
   return (await control.query<{ version: number }>(NEWEST)).rows[0]!.version
 }
@@ -27,7 +27,7 @@ const INSERT: Statement = {
   text: 'INSERT INTO control.card_keys (version, sealed) VALUES ($1, $2) ON CONFLICT (version) DO NOTHING',
 }
 
-/** Adds a key; false where another process has added one of that version. */
+/** Adds a key. Returns false if another process has added this version. */
 export async function insertKey(control: Database, { version, sealed }: StoredKey): Promise<boolean> {
   return (await control.query(INSERT, [version, sealed])).count > 0
 }
@@ -40,7 +40,7 @@ const RETIRABLE: Statement = {
           ORDER BY k.version`,
 }
 
-/** Versions of the keys under which nobody seals any more, because a newer one has been there for so many seconds. */
+/** Returns the versions of keys that can be retired: a newer key has existed for at least `seconds`. */
 export async function findRetirable(control: Database, seconds: number): Promise<readonly number[]> {
   return (await control.query<{ version: number }>(RETIRABLE, [seconds])).rows.map(({ version }) => version)
 }
@@ -53,7 +53,7 @@ export async function retireKey(control: Database, version: number): Promise<boo
   return (await control.query(RETIRE, [version])).count > 0
 }
 
-/** A number as stored, with the place that it is sealed for. */
+/** A sealed number as stored, with the card that it is sealed for. */
 export interface SealedNumberRow {
   readonly tenant_id: string
   readonly card_id: string
@@ -66,7 +66,10 @@ const sealedBefore = (environment: Environment): Statement => ({
           WHERE key_version < $1 ORDER BY key_version, tenant_id, card_id LIMIT $2`,
 })
 
-/** Numbers of all tenants that are sealed under a key older than the version. @param owner the owner's connections. */
+/**
+ * Returns card numbers of all tenants that are sealed under a key older than `version`.
+ * @param owner a connection with the database owner's rights.
+ */
 export async function findSealedBefore(
   owner: Database,
   environment: Environment,
@@ -81,7 +84,10 @@ const reseal = (environment: Environment): Statement => ({
           WHERE tenant_id = $1 AND card_id = $2 AND key_version < $3`,
 })
 
-/** Writes a number sealed anew; false where somebody else did, or the card is gone. */
+/**
+ * Writes a card number that was sealed again. Returns false if another process has already done so, or if the card is
+ * deleted.
+ */
 export async function resealNumber(
   owner: Database,
   environment: Environment,

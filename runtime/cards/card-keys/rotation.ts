@@ -1,4 +1,4 @@
-/** Numbers are sealed anew after a rotation, in steps: whoever goes on after a kill finds those that are left. */
+/** Re-seals card numbers after a key rotation, in batches. After a crash, the next run finds the numbers that are left. */
 import type { Logger } from 'pino'
 import type { Database } from '../../database/database.ts'
 import type { Pool } from '../../database/pool/pool.ts'
@@ -9,33 +9,33 @@ import { defineWorker } from '../../work/workers.ts'
 import { type CardKeys, RETIRED_AFTER_S, type Sealer } from './card-keys.ts'
 import { findRetirable, findSealedBefore, resealNumber, retireKey, type SealedNumberRow } from './queries.ts'
 
-/** Numbers in one transaction. */
+/** Card numbers sealed again in one transaction. */
 const STEP = 200
 
 export interface Resealed {
-  /** How many numbers were sealed anew. */
+  /** Number of card numbers that were sealed again. */
   readonly resealed: number
-  /** Versions of the keys that nothing can be opened with any more. */
+  /** Versions of the keys that were retired. */
   readonly retired: readonly number[]
 }
 
 export interface ResealOptions {
-  /** The owner's connections. */
+  /** Connections with the database owner's rights. */
   readonly owner: Pool
   readonly keys: CardKeys
   readonly clock: Pick<Clock, 'machine'>
   readonly log: Logger
-  /** How long a superseded key stays at least, in seconds. */
+  /** Minimum time between the creation of a newer key and the retirement of an older one, in seconds. */
   readonly graceS?: number
 }
 
 /**
- * Seals every number under the newest key, and retires the keys that nothing is sealed under any more. A number that does not
- * open is set aside, and its key stays.
+ * Seals every card number under the newest key and retires the keys that no number uses any more. A number that cannot be
+ * opened is set aside, and its key is kept.
  */
 export async function reseal(options: ResealOptions): Promise<Resealed> {
   const { owner, keys, graceS = RETIRED_AFTER_S } = options
-  // First: what is sealed under one of these is committed by now, so that the steps below find it.
+  // This comes first: all numbers sealed under these keys are committed by now, so the batches below find them.
   const retirable = await findRetirable(owner, graceS)
   const sealer = await keys.sealer()
   let resealed = 0
@@ -65,7 +65,7 @@ export async function reseal(options: ResealOptions): Promise<Resealed> {
   return { resealed, retired }
 }
 
-/** The oldest version that a number is still sealed under, or the newest. */
+/** Returns the oldest key version that a number is sealed under, or `newest` if all numbers use it. */
 async function oldestInUse(owner: Pool, newest: number): Promise<number> {
   const found = await Promise.all(ENVIRONMENTS.map((each) => findSealedBefore(owner, each, newest, 1)))
   return Math.min(newest, ...found.flat().map(({ key_version }) => key_version))
@@ -85,11 +85,14 @@ async function resealOne(
 
 const PAUSE_MS = 60_000
 
-/** Goes on, every minute, with rotations that were begun, and retires keys. */
+/** Every minute, continues pending rotations and retires keys. */
 export function startResealJob(options: ResealOptions): PeriodicJob {
   return runPeriodically(async () => void (await reseal(options)), {
     pauseMs: PAUSE_MS,
     failed: (err) =>
-      options.log.warn({ err }, 'numbers of cards could not be sealed anew; the next look goes on'),
+      options.log.warn(
+        { err },
+        'Card numbers could not be sealed under the newest key; the job retries in one minute.',
+      ),
   })
 }

@@ -6,7 +6,7 @@ import { writeInstant } from '../../platform/instants.ts'
 
 type Schemas = components['schemas']
 
-/** An alert as stored. Instants in milliseconds since the epoch. */
+/** A sanctions alert as stored. Times are milliseconds since the epoch. */
 export interface AlertRow {
   readonly id: string
   readonly cardholder_id: string
@@ -33,7 +33,7 @@ const INSERT: Statement = {
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
 }
 
-/** What may change, in the order in which both statements number it. */
+/** Returns the mutable columns in the order of the parameters of INSERT and UPDATE. */
 function values(tenantId: string, row: AlertRow): unknown[] {
   return [
     tenantId,
@@ -61,7 +61,7 @@ const UPDATE: Statement = {
          WHERE tenant_id = $1 AND id = $2`,
 }
 
-/** Writes what may change of an alert whose cardholder is locked. */
+/** Writes the mutable columns of an alert. The caller has locked its cardholder. */
 export function updateAlert(db: Database, tenantId: string, row: AlertRow): Promise<unknown> {
   return db.query(UPDATE, values(tenantId, row))
 }
@@ -80,7 +80,9 @@ const OF_CARDHOLDER: Statement = {
   text: `SELECT ${COLUMNS} FROM sanctions_alerts WHERE tenant_id = $1 AND cardholder_id = $2`,
 }
 
-/** All alerts on a cardholder, which has to be locked where they are to stay as they are. */
+/**
+ * Returns all alerts of a cardholder. Lock the cardholder first if the alerts must not change until the transaction ends.
+ */
 export async function readAlertsOf(db: Database, tenantId: string, id: string): Promise<readonly AlertRow[]> {
   return (await db.query<AlertRow>(OF_CARDHOLDER, [tenantId, id])).rows
 }
@@ -94,7 +96,6 @@ export const listAlerts = defineList<AlertRow, 'listSanctionsAlerts'>({
   indexes: [[], ['status'], ['cardholder_id', 'status']],
 })
 
-/** An alert as the interface shows it. */
 export function showAlert(row: AlertRow): Schemas['SanctionsAlert'] {
   return {
     id: row.id,

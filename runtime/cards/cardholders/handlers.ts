@@ -20,7 +20,7 @@ import {
   updateCardholder,
 } from './queries.ts'
 import { requireGood, requireServed } from './rules.ts'
-import { type Screener, screen, tellOfAlerts, writeAlerts } from './screening.ts'
+import { emitAlerts, type Screener, screen, writeAlerts } from './screening.ts'
 import { openScreening } from './screening-queries.ts'
 import { showCardholder } from './view.ts'
 
@@ -32,7 +32,8 @@ export const cardholdersHandlers = {
     const { now } = request
     const { type = 'individual', email = null, phone_number = null, metadata = {} } = body
     const { name, date_of_birth = null, billing_address } = await readIdentity(context, body, type)
-    if (name === undefined) throw validationFailed([{ field: 'name', issue: 'is needed without token_id' }])
+    if (name === undefined)
+      throw validationFailed([{ field: 'name', issue: 'is required unless token_id is given' }])
     const given: CardholderRow = {
       id: newId('chd', now),
       type,
@@ -105,16 +106,23 @@ const screenerOf = ({ db, caller, sanctions, request }: Context): Screener => ({
   now: request.now,
 })
 
-/** Screens a cardholder as it shall be; gives it with the outcome, to be written. @param before as it is. */
+/**
+ * Screens `row`, writes its alerts, and returns the cardholder to write.
+ * @param before the stored cardholder.
+ * @param row the cardholder with the requested changes.
+ */
 async function rescreen(context: Context, before: CardholderRow, row: CardholderRow): Promise<CardholderRow> {
   const screener = screenerOf(context)
   const screened = await screen(screener, row)
   writeAlerts(screener, screened)
-  tellOfAlerts(context.events, before, screened.raised)
+  emitAlerts(context.events, before, screened.raised)
   return screened.row
 }
 
-/** Where the identity changes; and who is switched on again was left out while other lists came into use. */
+/**
+ * Returns whether the identity changes, or whether a cardholder that becomes active was skipped by the screening against a
+ * newer list.
+ */
 function needsScreening({ sanctions }: Context, before: CardholderRow, after: CardholderRow): boolean {
   const identity = ({ name, date_of_birth, billing_address }: CardholderRow) => [
     name,
@@ -125,7 +133,7 @@ function needsScreening({ sanctions }: Context, before: CardholderRow, after: Ca
   return !isDeepStrictEqual(identity(before), identity(after)) || (after.status === 'active' && isBehind)
 }
 
-/** Who a cardholder is, as a body says it itself or by the token of a person. */
+/** Identity fields of a request body, given directly or through a person token. */
 type Identity<Birth> = {
   readonly name?: string
   readonly date_of_birth?: Birth
@@ -141,7 +149,7 @@ async function readIdentity<Birth>(
   const { name, date_of_birth, billing_address } = body
   const twice = Object.entries({ name, date_of_birth, billing_address })
     .filter(([, given]) => given !== undefined)
-    .map(([field]): Detail => ({ field, issue: 'is not taken beside token_id' }))
+    .map(([field]): Detail => ({ field, issue: 'cannot be combined with token_id' }))
   if (type === 'company') twice.push({ field: 'token_id', issue: 'is for individuals only' })
   if (twice.length > 0) throw validationFailed(twice)
   const person = await consumeToken(context, token_id, 'person')
@@ -149,17 +157,19 @@ async function readIdentity<Birth>(
 }
 
 function requireUnblocked({ status }: CardholderRow): void {
-  if (status === 'blocked') throw invalidState('A blocked cardholder cannot be changed.')
+  if (status === 'blocked') throw invalidState('The cardholder is blocked and cannot be changed.')
 }
 
 function requireChangeable(row: CardholderRow, { status }: Schemas['CardholderUpdate']): void {
   requireUnblocked(row)
   if (row.status === 'pending' && status !== undefined) {
-    throw invalidState('A pending cardholder becomes active when its sanctions alerts are resolved.')
+    throw invalidState(
+      'The status of a pending cardholder cannot be changed. It becomes active when its sanctions alerts are resolved.',
+    )
   }
 }
 
-/** Applies a merge patch (RFC 7396), but for addresses, which are replaced as a whole. */
+/** Applies a merge patch (RFC 7396), except that `billing_address` is replaced as a whole. */
 function patch(row: CardholderRow, given: Schemas['CardholderUpdate'], now: number): CardholderRow {
   const { name, email, phone_number, date_of_birth, billing_address, status, metadata } = given
   return {

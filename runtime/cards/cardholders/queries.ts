@@ -6,28 +6,27 @@ import type { PostalAddress } from '../tokens/identity.ts'
 
 type Schemas = components['schemas']
 
-/** A cardholder as stored. Instants in milliseconds since the epoch. */
+/** A cardholder as stored. Times are milliseconds since the epoch. */
 export interface CardholderRow {
   readonly id: string
   readonly type: Schemas['CardholderType']
   readonly name: string
   readonly email: string | null
   readonly phone_number: string | null
-  /** `1990-04-12` */
+  /** For example `1990-04-12`. */
   readonly date_of_birth: string | null
   readonly billing_address: PostalAddress | null
   readonly status: Schemas['CardholderStatus']
   readonly sanctions_status: 'screening' | 'clear' | 'potential_match' | 'confirmed_match'
   readonly last_screened_at: number | null
   readonly list_version: string | null
-  /** Of the list in the order in which lists came into use; 0 where it was not screened. */
+  /** Sequence number of the sanctions list that the cardholder was last screened against; 0 before the first screening. */
   readonly list_number: number
   readonly metadata: Readonly<Record<string, string>>
   readonly created: number
   readonly updated: number
 }
 
-/** In the order of `CardholderRow`. */
 export const CARDHOLDER_COLUMNS = `id, type, name, email, phone_number, date_of_birth, billing_address, status, sanctions_status,
   last_screened_at, list_version, list_number, metadata, created, updated`
 
@@ -38,7 +37,7 @@ const INSERT: Statement = {
          VALUES ($1, $2, $15, $16, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
 }
 
-/** What may change, in the order in which both statements number it. */
+/** Returns the mutable columns in the order of the parameters of INSERT and UPDATE. */
 function values(tenantId: string, row: CardholderRow): unknown[] {
   const { billing_address, last_screened_at } = row
   return [
@@ -78,7 +77,7 @@ export async function readCardholder(
 
 const LOCK: Statement = { name: 'cardholders_lock', text: `${READ.text} FOR NO KEY UPDATE` }
 
-/** Reads a cardholder and keeps others from changing it until the transaction ends. */
+/** Returns a cardholder and locks it until the transaction ends. */
 export async function lockCardholder(
   db: Database,
   tenantId: string,
@@ -92,7 +91,7 @@ const SHARE: Statement = {
   text: 'SELECT status, sanctions_status FROM cardholders WHERE tenant_id = $1 AND id = $2 FOR SHARE',
 }
 
-/** Where a cardholder stands, which stays so until the transaction ends. */
+/** The facts that decide whether cards may be issued to a cardholder. */
 export type CardholderStanding = Pick<CardholderRow, 'status' | 'sanctions_status'>
 
 export async function shareStanding(
@@ -111,7 +110,7 @@ const UPDATE: Statement = {
          WHERE tenant_id = $1 AND id = $2`,
 }
 
-/** Writes what may change of a cardholder that `lockCardholder` holds. */
+/** Writes the mutable columns of a cardholder that the caller has locked with `lockCardholder`. */
 export function updateCardholder(db: Database, tenantId: string, row: CardholderRow): Promise<unknown> {
   return db.query(UPDATE, values(tenantId, row))
 }

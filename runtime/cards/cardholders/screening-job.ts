@@ -1,4 +1,4 @@
-/** Holds everybody's cardholders against a list that came into use. */
+/** Screens the cardholders of all tenants against each new sanctions list. */
 import type { Database } from '../../database/database.ts'
 import { liesInRows } from '../../database/errors.ts'
 import { pipelined } from '../../database/pipelined.ts'
@@ -15,7 +15,7 @@ import type { Clock } from '../../tenants/clock/clock.ts'
 import type { WorkTurn } from '../../work/queue-worker.ts'
 import { type DeclaredWorker, defineWorker, type WorkerParts } from '../../work/workers.ts'
 import { type ListInUse, readLatestNumber, type Sanctions } from '../sanctions/list-in-use.ts'
-import { type Screened, screen, tellOfAlerts, writeAlerts } from './screening.ts'
+import { emitAlerts, type Screened, screen, writeAlerts } from './screening.ts'
 import { endScreening, findSpaces, lockBehind, markScreened, type WalkPosition } from './screening-queries.ts'
 
 export interface ScreeningParts extends WorkerParts {
@@ -29,16 +29,19 @@ export interface ScreeningParts extends WorkerParts {
 
 const POLL_MS = 5000
 
-/** Their rows stay locked for about a tenth of a second. */
+/** A batch holds its row locks for about 100 ms. */
 const BATCH = 200
 
-/** How late those are found whom a node with an older list has screened. */
+/**
+ * Delay until a finished tenant is checked again, in milliseconds. The check finds cardholders that a node with an older
+ * list screened late.
+ */
 const LOOK_AGAIN_MS = 3_600_000
 
 /**
- * Screens every cardholder, pending or active, that was held against an older list, in steps of a bounded size. Any number of
- * nodes may: rows that one has locked are passed over by the others, and a step that is cut off is undone as a whole. A node
- * whose list is not the one that came into use last leaves it to those that have it.
+ * Screens every pending or active cardholder that was last screened against an older list, in batches. Any number of nodes
+ * may run it: a node skips the rows that another node has locked, and an interrupted batch rolls back. A node whose list is
+ * not the newest leaves the work to the nodes that have the newest list.
  */
 export function cardholderScreeningWorker(parts: ScreeningParts): DeclaredWorker {
   const { database, sanctions } = parts
@@ -78,17 +81,17 @@ async function screenSpace(screening: Screening): Promise<void> {
       size = batch
     } catch (error) {
       if (isSpaceWiped(error) || !liesInRows(error)) throw error
-      // Fewer, until one cardholder fails alone: the walk goes on behind it.
+      // Retry with a smaller batch until the failing cardholder is alone, set it aside, and continue after it.
       if (size === 1) await leaveOut(screening, from, error)
       else size = Math.ceil(size / 2)
     }
     if (turn.isStopping()) return
   }
-  for (const id of setAside.heldOf(space)) if (id !== space) return // it is still to be screened
+  for (const id of setAside.heldOf(space)) if (id !== space) return // a cardholder that is set aside is not screened yet
   await endScreening(parts.database[environment], space, list.number, turn.now() + LOOK_AGAIN_MS)
 }
 
-/** Sets the next cardholder of the walk aside, whose screening failed. */
+/** Sets aside the next cardholder, whose screening failed. */
 async function leaveOut(
   { parts, turn: { environment, setAside }, space, list }: Screening,
   after: WalkPosition,
@@ -99,7 +102,7 @@ async function leaveOut(
   if (row) await setAside.take({ space, id: row.id }, error)
 }
 
-/** Gives where the walk goes on; undefined at its end. */
+/** Screens one batch and returns the position to continue from; undefined when no cardholder is left. */
 async function screenStep(
   { parts, turn: { environment, setAside }, space, list }: Screening,
   after: WalkPosition,
@@ -119,7 +122,7 @@ async function screenStep(
       for (const row of rows) {
         const screened = await screen({ db, space, list, now }, row)
         writeAlerts({ db, space }, screened)
-        tellOfAlerts(events, row, screened.raised)
+        emitAlerts(events, row, screened.raised)
         outcomes.push(screened)
         if (outcomes.length % PAUSE_AFTER === 0) await letOthersIn()
       }

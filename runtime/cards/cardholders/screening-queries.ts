@@ -1,4 +1,4 @@
-/** Whom workers hold against a new list: which tenants, and who of them. */
+/** Finds the tenants and cardholders to screen against a new sanctions list. */
 import type { Database, Statement } from '../../database/database.ts'
 import { toTimestamp } from '../../database/types.ts'
 import { CARDHOLDER_COLUMNS, type CardholderRow } from './queries.ts'
@@ -9,7 +9,7 @@ const OPEN: Statement = {
          ON CONFLICT (tenant_id) DO NOTHING`,
 }
 
-/** Lets workers find a tenant, from its first cardholder on. */
+/** Records that the tenant has cardholders to screen. Called for every new cardholder; only the first call writes a row. */
 export function openScreening(db: Database, tenantId: string, listNumber: number): Promise<unknown> {
   return db.query(OPEN, [tenantId, listNumber])
 }
@@ -22,7 +22,10 @@ const FIND: Statement = {
           ORDER BY s.tenant_id LIMIT $4`,
 }
 
-/** Spaces behind `after` that may have somebody to be held against the list. @param now machine time. */
+/**
+ * Returns the spaces after `after` that may have cardholders to screen against the list.
+ * @param now machine time.
+ */
 export async function findSpaces(
   db: Database,
   listNumber: number,
@@ -36,7 +39,8 @@ export async function findSpaces(
 
 const BEHIND = `status IN ('pending', 'active') AND tenant_id = $1 AND list_number < $2`
 
-// Others that are locked are being screened by another node, or changed: the next look finds them if they still are behind.
+// SKIP LOCKED: another node is screening these rows, or a request is changing them. A later run finds those that are still
+// behind.
 const LOCK: Statement = {
   name: 'cardholders_lock_behind',
   text: `SELECT ${CARDHOLDER_COLUMNS} FROM cardholders
@@ -44,16 +48,16 @@ const LOCK: Statement = {
           ORDER BY list_number, id LIMIT $5 FOR NO KEY UPDATE SKIP LOCKED`,
 }
 
-/** Where a walk through a tenant's cardholders has come to, along cardholders_by_list. */
+/** A position in the index `cardholders_by_list`, from which a screening continues. */
 export interface WalkPosition {
   readonly listNumber: number
   readonly id: string
 }
 
 /**
- * The next cardholders that were screened against an older list, locked; without those that another transaction has locked.
- *
- * @param except cardholders that are left out.
+ * Locks and returns the next cardholders that were screened against an older list. Skips rows that another transaction has
+ * locked.
+ * @param except identifiers of cardholders to leave out.
  */
 export async function lockBehind(
   db: Database,
@@ -74,7 +78,7 @@ const MARK: Statement = {
           WHERE c.tenant_id = $1 AND c.id = n.id`,
 }
 
-/** Writes the outcome of a screening of cardholders that are locked. */
+/** Writes the screening results of cardholders that the caller has locked. */
 export function markScreened(
   db: Database,
   tenantId: string,
@@ -86,7 +90,8 @@ export function markScreened(
   return db.query(MARK, [tenantId, JSON.stringify(outcomes), toTimestamp(now), list.version, list.number])
 }
 
-// In the order of cardholders_by_list: EXISTS ignores an order, and may then walk another index through the whole tenant.
+// Ordered like cardholders_by_list. EXISTS would ignore the order, and the planner could then scan the whole tenant through
+// a different index.
 const END: Statement = {
   name: 'screenings_end',
   text: `UPDATE screenings SET list_number = $2, look_at = $3
@@ -94,7 +99,10 @@ const END: Statement = {
             AND (SELECT id FROM cardholders WHERE ${BEHIND} ORDER BY list_number, id LIMIT 1) IS NULL`,
 }
 
-/** Notes that everybody was held against the list; false where somebody is still behind. @param lookAt machine time. */
+/**
+ * Records that all cardholders of the tenant were screened against the list. Returns false if one is still behind.
+ * @param lookAt when to check the tenant again, in machine time.
+ */
 export async function endScreening(
   db: Database,
   tenantId: string,

@@ -1,4 +1,4 @@
-/** Holds a cardholder against the list in use: what that makes of it and of the alerts on it. */
+/** Screens a cardholder against the current sanctions list, and works out its new status and alerts. */
 
 import type { Database } from '../../database/database.ts'
 import { pipelined } from '../../database/pipelined.ts'
@@ -9,26 +9,31 @@ import type { Match } from '../sanctions/matcher.ts'
 import { type AlertRow, insertAlert, readAlertsOf, showAlert, updateAlert } from './alerts.ts'
 import type { CardholderRow } from './queries.ts'
 
-/** What `simulateSanctionsMatch` calls its list: no list has its entries, so screening leaves its alerts alone. */
+/**
+ * List name of alerts created by `simulateSanctionsMatch`. No real list has this name, so screening never changes these
+ * alerts.
+ */
 export const SIMULATED_LIST = 'Simulated list'
 
 export interface Screener {
   readonly db: Database
-  /** Where the tenant's data is. */
   readonly space: string
   readonly list: ListInUse
   /** Service time. */
   readonly now: number
 }
 
-/** A cardholder after its screening, to be written, and the alerts that are to be written with it. */
+/** A screened cardholder and its alerts, not written yet. */
 export interface Screened {
   readonly row: CardholderRow
   readonly raised: readonly AlertRow[]
   readonly changed: readonly AlertRow[]
 }
 
-/** @param row locked, or not written yet. */
+/**
+ * Screens a cardholder and returns what to write.
+ * @param row a locked cardholder, or one that is not written yet.
+ */
 export async function screen({ db, space, list, now }: Screener, row: CardholderRow): Promise<Screened> {
   const matches = list.match(row)
   const isNews = matches.length > 0 || row.sanctions_status === 'potential_match'
@@ -52,7 +57,7 @@ export async function screen({ db, space, list, now }: Screener, row: Cardholder
 const isOn = (alert: AlertRow, { entry }: Match, listName: string) =>
   alert.list_name === listName && alert.entry_id === entry.id
 
-/** A new alert, unless one is open on the entry or it was dismissed as it is. */
+/** Returns a new alert, unless an alert on the entry is open, or the entry is unchanged since its alert was dismissed. */
 function raise(
   { id }: CardholderRow,
   match: Match,
@@ -85,7 +90,7 @@ const evidenceOf = ({ entry, score, fields }: Match) => ({
   matched_fields: fields,
 })
 
-/** An open alert says what has become of its entry; somebody still has to resolve it. */
+/** Updates an open alert if its list entry changed or is gone. An operator must still resolve the alert. */
 function follow(alert: AlertRow, matches: readonly Match[], listName: string, now: number): AlertRow[] {
   if (alert.status !== 'open' || alert.list_name === SIMULATED_LIST) return []
   const match = matches.find((each) => isOn(alert, each, listName))
@@ -94,14 +99,14 @@ function follow(alert: AlertRow, matches: readonly Match[], listName: string, no
   return [{ ...alert, kind: 'updated_match', ...evidenceOf(match), updated: now }]
 }
 
-/** Writes the alerts of a screening; the cardholder is written by whoever has screened it. */
+/** Writes the alerts of a screening. The caller writes the cardholder. */
 export function writeAlerts({ db, space }: Pick<Screener, 'db' | 'space'>, screened: Screened): void {
   for (const alert of screened.raised) pipelined(insertAlert(db, space, alert))
   for (const alert of screened.changed) pipelined(updateAlert(db, space, alert))
 }
 
-/** Tells of new alerts on a cardholder that was clear before. */
-export function tellOfAlerts(
+/** Emits an event for each new alert, if the cardholder was clear before. */
+export function emitAlerts(
   events: EventSink,
   before: Pick<CardholderRow, 'sanctions_status'>,
   raised: readonly AlertRow[],

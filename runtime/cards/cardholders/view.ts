@@ -4,7 +4,6 @@ import type { CardholderRow } from './queries.ts'
 
 type Schemas = components['schemas']
 
-/** A cardholder as the interface shows it. */
 export function showCardholder(row: CardholderRow): Schemas['Cardholder'] {
   const { last_screened_at } = row
   return {
@@ -29,7 +28,10 @@ export function showCardholder(row: CardholderRow): Schemas['Cardholder'] {
   }
 }
 
-/** While an alert on a person is open, a date of birth would help to tell two people of one name apart. */
+/**
+ * Lists the date of birth as a requirement while an alert on a person is open: it helps to tell two people with the same
+ * name apart.
+ */
 function requirementsOf(row: CardholderRow): Schemas['CardholderRequirements'] {
   if (row.status === 'blocked') return { disabled_reason: 'sanctions_match_confirmed', past_due: [] }
   if (row.sanctions_status === 'potential_match') {

@@ -1,4 +1,4 @@
-/** Changes of cards that are locked: written, and told. */
+/** Changes to locked cards: writes them and emits their events. */
 import type { components } from '../../../generated/canonical/types.ts'
 import { notFound } from '../../api/errors/errors.ts'
 import type { Context } from '../../api/handler.ts'
@@ -11,13 +11,16 @@ import { showCard } from './view.ts'
 
 type Schemas = components['schemas']
 
-/** What changing cards takes of a request. */
+/** The parts of a request context that card changes use. */
 export type CardContext = Pick<Context, 'caller' | 'db' | 'events' | 'request'>
 
-/** Events of cards that tell of a change. */
+/** Event types that report a change to a card. */
 type ChangeEvent = 'card.updated' | 'card.shipped' | 'card.delivered' | 'card.canceled'
 
-/** Changes one card and shows it. Throws 404, and what `change` throws, which gives the card as it shall be. */
+/**
+ * Locks a card, applies `change`, and returns the changed card. Throws 404 if the card does not exist, and rethrows the
+ * errors of `change`.
+ */
 export async function changeCard(
   context: CardContext,
   id: string,
@@ -28,7 +31,7 @@ export async function changeCard(
   return writeChange(context, card, change(card), 'card.updated')
 }
 
-/** Writes a card that is locked as it is now, and tells of it. */
+/** Writes a locked card and emits the event. */
 export function writeChange(
   { caller, db, events, request }: CardContext,
   before: CardRow,
@@ -43,7 +46,10 @@ export function writeChange(
   return card
 }
 
-/** Writes a card that is canceled now. @param successorId of the card that takes over what it has on devices. */
+/**
+ * Writes a card that is now canceled and ends its wallet tokens.
+ * @param successorId the card that takes over the tokens; undefined if none does.
+ */
 export async function writeEnd(
   context: CardContext,
   before: CardRow,
@@ -55,7 +61,10 @@ export async function writeEnd(
   return shown
 }
 
-/** Cancels a card; one that is to replace it takes over at once what it has on devices. Throws 404 and `invalid_state`. */
+/**
+ * Cancels a card. If it has a replacement that is not canceled, the replacement takes over its wallet tokens. Throws 404 and
+ * `invalid_state`.
+ */
 export async function cancelCard(
   context: CardContext,
   id: string,
@@ -70,7 +79,7 @@ export async function cancelCard(
   return writeEnd(context, card, canceled, isThere ? successor.id : undefined)
 }
 
-/** Activates a card; those that it replaces, and that were used until now, end with that. Throws 404 and `invalid_state`. */
+/** Activates a card and cancels the cards that it replaces. Throws 404 and `invalid_state`. */
 export async function activateCard(context: CardContext, id: string): Promise<Schemas['Card']> {
   const { now } = context.request
   const line = await lockLine(context.db, context.caller.space, id)
@@ -84,7 +93,7 @@ export async function activateCard(context: CardContext, id: string): Promise<Sc
   return shown
 }
 
-/** Cancels every card of a cardholder that is not canceled yet, in the transaction of the request. */
+/** Cancels all cards of a cardholder that are not canceled yet. */
 export async function cancelCardsOf(context: CardContext, cardholderId: string): Promise<void> {
   for (const card of await lockCardsOf(context.db, context.caller.space, cardholderId)) {
     await writeEnd(context, card, states.cancel(card, 'user', context.request.now), undefined)

@@ -68,7 +68,9 @@ export const cardsHandlers = {
     const card = await readCard(context.db, context.caller.space, path.card_id)
     if (!card) throw notFound()
     if (card.type !== 'virtual')
-      throw invalidState('The number of a physical card is on it, and shown nowhere else.')
+      throw invalidState(
+        'Card details are available only for virtual cards. The number of a physical card is printed on the card.',
+      )
     const { number, cvc } = await readSecrets(context, card.id)
     const { exp_month, exp_year } = card
     return {
@@ -80,7 +82,7 @@ export const cardsHandlers = {
   async simulateShipping(context, { body }) {
     const { caller, db, request } = context
     const card = await lockCard(db, caller.space, body.card_id)
-    if (!card) throw validationFailed([{ field: 'card_id', issue: 'names no card' }])
+    if (!card) throw validationFailed([{ field: 'card_id', issue: 'does not identify an existing card' }])
     const shipped = ship(card, body.status, request.now)
     return {
       status: 200,

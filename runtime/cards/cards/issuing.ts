@@ -1,4 +1,4 @@
-/** A new card, with what has to be true of its cardholder and program. */
+/** Issues new cards, and checks that the cardholder and the card program allow it. */
 import type { Detail } from 'dateline/runtime'
 import type { components } from '../../../generated/canonical/types.ts'
 import { invalidState, notFound, validationFailed } from '../../api/errors/errors.ts'
@@ -20,7 +20,10 @@ import { showCard } from './view.ts'
 
 type Schemas = components['schemas']
 
-/** Issues a card to an active cardholder. Throws 422 by field, and `invalid_state` where the cardholder is not active. */
+/**
+ * Issues a card. Throws `validation_failed` with the invalid fields, and `invalid_state` if the cardholder is not active or
+ * has an open alert.
+ */
 export async function issueCard(
   context: Context,
   order: Schemas['CardCreate'],
@@ -32,7 +35,7 @@ export async function issueCard(
     order.card_program_id && readCardProgram(db, caller.space, order.card_program_id),
   ])
   const faults = [
-    ...(cardholder ? [] : [{ field: 'cardholder_id', issue: 'names no cardholder' }]),
+    ...(cardholder ? [] : [{ field: 'cardholder_id', issue: 'does not identify an existing cardholder' }]),
     ...checkProgram(order, program || undefined),
     ...checkShipping(order),
     ...checkControls(order.spending_controls),
@@ -55,7 +58,7 @@ export async function issueCard(
 }
 
 /**
- * Issues a card in place of another. Throws 404, and `invalid_state` where that is canceled or replaced already, or the
+ * Issues a replacement for a card. Throws 404, and `invalid_state` if the card is canceled or already replaced, or if the
  * cardholder is not active.
  */
 export async function replaceCard(
@@ -67,7 +70,7 @@ export async function replaceCard(
   const { caller, db, request } = context
   const known = await readCard(db, caller.space, id)
   if (!known) throw notFound()
-  // The cardholder first, as everywhere.
+  // Lock order: the cardholder before the card.
   const [cardholder, card] = await Promise.all([
     shareStanding(db, caller.space, known.cardholder_id),
     lockCard(db, caller.space, id),
@@ -87,7 +90,7 @@ export async function replaceCard(
   return showCard(successor, request.now)
 }
 
-/** What is chosen of a new card. */
+/** The fields of a new card that the caller chooses. */
 type CardOrder = Pick<
   CardRow,
   | 'cardholder_id'
@@ -122,10 +125,14 @@ async function insertNew(context: Context, sealer: Sealer, order: CardOrder): Pr
 
 function requireActive(cardholder: CardholderStanding | undefined): void {
   if (cardholder?.status !== 'active') {
-    throw invalidState(`Cards are issued to active cardholders; this one is ${cardholder?.status}.`)
+    throw invalidState(
+      `Cards can be issued only to active cardholders. The status of this cardholder is ${cardholder?.status}.`,
+    )
   }
   if (cardholder.sanctions_status !== 'clear')
-    throw invalidState('The cardholder has an open sanctions alert.')
+    throw invalidState(
+      'The cardholder has an open sanctions alert. Resolve the alert before you issue a card.',
+    )
 }
 
 function checkProgram(
@@ -133,14 +140,14 @@ function checkProgram(
   program: CardProgramRow | undefined,
 ): Detail[] {
   if (card_program_id === undefined) return []
-  if (!program) return [{ field: 'card_program_id', issue: 'names no card program' }]
+  if (!program) return [{ field: 'card_program_id', issue: 'does not identify an existing card program' }]
   if (program.kind === 'both' || program.kind === type) return []
-  return [{ field: 'type', issue: `is not what the program issues: ${program.kind} cards` }]
+  return [{ field: 'type', issue: `does not match the card program, which issues ${program.kind} cards` }]
 }
 
 function checkShipping({ type, shipping }: Schemas['CardCreate']): Detail[] {
   if (type === 'virtual') return shipping ? [{ field: 'shipping', issue: 'is for physical cards only' }] : []
-  if (!shipping) return [{ field: 'shipping', issue: 'is needed for a physical card' }]
+  if (!shipping) return [{ field: 'shipping', issue: 'is required for a physical card' }]
   return checkAddress('shipping.address', readAddress(shipping.address))
 }
 

@@ -6,7 +6,7 @@ import type { SpendingControls } from '../programs/spending-controls.ts'
 
 type Schemas = components['schemas']
 
-/** A card as stored, without its number. Times in milliseconds since the epoch. */
+/** A card as stored, without its number. Times are milliseconds since the epoch. */
 export interface CardRow {
   readonly id: string
   readonly cardholder_id: string
@@ -17,7 +17,7 @@ export interface CardRow {
   readonly last4: string
   readonly exp_month: number
   readonly exp_year: number
-  /** Null unless it is canceled. */
+  /** Null unless the card is canceled. */
   readonly cancellation_reason: Schemas['CardCancellationReason'] | null
   readonly replacement_for_id: string | null
   readonly replaced_by_id: string | null
@@ -72,18 +72,18 @@ export async function readCard(db: Database, tenantId: string, id: string): Prom
 
 const LOCK: Statement = { name: 'cards_lock', text: `${READ.text} FOR UPDATE` }
 
-/** The card as nobody else can change it before the end of the transaction. */
+/** Returns a card and locks it until the transaction ends. */
 export async function lockCard(db: Database, tenantId: string, id: string): Promise<CardRow | undefined> {
   return (await db.query<CardRow>(LOCK, [tenantId, id])).rows[0]
 }
 
-/** By their identifiers, in the order of their making: so no two transactions wait for each other. */
+/** Locks cards in the order of their identifiers, so that concurrent transactions cannot deadlock. */
 const locked = (ids: string) => `SELECT c.* FROM (${ids} ORDER BY id) AS wanted
           CROSS JOIN LATERAL (
             SELECT ${COLUMNS} FROM cards c WHERE c.tenant_id = $1 AND c.id = wanted.id FOR UPDATE
           ) AS c`
 
-// What a card replaces never changes.
+// `replacement_for_id` never changes, so the chain can be read before its cards are locked.
 const LOCK_LINE: Statement = {
   name: 'cards_lock_line',
   text: `WITH RECURSIVE line AS (
@@ -94,7 +94,10 @@ const LOCK_LINE: Statement = {
          ${locked('SELECT id FROM line')}`,
 }
 
-/** A card, last, after those that it replaces; none where there is no such card. */
+/**
+ * Locks a card and the cards that it replaces, directly or indirectly. The card itself comes last. Returns an empty list if
+ * it does not exist.
+ */
 export async function lockLine(db: Database, tenantId: string, id: string): Promise<CardRow[]> {
   return (await db.query<CardRow>(LOCK_LINE, [tenantId, id])).rows.slice()
 }
@@ -106,7 +109,7 @@ const LOCK_OF_CARDHOLDER: Statement = {
   ),
 }
 
-/** The cards of a cardholder that are not canceled. */
+/** Locks and returns the cards of a cardholder that are not canceled. */
 export async function lockCardsOf(
   db: Database,
   tenantId: string,
@@ -123,7 +126,7 @@ const UPDATE: Statement = {
          WHERE tenant_id = $1 AND id = $2`,
 }
 
-/** Writes what may change of a card that `lockCard` holds. */
+/** Writes the mutable columns of a card that the caller has locked with `lockCard`. */
 export function updateCard(db: Database, tenantId: string, row: CardRow): Promise<unknown> {
   return db.query(UPDATE, [
     tenantId,

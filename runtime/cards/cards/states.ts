@@ -1,4 +1,7 @@
-/** What may become of a card. Nothing here asks a database; each throws `invalid_state`. Times are service time. */
+/**
+ * State transitions of cards, as pure functions. Each throws `invalid_state` if the transition is not allowed. Times are
+ * service time.
+ */
 import { randomInt } from 'node:crypto'
 import type { components } from '../../../generated/canonical/types.ts'
 import { invalidState } from '../../api/errors/errors.ts'
@@ -10,14 +13,14 @@ type ShippingStatus = Schemas['ShippingStatus']
 
 export function activate(card: CardRow, now: number): CardRow {
   if (card.status !== 'inactive')
-    throw invalidState(`Only inactive cards can be activated; this one is ${card.status}.`)
+    throw invalidState(`Only inactive cards can be activated. The status of this card is ${card.status}.`)
   if (isExpired(card, now)) throw invalidState('The card has expired.')
   return { ...card, status: 'active', updated: now }
 }
 
 export function freeze(card: CardRow, now: number): CardRow {
   requireLive(card, 'frozen')
-  if (card.frozen) throw invalidState('The card is frozen already.')
+  if (card.frozen) throw invalidState('The card is already frozen.')
   return { ...card, frozen: true, updated: now }
 }
 
@@ -27,7 +30,7 @@ export function unfreeze(card: CardRow, now: number): CardRow {
   return { ...card, frozen: false, updated: now }
 }
 
-/** Canceling is final. What has not left yet is not sent. */
+/** Cancels a card for good. A shipment that is still pending is canceled too. */
 export function cancel(card: CardRow, reason: Schemas['CardCancellationReason'], now: number): CardRow {
   requireLive(card, 'canceled')
   const { shipping } = card
@@ -40,7 +43,10 @@ export function cancel(card: CardRow, reason: Schemas['CardCancellationReason'],
   }
 }
 
-/** The card with the one that is issued in its place; it is used on until that is activated, unless somebody else may have it. */
+/**
+ * Links a card to its replacement. The card stays usable until the replacement is active; a lost or stolen card is canceled
+ * immediately.
+ */
 export function replace(
   card: CardRow,
   successor: CardRow,
@@ -52,17 +58,17 @@ export function replace(
   return successor.status === 'active' ? cancel(replaced, 'user', now) : replaced
 }
 
-/** A card has one successor at most, and none once it is canceled. */
+/** Throws `invalid_state` if the card is canceled or already has a replacement. */
 export function requireReplaceable(card: CardRow): void {
   requireLive(card, 'replaced')
-  if (card.replaced_by_id !== null) throw invalidState('The card is replaced already.')
+  if (card.replaced_by_id !== null) throw invalidState('The card already has a replacement.')
 }
 
 export function requireLive({ status }: CardRow, verb: string): void {
-  if (status === 'canceled') throw invalidState(`A canceled card cannot be ${verb}.`)
+  if (status === 'canceled') throw invalidState(`The card is canceled and cannot be ${verb}.`)
 }
 
-/** Where a parcel can go from where it is. */
+/** Allowed transitions of the shipping status. */
 const NEXT: Readonly<Record<ShippingStatus, readonly ShippingStatus[]>> = {
   pending: ['shipped', 'failed', 'canceled'],
   shipped: ['delivered', 'returned', 'failed'],
@@ -74,9 +80,9 @@ const NEXT: Readonly<Record<ShippingStatus, readonly ShippingStatus[]>> = {
 
 export function ship(card: CardRow, status: ShippingStatus, now: number): CardRow {
   const { shipping } = card
-  if (!shipping) throw invalidState('A virtual card is not shipped.')
+  if (!shipping) throw invalidState('Virtual cards have no shipping status to change.')
   if (!NEXT[shipping.status].includes(status)) {
-    throw invalidState(`A card whose shipping is ${shipping.status} cannot become ${status}.`)
+    throw invalidState(`The shipping status cannot change from ${shipping.status} to ${status}.`)
   }
   const tracking_number = status === 'shipped' ? `TEST${randomInt(10 ** 12)}` : shipping.tracking_number
   return { ...card, shipping: { ...shipping, status, tracking_number }, updated: now }

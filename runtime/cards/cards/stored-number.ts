@@ -1,4 +1,4 @@
-/** The number of a card, which stands in no row but one of its own, and sealed. */
+/** Stores the card number, sealed, in a table of its own. */
 import type { Context } from '../../api/handler.ts'
 import type { Statement } from '../../database/database.ts'
 import type { CardSecrets, Sealer } from '../card-keys/card-keys.ts'
@@ -15,10 +15,13 @@ const INSERT: Statement = {
          ON CONFLICT (tenant_id, fingerprint) DO NOTHING`,
 }
 
-/** Of a thousand million numbers a tenant with a million cards has met one in a thousand. */
+/** A range has 10^9 numbers. For a tenant with a million cards, one random number in a thousand is already taken. */
 const MAX_ATTEMPTS = 10
 
-/** Makes a number that no other card of the tenant has, and stores it. @returns its last four digits. */
+/**
+ * Generates a card number that is unique within the tenant, and stores it.
+ * @returns the last four digits.
+ */
 export async function assignNumber(
   { caller, db, cardKeys }: Context,
   sealer: Sealer,
@@ -30,7 +33,7 @@ export async function assignNumber(
     const values = [caller.space, cardId, cardKeys.fingerprint(secrets.number), key_version, sealed]
     if ((await db.query(INSERT, values)).count > 0) return secrets.number.slice(-4)
   }
-  throw new Error('no number was free')
+  throw new Error(`No free card number found in ${MAX_ATTEMPTS} attempts.`)
 }
 
 const READ: Statement = {
@@ -38,10 +41,10 @@ const READ: Statement = {
   text: 'SELECT key_version, sealed FROM card_numbers WHERE tenant_id = $1 AND card_id = $2',
 }
 
-/** The number and security code of a card that exists. */
+/** Returns the number and security code of a card. Throws if none is stored. */
 export async function readSecrets({ caller, db, cardKeys }: Context, cardId: string): Promise<CardSecrets> {
   const [row] = (await db.query<NumberRow>(READ, [caller.space, cardId])).rows
-  if (!row) throw new Error('a card has no number')
+  if (!row) throw new Error(`No number is stored for card ${cardId}.`)
   return cardKeys.open(row, placeOf(caller, cardId))
 }
 

@@ -5,7 +5,10 @@ import type { CardRow } from './queries.ts'
 
 type Schemas = components['schemas']
 
-/** A card as the interface shows it. @param now service time, by which it expires. */
+/**
+ * Returns the API representation of a card.
+ * @param now service time, which decides whether the card has expired.
+ */
 export function showCard(row: CardRow, now: number): Schemas['Card'] {
   return {
     id: row.id,
@@ -30,7 +33,7 @@ export function showCard(row: CardRow, now: number): Schemas['Card'] {
   }
 }
 
-/** Whether a phone's wallet may take the card. */
+/** Returns whether the card can be added to a device's wallet. */
 export function eligibilityOf(card: CardRow, now: number): Schemas['WalletEligibility'] {
   const reason = ineligibleReason(card, now)
   return { eligible: reason === null, ineligible_reason: reason }

@@ -1,4 +1,4 @@
-/** Ends the authorization decisions whose process stopped before the answer came: they take the default action. */
+/** Ends authorization decisions whose process stopped before the endpoint answered. The default action applies to them. */
 
 import { type Done, type DueParts, type DuePlace, dueWorker } from '../../events/due-work.ts'
 import type { DeclaredWorker } from '../../work/workers.ts'
@@ -6,7 +6,7 @@ import { lockFacts } from '../transactions/authorizing.ts'
 import { conclude } from './concluding.ts'
 import { findOverdueQuestions, readDecision } from './queries.ts'
 
-/** Ends the decisions that no process is waiting for any more. Each locks its card, so each has a transaction of its own. */
+/** Ends overdue decisions. Each decision locks its card, so each runs in a separate transaction. */
 export function abandonedDecisionWorker(parts: DueParts): DeclaredWorker {
   return dueWorker(parts, {
     name: 'authorization_decisions',

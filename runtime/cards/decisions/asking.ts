@@ -1,4 +1,7 @@
-/** A tenant's endpoint is asked about a use of a card, between two transactions: the first writes the question. */
+/**
+ * Asks a tenant's authorization endpoint about a card use. The request runs between two transactions; the first one stores
+ * the question.
+ */
 import { isDeepStrictEqual } from 'node:util'
 import type { Context, Pause, PrepareContext } from '../../api/handler.ts'
 import { inProgress, keyReused, STORED_FOR_MS } from '../../api/idempotency.ts'
@@ -23,12 +26,13 @@ import {
 } from './queries.ts'
 import { readAnswer, writeQuestion } from './question.ts'
 
-/** From the end of the longest wait for an answer until a worker takes a question for abandoned. */
+/** Time after the endpoint's timeout until a worker treats the decision as abandoned. */
 const GRACE_MS = 10_000
 
 /**
- * Writes a question to the tenant's endpoint, where there is one and the rules approve, and gives the wait for its answer.
- * Undefined: nobody is asked. Throws `idempotency_in_progress` while another request with the key asks.
+ * Stores a question for the tenant's endpoint and returns a function that waits for the answer. Returns undefined if there
+ * is no question to ask: the tenant has no endpoint, or the rules decline. Throws `idempotency_in_progress` while another
+ * request with the same key is waiting.
  */
 export async function pose(
   { caller, db, request }: Context,
@@ -65,7 +69,7 @@ export async function pose(
   })
 }
 
-/** A question that an earlier request with the same key asked. */
+/** Returns the question that an earlier request with the same Idempotency-Key asked. */
 function findAgain({ id, use, due }: DecisionRow, asked: AskedUse, machineNow: number): AskedDecision {
   if (!isDeepStrictEqual(use, asked)) throw keyReused()
   if (due !== null && due > machineNow) throw inProgress()
@@ -77,7 +81,7 @@ interface PosedQuestion {
   readonly transaction: CardTransactionRow
 }
 
-/** Sends the question and waits as long as the tenant has set. An answer that comes later is noted and changes nothing. */
+/** Sends the question and waits up to the tenant's timeout. A late answer is stored but does not change the decision. */
 async function waitFor(
   context: PrepareContext,
   { url, timeout_ms, ...endpoint }: AuthorizationEndpointRow,

@@ -1,6 +1,6 @@
 /**
- * What becomes of an authorization: by the rules as they are when it is written and, where the tenant was asked, by its answer or
- * its default action.
+ * Concludes an authorization. The rules apply as of the time of writing. If the tenant was asked, the answer or the default
+ * action applies too.
  */
 
 import type { Database } from '../../database/database.ts'
@@ -22,13 +22,13 @@ import {
 import type { EndpointAnswer } from './question.ts'
 import { showDecision } from './view.ts'
 
-/** A question that was asked; without an answer where another process asked it, and a repetition of the request finds it. */
+/** A question that was asked. `answer` is undefined if a different process asked it and a retry of the request finds it. */
 export interface AskedDecision {
   readonly id: string
   readonly answer: EndpointAnswer | { readonly status: 'timed_out' } | undefined
 }
 
-const NOTHING_SAID: NotedAnswer = {
+const NO_ANSWER: NotedAnswer = {
   approved: null,
   amount: null,
   decline_reason: null,
@@ -36,22 +36,22 @@ const NOTHING_SAID: NotedAnswer = {
   metadata: {},
 }
 
-/** What is stored of an answer. */
+/** Returns the fields of an answer to store. */
 export function notedOf(answer: NonNullable<AskedDecision['answer']>): NotedAnswer {
-  if (answer.status === 'timed_out') return NOTHING_SAID
-  if (answer.status === 'errored') return { ...NOTHING_SAID, duration_ms: answer.durationMs }
+  if (answer.status === 'timed_out') return NO_ANSWER
+  if (answer.status === 'errored') return { ...NO_ANSWER, duration_ms: answer.durationMs }
   const { approved, amount = null, decline_reason = null, metadata = {} } = answer.given
   return { approved, amount, decline_reason, metadata, duration_ms: answer.durationMs }
 }
 
-/** What the rules say. */
+/** Applies the spending rules to a card use. */
 export const decideOn = (use: AskedUse, facts: LockedFacts): Decision => {
   const { requested: amount, currency, merchant, wallet } = use
   const { category_code: categoryCode, country } = merchant
   return decide({ amount, currency, categoryCode, country, authorized: 0, wallet }, facts)
 }
 
-/** The transaction of a question, before it is decided. */
+/** Returns the undecided card transaction that a question is about. */
 export const transactionOf = (
   question: Pick<DecisionRow, 'id' | 'card_transaction_id' | 'use' | 'created'>,
   { card }: LockedFacts,
@@ -64,7 +64,7 @@ export const transactionOf = (
   }
 }
 
-/** Where an authorization is written. */
+/** The context in which an authorization is written. */
 export interface AuthorizationPlace {
   readonly db: Database
   readonly space: string
@@ -73,7 +73,7 @@ export interface AuthorizationPlace {
   readonly now: number
 }
 
-/** Authorizes by the rules alone. */
+/** Authorizes by the rules only, without asking the tenant. */
 export async function authorize(
   place: AuthorizationPlace,
   use: AskedUse,
@@ -91,8 +91,9 @@ async function write(place: AuthorizationPlace, row: CardTransactionRow): Promis
 }
 
 /**
- * Ends a question: by the answer, by the default action without a usable one, and in any case by the rules. Gives the transaction,
- * also of a question that somebody else has ended meanwhile. The card is locked.
+ * Ends a question. The tenant's answer applies, or the default action if there is no usable answer; the rules apply in
+ * either case. If another transaction has ended the question, returns the transaction that it wrote. The caller has locked
+ * the card.
  */
 export async function conclude(
   place: AuthorizationPlace,
@@ -101,10 +102,11 @@ export async function conclude(
 ): Promise<CardTransactionRow> {
   const { db, space, events, now } = place
   const question = await lockDecision(db, space, id)
-  if (!question) throw new Error(`there is no question ${id}`)
+  if (!question) throw new Error(`Authorization decision ${id} does not exist.`)
   if (question.status !== 'pending') {
     const written = await readCardTransaction(db, space, question.card_transaction_id)
-    if (!written) throw new Error(`question ${id} has ended without a transaction`)
+    if (!written)
+      throw new Error(`Authorization decision ${id} has ended, but its card transaction is missing.`)
     return written
   }
   const given = answer ?? { status: 'timed_out' as const }
@@ -136,7 +138,7 @@ export async function conclude(
   return row
 }
 
-/** What the tenant has decided, or its default action for it. */
+/** Returns the tenant's decision, or the default action if there is no usable answer. */
 function outcomeOf(
   answer: NonNullable<AskedDecision['answer']>,
   { default_action }: DecisionRow,

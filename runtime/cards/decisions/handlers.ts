@@ -25,7 +25,7 @@ export const authorizationDecisionsHandlers = {
     return { status: 200, body: showDecision(row) }
   },
 
-  /** As the network would ask: the tenant's endpoint decides too, where it has one. */
+  /** Simulates a request from the card network. If the tenant has an authorization endpoint, the endpoint decides too. */
   simulateAuthorization: pausing(
     ({ db, caller, request, isRetry }, { body }: { body: Schemas['AuthorizationSimulation'] }) =>
       Promise.all([
@@ -50,7 +50,7 @@ export const authorizationDecisionsHandlers = {
 
 function readUse(body: Schemas['AuthorizationSimulation']): AskedUse {
   const { card_id, amount, currency = 'usd', merchant, entry_method = null, wallet = null } = body
-  // Stored, minus zero is 0.
+  // Adding 0 turns -0 into 0, which is what the database returns.
   const requested = amount + 0
   return { card_id, currency, merchant: readMerchant(merchant), requested, entry_method, wallet }
 }

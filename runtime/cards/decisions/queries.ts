@@ -7,13 +7,13 @@ import type { Use } from '../transactions/authorizing.ts'
 
 type Schemas = components['schemas']
 
-/** What is asked about: how a card is to be used. */
+/** The card use that a question is about. */
 export interface AskedUse extends Use {
   readonly card_id: string
   readonly currency: string
 }
 
-/** A decision as stored; instants in milliseconds since the epoch, amounts in cents. */
+/** A decision as stored. Times are milliseconds since the epoch, amounts are cents. */
 export interface DecisionRow {
   readonly id: string
   readonly card_transaction_id: string
@@ -28,7 +28,7 @@ export interface DecisionRow {
   readonly updated: number
   readonly use: AskedUse
   readonly default_action: DefaultAction
-  /** Machine time; null once it has ended. */
+  /** Machine time; null once the decision has ended. */
   readonly due: number | null
 }
 
@@ -42,13 +42,16 @@ const ASK: Statement = {
          VALUES ($1, $2, $3, 'pending', $4, $4, $5, $6, $7::uuid, $8)`,
 }
 
-/** A question before its answer. */
+/** A question before the endpoint answers. */
 export interface NewQuestion
   extends Pick<DecisionRow, 'id' | 'card_transaction_id' | 'use' | 'default_action' | 'created'> {
   readonly due: number
 }
 
-/** Writes a question. @param requestKey of the request that asks, null where it has none. */
+/**
+ * Stores a question.
+ * @param requestKey Idempotency-Key of the request; null if it has none.
+ */
 export function insertQuestion(
   db: Database,
   tenantId: string,
@@ -72,7 +75,7 @@ const BY_REQUEST: Statement = {
   text: `SELECT ${COLUMNS} FROM authorization_decisions d WHERE d.tenant_id = $1 AND d.request_key = $2::uuid`,
 }
 
-/** What was asked for the request with this key. */
+/** Returns the question that the request with this Idempotency-Key asked. */
 export async function findQuestion(
   db: Database,
   tenantId: string,
@@ -87,7 +90,10 @@ const IS_ASKED: Statement = {
              OR EXISTS (SELECT FROM authorization_decisions d WHERE d.tenant_id = $1 AND d.request_key = $2::uuid) AS asked`,
 }
 
-/** Whether the tenant is to be asked about the request with this key, or was asked already; null: it has no key. */
+/**
+ * Returns whether the tenant's endpoint must be asked, or was already asked, about the request with this key. Null means
+ * that the request has no key.
+ */
 export async function isToBeAsked(
   db: Database,
   tenantId: string,
@@ -101,7 +107,7 @@ const FORGET: Statement = {
   text: 'UPDATE authorization_decisions SET request_key = NULL WHERE tenant_id = $1 AND request_key = $2::uuid',
 }
 
-/** Frees a key whose time is over, for another request. */
+/** Releases an expired Idempotency-Key, so that a new request can use it. */
 export function forgetRequest(db: Database, tenantId: string, requestKey: string): Promise<unknown> {
   return db.query(FORGET, [tenantId, requestKey])
 }
@@ -121,7 +127,7 @@ export async function readDecision(
 
 const LOCK: Statement = { name: 'authorization_decisions_lock', text: `${READ.text} FOR NO KEY UPDATE` }
 
-/** Reads a decision and keeps others from ending it until the transaction ends. */
+/** Returns a decision and locks it until the transaction ends. */
 export async function lockDecision(
   db: Database,
   tenantId: string,
@@ -136,7 +142,7 @@ const END: Statement = {
           WHERE tenant_id = $1 AND id = $2`,
 }
 
-/** Writes how a question that `lockDecision` holds has ended. */
+/** Writes the end of a question that the caller has locked with `lockDecision`. */
 export function endQuestion(
   db: Database,
   tenantId: string,
@@ -152,13 +158,13 @@ const NOTE: Statement = {
           WHERE tenant_id = $1 AND id = $2`,
 }
 
-/** What an endpoint has answered, as it is stored. */
+/** The fields of an endpoint's answer that are stored. */
 export type NotedAnswer = Pick<
   DecisionRow,
   'approved' | 'amount' | 'decline_reason' | 'duration_ms' | 'metadata'
 >
 
-/** Writes what was answered, in time or late: it says nothing of the end. */
+/** Stores the endpoint's answer, in time or late. Does not end the decision. */
 export function noteAnswer(db: Database, tenantId: string, id: string, noted: NotedAnswer): Promise<unknown> {
   const { approved, amount, decline_reason, duration_ms, metadata } = noted
   return db.query(NOTE, [
@@ -177,7 +183,10 @@ const OVERDUE: Statement = {
   text: `SELECT d.tenant_id, d.id FROM authorization_decisions d WHERE d.due <= $1 ORDER BY d.due LIMIT $2`,
 }
 
-/** Questions of any tenant whose asking process did not end them. @param now machine time. */
+/**
+ * Returns questions of all tenants that the asking process did not end in time.
+ * @param now machine time.
+ */
 export async function findOverdueQuestions(
   db: Database,
   now: number,

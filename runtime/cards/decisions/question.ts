@@ -1,4 +1,4 @@
-/** The question to a tenant whether an authorization is approved: rendered, signed, sent, and its answer read. */
+/** Renders, signs and sends an authorization question to a tenant's endpoint, and reads the answer. */
 
 import type { components } from '../../../generated/canonical/types.ts'
 import { events as views } from '../../../generated/events.ts'
@@ -12,35 +12,35 @@ import { parsePeerJson } from '../../platform/json/peer-json.ts'
 
 type Schemas = components['schemas']
 
-/** The first version that has decisions: tenants pinned to an older one are asked in this. */
+/** The first version with authorization decisions. Tenants pinned to an older version get the question in this version. */
 const OLDEST = versions.findIndex(({ operations }) =>
   operations.some(({ id }) => id === 'getAuthorizationDecision'),
 )
 
-/** The transaction is rendered as the event that would tell of it. */
+/** The question shows the transaction in the form that this event would have. */
 const TYPE = 'card.transaction.authorized'
 
 export interface Question {
   readonly id: string
   readonly transaction: Schemas['CardTransaction']
   readonly url: string
-  /** Every secret that signs. */
+  /** Each of these secrets signs the request. */
   readonly secrets: readonly string[]
-  /** What the tenant is pinned to in the environment. */
+  /** Pinned version of the tenant in this environment. */
   readonly pin: string | null
   /** Service time. */
   readonly now: number
-  /** Machine time, which is signed. */
+  /** Machine time, used as the timestamp of the signature. */
   readonly machineNow: number
 }
 
-/** The request to the tenant's endpoint. */
+/** Returns the request to the tenant's endpoint. */
 export function writeQuestion(question: Question): OutboundPost {
   const { id, transaction, url, secrets, now, machineNow } = question
   const pinned = versions.findIndex(({ name }) => name === renderingVersion(question.pin, now))
   const version = versions[Math.max(pinned, OLDEST)]!.name
   const event = renderEvent(views, version, { type: TYPE, data: { card_transaction: transaction } }, now)
-  if (!event) throw new Error(`${version} has no event ${TYPE}`)
+  if (!event) throw new Error(`Version ${version} does not define the event ${TYPE}.`)
   const body = JSON.stringify({
     id,
     object: 'authorization_decision',
@@ -56,7 +56,7 @@ export function writeQuestion(question: Question): OutboundPost {
   return { url, headers, body }
 }
 
-/** What the endpoint said; `errored` where that cannot be used. */
+/** The endpoint's answer; `errored` if the answer cannot be used. */
 export type EndpointAnswer =
   | {
       readonly status: 'responded'
@@ -65,7 +65,11 @@ export type EndpointAnswer =
     }
   | { readonly status: 'errored'; readonly durationMs: number | null }
 
-/** Reads an answer: 200, as the document describes it, for no more than was asked, and for nothing only where that was asked. @param requested cents. */
+/**
+ * Reads the endpoint's answer. A usable answer has status 200, matches the schema, and approves at most the requested
+ * amount. It approves zero only if zero was requested.
+ * @param requested cents.
+ */
 export function readAnswer(outcome: OutboundResult, requested: number): EndpointAnswer {
   const { durationMs } = outcome
   if ('error' in outcome) return { status: 'errored', durationMs: null }
@@ -74,7 +78,6 @@ export function readAnswer(outcome: OutboundResult, requested: number): Endpoint
   return { status: 'responded', given, durationMs }
 }
 
-/** Nothing is approved only where nothing was asked for. */
 const isWithin = (amount: number | undefined, requested: number): boolean =>
   amount === undefined || (amount <= requested && (amount > 0 || requested === 0))
 
@@ -83,6 +86,6 @@ function parse(text: string): Schemas['AuthorizationAnswer'] | undefined {
     const value: unknown = parsePeerJson(text)
     return isAnswer(value) ? (value as Schemas['AuthorizationAnswer']) : undefined
   } catch {
-    return undefined // not JSON is no answer
+    return undefined // invalid JSON counts as no answer
   }
 }

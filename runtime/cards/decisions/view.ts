@@ -2,7 +2,6 @@ import type { components } from '../../../generated/canonical/types.ts'
 import { writeInstant } from '../../platform/instants.ts'
 import type { DecisionRow } from './queries.ts'
 
-/** A decision as the newest version shows it. */
 export function showDecision(row: DecisionRow): components['schemas']['AuthorizationDecision'] {
   return {
     id: row.id,

@@ -1,4 +1,4 @@
-/** Disputes written with all that follows from them: what they contest, the ledger, events. */
+/** Writes disputes with their consequences: the disputed amount of the transaction, ledger postings, and events. */
 import { notFound } from '../../api/errors/errors.ts'
 import type { Context } from '../../api/handler.ts'
 import { pipelined } from '../../database/pipelined.ts'
@@ -13,7 +13,7 @@ import { addDisputed, type DisputeRow, type LockedDispute, lockDispute, updateDi
 import { contested, transferOf } from './states.ts'
 import { showDispute } from './view.ts'
 
-/** Writes a dispute as it is now; it and its transaction are locked. */
+/** Writes a changed dispute. The caller has locked the dispute and its transaction. */
 export async function writeChange(
   place: TransactionPlace,
   before: DisputeRow,
@@ -24,7 +24,8 @@ export async function writeChange(
   const more = contested(after) - contested(before)
   if (more !== 0) pipelined(addDisputed(db, space, after.card_transaction_id, more))
   const transfer = transferOf(before, after)
-  // A dispute that gives way to a refund keeps its status, and its amount is smaller each time.
+  // A dispute that a refund reduces keeps its status, so its amount makes the posting's cause unique: it decreases each
+  // time.
   const cause = after.status === before.status ? `${after.status}/${after.amount}` : after.status
   await refuseBeyond(move(place, after, cause, transfer))
   const data = { dispute: showDispute(after) }
@@ -40,7 +41,7 @@ export async function writeChange(
   }
 }
 
-/** Posts what a dispute moves, with its line. */
+/** Posts the ledger transfer of a dispute and writes its settlement line. */
 async function move(
   place: TransactionPlace,
   after: DisputeRow,
@@ -63,9 +64,8 @@ async function move(
 }
 
 /**
- * Changes one dispute, and gives it.
- *
- * @param missing is thrown where there is none; default: 404.
+ * Locks a dispute, applies `change`, writes the result, and returns it.
+ * @param missing creates the error to throw if the dispute does not exist; default: 404.
  */
 export async function changeDispute(
   { caller, db, events }: Pick<Context, 'caller' | 'db' | 'events'>,

@@ -1,4 +1,4 @@
-/** Documents that speak for a dispute: what they really are, not what they are called. */
+/** Reads evidence documents and checks their actual content type. */
 import { createHash } from 'node:crypto'
 import type { Detail } from 'dateline/runtime'
 import type { components } from '../../../generated/canonical/types.ts'
@@ -6,15 +6,15 @@ import { validationFailed } from '../../api/errors/errors.ts'
 
 type Schemas = components['schemas']
 
-/** A document, and how it is shown. */
+/** A document's content and its API representation. */
 export interface ReadFile {
   readonly shown: Schemas['EvidenceFile']
   readonly content: Buffer
 }
 
 /**
- * Reads documents as they were sent. Throws 422 by field: where the content is no base64, or of another type than it is called.
- * How much it may be, the schema says and the limit of a body.
+ * Decodes evidence documents. Throws `validation_failed` for content that is not base64, or whose detected type differs from
+ * `content_type`. The schema and the body size limit bound the size.
  */
 export async function readFiles(given: readonly Schemas['EvidenceFileInput'][]): Promise<ReadFile[]> {
   const faults: Detail[] = []
@@ -31,8 +31,8 @@ export async function readFiles(given: readonly Schemas['EvidenceFileInput'][]):
 }
 
 async function faultOf(content: Buffer, text: string, type: string): Promise<string | undefined> {
-  if (content.toString('base64') !== text) return 'is not base64'
-  const { fileTypeFromBuffer } = await import('file-type') // what few processes need, of many modules
+  if (content.toString('base64') !== text) return 'is not valid base64'
+  const { fileTypeFromBuffer } = await import('file-type') // loaded on first use: it has many modules, and few processes need it
   const found = (await fileTypeFromBuffer(content))?.mime
-  return found === type ? undefined : `is ${found ?? 'of no known type'}, not ${type}`
+  return found === type ? undefined : `is ${found ?? 'of an unknown type'}; expected ${type}`
 }

@@ -1,4 +1,4 @@
-/** Disputes that were not submitted in time: they end, and that is told. */
+/** Expires disputes that were not submitted before their deadline, and emits their events. */
 
 import { type Done, type DueParts, type DuePlace, dueWorker } from '../../events/due-work.ts'
 import type { DeclaredWorker } from '../../work/workers.ts'
@@ -7,7 +7,7 @@ import { writeChange } from './changes.ts'
 import { findOverdueDisputes, lockDispute } from './queries.ts'
 import { close } from './states.ts'
 
-/** Ends the disputes whose deadline has come by the service clock. */
+/** Ends the disputes whose submission deadline has passed in service time. */
 export function disputeExpiryWorker(parts: DueParts): DeclaredWorker {
   return dueWorker(parts, {
     name: 'dispute_expiry',
@@ -28,7 +28,7 @@ export function disputeExpiryWorker(parts: DueParts): DeclaredWorker {
 
 async function expire(place: DuePlace, id: string): Promise<readonly Done[]> {
   const locked = await lockDispute(place.db, place.space, id)
-  // Another node, or whoever submitted or withdrew it, may have been quicker.
+  // Another node may have expired the dispute, or a request may have submitted or withdrawn it.
   if (locked?.dispute.status !== 'unsubmitted' || locked.dispute.submission_deadline > place.now) return []
   const { dispute } = locked
   const at = Math.max(dispute.updated, dispute.submission_deadline)

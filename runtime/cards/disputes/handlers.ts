@@ -84,7 +84,8 @@ export const disputesHandlers = {
     const { now } = context.request
     const change = ({ dispute }: LockedDispute) =>
       outcome === 'under_review' ? review(dispute, now) : close(dispute, outcome, now)
-    const missing = () => validationFailed([{ field: 'dispute_id', issue: 'names no dispute' }])
+    const missing = () =>
+      validationFailed([{ field: 'dispute_id', issue: 'does not identify an existing dispute' }])
     return shown(await changeDispute(context, dispute_id, change, missing))
   },
 
@@ -104,7 +105,9 @@ async function openDispute(
   const { now } = request
   const transaction = await lockCardTransaction(db, caller.space, card_transaction_id)
   if (!transaction) {
-    throw validationFailed([{ field: 'card_transaction_id', issue: 'names no card transaction' }])
+    throw validationFailed([
+      { field: 'card_transaction_id', issue: 'does not identify an existing card transaction' },
+    ])
   }
   const amount = amountOf(transaction, given)
   const submission_deadline = transaction.cleared_at! + SUBMISSION_MS
@@ -141,7 +144,10 @@ function writeFiles({ db, caller }: Context, disputeId: string, files: readonly 
 const replacesFiles = ({ evidence }: Schemas['DisputeUpdate']): boolean =>
   evidence === null || evidence?.files !== undefined
 
-/** Applies a merge patch (RFC 7396): all but metadata before the dispute is submitted, and in time. */
+/**
+ * Applies a merge patch (RFC 7396). Metadata can always change; the other fields only before submission and before the
+ * deadline.
+ */
 function patch(
   { dispute, transaction }: LockedDispute,
   body: Schemas['DisputeUpdate'],

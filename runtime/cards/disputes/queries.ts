@@ -6,7 +6,7 @@ import { type CardTransactionRow, lockCardTransaction } from '../transactions/qu
 
 type Schemas = components['schemas']
 
-/** A dispute as stored, without the content of its files. Amounts in cents, times in milliseconds since the epoch. */
+/** A dispute as stored, without the content of its files. Amounts are cents, times are milliseconds since the epoch. */
 export interface DisputeRow {
   readonly id: string
   readonly card_transaction_id: string
@@ -34,7 +34,7 @@ const COLUMNS = ['id', ...MUTABLE, ...FIXED].map((column) => `d.${column}`).join
 
 const optional = (ms: number | null) => (ms === null ? null : toTimestamp(ms))
 
-/** In the order of MUTABLE. */
+/** Returns the values of the MUTABLE columns, in that order. */
 const changing = (row: DisputeRow): unknown[] => [
   row.amount,
   row.provisional_credit,
@@ -65,7 +65,7 @@ const UPDATE: Statement = {
          WHERE tenant_id = $1 AND id = $2`,
 }
 
-/** Writes what may change of a dispute that `lockDispute` holds. */
+/** Writes the mutable columns of a dispute that the caller has locked with `lockDispute`. */
 export function updateDispute(db: Database, tenantId: string, row: DisputeRow): Promise<unknown> {
   return db.query(UPDATE, [tenantId, row.id, ...changing(row)])
 }
@@ -85,19 +85,19 @@ export async function readDispute(
 
 const LOCK: Statement = { name: 'disputes_lock', text: `${READ.text} FOR UPDATE` }
 
-/** A dispute with its transaction, as nobody else can change them. */
+/** A locked dispute and its locked card transaction. */
 export interface LockedDispute {
   readonly dispute: DisputeRow
   readonly transaction: CardTransactionRow
 }
 
-/** Locks the card, its transaction and the dispute, in this order as everybody does. */
+/** Locks the card, its transaction and then the dispute: the lock order that every transaction uses. */
 export async function lockDispute(
   db: Database,
   tenantId: string,
   id: string,
 ): Promise<LockedDispute | undefined> {
-  // A dispute keeps its transaction, so it need not be locked to be asked for it.
+  // The transaction of a dispute never changes, so the dispute can be read for it without a lock.
   const known = await readDispute(db, tenantId, id)
   if (!known) return undefined
   const [transaction, { rows }] = await Promise.all([
@@ -114,7 +114,10 @@ const LOCK_OPEN: Statement = {
           WHERE d.tenant_id = $1 AND d.card_transaction_id = $2 AND d.status = ANY ($3) ORDER BY d.created, d.id FOR UPDATE`,
 }
 
-/** Disputes of a transaction that is locked which have one of the statuses, oldest first. */
+/**
+ * Locks and returns the disputes of a transaction that have one of the statuses, oldest first. The caller has locked the
+ * transaction.
+ */
 export async function lockDisputesOf(
   db: Database,
   tenantId: string,
@@ -129,7 +132,7 @@ const DISPUTED: Statement = {
   text: 'UPDATE card_transactions SET disputed = disputed + $3 WHERE tenant_id = $1 AND id = $2',
 }
 
-/** Adds to what open and won disputes contest of a transaction that is locked. */
+/** Adds to the disputed amount of a transaction. The caller has locked the transaction. */
 export function addDisputed(
   db: Database,
   tenantId: string,
@@ -153,7 +156,10 @@ export function removeFiles(db: Database, tenantId: string, disputeId: string): 
   return db.query(REMOVE_FILES, [tenantId, disputeId])
 }
 
-/** @param position in the dispute's list. */
+/**
+ * Stores the content of an evidence file.
+ * @param position index of the file in the dispute's list.
+ */
 export function addFile(
   db: Database,
   tenantId: string,
@@ -177,7 +183,10 @@ export interface OverdueDispute {
   readonly card_transaction_id: string
 }
 
-/** Disputes of all tenants that were not submitted in time. @param now service time. */
+/**
+ * Returns disputes of all tenants that were not submitted before their deadline.
+ * @param now service time.
+ */
 export async function findOverdueDisputes(
   db: Database,
   now: number,

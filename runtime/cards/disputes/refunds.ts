@@ -1,4 +1,4 @@
-/** A refund of what is disputed: the disputes that are open give way, so that nothing is given back twice. */
+/** Refunds a disputed transaction. Open disputes shrink or end, so that no amount is given back twice. */
 import type { Context } from '../../api/handler.ts'
 import { readInterchange, readOpenSettlement } from '../../money/settlement-lines/queries.ts'
 import { writeChange as writeTransaction } from '../transactions/changes.ts'
@@ -10,10 +10,9 @@ import { lockDisputesOf } from './queries.ts'
 import { giveWay, OPEN } from './states.ts'
 
 /**
- * Refunds a transaction, and gives it. Where less is left undisputed, disputes are about less or end: those first that are not
- * submitted, and the newest of several.
- *
- * @param given cents; absent: all that was not given back.
+ * Refunds a transaction and returns it. If the undisputed amount is too small, open disputes shrink or end: unsubmitted ones
+ * first, and the newest first within one status.
+ * @param given cents; absent: everything not yet refunded.
  */
 export async function refundTransaction(
   { db, caller: { space }, events, rates, request: { now } }: Context,

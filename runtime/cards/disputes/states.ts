@@ -1,4 +1,7 @@
-/** What may become of a dispute. Nothing here asks a database; refusals are thrown. Amounts are cents, times service time. */
+/**
+ * State transitions of disputes, as pure functions that throw if a transition is not allowed. Amounts are cents, times are
+ * service time.
+ */
 import { invalidState } from '../../api/errors/errors.ts'
 import type { LedgerTransfer } from '../../money/ledger/post.ts'
 import type { CardTransactionRow } from '../transactions/queries.ts'
@@ -6,24 +9,23 @@ import type { DisputeRow } from './queries.ts'
 
 type DisputeStatus = DisputeRow['status']
 
-/** Those that are still to be decided, in the order in which they give way to a refund. */
+/** Statuses of disputes that are not decided yet, in the order in which a refund reduces them. */
 export const OPEN = ['unsubmitted', 'submitted', 'under_review'] as const satisfies readonly DisputeStatus[]
 
-/** From the last clearing on. */
+/** How long after the last clearing a dispute can be submitted, in milliseconds. */
 export const SUBMISSION_MS = 60 * 86_400_000
 
-/** Those that count against what was cleared. */
+/** Statuses whose disputes count against the cleared amount. */
 const COUNTING: ReadonlySet<DisputeStatus> = new Set(['unsubmitted', 'submitted', 'under_review', 'won'])
 
-/** What a dispute takes of what its transaction has cleared. */
+/** Returns the part of the cleared amount that a dispute contests. */
 export const contested = ({ status, amount }: Pick<DisputeRow, 'status' | 'amount'>): number =>
   COUNTING.has(status) ? amount : 0
 
 /**
- * How much is contested: what was asked for, or all that can be. Throws where nothing is left of what was cleared, or less than
- * was asked for.
- *
- * @param own what the same dispute contests already.
+ * Returns the amount to dispute: the given amount, or everything that can be disputed. Throws `invalid_state` if nothing is
+ * left to dispute, or less than the given amount.
+ * @param own the amount that this dispute already contests.
  */
 export function amountOf(
   { cleared, refunded, disputed }: CardTransactionRow,
@@ -31,20 +33,26 @@ export function amountOf(
   own = 0,
 ): number {
   const left = cleared - refunded - disputed + own
-  if (left <= 0) throw invalidState('Nothing that was cleared is left to be disputed.')
+  if (left <= 0) throw invalidState('The whole cleared amount is already refunded or disputed.')
   const amount = given ?? left
-  if (amount > left) throw invalidState(`Only ${left} of what was cleared are neither refunded nor disputed.`)
+  if (amount > left)
+    throw invalidState(
+      `The amount is too large: only ${left} of the cleared amount is neither refunded nor disputed.`,
+    )
   return amount
 }
 
-/** Throws where the time to submit it is over. */
+/** Throws `invalid_state` if the submission deadline has passed. */
 export function requireInTime(deadline: number, now: number): void {
-  if (now >= deadline) throw invalidState('The time to submit a dispute is over: 60 days after the clearing.')
+  if (now >= deadline)
+    throw invalidState(
+      'The submission deadline has passed. Disputes must be submitted within 60 days after the transaction clears.',
+    )
 }
 
 export function requireUnsubmitted({ status }: DisputeRow): void {
   if (status !== 'unsubmitted')
-    throw invalidState(`The dispute is ${status}: only its metadata can be changed.`)
+    throw invalidState(`The status of the dispute is ${status}, so only its metadata can be changed.`)
 }
 
 export function submit(row: DisputeRow, now: number): DisputeRow {
@@ -65,13 +73,16 @@ const FROM: Readonly<Record<'won' | 'lost' | 'withdrawn' | 'expired', readonly D
   expired: ['unsubmitted'],
 }
 
-/** The end of a dispute, for good: nothing is provisional any more. */
+/** Ends a dispute for good and removes its provisional credit. */
 export function close(row: DisputeRow, status: keyof typeof FROM, now: number): DisputeRow {
   requireStatus(row, status, FROM[status])
   return { ...row, status, provisional_credit: 0, closed_at: now, updated: now }
 }
 
-/** An open dispute after a refund of part of it: its amount is smaller, or it ends. A dispute under review can only be lost. */
+/**
+ * Reduces an open dispute by a refunded amount. If nothing is left, the dispute ends: as `lost` under review, otherwise as
+ * `withdrawn`.
+ */
 export function giveWay(row: DisputeRow, by: number, now: number): DisputeRow {
   const amount = row.amount - by
   if (amount <= 0) return close(row, row.status === 'under_review' ? 'lost' : 'withdrawn', now)
@@ -79,13 +90,14 @@ export function giveWay(row: DisputeRow, by: number, now: number): DisputeRow {
 }
 
 function requireStatus({ status }: DisputeRow, wanted: DisputeStatus, from: readonly DisputeStatus[]): void {
-  if (!from.includes(status)) throw invalidState(`A dispute that is ${status} cannot become ${wanted}.`)
+  if (!from.includes(status))
+    throw invalidState(`The dispute status cannot change from ${status} to ${wanted}.`)
 }
 
 /**
- * What a change moves. The credit is what the network is expected to give back; settlements pay it out, so it is not in
- * `program_funds`. Won, the network gives it; lost or withdrawn, it is taken back, and so is what a
- * refund leaves no dispute about.
+ * Returns the ledger transfer that a change causes. The provisional credit is the amount that the network is expected to
+ * give back. Settlements pay it out, so it is not part of `program_funds`. If the dispute is won, the network pays the
+ * credit. If it is lost or withdrawn, or a refund reduces it, the credit is taken back.
  */
 export function transferOf(before: DisputeRow, after: DisputeRow): LedgerTransfer | undefined {
   const more = after.provisional_credit - before.provisional_credit

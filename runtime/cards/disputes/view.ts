@@ -4,7 +4,6 @@ import type { DisputeRow } from './queries.ts'
 
 const optional = (ms: number | null) => (ms === null ? null : writeInstant(ms))
 
-/** A dispute as the interface shows it. */
 export function showDispute(row: DisputeRow): components['schemas']['Dispute'] {
   return {
     id: row.id,

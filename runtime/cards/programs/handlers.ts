@@ -64,7 +64,7 @@ export const cardProgramsHandlers = {
   },
 } satisfies CardProgramsHandlers<Context>
 
-/** Writes a new program of content that was checked. */
+/** Writes a new card program. The caller has validated the content. */
 export async function addCardProgram(
   { caller, db, request: { now } }: Context,
   content: Omit<CardProgramRow, 'id' | 'created' | 'updated'>,
@@ -78,12 +78,12 @@ function requireGood(faults: readonly Detail[]): void {
   if (faults.length > 0) throw validationFailed(faults)
 }
 
-/** A patch of a program without a design may leave a colour out. */
+/** Checks that a design has both colors. A patch can leave one out if the program has no design yet. */
 export function checkDesign(design: Partial<Schemas['CardDesignInput']> | null): Detail[] {
   if (!design) return []
   return (['background_color', 'foreground_color'] as const).flatMap((name) =>
     design[name] === undefined
-      ? [{ field: `design.${name}`, issue: 'is needed where there is no design yet' }]
+      ? [{ field: `design.${name}`, issue: 'is required because the program has no design yet' }]
       : [],
   )
 }

@@ -6,12 +6,12 @@ import type { SpendingControls } from './spending-controls.ts'
 
 type Schemas = components['schemas']
 
-/** A card program as stored. Times in milliseconds since the epoch. */
+/** A card program as stored. Times are milliseconds since the epoch. */
 export interface CardProgramRow {
   readonly id: string
   readonly name: string
   readonly kind: Schemas['CardProgramKind']
-  /** What cards take that are issued without controls of their own. */
+  /** Spending controls of cards that are issued without their own. */
   readonly spending_controls: SpendingControls
   readonly design: Schemas['CardDesignInput'] | null
   readonly metadata: Readonly<Record<string, string>>
@@ -51,7 +51,7 @@ export async function readCardProgram(
 
 const LOCK: Statement = { name: 'card_programs_lock', text: `${READ.text} FOR UPDATE` }
 
-/** The program as nobody else can change it before the end of the transaction. */
+/** Returns a card program and locks it until the transaction ends. */
 export async function lockCardProgram(
   db: Database,
   tenantId: string,

@@ -1,4 +1,4 @@
-/** What cards may be used for, in one form however it was written: lists sorted and without repetitions, everything present. */
+/** Spending controls of cards, in normalized form: every field is present, and lists are sorted without duplicates. */
 
 import type { Detail } from 'dateline/runtime'
 import type { components } from '../../../generated/canonical/types.ts'
@@ -11,7 +11,6 @@ type Schemas = components['schemas']
 export type SpendingControls = Schemas['SpendingControls']
 type SpendingControlsInput = Schemas['SpendingControlsInput']
 
-/** No restriction. */
 export const NO_CONTROLS: SpendingControls = {
   blocked_categories: [],
   blocked_countries: [],
@@ -19,7 +18,7 @@ export const NO_CONTROLS: SpendingControls = {
   max_authorization_count: null,
 }
 
-/** The controls that were given; what is absent or null restricts nothing. */
+/** Normalizes spending controls. Absent and null fields restrict nothing. */
 export function readControls(given: SpendingControlsInput | null): SpendingControls {
   const limits = given?.spending_limits ?? []
   return {
@@ -34,7 +33,7 @@ export function readControls(given: SpendingControlsInput | null): SpendingContr
   }
 }
 
-/** Controls after a merge patch (RFC 7396): null as a whole removes all of them. */
+/** Applies a merge patch (RFC 7396) to spending controls. A null patch removes all of them. */
 export function patchControls(
   controls: SpendingControls,
   patch: SpendingControlsInput | null | undefined,
@@ -44,7 +43,10 @@ export function patchControls(
 
 const sorted = (words: readonly string[]): string[] => [...new Set(words)].toSorted()
 
-/** What is wrong with controls beyond their schema: codes outside the catalogue, countries that are none, and limits that say the same twice. */
+/**
+ * Checks what the schema cannot: codes outside the catalog, unknown countries, and limits with the same interval and
+ * categories.
+ */
 export function checkControls(given: SpendingControlsInput | null | undefined): Detail[] {
   if (!given) return []
   const limits = given.spending_limits ?? []
@@ -57,7 +59,8 @@ export function checkControls(given: SpendingControlsInput | null | undefined): 
     const field = `spending_controls.spending_limits[${index}]`
     faults.push(...unknownCategories(categories, `${field}.categories`))
     const subject = JSON.stringify([interval, categories ? sorted(categories) : null])
-    if (seen.has(subject)) faults.push({ field, issue: 'has the interval and categories of another limit' })
+    if (seen.has(subject))
+      faults.push({ field, issue: 'has the same interval and categories as an earlier limit' })
     seen.add(subject)
   }
   return faults
@@ -70,10 +73,10 @@ function unknownCategories(codes: readonly string[] | null | undefined, list: st
 }
 
 const unknownCategory = (code: string) =>
-  `names ${code}, which is not in the catalogue; next to it are ${categoriesNear(code).join(', ')}`
+  `is ${code}, which is not in the catalog; the nearest codes are ${categoriesNear(code).join(', ')}`
 
 function unknownCountries(codes: readonly string[] | null | undefined, list: string): Detail[] {
   return (codes ?? []).flatMap((code, index) =>
-    isCountry(code) ? [] : [{ field: `${list}[${index}]`, issue: 'is no country of ISO 3166-1' }],
+    isCountry(code) ? [] : [{ field: `${list}[${index}]`, issue: 'is not an ISO 3166-1 country code' }],
   )
 }

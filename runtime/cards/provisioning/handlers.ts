@@ -14,9 +14,9 @@ import { insertPayload, listPayloads, type PayloadRow, readPayload } from './que
 
 type Schemas = components['schemas']
 
-const NO_GOOGLE = 'Cards cannot be added to Google Pay here.'
+const NO_GOOGLE = 'Cards cannot be added to Google Pay on this installation. Use apple_pay.'
 
-/** Who makes the device's card number: the network of the range for tests. */
+/** The network that issues device card numbers. All test card numbers are in a Visa range. */
 const NETWORK = 'visa'
 
 export const provisioningPayloadsHandlers = {
@@ -38,7 +38,7 @@ export const provisioningPayloadsHandlers = {
       created: request.now,
     }
     if (!(await insertPayload(db, caller.space, row))) {
-      throw validationFailed([{ field: 'nonce', issue: 'was used for this card before' }])
+      throw validationFailed([{ field: 'nonce', issue: 'was already used for this card' }])
     }
     return { status: 201, body: { ...showPayload(row), ...encrypt(await cardForWallet(context, card)) } }
   },
@@ -63,7 +63,10 @@ export const provisioningPayloadsHandlers = {
   },
 } satisfies ProvisioningPayloadsHandlers<Context>
 
-/** How the card is encrypted for the device. Throws 422 where its certificates lead nowhere. */
+/**
+ * Returns a function that encrypts the card for the device. Throws `validation_failed` if the certificate chain is not
+ * trusted.
+ */
 function encryptionFor(
   { cardEncryption }: Context,
   request: Schemas['ProvisioningPayloadCreate'],

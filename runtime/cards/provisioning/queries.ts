@@ -3,12 +3,14 @@ import type { Database, Statement } from '../../database/database.ts'
 import { defineList } from '../../database/define-list.ts'
 import { toTimestamp } from '../../database/types.ts'
 
-/** A payload as stored, without what was encrypted. Times in milliseconds since the epoch, service time. */
+/**
+ * A provisioning payload as stored, without the encrypted content. Times are milliseconds since the epoch, in service time.
+ */
 export interface PayloadRow {
   readonly id: string
   readonly card_id: string
   readonly wallet: components['schemas']['Wallet']
-  /** Of Apple's request, in lower case; null for Google. */
+  /** Nonce of Apple's request in lower case; null for Google. */
   readonly nonce: string | null
   readonly last4: string
   readonly wallet_token_id: string | null
@@ -24,7 +26,7 @@ const INSERT: Statement = {
          VALUES ($1, $2, $3, $4, $5, $6, true, $7) ON CONFLICT (tenant_id, nonce, card_id) DO NOTHING`,
 }
 
-/** Writes a new payload; false where its nonce was used for the card already. */
+/** Writes a new payload. Returns false if its nonce was already used for the card. */
 export async function insertPayload(db: Database, tenantId: string, row: PayloadRow): Promise<boolean> {
   const { id, card_id, wallet, nonce, last4, created } = row
   return (
@@ -45,13 +47,13 @@ export async function readPayload(
   return (await db.query<PayloadRow>(READ, [tenantId, id])).rows[0]
 }
 
-// Not yet used nor given up, so that each is used once however many look.
+// `awaiting`: only a payload that is neither used nor abandoned, so that concurrent workers use each payload once.
 const LOCK: Statement = {
   name: 'provisioning_payloads_lock',
   text: `${READ.text} AND awaiting FOR UPDATE`,
 }
 
-/** A payload that a wallet may still use. */
+/** Locks and returns a payload that a wallet can still use. */
 export async function lockAwaiting(
   db: Database,
   tenantId: string,
@@ -66,7 +68,7 @@ const SETTLE: Statement = {
          WHERE tenant_id = $1 AND id = $2`,
 }
 
-/** Used, by the token, or given up: without one. */
+/** Marks a payload as used by a token, or as abandoned if `used` is absent. */
 export function settlePayload(
   db: Database,
   tenantId: string,
@@ -89,7 +91,7 @@ export interface AwaitingPayload {
   readonly card_id: string
 }
 
-/** Payloads of all tenants that no wallet has used yet, the oldest first. */
+/** Returns payloads of all tenants that no wallet has used yet, oldest first. */
 export async function findAwaiting(db: Database, limit: number): Promise<readonly AwaitingPayload[]> {
   return (await db.query<AwaitingPayload>(AWAITING, [limit])).rows
 }

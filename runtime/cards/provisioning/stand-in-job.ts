@@ -1,4 +1,4 @@
-/** In the sandbox, does what phones do: uses provisioning payloads, so that cards get onto devices. */
+/** Simulates phones in the sandbox: uses provisioning payloads, so that cards appear on devices. */
 
 import { pipelined } from '../../database/pipelined.ts'
 import { type Done, type DueParts, type DuePlace, dueWorker } from '../../events/due-work.ts'
@@ -11,7 +11,7 @@ import { showWalletToken } from '../wallet-tokens/changes.ts'
 import { insertWalletToken, type WalletTokenRow } from '../wallet-tokens/queries.ts'
 import { type AwaitingPayload, findAwaiting, lockAwaiting, settlePayload } from './queries.ts'
 
-/** Uses the sandbox's payloads that no wallet has used. Each locks its card, so each has a transaction of its own. */
+/** Uses pending payloads in the sandbox. Each payload locks its card, so each runs in a separate transaction. */
 export function payloadWorker(parts: DueParts): DeclaredWorker {
   return dueWorker(parts, {
     name: 'provisioning_payloads',
@@ -26,10 +26,10 @@ async function usePayload(
   { db, space, events, now }: DuePlace,
   { id, card_id }: AwaitingPayload,
 ): Promise<readonly Done[]> {
-  // The card first, in the order that every transaction uses.
+  // Lock order: the card before the payload.
   const card = await lockCard(db, space, card_id)
   const payload = await lockAwaiting(db, space, id)
-  if (!payload) return [] // another node was quicker
+  if (!payload) return [] // another node has used it
   if (!card || !eligibilityOf(card, now).eligible) {
     await settlePayload(db, space, id)
     return []

@@ -16,10 +16,10 @@ import {
   updateAlert,
 } from '../cardholders/alerts.ts'
 import { type CardholderRow, lockCardholder, updateCardholder } from '../cardholders/queries.ts'
-import { SIMULATED_LIST, tellOfAlerts } from '../cardholders/screening.ts'
+import { emitAlerts, SIMULATED_LIST } from '../cardholders/screening.ts'
 import { cancelCardsOf } from '../cards/changes.ts'
 
-/** Where the request names none. */
+/** The score if the request contains none. */
 const SIMULATED_SCORE = 0.94
 
 export const sanctionsAlertsHandlers = {
@@ -35,7 +35,7 @@ export const sanctionsAlertsHandlers = {
     const { caller, db, events, request } = context
     const [cardholder, alerts] = await lockForAlert(context, path.sanctions_alert_id)
     const alert = alerts.find(({ id }) => id === path.sanctions_alert_id)!
-    if (alert.status !== 'open') throw invalidState('The alert is resolved already.')
+    if (alert.status !== 'open') throw invalidState('The alert is already resolved.')
     const resolved: AlertRow = {
       ...alert,
       status: body.resolution,
@@ -57,8 +57,10 @@ export const sanctionsAlertsHandlers = {
 
   async simulateSanctionsMatch({ caller, db, events, request: { now } }, { body }) {
     const cardholder = await lockCardholder(db, caller.space, body.cardholder_id)
-    if (!cardholder) throw validationFailed([{ field: 'cardholder_id', issue: 'names no cardholder' }])
-    if (cardholder.status === 'blocked') throw invalidState('A blocked cardholder is not screened.')
+    if (!cardholder)
+      throw validationFailed([{ field: 'cardholder_id', issue: 'does not identify an existing cardholder' }])
+    if (cardholder.status === 'blocked')
+      throw invalidState('The cardholder is blocked, and blocked cardholders are not screened.')
     const id = newId('sal', now)
     const alert: AlertRow = {
       id,
@@ -78,12 +80,12 @@ export const sanctionsAlertsHandlers = {
     pipelined(insertAlert(db, caller.space, alert))
     const matched = { ...cardholder, sanctions_status: 'potential_match', updated: now } as const
     pipelined(updateCardholder(db, caller.space, matched))
-    tellOfAlerts(events, cardholder, [alert])
+    emitAlerts(events, cardholder, [alert])
     return { status: 201, body: showAlert(alert) }
   },
 } satisfies SanctionsAlertsHandlers<Context> & Pick<TestCardsHandlers<Context>, 'simulateSanctionsMatch'>
 
-/** The cardholder that an alert is on, locked, and all alerts on it as they are then. Throws 404. */
+/** Locks the cardholder of an alert and returns it with all its alerts. Throws 404. */
 async function lockForAlert(
   { caller, db }: Context,
   id: string,
@@ -91,11 +93,11 @@ async function lockForAlert(
   const found = await readAlert(db, caller.space, id)
   if (!found) throw notFound()
   const cardholder = await lockCardholder(db, caller.space, found.cardholder_id)
-  if (!cardholder) throw new Error(`alert ${id} is on nobody`)
+  if (!cardholder) throw new Error(`The cardholder of sanctions alert ${id} does not exist.`)
   return [cardholder, await readAlertsOf(db, caller.space, cardholder.id)]
 }
 
-/** What a resolution makes of the cardholder: free with the last open alert, or blocked for good. */
+/** Returns the cardholder after a resolution: clear once no alert is open, or blocked for good if the match is confirmed. */
 function resolve(
   cardholder: CardholderRow,
   resolution: components['schemas']['SanctionsResolution'],

@@ -1,6 +1,6 @@
-/** Names in Arabic letters, which have no short vowels: they are compared by their consonants. */
+/** Names in Arabic script. Short vowels are not written, so names are compared by their consonants. */
 
-/** Letters by the classes of `Word.bones`; what is absent is a vowel, or silent. */
+/** Letters by the consonant classes of `Word.bones`. A letter that is not listed is a vowel or silent. */
 const CLASSES: Readonly<Record<string, string>> = Object.fromEntries(
   ['bبپ', 'tتطثټ', 'sجشسصچژ', 'dدذضظزډ', 'hحهۀھ', 'kخقكکگغݢ', 'fفڤ', 'lل', 'mم', 'nنں', 'rرړ'].flatMap(
     ([common, ...letters]) => letters.map((letter) => [letter, common!]),
@@ -9,7 +9,7 @@ const CLASSES: Readonly<Record<string, string>> = Object.fromEntries(
 
 const ARABIC = /\p{Script=Arabic}/u
 
-/** Small words before a name, as `bin`, `ibn` and `abu` are in Latin letters. */
+/** Particles before a name, such as `bin`, `ibn` and `abu` in Latin script. */
 const PARTICLES = new Set(['بن', 'ابن', 'بنت', 'أبو', 'ابو', 'أبي', 'ابي', 'ال', 'آل'])
 
 export interface ArabicWord {
@@ -18,14 +18,14 @@ export interface ArabicWord {
   readonly isParticle: boolean
 }
 
-/** Undefined for a word in other letters. */
+/** Returns undefined for a word in a different script. */
 export function readArabicWord(letters: string): ArabicWord | undefined {
   if (!ARABIC.test(letters)) return undefined
   const bonesOf = (text: string) =>
     Array.from(text, (letter) => CLASSES[letter] ?? '')
       .join('')
       .replaceAll(/(.)\1+/g, '$1')
-  // A `h` at the end is heard as a vowel; its sister `ة` as that or as `t`.
+  // A final `ه` sounds like a vowel. A final `ة` sounds like a vowel or like `t`.
   const open = letters.replaceAll(/[هۀ](?=\u200c|$)/g, '')
   const bones = new Set([
     bonesOf(open),

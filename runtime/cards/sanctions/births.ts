@@ -1,6 +1,6 @@
-/** Dates of birth, as lists write them and as evidence. */
+/** Reads dates of birth from sanctions lists and compares them with a cardholder's. */
 
-/** Both ends belong to it: `1960-04-12`. */
+/** Both ends are inclusive; for example `1960-04-12`. */
 export interface DateRange {
   readonly from: string
   readonly to: string
@@ -8,13 +8,13 @@ export interface DateRange {
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 
-/** `DOB 12 Apr 1960`, `alt. DOB Apr 1960`, `DOB circa 1960`, `DOB 1960 to 1962`. */
+/** Matches `DOB 12 Apr 1960`, `alt. DOB Apr 1960`, `DOB circa 1960` and `DOB 1960 to 1962`. */
 const BIRTH = /\bDOB (circa |approximately )?([^;.]+?)(?: to ([^;.]+?))?(?=[;.]|$)/g
 
-/** About means two years either way. */
+/** Tolerance of an approximate date, in years in both directions. */
 const ABOUT_YEARS = 2
 
-/** Reads the dates of birth in the remarks of an entry; what is no date is left out. */
+/** Reads the dates of birth in the remarks of an entry. Skips text that is not a date. */
 export function readBirths(remarks: string): DateRange[] {
   return [...remarks.matchAll(BIRTH)].flatMap(([, about, first, last]) => {
     const from = readDate(first!)
@@ -39,10 +39,13 @@ function readDate(text: string): DateRange | undefined {
 const shiftYears = (date: string, years: number) =>
   `${String(Number(date.slice(0, 4)) + years).padStart(4, '0')}${date.slice(4)}`
 
-/** `same`: to the day; `near`: what is known agrees; `other`: it speaks against. */
+/**
+ * `same`: the same day. `near`: the known parts agree. `unknown`: no evidence either way. `other`: the dates contradict each
+ * other.
+ */
 export type BirthEvidence = 'same' | 'near' | 'unknown' | 'other'
 
-/** Compares a date of birth with those of an entry: the best of them counts. */
+/** Compares a date of birth with those of an entry and returns the strongest evidence for a match. */
 export function compareBirths(date: string | null, births: readonly DateRange[]): BirthEvidence {
   if (date === null || births.length === 0) return 'unknown'
   const all = births.map((range) => compareBirth(date, range))
@@ -52,7 +55,7 @@ export function compareBirths(date: string | null, births: readonly DateRange[])
 function compareBirth(date: string, { from, to }: DateRange): BirthEvidence {
   if (from === to && date === from) return 'same'
   if (date >= from && date <= to) return 'near'
-  // Day and month are easily taken for each other.
+  // Day and month are often swapped.
   if (from === to && from === `${date.slice(0, 5)}${date.slice(8)}-${date.slice(5, 7)}`) return 'near'
   return date >= shiftYears(from, -1) && date <= shiftYears(to, 1) ? 'unknown' : 'other'
 }

@@ -1,6 +1,8 @@
-/** Chinese names: cut into syllables of Pinyin, and brought there from the spelling of Wade and Giles. */
+/** Reads Chinese names: splits them into Pinyin syllables and converts Wade-Giles spellings to Pinyin. */
 
-/** The finals that each initial has (ISO 7098); a final without an initial is written with `y`, `w` or as it is. */
+/**
+ * Finals that can follow each initial (ISO 7098). Syllables without an initial are written with `y`, `w`, or as they are.
+ */
 const FINALS_OF: Readonly<Record<string, string>> = {
   '': 'a ai an ang ao e ei en eng er o ou',
   b: 'a ai an ang ao ei en eng i ian iao ie in ing o u',
@@ -20,7 +22,7 @@ const SYLLABLES = new Set(
   ),
 )
 
-/** Family names, the one syllable before the comma of a list by which a Chinese name is told. */
+/** Chinese family names. A known family name, usually one syllable, identifies a name as Chinese. */
 const FAMILIES = new Set(
   `an bai bi bian cai cao cen chai chang chen cheng chi chu cui dai deng ding dong dou du duan fan fang fei feng fu gan gao ge geng
    gong gu guan guo han hao he hong hou hu hua huang huo ji jia jian jiang jiao jin jing ju kang ke kong kuang lai lan lang lei li
@@ -32,11 +34,11 @@ const FAMILIES = new Set(
   ),
 )
 
-/** Longer ones are never one syllable, nor are more than four the name of one person. */
+/** The longest syllable has 6 letters. One word contains at most 3 syllables. */
 const MAX_SYLLABLE = 6
 const MAX_SYLLABLES = 3
 
-/** Cuts a word into syllables; undefined where it is not made of them. The longest beginning is tried first. */
+/** Splits a word into syllables, trying the longest prefix first. Returns undefined if that is not possible. */
 function cut(
   word: string,
   isSyllable: (text: string) => boolean,
@@ -53,7 +55,7 @@ function cut(
   return undefined
 }
 
-/** `Lü` is `Lv` where a keyboard has no `ü`, and `Lu` where it is left out: one. */
+/** Treats `ü` as `u`: `Lü` is also written `Lv` (on keyboards without `ü`) or `Lu`. */
 const withoutUmlaut = (syllable: string) => syllable.replace('ü', 'u').replace(/(?<=^[nl])v/, 'u')
 const isPinyin = (text: string) => SYLLABLES.has(withoutUmlaut(text))
 
@@ -86,7 +88,7 @@ const WADE_GILES_FINALS: readonly (readonly [RegExp, string])[] = [
   [/^erh$/, 'er'],
 ]
 
-/** A Wade-Giles syllable in Pinyin; undefined if the text is not such a syllable. */
+/** Converts a Wade-Giles syllable to Pinyin. Returns undefined if the text is not such a syllable. */
 function toPinyin(syllable: string): string | undefined {
   const [, initial = '', final = ''] = WADE_GILES.exec(syllable) ?? []
   if (final === '') return undefined
@@ -110,7 +112,7 @@ function pinyinOf(initial: string, final: string): string {
     return final === 'u' ? 'you' : final === 'ue' ? 'ye' : final === 'en' ? 'yan' : `y${final}`
   if (/^ch'?$/.test(initial)) {
     const isAspirated = initial.endsWith("'")
-    // `ih` is the one `i` after which the tongue stays behind the teeth; `chi` is another sound.
+    // `chi` is Pinyin `ji`. `chih` (Pinyin `zhi`) is converted to `ji` too, because `merge` makes the two equal anyway.
     if (/^i(?!$)|^i$/.test(final)) return `${isAspirated ? 'q' : 'j'}${final}`
     return `${isAspirated ? 'ch' : 'zh'}${final === 'o' ? 'uo' : final}`
   }
@@ -121,7 +123,7 @@ function pinyinOf(initial: string, final: string): string {
   return `${WADE_GILES_INITIALS[initial] ?? initial}${final}`
 }
 
-/** Writers often leave the apostrophes out, by which Wade and Giles tell `b` from `p`: then these are one. */
+/** Merges sounds that Wade-Giles distinguishes only by apostrophes, because writers often omit the apostrophes. */
 const merge = (syllable: string) =>
   syllable
     .replace(/^(?:zh|ch|j|q)/, 'c')
@@ -131,18 +133,18 @@ const merge = (syllable: string) =>
     .replace(/^z/, 'c')
 
 export interface ChineseName {
-  /** Syllables of Pinyin. */
+  /** Pinyin syllables; undefined if the name is not valid Pinyin. */
   readonly exact: string | undefined
-  /** The same without what apostrophes tell. */
+  /** The syllables with the sounds merged that only an apostrophe distinguishes. */
   readonly merged: string
-  /** Whether it is surely written as Wade and Giles did. */
+  /** Whether the name is certainly written in Wade-Giles. */
   readonly isWadeGiles: boolean
 }
 
 /**
- * A Chinese name by its words, the family's first.
- *
- * @param words lower case, with apostrophes. @param isHyphenated whether the given name is written with a hyphen.
+ * Reads a Chinese name. Returns undefined for any other name.
+ * @param words the words of the name, family name first, in lower case with apostrophes.
+ * @param isHyphenated whether the given name has a hyphen.
  */
 export function readChinese(words: readonly string[], isHyphenated: boolean): ChineseName | undefined {
   const family = words[0] ?? ''

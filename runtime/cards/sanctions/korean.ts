@@ -1,6 +1,6 @@
-/** Korean names: the romanizations of North and South, of officials and of passports, made one. */
+/** Reads Korean names, and brings the romanizations of North Korea, South Korea and passports into one form. */
 
-/** Letters as they sound, vowels of one family made one: `Jong`, `Jeong`, `Jung` and `Chung` are `cong`. */
+/** Folds spellings that sound alike, and vowels of one family: `Jong`, `Jeong`, `Jung` and `Chung` all become `cong`. */
 const FOLDS: readonly (readonly [RegExp, string])[] = [
   [/y(?:eo|oo|ou|o|u)/g, 'yo'],
   [/w(?:oo|u)/g, 'o'],
@@ -19,18 +19,17 @@ const FOLDS: readonly (readonly [RegExp, string])[] = [
   [/jj|ch|j/g, 'c'],
   [/ss|sh/g, 's'],
   [/ll|l/g, 'r'],
-  // North Korea writes and says the `r` before `i` and `y` that the South leaves out.
+  // North Korean spelling keeps the `r` before `i` and `y` that South Korean spelling drops.
   [/r(?=y)/g, ''],
 ]
 
 const fold = (text: string) =>
   FOLDS.reduce((left, [spelling, common]) => left.replace(spelling, common), text)
 
-/** One syllable, folded. */
 const SYLLABLE = '[kntpcmsrh]?[wy]?[aeio](?:N|[kntpmrs])?'
 const GIVEN = new RegExp(`^(?:${SYLLABLE}){2}$`)
 
-/** `Ri`, `Lee`, `Yi` and `I` are one family, and so are `No` and `Roh`. */
+/** Folds a family name: `Ri`, `Lee`, `Yi` and `I` are the same name, and so are `No` and `Roh`. */
 const foldFamily = (text: string) =>
   fold(text.replace(/^(?:park|bark|bahk)$/, 'pak').replace(/^rhee$/, 'ri'))
     .replace(/^r/, 'n')
@@ -43,7 +42,10 @@ const FAMILIES = new Set(
     .map(foldFamily),
 )
 
-/** A Korean name by its words, the family's first, in a form that all its romanizations share; undefined for any other name. */
+/**
+ * Returns a Korean name in a form that all its romanizations share, or undefined for any other name.
+ * @param words the words of the name, family name first.
+ */
 export function readKorean([family = '', ...given]: readonly string[]): string | undefined {
   const first = foldFamily(family)
   if (given.length === 0 || !FAMILIES.has(first)) return undefined

@@ -1,4 +1,4 @@
-/** The list that this process screens against, and its number among all that were ever in use. */
+/** The sanctions list that this process screens against, and its sequence number among all lists ever used. */
 import type { Logger } from 'pino'
 import type { Database, Statement } from '../../database/database.ts'
 import { codeOf, UNIQUE_VIOLATION } from '../../database/errors.ts'
@@ -8,10 +8,10 @@ import { readList, readListTime } from './list.ts'
 import { createMatcher, type Matcher } from './matcher.ts'
 
 export interface ListInUse extends Omit<Matcher, 'unread'> {
-  /** What alerts call it. */
+  /** Name of the list in alerts. */
   readonly name: string
   readonly version: string
-  /** Lists that came into use later have higher ones. */
+  /** Increases with each new list. */
   readonly number: number
 }
 
@@ -23,12 +23,15 @@ const INSERT: Statement = {
   text: 'INSERT INTO control.sanctions_lists (number, version, since) VALUES ($1, $2, $3)',
 }
 
-/** The number of the list that came into use last; 0 where there was none. */
+/** Returns the sequence number of the newest list, or 0 if there is none. */
 export async function readLatestNumber(control: Database): Promise<number> {
   return (await control.query<{ number: number }>(READ_LATEST)).rows[0]?.number ?? 0
 }
 
-/** Gives a list its number; a new one, unless it is what came into use last. Several nodes may at once. */
+/**
+ * Returns the sequence number of a list version. Assigns the next number, unless the version is already the newest. Safe to
+ * run on several nodes at the same time.
+ */
 async function register(control: Database, version: string, now: number): Promise<number> {
   for (;;) {
     const latest = (await control.query<{ number: number; version: string }>(READ_LATEST)).rows[0]
@@ -38,26 +41,27 @@ async function register(control: Database, version: string, now: number): Promis
       await control.query(INSERT, [number, version, toTimestamp(now)])
       return number
     } catch (error) {
-      if (codeOf(error) !== UNIQUE_VIOLATION) throw error // another node was quicker
+      if (codeOf(error) !== UNIQUE_VIOLATION) throw error // another node took this number
     }
   }
 }
 
-/** Records that are logged of a list that cannot be read in part; `doctor` counts them all. */
+/** Maximum number of unreadable records to log. `doctor` counts all of them. */
 const MAX_LOGGED = 20
 
 export interface Sanctions {
-  /** As of the last time that its files were looked at. */
+  /** Returns the list as of the last time the files were read. */
   list(): ListInUse
-  /** Looks at the files, and takes up what has changed in them. Throws where they cannot be read; the list stays then. */
+  /** Reads the files again if they have changed. If that fails, throws and keeps the current list. */
   reload(): Promise<void>
 }
 
 /**
- * Reads a list and gives it its number.
- *
- * @param control as the owner. @param path as `readList` takes it. @param now machine time. @param log is told of records that cannot be
- * read: cardholders are not screened against them. Throws if the list cannot be read.
+ * Reads a sanctions list and registers its version. Throws if the list cannot be read.
+ * @param control a connection with the database owner's rights.
+ * @param path as for `readList`.
+ * @param now machine time.
+ * @param log receives unreadable records, which cardholders are not screened against.
  */
 export async function openSanctions(
   control: Database,
@@ -71,17 +75,19 @@ export async function openSanctions(
     const logEach = (problems: readonly object[], message: string) => {
       for (const problem of problems.slice(0, MAX_LOGGED)) log?.error({ list: name, ...problem }, message)
     }
-    logEach(broken, 'a record of the sanctions list cannot be read and is left out')
+    logEach(broken, 'A record of the sanctions list cannot be read; screening skips it.')
     logEach(
       matcher.unread,
-      'a name of the sanctions list cannot be compared; screening matches only the same spelling',
+      'A name on the sanctions list cannot be indexed; screening matches only its exact spelling.',
     )
     return { name, version, number: await register(control, version, now()), ...matcher }
   }
   const fail = (cause: unknown) => {
-    throw new Error(`the sanctions list ${path} cannot be read: ${String(cause)}`, { cause })
+    throw new Error(`The sanctions list ${path ?? '(built-in test list)'} cannot be read: ${String(cause)}`, {
+      cause,
+    })
   }
-  // Before the files are read: what is written meanwhile is found by the next look.
+  // Taken before the files are read, so that the next reload finds changes made during the read.
   let writtenAt = await readListTime(path).catch(fail)
   let current = await load().catch(fail)
   return {
@@ -97,10 +103,11 @@ export async function openSanctions(
 
 const PAUSE_MS = 10_000
 
-/** Looks at the files every ten seconds. */
+/** Checks the files for changes every ten seconds. */
 export function watchSanctions(sanctions: Sanctions, log: Logger): PeriodicJob {
   return runPeriodically(() => sanctions.reload(), {
     pauseMs: PAUSE_MS,
-    failed: (err) => log.warn({ err }, 'the sanctions list could not be read; the one before stays in use'),
+    failed: (err) =>
+      log.warn({ err }, 'The sanctions list could not be read again; the previous list stays in use.'),
   })
 }

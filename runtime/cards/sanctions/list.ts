@@ -1,4 +1,4 @@
-/** The sanctions list that a process screens against. */
+/** Reads the sanctions list that a process screens against. */
 import { createHash } from 'node:crypto'
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
@@ -6,26 +6,25 @@ import { fileURLToPath } from 'node:url'
 import { type BrokenRecord, type ListEntry, type OfacFiles, readOfac } from './ofac.ts'
 
 export interface SanctionsList {
-  /** What alerts call it. */
+  /** Name of the list in alerts. */
   readonly name: string
-  /** Of the contents and of how names are compared alone: the same on every node that has the same files. */
+  /** Hash of the contents and of the matching rules only, so it is equal on all nodes with the same files. */
   readonly version: string
   readonly entries: readonly ListEntry[]
-  /** Records that are passed over because they cannot be read. */
+  /** Records that were skipped because they cannot be read. */
   readonly broken: readonly BrokenRecord[]
 }
 
-/** Raised when a matcher finds more than the one before: to those who were screened it is another list, and they are screened anew. */
+/** Increase this when the matcher finds more matches. The list then counts as new, so all cardholders are screened again. */
 const MATCHER_REVISION = 3
 
-/** Invented people and companies, for sandboxes and tests. */
+/** Fictional people and companies, for sandboxes and tests. */
 const TEST_LIST = fileURLToPath(new URL('test-list', import.meta.url))
 
 /**
- * Reads a list.
- *
- * @param path a folder with `sdn.csv`, `alt.csv`, `add.csv` and `sdn_comments.csv`, or the first of them with the others beside it; undefined: the
- *   test list. Throws where there is no such list or it is in another format.
+ * Reads a sanctions list. Throws if there is no list or if it has a different format.
+ * @param path a folder with `sdn.csv`, `alt.csv`, `add.csv` and `sdn_comments.csv`, or the path of the first file with the
+ * others in the same folder; undefined: the built-in test list.
  */
 export async function readList(path: string | undefined): Promise<SanctionsList> {
   const files = await readFiles(path ?? TEST_LIST)
@@ -35,7 +34,7 @@ export async function readList(path: string | undefined): Promise<SanctionsList>
     .slice(0, 12)
   const broken: BrokenRecord[] = []
   const entries = await readOfac(files, broken)
-  if (entries.length === 0) throw new Error('the sanctions list has no entries')
+  if (entries.length === 0) throw new Error('sdn.csv contains no entries. Download the list again.')
   return path === undefined
     ? { name: 'Test list', version: `test-${digest}`, entries, broken }
     : { name: 'OFAC SDN', version: `sdn-${digest}`, entries, broken }
@@ -50,12 +49,12 @@ async function readFiles(path: string): Promise<OfacFiles> {
     return found === undefined ? '' : readFile(join(folder, found), 'utf8')
   }
   const sdn = await (isFolder ? read('sdn.csv') : read(basename(path).toLowerCase()))
-  if (sdn === '') throw new Error(`${folder} has no sdn.csv`)
+  if (sdn === '') throw new Error(`${isFolder ? join(folder, 'sdn.csv') : path} is missing or empty`)
   const [alt, add, comments] = [await read('alt.csv'), await read('add.csv'), await read('sdn_comments.csv')]
   return { sdn, alt, add, comments }
 }
 
-/** When the files of a list were last written, to see that they have changed: milliseconds since the epoch. */
+/** Returns when the files of a list last changed, in milliseconds since the epoch; 0 for the built-in list. */
 export async function readListTime(path: string | undefined): Promise<number> {
   if (path === undefined) return 0
   const isFolder = (await stat(path)).isDirectory()

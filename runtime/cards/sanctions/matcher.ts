@@ -1,4 +1,4 @@
-/** Holds people and companies against a list. */
+/** Compares people and companies with the entries of a sanctions list. */
 import { createSteps } from '../../platform/fairness/pauses.ts'
 import { compareBirths } from './births.ts'
 import { createNameIndex, type NameIndex } from './name-index.ts'
@@ -7,64 +7,69 @@ import type { ListEntry } from './ofac.ts'
 import { compareNames } from './score.ts'
 import { readWallet } from './wallets.ts'
 
-/** Who is screened. */
+/** The person or company to screen. */
 export interface Subject {
   readonly type: 'individual' | 'company'
   readonly name: string
-  /** `1990-04-12` */
+  /** For example `1990-04-12`. */
   readonly date_of_birth: string | null
   readonly billing_address: { readonly city: string } | null
 }
 
 export interface Match {
   readonly entry: ListEntry
-  /** From 0 to 1, in hundredths. */
+  /** From 0 to 1, rounded down to hundredths. */
   readonly score: number
-  /** Properties of the subject that agree with the entry. */
+  /** Fields of the subject that agree with the entry. */
   readonly fields: readonly string[]
 }
 
 /**
- * Names this alike are a match, whatever else is known. Calibrated by the pairs of `test/cards/sanctions/pairs.ts` and the spellings of
- * `test/cards/sanctions/spellings.tsv`: names that differ in spelling alone lie above, names of others of the same given or family name
- * below.
+ * Minimum name similarity of a match, whatever else is known. Calibrated with the pairs in `test/cards/sanctions/pairs.ts`
+ * and the spellings in `test/cards/sanctions/spellings.tsv`: names that differ only in spelling score above it; names of
+ * different people who share a given or family name score below it.
  */
 export const THRESHOLD = 0.91
 
-/** Of names that are one by a key: their letters without spaces, their syllables, or all their words where nothing else is compared. */
+/**
+ * Similarity of names with an equal key: their letters without spaces, their syllables, or, for names that cannot be
+ * compared otherwise, all their words.
+ */
 const BY_KEY = 0.95
 
-/** What a date of birth adds to the score of a match. */
+/** Score adjustment for each level of date-of-birth evidence. */
 const BIRTHS = { same: 0.08, near: 0.03, unknown: 0, other: -0.15 }
 
-/** What a city adds that the entry has too. */
+/** Score bonus if the subject's city is one of the entry's. */
 const SAME_CITY = 0.02
 
-/** What it takes away that the entry is a company and the subject a person, or the other way round. */
+/** Score penalty if one of the two is a company and the other a person. */
 const OTHER_TYPE = 0.05
 
-/** Nobody reads more of them. */
+/** Maximum number of matches returned. */
 const MAX_MATCHES = 20
 
-/** A name of a list that cannot be taken into the index: a subject is its entry's only if the name is written the same. */
+/** A listed name that cannot be indexed. It matches only names with the same words. */
 export interface UnreadName {
-  /** Number of its entry. */
+  /** Number of the list entry. */
   readonly id: string
   readonly problem: string
 }
 
 export interface Matcher {
   readonly unread: readonly UnreadName[]
-  /** Matches of at most 20 entries, the highest scores first. */
+  /** Returns at most 20 matches, highest score first. */
   match(subject: Subject): readonly Match[]
-  /** The entry that has an address on a chain. @param account CAIP-10, or the address alone. */
+  /**
+   * Returns the entry that lists the blockchain address.
+   * @param account a CAIP-10 account, or only an address.
+   */
   findWallet(account: string): ListEntry | undefined
 }
 
 /**
- * Prepares a list in steps, between which others are let in: tens of thousands of names take seconds.
- *
- * @param indexed false: every name is compared with every other, for tests and benches.
+ * Prepares a list for matching. Tens of thousands of names take seconds, so it lets other work run in between.
+ * @param indexed false: compare with every name instead of using the index, for tests and benchmarks.
  */
 export async function createMatcher(entries: readonly ListEntry[], indexed = true): Promise<Matcher> {
   const { names, owners, byKey, index, unread } = await prepare(entries, indexed)
@@ -97,7 +102,7 @@ export async function createMatcher(entries: readonly ListEntry[], indexed = tru
 
 interface Prepared {
   readonly names: readonly NameForm[]
-  /** The entry that each name is of. */
+  /** By index of the name: its entry. */
   readonly owners: readonly ListEntry[]
   readonly byKey: ReadonlyMap<string, readonly ListEntry[]>
   readonly unread: readonly UnreadName[]
@@ -137,7 +142,7 @@ async function prepare(entries: readonly ListEntry[], indexed: boolean): Promise
   }
 }
 
-/** The score orders matches for those who review them; it decides nothing. */
+/** Scores a match. The score only orders matches for reviewers; it does not decide whether there is a match. */
 function weigh({ type, date_of_birth, billing_address }: Subject, entry: ListEntry, likeness: number): Match {
   const birth = compareBirths(date_of_birth, entry.births)
   const city = billing_address?.city.toLowerCase()

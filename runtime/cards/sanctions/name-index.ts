@@ -1,6 +1,6 @@
 /**
- * Which listed names can be like a given one, without comparing them all: every word of the shorter of two such names has a
- * counterpart in the other whose sound is like its own.
+ * Finds the listed names that may be similar to a given name, without comparing all of them. In two similar names, every
+ * word of the shorter one has a counterpart in the other with a similar sound.
  */
 import type { Steps } from '../../platform/fairness/pauses.ts'
 import type { NameForm } from './names.ts'
@@ -8,32 +8,38 @@ import { isInitial } from './score.ts'
 import { createSoundIndex } from './sound-index.ts'
 import type { Word } from './sounds.ts'
 
-/** A listed name, by its place in the list of all. */
+/** An index of the listed names. A name is identified by its position in the list. */
 export interface NameIndex {
-  /** Places of the names that may be like it; of no other can `compareNames` say anything but 0. */
+  /** Returns the positions of the names that may be similar. `compareNames` returns 0 for all others. */
   candidates(name: NameForm): readonly number[]
 }
 
-/** Where sounds, or consonants, are in the names; each has a number. */
+/** Where sounds or consonant skeletons occur in the names. Each text has a number. */
 interface Occurrences {
   readonly texts: readonly string[]
   readonly numbers: ReadonlyMap<string, number>
-  /** By number: the places of the names that have it. */
+  /** By number: positions of the names that contain the text. */
   readonly places: readonly (readonly number[])[]
-  /** Those of them that one word may find: of a single word, or with initials. */
+  /** The subset that one matching word is enough to find: names of a single word, or with initials. */
   readonly lonePlaces: readonly (readonly number[])[]
-  /** By place: the numbers of all that is in the name. */
+  /** By position: the numbers of all texts in the name. */
   readonly inName: readonly (readonly number[])[]
 }
 
-/** @param steps others are let in between names. */
+/**
+ * Builds the index.
+ * @param steps lets other work run between names.
+ */
 export async function createNameIndex(names: readonly NameForm[], steps: Steps): Promise<NameIndex> {
   const sounds = await findOccurrences(names, steps, (word) => word.sounds)
   const bones = await findOccurrences(names, steps, (word) => word.bones)
   const soundsLike = await createSoundIndex(sounds.texts, steps)
   const initials = Uint8Array.from(names, ({ words }) => initialsOf(words))
   const found = new Uint8Array(names.length)
-  /** By place and by number: the word that was looked up last and is like it. */
+  /**
+   * The last lookup that counted a name (by position). `heard` and `read` hold the last lookup of each sound and each
+   * skeleton (by number).
+   */
   const seenAt = new Int32Array(names.length).fill(-1)
   const [heard, read] = [sounds, bones].map(({ texts }) => new Int32Array(texts.length).fill(-1))
   let lookups = 0
@@ -48,7 +54,7 @@ export async function createNameIndex(names: readonly NameForm[], steps: Steps):
       }
     }
   }
-  /** Counts a word for names that others have found, without looking through all that have it. */
+  /** Counts a word only for names that other words have already found, instead of for all names that contain it. */
   const countTouched = (
     { inName }: Occurrences,
     likeLast: Int32Array,
@@ -83,13 +89,14 @@ export async function createNameIndex(names: readonly NameForm[], steps: Steps):
       const touched: number[] = []
       for (const [index, { numbers }] of full.entries()) {
         lookups = (lookups + 1) % 0x7fffffff
-        // Names of two words and more need two: those that the commonest word alone has are never looked at.
+        // Names with two or more words need two matching words. So the most common word, which comes last, counts only for names
+        // that an earlier word has found, and for names that one word is enough to find.
         if (index > 0 && index === full.length - 1 && own === 0) {
           countTouched(occurrences, likeLast, numbers, touched)
           countAll(occurrences.lonePlaces, numbers, touched)
         } else countAll(occurrences.places, numbers, touched)
       }
-      // An initial may be the counterpart of any word.
+      // An initial can match any word.
       const candidates = touched.filter(
         (place) =>
           found[place]! >= Math.min(words.length, names[place]!.words.length) - own - initials[place]!,

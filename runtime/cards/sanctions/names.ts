@@ -1,4 +1,4 @@
-/** Names in the forms in which they are compared. */
+/** Brings names into the forms in which they are compared. */
 import anyAscii from 'any-ascii'
 import { readArabicWord } from './arabic.ts'
 import { readChinese } from './chinese.ts'
@@ -8,18 +8,18 @@ import { type Word, wordOf } from './sounds.ts'
 
 export interface NameForm {
   readonly words: readonly Word[]
-  /** How many of the first words are the family's; 0 where that is not known. */
+  /** Number of leading words that are the family name; 0 if unknown. */
   readonly family: number
   /** Written without vowels, in Arabic or Hebrew script. */
   readonly isVowelless: boolean
-  /** Chinese or Korean: words so short that one letter makes another name. */
+  /** Chinese or Korean. The words are so short that one letter makes a different name. */
   readonly isSyllabic: boolean
 }
 
-/** All that a name is compared by. */
+/** Everything that a name is compared by. */
 export interface NameReading {
   readonly forms: readonly NameForm[]
-  /** Names that have one of these in common are one name: their letters without spaces, their syllables. */
+  /** Names with a common key count as the same name. Keys are the letters without spaces, or the syllables. */
   readonly keys: readonly string[]
 }
 
@@ -28,21 +28,21 @@ type EntryType = 'individual' | 'entity'
 const HEBREW = /\p{Script=Hebrew}/u
 const EAST_ASIAN = /[\p{Script=Han}\p{Script=Hangul}]/u
 
-/** The article that Arabic writes together with its noun. */
+/** The Arabic article, which is written together with its noun. */
 const ARTICLE = /(^|[\s-])ال(?=\p{L}{2})/gu
 
-/** `A.S.B.L.`, `O.V.` */
+/** Matches `A.S.B.L.` and `O.V.` */
 const DOTTED = /(?<![\p{L}\p{N}])(?:\p{L}\. ?){2,}(?:\p{L}(?![\p{L}\p{N}]))?/gu
 
-/** Only a text with these may have dotted letters or a legal form of several words. */
+/** Only a text that matches can contain dotted letters or a legal form of several words. */
 const DOTS_OR_PHRASES = /\.|stock|liability|private|s en c|de c/i
 
-/** The first words of a name are enough to tell it apart. */
+/** Maximum number of words compared. The first words are enough to distinguish names. */
 const MAX_WORDS = 8
 
 const isParticle = ({ plain }: Word) => PARTICLES.has(plain)
 
-/** Words in their order, none left out. */
+/** Splits a text into all its words, in order. */
 function splitWords(text: string): Word[] {
   return text
     .replaceAll(ARTICLE, '$1')
@@ -56,20 +56,20 @@ function splitWords(text: string): Word[] {
     })
 }
 
-/** In lower case, without apostrophes; syllables of Chinese and Korean script are words. */
+/** Returns lower-case ASCII without apostrophes. Each Chinese or Korean character becomes a word. */
 function toAscii(part: string): string {
   const visible = part.replaceAll(/\p{Cf}/gu, '')
   const spaced = anyAscii(visible.replaceAll(/[\p{Script=Han}\p{Script=Hangul}]/gu, '$& '))
   return spaced.toLowerCase().replaceAll(/['`’"]/g, '')
 }
 
-/** Unless less than two words are left. */
+/** Removes words, unless fewer than two would be left. */
 function without(words: readonly Word[], isLeftOut: (word: Word, index: number) => boolean): readonly Word[] {
   const left = words.filter((word, index) => !isLeftOut(word, index))
   return left.length > 1 ? left : words
 }
 
-/** Titles before the name and behind it. */
+/** Removes titles before and after the name. */
 function withoutTitles(words: readonly Word[]): readonly Word[] {
   const isTitle = ({ plain }: Word) => TITLES.has(plain)
   const first = words.findIndex((word) => !isTitle(word))
@@ -77,7 +77,7 @@ function withoutTitles(words: readonly Word[]): readonly Word[] {
   return without(words, (_, index) => index < first || index > last)
 }
 
-/** Legal forms of a company, and dots between the letters of one. */
+/** Removes legal forms of a company, and the dots between their letters. */
 function withoutLegalForms(text: string): Word[] {
   const joined = text
     .replaceAll(LEGAL_PHRASES, ' ')
@@ -99,7 +99,7 @@ function splitName(text: string, type: EntryType): SplitName {
   return { family: splitWords(text.slice(0, comma)), given: splitWords(text.slice(comma + 1)) }
 }
 
-/** Longer words are seldom written as one. */
+/** Maximum length of a word that is often joined with its neighbor. */
 const SHORT = 5
 
 function formsOf({ family, given }: SplitName, isVowelless: boolean, isSyllabic: boolean): NameForm[] {
@@ -118,7 +118,7 @@ function formsOf({ family, given }: SplitName, isVowelless: boolean, isSyllabic:
   return [whole, ...merged].filter((form) => form.words.length > 0)
 }
 
-/** `Jong Un` is `Jongun` elsewhere, and `Abdul Rahman` `Abdulrahman`. */
+/** Joins two words: `Jong Un` is also written `Jongun`, and `Abdul Rahman` is also written `Abdulrahman`. */
 function mergeWords(one: Word, other: Word): Word {
   if (one.sounds.length > 0 && other.sounds.length > 0) return wordOf(one.plain + other.plain)
   const bones = one.bones.flatMap((first) =>
@@ -127,7 +127,7 @@ function mergeWords(one: Word, other: Word): Word {
   return { plain: one.plain + other.plain, sounds: [], bones }
 }
 
-/** Shorter names written as one would be taken for words. */
+/** Minimum length of a joined name; shorter ones could be confused with single words. */
 const JOINED_LENGTH = 7
 
 function joinedKeys(orders: readonly (readonly Word[])[]): string[] {
@@ -140,7 +140,7 @@ function joinedKeys(orders: readonly (readonly Word[])[]): string[] {
   })
 }
 
-/** Keys of a listed name, in every order in which it may be written as one word. */
+/** Returns the keys of a listed name, in every order in which it can be joined into one word. */
 function keysOfListed({ family, given }: SplitName): string[] {
   if (family.length === 0) return joinedKeys([given, given.filter((word) => !isParticle(word))])
   const orders = [given, given.slice(0, 1)].flatMap((names) => [
@@ -152,7 +152,7 @@ function keysOfListed({ family, given }: SplitName): string[] {
 
 const plainOf = (words: readonly Word[]) => words.map(({ plain }) => plain)
 
-/** Words with the apostrophes that Wade and Giles tell sounds apart by. */
+/** Returns the words with their apostrophes, which distinguish sounds in Wade-Giles. */
 const withApostrophes = (text: string) =>
   text
     .replaceAll(/[ʻʼ‘’`´]/g, "'")
@@ -164,7 +164,7 @@ const withApostrophes = (text: string) =>
     .filter((word) => /[a-z]/.test(word))
 const HYPHENATED = /\p{L}['’]?-\p{L}/u
 
-/** Reads a name of a list. */
+/** Reads a name from a list. */
 export function readListed(text: string, type: EntryType): NameReading {
   const normal = text.normalize('NFKC')
   const split = splitName(normal, type)
@@ -184,7 +184,7 @@ export function readListed(text: string, type: EntryType): NameReading {
   return { forms: formsOf(name, false, isSyllabic), keys: [...new Set(keys)] }
 }
 
-/** Reads a name that is held against a list: as a person's and, where that is another one, as a company's. */
+/** Reads a name to screen: as a person's name and, if that differs, as a company name. */
 export function readSubject(text: string): NameReading {
   const normal = text.normalize('NFKC')
   const person = splitName(normal, 'individual')
@@ -203,7 +203,7 @@ export function readSubject(text: string): NameReading {
   }
 }
 
-/** The family may be the first word or the last. */
+/** Reads the name with the family name first and with the family name last. */
 function syllableKeys(text: string, words: readonly string[]): string[] {
   const written = EAST_ASIAN.test(text) ? words : withApostrophes(text)
   const lastFirst = (all: readonly string[]) => [...all.slice(-1), ...all.slice(0, -1)]
@@ -220,8 +220,8 @@ function syllableKeys(text: string, words: readonly string[]): string[] {
 }
 
 /**
- * A key that two names have in common if they have the same words in any order, whatever their capitals, accents and apostrophes.
- * For weak aliases, and for names that `readListed` cannot read: it needs nothing of what reads other names.
+ * Returns a key that is equal for names with the same words in any order, ignoring case, accents and apostrophes. Used for
+ * weak aliases and for names that `readListed` cannot read, so it must not depend on the code that reads other names.
  */
 export function exactKeyOf(text: string): string {
   const letters = text.normalize('NFKD').replaceAll(/[\p{M}'’‘ʻʼ`]/gu, '')

@@ -1,6 +1,7 @@
 /**
- * Reads entries of a sanctions list from the files of OFAC's Specially Designated Nationals: `sdn.csv`, and with it `alt.csv` (other
- * names), `add.csv` (addresses) and `sdn_comments.csv` (remarks that are too long for the first). https://ofac.treasury.gov/specially-designated-nationals-list-data-formats-data-schemas
+ * Reads the entries of OFAC's Specially Designated Nationals list: `sdn.csv`, with `alt.csv` (other names), `add.csv`
+ * (addresses) and `sdn_comments.csv` (remarks that are too long for `sdn.csv`). Format:
+ * https://ofac.treasury.gov/specially-designated-nationals-list-data-formats-data-schemas
  */
 import { createHash } from 'node:crypto'
 import { messageOf } from '../../database/errors.ts'
@@ -11,25 +12,30 @@ import { parseCsv } from './csv.ts'
 import { readListedWallets } from './wallets.ts'
 
 export interface ListEntry {
-  /** Number of the entry on its list. */
   readonly id: string
-  /** Of a craft, a ship or an aircraft, the addresses alone are screened. */
+  /** `craft` is a ship or an aircraft, of which only blockchain addresses are screened. */
   readonly type: 'individual' | 'entity' | 'craft'
-  /** As the list writes them: `FAMILY, Given` for people. */
+  /** Names as the list writes them: `FAMILY, Given` for people. */
   readonly names: readonly string[]
-  /** Nicknames, acronyms and common names: OFAC does not expect that others are held against them (FAQ 124). */
+  /**
+   * Nicknames, acronyms and common names. OFAC does not expect screening against these (FAQ 124), so only the same words
+   * match.
+   */
   readonly weakAliases: readonly string[]
-  /** Any of them may be right. */
+  /** Possible dates of birth; any of them may be right. */
   readonly births: readonly DateRange[]
   /** `city, country` as the list writes them. */
   readonly places: readonly string[]
-  /** Addresses on chains, as `readWallet` writes them. */
+  /** Blockchain addresses in the form that `readWallet` returns. */
   readonly wallets: readonly string[]
-  /** Of everything above but the wallets, which no cardholder has: another one means that the entry has changed. */
+  /**
+   * Hash of the fields above except the wallets, which do not concern cardholders. A different hash means that the entry
+   * changed.
+   */
   readonly hash: string
 }
 
-/** Contents of the files; all but the first may be empty. */
+/** Contents of the files. All except `sdn` can be empty. */
 export interface OfacFiles {
   readonly sdn: string
   readonly alt: string
@@ -37,29 +43,30 @@ export interface OfacFiles {
   readonly comments?: string
 }
 
-/** A record of a list that is passed over. */
+/** A skipped record of a list. */
 export interface BrokenRecord {
-  /** Number of the entry, where it can be read. */
+  /** Number of the entry; undefined if it cannot be read. */
   readonly id: string | undefined
-  /** From 1. */
+  /** Record number, from 1. */
   readonly record: number
   readonly problem: string
 }
 
-const NOTHING = '-0-'
+const EMPTY = '-0-'
 
-/** Of a record of `sdn.csv`; one with fewer was cut off. */
+/** Fields in a record of `sdn.csv`. A record with fewer fields is truncated. */
 const FIELDS = 12
 
-/** In the remarks, between quotation marks (FAQ 123); what is `Linked To:` an entry is no name of it. */
+/**
+ * Matches weak aliases: names in quotation marks in the remarks (FAQ 123). Names after `Linked To:` belong to a different
+ * entry.
+ */
 const WEAK_ALIAS = /(?:^|;)\s*[afn]\.k\.a\. ?(['"])(.+?)\1\.?\s*(?=;|$)/g
 
 /**
- * Reads people and organisations, and ships and aircraft that have addresses on chains. A record that cannot be read is passed
- * over, and the others are read. Throws where `sdn` is cut off or not in the format: where its last record, or every other one,
- * cannot be read.
- *
- * @param broken takes the records that are passed over.
+ * Reads people, organizations, and ships and aircraft with blockchain addresses. Skips records that cannot be read. Throws
+ * if `sdn` is truncated or has a different format: if the last record, or more than half of the records, cannot be read.
+ * @param broken receives the skipped records.
  */
 export async function readOfac(
   { sdn, alt, add, comments = '' }: OfacFiles,
@@ -82,13 +89,13 @@ export async function readOfac(
       const problem = messageOf(error)
       const id = /^\d+$/.test(record[0]!) ? record[0] : undefined
       if (index === records.length - 1)
-        throw new Error(`record ${index + 1} of sdn.csv, the last, ${problem}`)
+        throw new Error(`sdn.csv is truncated: record ${index + 1}, the last one, ${problem}`)
       broken.push({ id, record: index + 1, problem })
     }
   }
   if (broken.length > records.length / 2)
     throw new Error(
-      `record ${broken[0]!.record} of sdn.csv ${broken[0]!.problem}, and so do most of the others`,
+      `sdn.csv has an unexpected format: record ${broken[0]!.record} ${broken[0]!.problem}, and most other records cannot be read either`,
     )
   return entries
 }
@@ -99,22 +106,25 @@ interface Beside {
   readonly comments: ReadonlyMap<string | undefined, readonly string[][]>
 }
 
-/** Undefined for ships and aircraft without addresses on chains. Throws what is wrong with the record. */
+/**
+ * Returns the entry of a record, or undefined for ships and aircraft without blockchain addresses. Throws the problem if the
+ * record cannot be read.
+ */
 function readEntry(
   record: readonly string[],
   { aliases, addresses, comments }: Beside,
 ): ListEntry | undefined {
   const [id = '', name = '', type = '', , , , , , , , , remarks = ''] = record
-  if (record.length < FIELDS) throw new Error(`has ${record.length} fields instead of ${FIELDS}`)
-  if (!/^\d+$/.test(id)) throw new Error('has no number')
+  if (record.length < FIELDS) throw new Error(`has ${record.length} fields; expected ${FIELDS}`)
+  if (!/^\d+$/.test(id)) throw new Error('has no entry number')
   if (name === '') throw new Error('has no name')
   const others = (aliases.get(id) ?? []).map(([, , , other = '']) => other).filter((other) => other !== '')
   const places = (addresses.get(id) ?? []).map(([, , , city = '', country = '']) => `${city}, ${country}`)
   const rest = (comments.get(id) ?? []).map(([, comment = '']) => comment).join('')
-  // Remarks may be cut in the middle of a word, which is whole in the two together, or between two.
+  // The remarks may be truncated inside a word or between two words, so search both parts and the joined text.
   const texts = rest === '' ? [remarks] : [remarks, rest, remarks + rest]
   const wallets = [...new Set(texts.flatMap(readListedWallets))]
-  const isCraft = type !== 'individual' && type !== NOTHING
+  const isCraft = type !== 'individual' && type !== EMPTY
   if (isCraft && wallets.length === 0) return undefined
   return hashed({
     id,
@@ -122,12 +132,12 @@ function readEntry(
     names: [...new Set([name, ...others])],
     weakAliases: [...new Set((remarks + rest).matchAll(WEAK_ALIAS).map(([, , alias]) => alias!))],
     births: readBirths(rest === '' ? remarks : `${remarks}; ${rest}`),
-    places: [...new Set(places.filter((place) => !place.includes(NOTHING)))],
+    places: [...new Set(places.filter((place) => !place.includes(EMPTY)))],
     wallets,
   })
 }
 
-/** The order in which files have names and addresses is no change. */
+/** Adds the hash. Names and addresses are sorted, because their order in the files does not matter. */
 function hashed(entry: Omit<ListEntry, 'hash'>): ListEntry {
   const { id, type, names, weakAliases, births, places } = entry
   const content = JSON.stringify([

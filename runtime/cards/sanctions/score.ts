@@ -1,16 +1,19 @@
-/** How alike two names are. */
+/** Computes the similarity of two names. */
 import { distance } from 'fastest-levenshtein'
 import type { NameForm } from './names.ts'
 import type { Word } from './sounds.ts'
 import { weigh, withinDistance } from './word-distance.ts'
 
-/** Spelt otherwise, of the same sound. */
+/** Factor for a different spelling with the same sound. */
 const BY_SOUND = 0.97
 
-/** Of the same consonants, where one has no vowels. */
+/** Similarity of words with equal consonants, if one of them has no vowels. */
 const BY_BONES = 0.95
 
-/** From 0, not the same word, to 1: the distance of spellings or of sounds by the length of the longer. */
+/**
+ * Returns the similarity of two words: from 0 (different words) to 1. Based on the edit distance of the spellings or sounds,
+ * relative to the length of the longer word.
+ */
 function compareWords(one: Word, listed: Word, byBones: boolean, isSyllabic: boolean): number {
   if (one.plain === listed.plain) return 1
   if (byBones) return one.bones.some((bones) => bones !== '' && listed.bones.includes(bones)) ? BY_BONES : 0
@@ -28,7 +31,7 @@ function compareWords(one: Word, listed: Word, byBones: boolean, isSyllabic: boo
   return Math.max(BY_SOUND * bySound, plain)
 }
 
-/** A single letter matches any word that begins with it. */
+/** Returns whether a word is a single letter, which matches any word that begins with it. */
 export const isInitial = ({ plain }: Word): boolean => plain.length === 1
 
 const INITIAL = 0.1
@@ -37,7 +40,10 @@ function isInitialOf(one: Word, other: Word): boolean {
   return one.plain[0] === other.plain[0] || (one.sounds[0]?.[0] ?? '') === (other.sounds[0]?.[0] ?? ' ')
 }
 
-/** Words of the two that belong together, the most alike first: of each, its place in the other and how alike they are. */
+/**
+ * The pairs of matching words. `likeness` holds the similarity of each pair of words; `partners` holds the position of each
+ * word's partner, or -1.
+ */
 interface Pairing {
   readonly likeness: Float64Array
   readonly partners: Int8Array
@@ -53,7 +59,10 @@ const pairing: Pairing = {
   initials: 0,
 }
 
-/** Pairs each word with the one most like it, once. Full words come before initials. Writes into `pairing`. */
+/**
+ * Pairs each word with its most similar counterpart, best pairs first, so that full words come before initials. Writes the
+ * result to `pairing`.
+ */
 function pairWords(name: NameForm, listed: NameForm): void {
   const { likeness, partners } = pairing
   const byBones = name.isVowelless && !listed.isVowelless
@@ -94,27 +103,30 @@ function pairWords(name: NameForm, listed: NameForm): void {
   }
 }
 
-/** What words that only one of the two names has cost. */
+/** Returns the penalty for words that only one of the two names has. */
 function penaltyFor(name: NameForm, listed: NameForm, taken: number, full: number, letters: number): number {
   const left = name.words.length - listed.words.length
   if (left === 0) return 0
-  // One word of several is next to nothing, unless it is a long one.
+  // One matching word among several is weak evidence, unless the word is long.
   if (full === 1 && pairing.initials === 0) return (letters > 7 ? 0.08 : 0.15) * Math.abs(left)
-  // What a name has beside the listed one.
+  // The given name has words that the listed name does not have.
   if (left > 0) return 0.03 + 0.05 * (left - 1)
-  // A patronymic, a second given or family name is often left out; the first of each seldom.
+  // Patronymics and second given or family names are often omitted; the first given or family name rarely is.
   const heads = listed.family > 0 && listed.family < listed.words.length ? [0, listed.family] : []
   const missing = heads.filter((head) => (taken & (1 << head)) === 0).length
   return (listed.family > 0 ? 0.02 + 0.01 * (-left - 1) : 0.03 + 0.05 * (-left - 1)) + 0.05 * missing
 }
 
-/** An initial may be anybody's; a few letters beside it say too little. */
+/**
+ * Minimum number of matching letters if initials are involved. Initials match many names, so fewer letters are too little
+ * evidence.
+ */
 const LETTERS_WITH_INITIALS = 5
 
 /**
- * From 0 to 1. Every word of the shorter name needs its counterpart in the other, in any order; long words count more than
- * short ones, and what the longer name has beside them is held against it. Where the list says which words are the family's,
- * one of these has to be among them.
+ * Returns the similarity of two names, from 0 to 1. Every word of the shorter name must match a word of the longer one, in
+ * any order. Long words weigh more than short ones, and each unmatched word reduces the result. If the list marks the family
+ * name, one of its words must match.
  */
 export function compareNames(name: NameForm, listed: NameForm): number {
   pairWords(name, listed)

@@ -1,25 +1,29 @@
 /**
- * Sounds that are like a given one, without comparing them all. Words whose sounds are at most `maxDistance` letters apart become
- * equal when so many letters are taken out of each (Garbe's symmetric deletes), so each sound stands under what remains of it.
+ * Finds sounds that are similar to a given sound, without comparing all of them. Uses symmetric deletes (Garbe): two sounds
+ * that are at most `maxDistance` letters apart become equal if up to that many letters are deleted from each. So each sound
+ * is indexed under the strings that these deletions leave.
  */
 import type { Steps } from '../../platform/fairness/pauses.ts'
 import { maxDistance, withinDistance } from './word-distance.ts'
 
-/** Sounds that were looked up, and what is like them: names of people repeat. */
-const REMEMBERED = 20_000
+/** Cache size, in lookups. Names of people repeat. */
+const MAX_CACHED = 20_000
 
-/** Gives the numbers of the sounds among these that are at most `maxDistance` letters away. */
+/**
+ * Builds the index. The returned function gives the numbers of the sounds that are at most `maxDistance` letters away.
+ * @param steps lets other work run between sounds.
+ */
 export async function createSoundIndex(
   sounds: readonly string[],
   steps: Steps,
 ): Promise<(sound: string) => readonly number[]> {
   const { first, stored } = await storeRemains(sounds, steps)
-  const remembered = new Map<string, readonly number[]>()
-  /** By number: the lookup that saw the sound last. */
+  const cached = new Map<string, readonly number[]>()
+  /** By number: the last lookup that saw the sound. */
   const seenAt = new Int32Array(sounds.length)
   let lookups = 0
   return (sound) => {
-    const known = remembered.get(sound)
+    const known = cached.get(sound)
     if (known) return known
     lookups = (lookups + 1) % 0x7fffffff
     const found: number[] = []
@@ -32,21 +36,21 @@ export async function createSoundIndex(
         if (withinDistance(sound, sounds[place]!)) found.push(place)
       }
     }
-    if (remembered.size >= REMEMBERED) remembered.clear()
-    remembered.set(sound, found)
+    if (cached.size >= MAX_CACHED) cached.clear()
+    cached.set(sound, found)
     return found
   }
 }
 
-/** More sounds than any list has; with 32 bits of remains they fit into a number exactly. */
+/** More than any list has sounds. With a 32-bit hash, the product still fits exactly into a number. */
 const PLACES = 2 ** 20
 
-/** Remains whose upper bits are the same stand together: few have to be passed among them. */
+/** Hashes with equal upper bits are stored next to each other, so that a lookup scans only a few entries. */
 const UPPER_BITS = 18
 
 /**
- * The remains of each sound and its place in one number, because strings in maps would take fifty times the memory; and where
- * those with the same upper bits begin.
+ * Packs each hash together with the number of its sound into one number; strings in maps would take 50 times the memory.
+ * `first` holds the position where each group of equal upper bits begins.
  */
 async function storeRemains(sounds: readonly string[], steps: Steps) {
   const first = new Uint32Array(2 ** UPPER_BITS + 1)
@@ -71,12 +75,12 @@ async function storeRemains(sounds: readonly string[], steps: Steps) {
 const upperBits = (remains: number) => remains >>> (32 - UPPER_BITS)
 
 /**
- * So many of the first letters suffice: two words that so many letters keep apart are not further apart in their beginnings,
- * where what one has at its end and the other has not is taken out too.
+ * Only this many leading letters are indexed. If two words are within the maximum distance, their beginnings are too,
+ * because letters at the end can be deleted as well.
  */
 const BEGINNING = 8
 
-/** Hashes of what remains of a sound's beginning when up to `maxDistance` letters are taken out of it. */
+/** Returns hashes of the sound's beginning with up to `maxDistance` letters deleted. */
 function remainsOf(sound: string): number[] {
   const most = maxDistance(sound.length)
   const length = Math.min(sound.length, BEGINNING)
@@ -90,7 +94,10 @@ function remainsOf(sound: string): number[] {
   return remains
 }
 
-/** FNV-1a of 32 bits. Two that have the same by chance are told apart by their distance. */
+/**
+ * 32-bit FNV-1a hash of the text without the letters at two positions. Collisions are harmless, because `withinDistance`
+ * checks each result.
+ */
 function hashWithout(text: string, length: number, one: number, other: number): number {
   let hash = 0x811c9dc5
   for (let at = 0; at < length; at += 1) {

@@ -1,14 +1,17 @@
-/** Words of names as they are compared: what is left of each when the spellings of one sound are made one. */
+/** Converts the words of names into the sounds by which they are compared. Different spellings of one sound become equal. */
 
 export interface Word {
-  /** Letters and digits of ASCII, in lower case. */
+  /** ASCII letters and digits, in lower case. */
   readonly plain: string
   /**
-   * The word as it sounds, read as English first and then as the other languages it may be written in: `Prigozhin`,
-   * `Prigojine` (French) and `Prigoschin` (German) have `prikusin` in common.
+   * How the word sounds: first read as English, then as the other languages that the spelling suggests. `Prigozhin`,
+   * `Prigojine` (French) and `Prigoschin` (German) share the sound `prikusin`.
    */
   readonly sounds: readonly string[]
-  /** Its consonants, which are all that Arabic and Hebrew write; two where a letter may be read in two ways. */
+  /**
+   * The consonant skeleton, which is all that Arabic and Hebrew script write. Two entries if a letter can be read in two
+   * ways.
+   */
   readonly bones: readonly string[]
 }
 
@@ -17,7 +20,7 @@ type Rules = readonly (readonly [RegExp, string])[]
 const rewrite = (text: string, rules: Rules) =>
   rules.reduce((left, [spelling, common]) => left.replace(spelling, common), text)
 
-/** Given names with more spellings than any rule covers. */
+/** Given names with more spellings than the general rules cover. */
 const GIVEN_NAMES: Rules = [
   [/^m[aeou]+h[aeu]m+[aeiu]+[dt]$/, 'mahamad'],
   [/^ah?m[ae]+[dt]$/, 'ahmad'],
@@ -29,9 +32,9 @@ const GIVEN_NAMES: Rules = [
   [/^d[iz]?m[iy]tr[iyo]+j?$/, 'dmitri'],
 ]
 
-/** What every language has in common. `ch` and `j` are English here. */
+/** Rules for all languages, with `ch` and `j` read as in English. */
 const COMMON: Rules = [
-  // `Abd al-`, written together: `Abdulrahman`, `Abdurrahman`.
+  // `Abd al-` joined with the next word: `Abdulrahman`, `Abdurrahman`.
   [/^abd(?:[aeou]?l|[aeou]([rnszt])(?=\1))(?=[a-z]{3})/, 'abd'],
   [/^abd[aeou]l$/, 'abd'],
   [/^al(?=[^aeiouy][a-z]{3})/, ''],
@@ -52,7 +55,7 @@ const COMMON: Rules = [
   [/(.)\1+/g, '$1'],
 ]
 
-/** Other ways to read a word, each with what makes it worth trying. */
+/** Additional readings, each with the pattern that makes it worth trying. */
 const READINGS: readonly (readonly [when: RegExp, rules: Rules])[] = [
   // French: `Guerassimov`, `Prigojine`.
   [
@@ -63,7 +66,7 @@ const READINGS: readonly (readonly [when: RegExp, rules: Rules])[] = [
       [/(?<=[a-z]{3}[^aeiouy])e$/, ''],
     ],
   ],
-  // German and the languages beside it: `Jakunin`, `Michail`, `Marija`; Polish too: `Jaroslaw`.
+  // German and similar orthographies: `Jakunin`, `Michail`, `Marija`; also Polish: `Jaroslaw`.
   [
     /j|(?<![st])ch|aw(?![aeiouy])/,
     [
@@ -73,7 +76,7 @@ const READINGS: readonly (readonly [when: RegExp, rules: Rules])[] = [
       [/j/g, 'y'],
     ],
   ],
-  // Latin letters of Serbs and Croats without their accents: `Karadzic`, `Djuric`.
+  // Serbian and Croatian without accents: `Karadzic`, `Djuric`.
   [
     /c(?![hk])|dz|dj/,
     [
@@ -91,11 +94,11 @@ const READINGS: readonly (readonly [when: RegExp, rules: Rules])[] = [
       [/(?<=[^aeiou])[iy]o/g, 'e'],
     ],
   ],
-  // Countries in the Russian genitive: `Rossii` for `Rossiya`.
+  // Russian country names in the genitive case: `Rossii` for `Rossiya`.
   [/^(?:ros+|sir|turts|gruz|armen|abkhaz)ii$/, [[/ii$/, 'iya']]],
   // Arabic: `Zaouahiri` for `Zawahiri`.
   [/[aeiou]w[aeiou]/, [[/(?<=[aeiou])w(?=[aeiou])/g, 'u']]],
-  // Particles written together with what follows: `Binladin`, `Vanderberg`.
+  // Particles joined with the next word: `Binladin`, `Vanderberg`.
   [/^(?:vander|vanden|dela|bin|abu|abou|el)[a-z]{4}/, [[/^(?:vander|vanden|dela|bin|abu|abou|el)/, '']]],
 ]
 
@@ -109,7 +112,10 @@ function soundsOf(plain: string): readonly string[] {
   return [...sounds].filter((sound) => sound !== '')
 }
 
-/** Consonants in classes that hold what Arabic letters are written as: `dh`, `d` and `z` are one, so are `sh`, `j` and `s`. */
+/**
+ * Consonant classes that match how Arabic letters are transliterated: `dh`, `d` and `z` form one class, and so do `sh`, `j`
+ * and `s`.
+ */
 const BONES: Rules = [
   [/^abd[aeou]l$/, 'abd'],
   [/^abd(?:[aeou]?l|[aeou]([rnszt])(?=\1))(?=[a-z]{3})/, 'abd'],
@@ -126,19 +132,22 @@ const BONES: Rules = [
   [/(.)\1+/g, '$1'],
 ]
 
-/** Words that were read: names of people repeat, and reading one takes some thirty expressions. */
-const remembered = new Map<string, Word>()
-const REMEMBERED = 50_000
+/** A cache of words: names of people repeat, and reading one word takes about 30 regular expressions. */
+const cached = new Map<string, Word>()
+const MAX_CACHED = 50_000
 
-/** A word in Latin letters. @param plain lower case ASCII. */
+/**
+ * Reads a word in Latin script.
+ * @param plain lower-case ASCII.
+ */
 export function wordOf(plain: string): Word {
-  const known = remembered.get(plain)
+  const known = cached.get(plain)
   if (known) return known
   const sounds = soundsOf(plain)
-  // A `h` at the end is `ه` or `ة`, which are heard as a vowel, or `ح`.
+  // A final `h` is either `ه` or `ة`, which sound like a vowel, or the consonant `ح`.
   const bones = [rewrite(plain, BONES), ...(/[aeiou]h$/.test(plain) ? [`${rewrite(plain, BONES)}h`] : [])]
   const word = { plain, sounds: sounds.length > 0 ? sounds : [plain], bones }
-  if (remembered.size >= REMEMBERED) remembered.clear()
-  remembered.set(plain, word)
+  if (cached.size >= MAX_CACHED) cached.clear()
+  cached.set(plain, word)
   return word
 }

@@ -1,21 +1,21 @@
-/** Addresses on chains that a list names, in a form in which two spellings of one address are the same. */
+/** Reads blockchain addresses from sanctions lists and normalizes them, so that two spellings of one address are equal. */
 import { createHash } from 'node:crypto'
 
-/** `Digital Currency Address - ETH 0x…; alt. Digital Currency Address - XBT …`, whatever the currency. */
+/** Matches `Digital Currency Address - ETH 0x…; alt. Digital Currency Address - XBT …` for any currency. */
 const LISTED = /Digital Currency Address\s*-\s*[A-Z0-9]{2,10}\s+([^\s;,.]+)/gi
 
-/** Reads the addresses in the remarks of an entry, as `readWallet` writes them. */
+/** Returns the addresses in the remarks of an entry, normalized by `readWallet`. */
 export function readListedWallets(remarks: string): readonly string[] {
   return [...remarks.matchAll(LISTED)].map(([, address]) => readWallet(address!))
 }
 
 const HEX = /^0x[0-9a-f]{40}$/i
-/** Bech32 (BIP 173) and CashAddr are the same in capital letters; Base58 is not. */
+/** Prefixes of Bech32 (BIP 173) and CashAddr addresses, which ignore case. Base58 addresses do not. */
 const CASELESS = /^(?:bc1|tb1|ltc1|bitcoincash:)/i
 
 /**
- * An address, alone or with the chain before it (CAIP-10), as it is compared. An address of Ethereum is the same on every chain
- * that is made like it, and one of Tron is the address that the same key has on Ethereum.
+ * Normalizes an address, with or without a CAIP-10 chain prefix. Ethereum addresses are equal on all EVM chains. A Tron
+ * address becomes the Ethereum address of the same key.
  */
 export function readWallet(account: string): string {
   const address = account.slice(account.lastIndexOf(':') + 1)
@@ -26,10 +26,10 @@ export function readWallet(account: string): string {
 
 const BASE58 = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 const TRON = /^T[1-9A-HJ-NP-Za-km-z]{33}$/
-/** What stands before the twenty bytes of an address on Tron. */
+/** The byte before the 20 bytes of a Tron address. */
 const TRON_PREFIX = 0x41
 
-/** Undefined for what is no address of Tron: its checksum tells (Base58Check). */
+/** Returns the Ethereum form of a Tron address, or undefined if the Base58Check checksum does not match. */
 function readTron(address: string): string | undefined {
   if (!TRON.test(address)) return undefined
   const value = Array.from(address).reduce((sum, digit) => sum * 58n + BigInt(BASE58.indexOf(digit)), 0n)

@@ -1,13 +1,13 @@
-/** How far apart the sounds of two words are. */
+/** Edit distances between the sounds of two words. */
 import { distance } from 'fastest-levenshtein'
 
-/** The number of letters by which two sounds may differ, for the length of the shorter one. */
+/** Returns the number of letters by which two sounds may differ, given the length of the shorter one. */
 export function maxDistance(length: number): 0 | 1 | 2 {
   if (length < 4) return 0
   return length < 8 ? 1 : 2
 }
 
-/** Whether they differ by no more letters than `maxDistance` allows, or by two letters that changed places alone. */
+/** Returns whether two sounds differ by at most `maxDistance` letters, or only by two adjacent letters that are swapped. */
 export function withinDistance(one: string, other: string): boolean {
   const most = maxDistance(Math.min(one.length, other.length))
   if (Math.abs(one.length - other.length) > most) return false
@@ -21,7 +21,7 @@ function areSwapped(one: string, other: string): boolean {
   return one[at] === other[at + 1] && one[at + 1] === other[at] && one.endsWith(other.slice(at + 2))
 }
 
-/** Letters that are easily taken for each other, and what that costs. */
+/** Pairs of letters that are easily confused, with the cost of replacing one by the other. */
 const CLOSE = new Map(
   Object.entries({
     sz: 0.4,
@@ -39,20 +39,23 @@ const CLOSE = new Map(
 
 const isVowel = (letter: string) => letter === 'a' || letter === 'i' || letter === 'u'
 
-/** What a vowel at the end tells apart is another person: `Mario`, `Maria`. */
+/** A final vowel distinguishes people, as in `Mario` and `Maria`, so replacing it costs the full 1. */
 const replaceCost = (one: string, other: string, isLast: boolean) =>
   isLast && isVowel(one) && isVowel(other) ? 1 : (CLOSE.get(one + other) ?? 1)
 
 const leaveOutCost = (letter: string, isLast: boolean) =>
   letter === 'h' ? 0.5 : isVowel(letter) && !isLast ? 0.5 : 1
 
-/** Two letters that changed places. */
+/** Cost of swapping two adjacent letters. */
 const SWAP = 0.6
 
 const SIZE = 65
 const rows = [0, 1, 2].map(() => new Float64Array(SIZE))
 
-/** From 0 to 1, for sounds that `withinDistance` admits: optimal string alignment with these costs. */
+/**
+ * Returns the similarity of two sounds, from 0 to 1, as optimal string alignment with the costs above. Call it only for
+ * sounds that pass `withinDistance`.
+ */
 export function weigh(one: string, other: string): number {
   const longer = Math.max(one.length, other.length)
   if (longer >= SIZE) return 1 - distance(one, other) / longer

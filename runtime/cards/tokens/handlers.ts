@@ -43,7 +43,7 @@ function checkPerson({ name, date_of_birth, address }: Schemas['PersonInput'], n
 
 function checkAccount({ holder_name, routing_number, country }: Schemas['BankAccountInput']): Detail[] {
   const field = 'bank_account.routing_number'
-  const issue = 'has a wrong check digit'
+  const issue = 'is not a valid ABA routing number: the check digit is wrong'
   return [
     ...checkText('bank_account.holder_name', holder_name),
     ...checkCountry('bank_account.country', country),
@@ -51,7 +51,7 @@ function checkAccount({ holder_name, routing_number, country }: Schemas['BankAcc
   ]
 }
 
-/** ABA routing transit number: its digits, weighted by 3, 7 and 1 in turn, add up to a multiple of ten. */
+/** Checks an ABA routing number: its digits, weighted by 3, 7 and 1 in turn, must add up to a multiple of ten. */
 function isRoutingNumber(digits: string): boolean {
   const sum = [...digits].reduce((total, digit, place) => total + Number(digit) * [3, 7, 1][place % 3]!, 0)
   return sum > 0 && sum % 10 === 0

@@ -1,33 +1,40 @@
-/** What the schemas of people, companies and their addresses cannot say. */
+/** Rules for people, companies and addresses that the schemas cannot express. */
 import type { Detail } from 'dateline/runtime'
 import type { components } from '../../../generated/canonical/types.ts'
 import { isCountry, US_STATES } from '../../platform/countries.ts'
 
 export type PostalAddress = components['schemas']['Address']
 
-/** Direction overrides and isolates as well: a text that reads otherwise than it is stored. */
+/**
+ * Control characters, including bidirectional overrides and isolates, which make a text read differently from how it is
+ * stored.
+ */
 const UNSEEN = /[\p{Cc}\u{202A}-\u{202E}\u{2066}-\u{2069}]/u
 
-/** Nobody alive is older. */
+/** Earliest accepted date of birth. */
 const EARLIEST_BIRTH = '1900-01-01'
 
-/** @returns what is wrong with a name or a line of an address. */
+/** Checks a name or an address line. Returns the problems found. */
 export function checkText(field: string, text: string): Detail[] {
-  if (UNSEEN.test(text)) return [{ field, issue: 'must not hold control characters' }]
-  return /[\p{L}\p{N}]/u.test(text) ? [] : [{ field, issue: 'must hold a letter or a digit' }]
+  if (UNSEEN.test(text)) return [{ field, issue: 'must not contain control characters' }]
+  return /[\p{L}\p{N}]/u.test(text) ? [] : [{ field, issue: 'must contain a letter or a digit' }]
 }
 
-/** @param date `1990-04-12`. @param now service time, milliseconds since the epoch. */
+/**
+ * Checks a date of birth. Returns the problems found.
+ * @param date for example `1990-04-12`.
+ * @param now service time, in milliseconds since the epoch.
+ */
 export function checkBirth(field: string, date: string, now: number): Detail[] {
-  if (date > new Date(now).toISOString().slice(0, 10)) return [{ field, issue: 'must not lie in the future' }]
-  return date < EARLIEST_BIRTH ? [{ field, issue: `must not lie before ${EARLIEST_BIRTH}` }] : []
+  if (date > new Date(now).toISOString().slice(0, 10)) return [{ field, issue: 'must not be in the future' }]
+  return date < EARLIEST_BIRTH ? [{ field, issue: `must not be before ${EARLIEST_BIRTH}` }] : []
 }
 
 export function checkCountry(field: string, code: string): Detail[] {
-  return isCountry(code) ? [] : [{ field, issue: 'is no country of ISO 3166-1' }]
+  return isCountry(code) ? [] : [{ field, issue: 'is not an ISO 3166-1 country code' }]
 }
 
-/** @returns what is wrong with an address, by its members. */
+/** Checks an address. Returns the problems of each field. */
 export function checkAddress(field: string, address: PostalAddress): Detail[] {
   const { line1, line2, city, state, postal_code, country } = address
   const faults = Object.entries({ line1, city, postal_code }).flatMap(([name, text]) =>
@@ -35,16 +42,16 @@ export function checkAddress(field: string, address: PostalAddress): Detail[] {
   )
   for (const [name, text] of Object.entries({ line2, state })) {
     if (text !== null && UNSEEN.test(text)) {
-      faults.push({ field: `${field}.${name}`, issue: 'must not hold control characters' })
+      faults.push({ field: `${field}.${name}`, issue: 'must not contain control characters' })
     }
   }
   if (country === 'US' && !US_STATES.has(state ?? '')) {
-    faults.push({ field: `${field}.state`, issue: 'must be the two letters of a state of the United States' })
+    faults.push({ field: `${field}.state`, issue: 'must be a two-letter US state code' })
   }
   return [...faults, ...checkCountry(`${field}.country`, country)]
 }
 
-/** An address as it is kept: what was not given is null. */
+/** Converts an address to its stored form, with null for absent fields. */
 export function readAddress(given: components['schemas']['AddressInput']): PostalAddress {
   const { line1, line2 = null, city, state = null, postal_code, country } = given
   return { line1, line2, city, state, postal_code, country }

@@ -2,11 +2,11 @@ import type { components } from '../../../generated/canonical/types.ts'
 import type { Database, Statement } from '../../database/database.ts'
 import { toTimestamp } from '../../database/types.ts'
 
-/** A token as stored. Instants in milliseconds since the epoch, service time. */
+/** A token as stored. Times are milliseconds since the epoch, in service time. */
 export interface TokenRow {
   readonly id: string
   readonly type: components['schemas']['TokenType']
-  /** Sealed; null once it was used. */
+  /** Sealed; null once the token is used. */
   readonly details: Buffer | null
   readonly expires_at: number
   readonly used_at: number | null
@@ -18,7 +18,7 @@ const INSERT: Statement = {
   text: `INSERT INTO tokens (tenant_id, id, type, details, expires_at, created) VALUES ($1, $2, $3, $4, $5, $6)`,
 }
 
-/** Writes a token that was not used yet. */
+/** Writes a new, unused token. */
 export function insertToken(db: Database, tenantId: string, row: TokenRow): Promise<unknown> {
   const { id, type, details, expires_at, created } = row
   return db.query(INSERT, [tenantId, id, type, details, toTimestamp(expires_at), toTimestamp(created)])
@@ -30,7 +30,7 @@ const LOCK: Statement = {
             FOR NO KEY UPDATE`,
 }
 
-/** Reads a token and keeps others from using it until the transaction ends. */
+/** Returns a token and locks it until the transaction ends. */
 export async function lockToken(db: Database, tenantId: string, id: string): Promise<TokenRow | undefined> {
   return (await db.query<TokenRow>(LOCK, [tenantId, id])).rows[0]
 }
@@ -40,7 +40,7 @@ const USE: Statement = {
   text: 'UPDATE tokens SET used_at = $3, details = NULL WHERE tenant_id = $1 AND id = $2',
 }
 
-/** Notes that a token was used, and forgets what it held. */
+/** Marks a token as used and deletes its details. */
 export function markUsed(db: Database, tenantId: string, id: string, now: number): Promise<unknown> {
   return db.query(USE, [tenantId, id, toTimestamp(now)])
 }
@@ -51,7 +51,10 @@ const SWEEP: Statement = {
            SELECT max(expires_at) FROM (SELECT expires_at FROM tokens WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2) AS batch)`,
 }
 
-/** Deletes about so many of everybody's tokens that have expired by then, service time; gives how many. */
+/**
+ * Deletes about `limit` tokens of all tenants that have expired, and returns how many.
+ * @param expiredBy service time.
+ */
 export async function sweepTokens(db: Database, expiredBy: number, limit: number): Promise<number> {
   return (await db.query(SWEEP, [toTimestamp(expiredBy), limit])).count
 }

@@ -1,4 +1,4 @@
-/** What a token holds: sealed from its making until it is used, once. */
+/** Seals the details of tokens. A token can be used once. */
 import type { components } from '../../../generated/canonical/types.ts'
 import { validationFailed } from '../../api/errors/errors.ts'
 import type { Context } from '../../api/handler.ts'
@@ -7,7 +7,6 @@ import { lockToken, markUsed, type TokenRow } from './queries.ts'
 
 type Schemas = components['schemas']
 
-/** By type. */
 export interface TokenDetails {
   readonly bank_account: Schemas['BankAccountInput']
   readonly person: Schemas['PersonInput']
@@ -15,7 +14,7 @@ export interface TokenDetails {
 
 type Sealing = Pick<Context, 'caller' | 'seals'>
 
-/** Sealed for one token, it opens for no other. */
+/** The sealing context. Details sealed for one token cannot be opened for any other. */
 const contextOf = ({ caller }: Sealing, id: string) =>
   `tokens.details ${caller.environment} ${caller.space} ${id}`
 
@@ -26,8 +25,8 @@ export function sealDetails(context: Sealing, id: string, details: TokenDetails[
 const KINDS = { bank_account: 'a bank account', person: 'a person' }
 
 /**
- * Uses a token in the transaction of the request. Throws `validation_failed` for `token_id` where there is none, it was used
- * or has expired, or is of another type.
+ * Uses a token within the request's transaction and returns its details. Throws `validation_failed` for `token_id` if the
+ * token does not exist, was used, has expired, or has a different type.
  */
 export async function consumeToken<Type extends keyof TokenDetails>(
   context: Context,
@@ -43,8 +42,8 @@ export async function consumeToken<Type extends keyof TokenDetails>(
 }
 
 function issueWith(token: TokenRow | undefined, type: keyof TokenDetails, now: number): string | undefined {
-  if (!token) return 'names no token'
-  if (token.type !== type) return `is a token of ${KINDS[token.type]}; one of ${KINDS[type]} is needed`
-  if (token.used_at !== null) return 'is used already'
+  if (!token) return 'does not identify an existing token'
+  if (token.type !== type) return `is a token for ${KINDS[token.type]}; expected a token for ${KINDS[type]}`
+  if (token.used_at !== null) return 'was already used'
   return token.expires_at <= now ? 'has expired' : undefined
 }

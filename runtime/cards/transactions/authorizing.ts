@@ -1,6 +1,6 @@
 /**
- * An authorization in three parts: the facts are read under lock, `decide` of rules.ts decides, and what was decided is written.
- * Each stands for itself: what is asked of others before something is posted is asked between two transactions of the database.
+ * Authorizations run in three steps: read the facts under a lock, decide (`decide` in rules.ts), and write the result. The
+ * steps are separate because a tenant's endpoint is asked between two database transactions, before anything is posted.
  */
 import { validationFailed } from '../../api/errors/errors.ts'
 import type { Database } from '../../database/database.ts'
@@ -13,18 +13,18 @@ import type { AuthorizationFacts } from './rules.ts'
 import { readSpending } from './spending.ts'
 import { typeOf } from './states.ts'
 
-/** A card with all that an authorization of it depends on. */
+/** A locked card and the facts that its authorization depends on. */
 export type LockedFacts = Omit<AuthorizationFacts, 'card'> & {
   readonly card: CardRow
-  /** How far the settlement clock is ahead, by which holds expire. */
+  /** How far the settlement clock is ahead, in milliseconds. Holds expire by that clock. */
   readonly clockOffset: number
 }
 
 /**
- * Locks a card and reads what a decision takes; undefined where there is no such card. What the tenant's cards can spend is
- * locked too, or only read: then many decide at once, and `writeNew` makes sure of it. The statements travel together: each
- * begins when the one before it holds its lock, so it sees what that waited for.
- *
+ * Locks a card and reads the facts for a decision. Returns undefined if the card does not exist. With `locked`, the tenant's
+ * available funds are locked too. With `read`, concurrent decisions can run, and `writeNew` checks the funds again. The
+ * statements are pipelined: each one starts when the previous one holds its lock, so it sees the changes that the previous
+ * one waited for.
  * @param now service time.
  */
 export async function lockFacts(
@@ -44,16 +44,19 @@ export async function lockFacts(
   return { ...spending, card, now, clockOffset, ...(locked && { available: locked.balance - locked.held }) }
 }
 
-/** Throws 422: a reference in the body. */
+/** Throws 422 instead of 404, because the card is referenced in the request body. */
 export function requireCard<T>(card: T | undefined): T {
-  if (!card) throw validationFailed([{ field: 'card_id', issue: 'names no card' }])
+  if (!card) throw validationFailed([{ field: 'card_id', issue: 'does not identify an existing card' }])
   return card
 }
 
-/** What is known of a use of a card before it is decided. */
+/** The facts of a card use that are known before the decision. */
 export type Use = Pick<CardTransactionRow, 'merchant' | 'requested' | 'entry_method' | 'wallet'>
 
-/** A transaction to which nothing has happened yet. @param now service time. */
+/**
+ * Returns a new transaction with zero amounts and an empty history.
+ * @param now service time.
+ */
 export function newCardTransaction(
   card: Pick<CardRow, 'id' | 'cardholder_id'>,
   use: Use,

@@ -1,8 +1,8 @@
-/** Sums beyond what can be shown, as refusals of the request that asks for them. */
+/** Converts overflowing ledger sums into errors of the request that caused them. */
 import { validationFailed } from '../../api/errors/errors.ts'
 import { BeyondBounds } from '../../money/settlement-lines/bounds.ts'
 
-/** Awaits what moves money. Throws 422 on the amount if a sum would be beyond the documents' bound. */
+/** Awaits a money movement. Throws 422 for `amount` if a sum would exceed the maximum of the API documents. */
 export async function refuseBeyond<T>(moved: Promise<T>): Promise<T> {
   return moved.catch((error: unknown) => {
     if (!(error instanceof BeyondBounds)) throw error

@@ -1,4 +1,6 @@
-/** Transactions written with all that follows from them: spending, the ledger, events. Their cards are locked. */
+/**
+ * Writes card transactions with their consequences: spending, ledger postings and events. The caller has locked the card.
+ */
 import { notFound } from '../../api/errors/errors.ts'
 import type { Context } from '../../api/handler.ts'
 import { pipelined } from '../../database/pipelined.ts'
@@ -25,13 +27,13 @@ import {
 import { addSpending, spentBy } from './spending.ts'
 import { showCardTransaction } from './view.ts'
 
-/** Where a transaction is written. */
+/** The context in which a transaction is written. */
 export interface TransactionPlace extends SettlementPlace {
-  /** Of what is collected; absent where nothing is. */
+  /** Interchange and fee rates; needed to collect money. */
   readonly rates?: Rates
-  /** Interchange before a refund; absent where nothing is given back. */
+  /** Interchange before a refund; needed for a refund. */
   readonly interchange?: Interchange | undefined
-  /** Where the lines go of what is collected or given back, asked for with the locks; absent where nothing is. */
+  /** The settlement that receives the lines, read together with the locks; needed to collect or refund money. */
   readonly open?: OpenSettlement | undefined
 }
 
@@ -43,12 +45,10 @@ type TransactionEventType =
   | 'card.transaction.cleared'
   | 'card.transaction.refunded'
 
-/** Nothing has moved yet. */
-const NOTHING = { held: 0, hold_id: null, cleared: 0, refunded: 0 }
+/** Amounts of a transaction that has not moved any money yet. */
+const NOTHING_MOVED = { held: 0, hold_id: null, cleared: 0, refunded: 0 }
 
-/**
- * Writes a new transaction. One that holds something fails with `Overtaken` where what was requested is not available any more.
- */
+/** Writes a new transaction. If it holds an amount that is no longer available, the commit fails with `Overtaken`. */
 export async function writeNew(
   place: TransactionPlace,
   row: CardTransactionRow,
@@ -56,12 +56,12 @@ export async function writeNew(
 ): Promise<void> {
   const { db, space, events } = place
   pipelined(insertCardTransaction(db, space, row))
-  // One of nothing verifies the card and does not count.
-  await refuseBeyond(move(place, NOTHING, row, row.authorized > 0 ? 1 : 0, row.created))
+  // An authorization of 0 only verifies the card, so it does not count as an authorization.
+  await refuseBeyond(move(place, NOTHING_MOVED, row, row.authorized > 0 ? 1 : 0, row.created))
   emit(events, { type, data: { card_transaction: showCardTransaction(row) } })
 }
 
-/** Writes a transaction as it is now. */
+/** Writes a changed transaction and emits the event. */
 export async function writeChange(
   place: TransactionPlace,
   before: CardTransactionRow,
@@ -77,17 +77,20 @@ export async function writeChange(
   } else emit(events, { type, data })
 }
 
-/** Adds up and posts what a transaction has moved. Throws `BeyondBounds` if a sum would leave what can be shown. */
+/**
+ * Records spending and posts the amounts that a transaction moved. Throws `BeyondBounds` if a sum would exceed the maximum
+ * amount.
+ */
 async function move(
   place: TransactionPlace,
-  before: Pick<CardTransactionRow, keyof typeof NOTHING>,
+  before: Pick<CardTransactionRow, keyof typeof NOTHING_MOVED>,
   after: CardTransactionRow,
   authorizations: number,
   now: number,
 ): Promise<void> {
   const { db, space } = place
   addSpending(db, space, after, spentBy(after) - spentBy(before), authorizations)
-  // A new authorization was decided without the account's lock.
+  // A new authorization was decided without a lock on the account, so the posting checks the available amount again.
   const posting = postingOf(before, after, now, authorizations > 0 ? after.requested : undefined)
   if (posting.transfer) await settle(place, after, posting.transfer)
   const posted = post(db, space, `${after.id}/${after.history.length}`, posting, now)
@@ -97,7 +100,10 @@ async function move(
 
 type Collected = LedgerTransfer & Required<Pick<LedgerTransfer, 'entries'>>
 
-/** Lines of what was collected or given back. Interchange and fee refer to the same entry as the collection that they are of. */
+/**
+ * Writes the settlement lines of a collection or a refund. The interchange and fee lines refer to the same ledger entry as
+ * the collection.
+ */
 async function settle(place: TransactionPlace, row: CardTransactionRow, transfer: Collected): Promise<void> {
   const { from, amount, entries } = transfer
   const isCollected = from === 'program_funds'
@@ -112,7 +118,7 @@ async function settle(place: TransactionPlace, row: CardTransactionRow, transfer
 }
 
 function collected(amount: number, { rates }: TransactionPlace): readonly LineAmount[] {
-  if (!rates) throw new Error('a collection needs the rates of interchange and fee')
+  if (!rates) throw new Error('A collection needs the interchange and fee rates.')
   return linesOfClearing(amount, rates)
 }
 
@@ -121,12 +127,12 @@ function givenBack(
   { interchange }: TransactionPlace,
   row: CardTransactionRow,
 ): readonly LineAmount[] {
-  if (!interchange) throw new Error('a refund needs the interchange so far')
+  if (!interchange) throw new Error('A refund needs the interchange collected so far.')
   return linesOfRefund(amount, returnedInterchange(interchange, row))
 }
 
 function postingOf(
-  before: Pick<CardTransactionRow, keyof typeof NOTHING>,
+  before: Pick<CardTransactionRow, keyof typeof NOTHING_MOVED>,
   after: CardTransactionRow,
   now: number,
   covered: number | undefined,
@@ -146,13 +152,12 @@ function postingOf(
   }
 }
 
-/** What changing a transaction takes of a request. */
+/** The parts of a request context that transaction changes use. */
 export type ChangeContext = Pick<Context, 'caller' | 'db' | 'events' | 'request' | 'rates'>
 
 /**
- * Changes one transaction, and gives it.
- *
- * @param missing is thrown where there is none; default: 404.
+ * Locks a transaction, applies `change`, writes the result, and returns it.
+ * @param missing creates the error to throw if the transaction does not exist; default: 404.
  */
 export async function changeCardTransaction(
   { caller, db, events, rates }: ChangeContext,

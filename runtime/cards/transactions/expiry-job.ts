@@ -1,4 +1,4 @@
-/** Authorizations that hold for too long: what is held is given back, and told. */
+/** Expires overdue authorizations: releases their holds and emits events. */
 
 import { type Done, type DueParts, type DuePlace, dueWorker } from '../../events/due-work.ts'
 import { readClockOffset } from '../../money/settlement-lines/clock.ts'
@@ -13,10 +13,10 @@ import {
 } from './queries.ts'
 import { giveUp } from './states.ts'
 
-/** Tenants whose clock is ahead looked at at a time. */
+/** Maximum number of tenants with an advanced settlement clock that one run checks. */
 const AHEAD = 10
 
-/** Expires the holds whose time has come by the settlement clock. */
+/** Expires the holds whose expiry has passed on the settlement clock. */
 export function holdExpiryWorker(parts: DueParts): DeclaredWorker {
   return dueWorker(parts, {
     name: 'hold_expiry',
@@ -29,7 +29,7 @@ export function holdExpiryWorker(parts: DueParts): DeclaredWorker {
   })
 }
 
-/** Those of the first tenants whose settlement clock is ahead and who have some. */
+/** Returns overdue holds of tenants whose settlement clock is ahead of the service clock. */
 const findOverdueAhead: typeof findOverdueHolds = async (db, now, limit) => {
   const holders = await findHoldersAhead(db, now, AHEAD)
   const found = await Promise.all(
@@ -44,16 +44,15 @@ const findOverdueAhead: typeof findOverdueHolds = async (db, now, limit) => {
 async function expireOf(place: DuePlace, ids: readonly string[]): Promise<readonly Done[]> {
   const { db, space, now } = place
   const [rows, offset] = await Promise.all([lockCardTransactions(db, space, ids), readClockOffset(db, space)])
-  // Another node, or a clearing, may have been quicker.
+  // Another node may have expired the hold, or a clearing may have consumed it.
   const overdue = rows.filter(({ expires_at }) => expires_at !== null && expires_at <= now + offset)
   for (const row of overdue) await expire(place, row, now)
   return overdue.map(({ id }) => ({ id, action: 'card_transaction.expired' }))
 }
 
 /**
- * Gives back what a transaction holds that is locked, and tells of it.
- *
- * @param now service time: of the expiry too, where the settlement clock is ahead.
+ * Releases the amount that a locked transaction holds, and emits the event.
+ * @param now service time; the recorded expiry is never later, even if the settlement clock is ahead.
  */
 export async function expire(place: TransactionPlace, row: CardTransactionRow, now: number): Promise<void> {
   const at = Math.min(now, Math.max(row.updated, row.expires_at!))

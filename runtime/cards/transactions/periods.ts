@@ -1,8 +1,8 @@
-/** The times over which spending is added up: UTC days, weeks from Monday (ISO 8601), months and years. */
+/** The periods over which spending is added up: UTC days, ISO 8601 weeks (starting on Monday), months and years. */
 
 const DAY_MS = 86_400_000
 
-/** First days of the periods that an instant is in: `2026-06-01`. */
+/** First days of the periods that contain an instant, for example `2026-06-01`. */
 export interface Periods {
   readonly day: string
   readonly week: string
@@ -12,7 +12,10 @@ export interface Periods {
 
 const dateOf = (ms: number) => new Date(ms).toISOString().slice(0, 10)
 
-/** @param at milliseconds since the epoch. */
+/**
+ * Returns the periods that contain an instant.
+ * @param at milliseconds since the epoch.
+ */
 export function periodsOf(at: number): Periods {
   const day = dateOf(at)
   const sinceMonday = (new Date(at).getUTCDay() + 6) % 7

@@ -8,7 +8,7 @@ type Schemas = components['schemas']
 
 export type TransactionStep = Schemas['CardTransactionStep']
 
-/** A transaction as stored. Amounts in cents, times in milliseconds since the epoch. */
+/** A transaction as stored. Amounts are cents, times are milliseconds since the epoch. */
 export interface CardTransactionRow {
   readonly id: string
   readonly card_id: string
@@ -19,21 +19,21 @@ export interface CardTransactionRow {
   readonly currency: Schemas['Currency']
   readonly requested: number
   readonly authorized: number
-  /** authorized − reversed − what clearings have consumed */
+  /** authorized − reversed − the amount that clearings have consumed. */
   readonly held: number
   readonly cleared: number
   readonly refunded: number
   readonly reversed: number
-  /** By open and won disputes. */
+  /** Contested by open and won disputes. */
   readonly disputed: number
   readonly entry_method: Schemas['EntryMethod'] | null
   readonly wallet: Schemas['Wallet'] | null
   readonly decline_code: Schemas['DeclineReasonCode'] | null
   readonly decision_id: string | null
-  /** The ledger's hold; null where nothing is held. */
+  /** The ledger hold; null if nothing is held. */
   readonly hold_id: string | null
   readonly expires_at: number | null
-  /** The last time. */
+  /** Time of the last clearing. */
   readonly cleared_at: number | null
   readonly rules: readonly Schemas['JudgedRule'][]
   readonly history: readonly TransactionStep[]
@@ -74,7 +74,7 @@ const COLUMNS = [...FIXED, ...MUTABLE].map((column) => `t.${column}`).join(', ')
 
 const optional = (ms: number | null) => (ms === null ? null : toTimestamp(ms))
 
-/** In the order of MUTABLE. */
+/** Returns the values of the MUTABLE columns, in that order. */
 const changing = (row: CardTransactionRow): unknown[] => [
   row.status,
   row.requested,
@@ -128,7 +128,7 @@ const UPDATE: Statement = {
          WHERE tenant_id = $1 AND id = $2`,
 }
 
-/** Writes what may change of a transaction that `lockCardTransaction` holds. */
+/** Writes the mutable columns of a transaction that the caller has locked with `lockCardTransaction`. */
 export function updateCardTransaction(
   db: Database,
   tenantId: string,
@@ -150,7 +150,7 @@ export async function readCardTransaction(
   return (await db.query<CardTransactionRow>(READ, [tenantId, id])).rows[0]
 }
 
-// A transaction keeps its card, so it need not be locked to be asked for it.
+// The card of a transaction never changes, so the transaction can be read for it without a lock.
 const LOCK_CARD: Statement = {
   name: 'card_transactions_lock_card',
   text: `SELECT c.id FROM cards c WHERE c.tenant_id = $1
@@ -159,7 +159,7 @@ const LOCK_CARD: Statement = {
 
 const LOCK: Statement = { name: 'card_transactions_lock', text: `${READ.text} FOR UPDATE` }
 
-/** The transaction as nobody else can change it before the end of the transaction of the database; its card is locked before it. */
+/** Locks the card of a transaction, then the transaction, until the database transaction ends. Returns the transaction. */
 export async function lockCardTransaction(
   db: Database,
   tenantId: string,
@@ -172,7 +172,7 @@ export async function lockCardTransaction(
   return rows[0]
 }
 
-// Cards in the order of their identifiers, and each before its transactions; all are found by their keys.
+// Lock order: cards by identifier, then their transactions. The lateral joins make PostgreSQL use the primary keys.
 const LOCK_CARDS_OF: Statement = {
   name: 'card_transactions_lock_cards',
   text: `SELECT c.id FROM (
@@ -190,7 +190,7 @@ const LOCK_ALL: Statement = {
           ) AS t`,
 }
 
-/** Several, as `lockCardTransaction` locks one. */
+/** Locks several transactions in the order that `lockCardTransaction` uses. */
 export async function lockCardTransactions(
   db: Database,
   tenantId: string,
@@ -219,7 +219,10 @@ const OVERDUE_AHEAD: Statement = {
             AND NOT EXISTS (SELECT FROM wiped_spaces w WHERE w.tenant_id = c.tenant_id) LIMIT $2`,
 }
 
-/** Tenants whose settlement clock is ahead and who hold something for too long by it. @param now service time. */
+/**
+ * Returns tenants whose settlement clock is ahead and that have holds overdue by it.
+ * @param now service time.
+ */
 export async function findHoldersAhead(
   db: Database,
   now: number,
@@ -234,7 +237,10 @@ const OVERDUE_OF: Statement = {
   text: `SELECT t.id FROM card_transactions t WHERE t.tenant_id = $1 AND t.expires_at <= $2 ORDER BY t.expires_at LIMIT $3`,
 }
 
-/** Those of one tenant, the longest due first. @param until by the settlement clock. */
+/**
+ * Returns the overdue holds of one tenant, longest overdue first.
+ * @param until time on the settlement clock.
+ */
 export async function findOverdueHoldsOf(
   db: Database,
   tenantId: string,
@@ -250,12 +256,15 @@ const NEXT_EXPIRY: Statement = {
   text: 'SELECT min(t.expires_at) AS at FROM card_transactions t WHERE t.tenant_id = $1 AND t.expires_at IS NOT NULL',
 }
 
-/** When the next hold of a tenant expires, by the settlement clock; null where nothing is held. */
+/** Returns when the tenant's next hold expires on the settlement clock; null if nothing is held. */
 export async function readNextExpiry(db: Database, tenantId: string): Promise<number | null> {
   return (await db.query<{ at: number | null }>(NEXT_EXPIRY, [tenantId])).rows[0]!.at
 }
 
-/** Transactions of all tenants that hold something for too long. @param now service time, which no settlement clock is behind. */
+/**
+ * Returns overdue holds of all tenants.
+ * @param now service time, which no settlement clock is behind.
+ */
 export async function findOverdueHolds(
   db: Database,
   now: number,
@@ -264,7 +273,10 @@ export async function findOverdueHolds(
   return (await db.query<{ tenant_id: string; id: string }>(OVERDUE, [toTimestamp(now), limit])).rows
 }
 
-/** Asked for of the index by category, whose members have one code each but for the last. */
+/**
+ * An additional filter that uses the index by category. Each category covers one code, except the category for unknown
+ * codes.
+ */
 interface OfCategories {
   readonly category?: readonly string[]
 }
@@ -291,7 +303,10 @@ const listAlongIndexes = defineList<CardTransactionRow, 'listCardTransactions', 
   ],
 })
 
-/** Lists transactions. Codes of merchants are found along the index by category, unless a card or cardholder tells more. */
+/**
+ * Lists transactions. A filter by merchant code uses the index by category, unless a filter by card or cardholder is more
+ * selective.
+ */
 export const listCardTransactions: typeof listAlongIndexes = (db, tenantId, filter, page) => {
   const { category_code: codes, ...others } = filter
   if (!codes || filter.card_id || filter.cardholder_id) return listAlongIndexes(db, tenantId, filter, page)

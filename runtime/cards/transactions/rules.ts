@@ -1,6 +1,6 @@
 /**
- * Whether an authorization is approved. Nothing here asks a database or posts anything: whoever asks for a decision reads the
- * facts before it and posts after it.
+ * Decides whether to approve an authorization. Pure: the caller reads the facts before the decision and posts the result
+ * after it.
  */
 import type { components } from '../../../generated/canonical/types.ts'
 import type { CardholderRow } from '../cardholders/queries.ts'
@@ -13,60 +13,60 @@ type Schemas = components['schemas']
 export type DeclineCode = Schemas['DeclineReasonCode']
 export type JudgedRule = Schemas['JudgedRule']
 
-/** What a merchant asks for. */
+/** The authorization that a merchant requests. */
 export interface AuthorizationRequest {
-  /** Cents; 0: the merchant verifies the card. */
+  /** Cents; 0 if the merchant only verifies the card. */
   readonly amount: number
-  /** In lower case. */
+  /** Lower-case ISO 4217 code. */
   readonly currency: string
-  /** Four digits, as the network gives them. */
+  /** Merchant category code: four digits, as the network sends them. */
   readonly categoryCode: string
   readonly country: string | null
-  /** Cents that the same authorization holds already: an increment is one of more than 0. */
+  /** Cents already authorized. Greater than 0 for an increment. */
   readonly authorized: number
-  /** The wallet that paid; null: the card itself did. */
+  /** The wallet used to pay; null if the card itself was used. */
   readonly wallet: Schemas['Wallet'] | null
 }
 
-/** All that an authorization depends on, read while nothing of it can change. */
+/** The facts that an authorization depends on, read under a lock. */
 export interface AuthorizationFacts {
   readonly card: Pick<
     CardRow,
     'status' | 'frozen' | 'cancellation_reason' | 'exp_month' | 'exp_year' | 'spending_controls'
   >
   readonly cardholder: Pick<CardholderRow, 'status' | 'sanctions_status'>
-  /** Cents, for each of the card's limits: what is spent in its time in its categories. */
+  /** Cents already spent, for each of the card's limits: in the limit's interval and categories. */
   readonly spent: readonly number[]
-  /** How many authorizations of the card were approved. */
+  /** Number of approved authorizations of the card. */
   readonly authorizations: number
   /** Cents. */
   readonly available: number
   /** Wallets in which the card is active. */
   readonly wallets: readonly Schemas['Wallet'][]
-  /** Service time, milliseconds since the epoch. */
+  /** Service time, in milliseconds since the epoch. */
   readonly now: number
 }
 
 export interface Decision {
-  /** Undefined: it is approved. */
+  /** Undefined if the authorization is approved. */
   readonly declined: DeclineCode | undefined
-  /** Cents that are approved; absent: all that was asked for. */
+  /** Approved cents; absent if the full amount is approved. */
   readonly amount?: number
-  /** Every rule, in order; the first that fails is why it is declined. */
+  /** All rules in order. The first failed rule is the reason for the decline. */
   readonly rules: readonly JudgedRule[]
 }
 
-/** A rule with what it found; `code` is why it declines. */
+/** The result of a rule. `code` is the decline reason if the rule fails. */
 interface RuleFinding {
   readonly rule: string
-  /** Undefined: it does not apply. */
+  /** Undefined if the rule does not apply. */
   readonly passed: boolean | undefined
   readonly code: DeclineCode
   readonly limit?: number
   readonly observed?: number
 }
 
-/** Decides on a request by every rule. */
+/** Applies all rules to a request and returns the decision. */
 export function decide(request: AuthorizationRequest, facts: AuthorizationFacts): Decision {
   const findings = [
     ...checkCard(facts),
@@ -97,7 +97,7 @@ function checkCard({ card, now }: AuthorizationFacts): RuleFinding[] {
   ]
 }
 
-/** A token that is suspended, or not active yet, pays nothing. */
+/** A wallet token that is suspended or not active yet cannot pay. */
 function checkWallet({ wallet }: AuthorizationRequest, { wallets }: AuthorizationFacts): RuleFinding[] {
   if (wallet === null) return []
   return [{ rule: 'wallet_token_active', passed: wallets.includes(wallet), code: 'transaction_not_allowed' }]
@@ -137,7 +137,7 @@ function checkMerchant(
   ]
 }
 
-/** An increment is no authorization of its own, and a verification of the card does not count. */
+/** An increment does not count as a new authorization, and neither does a card verification. */
 function checkCount(
   { amount, authorized }: AuthorizationRequest,
   { card, authorizations }: AuthorizationFacts,

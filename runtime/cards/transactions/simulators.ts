@@ -1,4 +1,4 @@
-/** What merchants and the network would do, in the sandbox. */
+/** Sandbox simulators of merchants and the card network. */
 import type { TestCardsHandlers } from '../../../generated/canonical/handlers.ts'
 import type { components } from '../../../generated/canonical/types.ts'
 import { validationFailed } from '../../api/errors/errors.ts'
@@ -17,9 +17,11 @@ type Schemas = components['schemas']
 
 const placeOf = ({ db, caller, events, rates }: Context) => ({ db, space: caller.space, events, rates })
 
-/** A reference in the body. */
+/** A 422 error, because the transaction is referenced in the request body. */
 export const missingTransaction = () =>
-  validationFailed([{ field: 'card_transaction_id', issue: 'names no card transaction' }])
+  validationFailed([
+    { field: 'card_transaction_id', issue: 'does not identify an existing card transaction' },
+  ])
 
 type TransactionChange = (row: CardTransactionRow, now: number) => CardTransactionRow
 
@@ -61,7 +63,7 @@ export const cardTransactionSimulators = {
   async simulateIncrement(context, { body }) {
     const { db, caller, request } = context
     const { card_transaction_id: id, amount } = body
-    // Its card never changes, and is locked first.
+    // The card of a transaction never changes. Lock order: the card before the transaction.
     const known = await readCardTransaction(db, caller.space, id)
     if (!known) throw missingTransaction()
     const [facts, before] = await Promise.all([
@@ -72,7 +74,7 @@ export const cardTransactionSimulators = {
     requireIncrementable(before)
     const { category_code: categoryCode, country } = before.merchant
     const { currency, authorized } = before
-    // What the wallet began goes on without it.
+    // An increment needs no active wallet token: the wallet took part only in the original authorization.
     const asked = { amount, currency, categoryCode, country, authorized, wallet: null }
     const after = increment(before, amount, decide(asked, facts), request.now)
     await writeChange(placeOf(context), before, after, 'card.transaction.updated')
@@ -108,7 +110,7 @@ async function newFor(
   return newCardTransaction(requireCard(await lockCard(db, caller.space, cardId)), use, request.now)
 }
 
-/** Throws 422 for a country that is none. */
+/** Returns the merchant with defaults filled in. Throws `validation_failed` for an unknown country. */
 export function readMerchant({
   name,
   category_code,
@@ -116,7 +118,7 @@ export function readMerchant({
   city,
 }: Schemas['MerchantInput']): Schemas['Merchant'] {
   if (!isCountry(country)) {
-    throw validationFailed([{ field: 'merchant.country', issue: 'is no country of ISO 3166-1' }])
+    throw validationFailed([{ field: 'merchant.country', issue: 'is not an ISO 3166-1 country code' }])
   }
   return { name, category_code, network_id: null, city: city ?? null, country }
 }

@@ -1,4 +1,4 @@
-/** What cards have spent, added up as it is spent. */
+/** Running totals of what cards have spent. */
 import type { Database, Statement } from '../../database/database.ts'
 import { pipelined } from '../../database/pipelined.ts'
 import type { CardholderRow } from '../cardholders/queries.ts'
@@ -7,7 +7,7 @@ import type { WalletTokenRow } from '../wallet-tokens/queries.ts'
 import { type Periods, periodsOf } from './periods.ts'
 import type { CardTransactionRow } from './queries.ts'
 
-/** For each limit the time it is about, as days or months from one to another. */
+/** The first and last period of each limit interval, in days or months. */
 const TIMES = `(VALUES ('daily', 'day', $3::date, $3::date), ('weekly', 'day', $4::date, $3::date),
                       ('monthly', 'month', $5::date, $5::date), ('yearly', 'month', $6::date, $5::date),
                       ('all_time', 'all', date '1970-01-01', date '1970-01-01'))
@@ -42,16 +42,18 @@ const READ: Statement = {
 
 export interface Spending {
   readonly cardholder: Pick<CardholderRow, 'status' | 'sanctions_status'>
-  /** Cents, for each of the card's limits; 0 for those by authorization. */
+  /** Cents, for each of the card's limits; 0 for limits per authorization. */
   readonly spent: readonly number[]
   readonly authorizations: number
-  /** Cents that the tenant's cards can spend, as it was read. */
+  /** Cents that the tenant's cards can spend, as of the time of reading. */
   readonly available: number
-  /** Wallets in which the card is active. */
   readonly wallets: readonly WalletTokenRow['wallet'][]
 }
 
-/** What a use of a card is held against, and whose card it is. To be read when the card is locked. @param now service time. */
+/**
+ * Returns the totals that limit a card use, and the cardholder's status. Lock the card first.
+ * @param now service time.
+ */
 export async function readSpending(
   db: Database,
   tenantId: string,
@@ -89,11 +91,14 @@ const ADD: Statement = {
          DO UPDATE SET amount = s.amount + excluded.amount, authorizations = s.authorizations + excluded.authorizations`,
 }
 
-/** Counts for limits: what is held and what was collected. What is refunded stays spent. */
+/** Returns the amount that counts toward limits: held and cleared amounts. Refunds do not reduce it. */
 export const spentBy = ({ held, cleared }: Pick<CardTransactionRow, 'held' | 'cleared'>): number =>
   held + cleared
 
-/** Adds up what a transaction spends more, or less, in the periods in which it began. The card is locked. */
+/**
+ * Adds to the totals of the periods in which the transaction began; the amount can be negative. The caller has locked the
+ * card.
+ */
 export function addSpending(
   db: Database,
   tenantId: string,

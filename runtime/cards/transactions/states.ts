@@ -1,4 +1,7 @@
-/** What may become of a transaction. Nothing here asks a database; refusals are thrown. Amounts are cents, times service time. */
+/**
+ * State transitions of card transactions, as pure functions that throw if a transition is not allowed. Amounts are cents,
+ * times are service time.
+ */
 import type { components } from '../../../generated/canonical/types.ts'
 import { invalidState, validationFailed } from '../../api/errors/errors.ts'
 import { MAX_AMOUNT } from '../../money/settlement-lines/bounds.ts'
@@ -10,22 +13,28 @@ type StepType = components['schemas']['CardTransactionStepType']
 
 const DAY_MS = 86_400_000
 
-/** Codes beside 3000 to 3999, which are airlines, car rentals and lodging. */
+/** Travel category codes other than 3000 to 3999, which are airlines, car rentals and lodging. */
 const TRAVEL = new Set(['4112', '4411', '4511', '4722', '7011', '7012', '7033', '7512', '7513', '7519'])
 
-/** How long an authorization holds its amount: 7 days; 31 for lodging and travel. */
+/**
+ * Returns how long an authorization holds its amount, in milliseconds: 31 days for lodging and travel, 7 days for other
+ * categories.
+ */
 export function holdFor(categoryCode: string): number {
   return (categoryCode.startsWith('3') || TRAVEL.has(categoryCode) ? 31 : 7) * DAY_MS
 }
 
-/** Financial institutions: over the counter, and machines. */
+/** Financial institutions: manual cash disbursements and ATMs. */
 const CASH = new Set(['6010', '6011'])
 
 export function typeOf(categoryCode: string): CardTransactionRow['type'] {
   return CASH.has(categoryCode) ? 'cash_withdrawal' : 'purchase'
 }
 
-/** As many as the interface shows; of what is asked for one less, so that a hold can always expire. */
+/**
+ * Maximum number of history entries, as in the API documents. Requests can use all but one, so that a hold can always
+ * expire.
+ */
 const MAX_STEPS = 1000
 
 const step = (type: StepType, amount: number, now: number): TransactionStep => ({
@@ -39,18 +48,20 @@ function withSteps(
   ...steps: readonly TransactionStep[]
 ): readonly TransactionStep[] {
   if (row.history.length + steps.length >= MAX_STEPS) {
-    throw invalidState(`No more than ${MAX_STEPS} things can happen to a transaction.`)
+    throw invalidState(`The transaction has reached the maximum of ${MAX_STEPS} history entries.`)
   }
   return [...row.history, ...steps]
 }
 
 function requireShowable(...amounts: readonly number[]): void {
   if (amounts.some((amount) => amount > MAX_AMOUNT)) {
-    throw validationFailed([{ field: 'amount', issue: `would take the transaction beyond ${MAX_AMOUNT}` }])
+    throw validationFailed([
+      { field: 'amount', issue: `would take the transaction total above the maximum of ${MAX_AMOUNT}` },
+    ])
   }
 }
 
-/** With `held` less or more, and what follows from nothing being held after it. */
+/** Sets the held amount. If it is 0, also ends the hold and sets the final status. */
 function withHeld(
   row: CardTransactionRow,
   held: number,
@@ -62,7 +73,10 @@ function withHeld(
   return { ...row, held: 0, hold_id: null, expires_at: null, status, updated: now }
 }
 
-/** A new transaction, as its request was decided. @param clockOffset how far the settlement clock is ahead, by which it expires. */
+/**
+ * Returns a new transaction with its decision applied.
+ * @param clockOffset how far the settlement clock is ahead, in milliseconds; the hold expires by that clock.
+ */
 export function begin(
   row: CardTransactionRow,
   { declined, rules, amount = row.requested }: Decision,
@@ -90,7 +104,7 @@ export function begin(
   }
 }
 
-/** A new transaction that was never asked for. */
+/** Returns a new transaction that clears without an authorization. */
 export function forcePost(row: CardTransactionRow): CardTransactionRow {
   const { requested: amount, created: now } = row
   return {
@@ -102,7 +116,7 @@ export function forcePost(row: CardTransactionRow): CardTransactionRow {
   }
 }
 
-/** More on an open authorization, as that was decided: declined, it stays what it was. */
+/** Applies a decided increment to an open authorization. A declined increment leaves the authorized amount unchanged. */
 export function increment(
   row: CardTransactionRow,
   amount: number,
@@ -122,19 +136,25 @@ export function increment(
 }
 
 function requireOpen({ status }: CardTransactionRow): void {
-  if (status !== 'authorized') throw invalidState(`Nothing is held any more: the transaction is ${status}.`)
+  if (status !== 'authorized')
+    throw invalidState(`The transaction no longer holds an amount: its status is ${status}.`)
 }
 
-/** Throws unless the authorization is open and holds something: one of 0 verifies the card and holds nothing. */
+/**
+ * Throws `invalid_state` unless the authorization is open and holds an amount. An authorization of 0 only verifies the card.
+ */
 export function requireIncrementable(row: CardTransactionRow): void {
   requireOpen(row)
   if (row.held > 0) return
   throw invalidState(
-    'The authorization of 0 verifies the card and cannot be incremented: authorize the amount on its own.',
+    'An authorization of 0 only verifies the card and cannot be incremented. Create a new authorization for the amount.',
   )
 }
 
-/** What is given up of an open authorization: by the merchant, by the tenant, or by time. */
+/**
+ * Releases part of an open authorization: for the merchant (`reversal`), for the tenant (`release`), or because it has
+ * expired.
+ */
 export function giveUp(
   row: CardTransactionRow,
   how: 'reversal' | 'release' | 'expiry',
@@ -142,8 +162,8 @@ export function giveUp(
   now: number,
 ): CardTransactionRow {
   requireOpen(row)
-  if (amount > row.held) throw invalidState(`Only ${row.held} are held.`)
-  // Time passes however much has happened.
+  if (amount > row.held) throw invalidState(`The amount is too large: only ${row.held} is held.`)
+  // An expiry is allowed even if the history is full.
   const history =
     how === 'expiry' ? [...row.history, step(how, amount, now)] : withSteps(row, step(how, amount, now))
   const ended = how === 'expiry' ? 'expired' : 'reversed'
@@ -151,17 +171,21 @@ export function giveUp(
 }
 
 /**
- * A collection by the merchant, which always succeeds: of more than is held, and of what was given up, too. The last one gives
- * up the rest.
+ * Collects an amount for the merchant. Always succeeds for an approved authorization, even above the held amount or after a
+ * reversal. The final clearing releases the rest of the hold.
  */
 export function clear(
   row: CardTransactionRow,
   given: { readonly amount?: number; readonly final?: boolean },
   now: number,
 ): CardTransactionRow {
-  if (row.status === 'declined') throw invalidState('The authorization was declined: it can be force posted.')
+  if (row.status === 'declined')
+    throw invalidState(
+      'A declined authorization cannot be cleared. To collect the amount anyway, simulate a force post.',
+    )
   const amount = given.amount ?? row.held
-  if (amount === 0) throw validationFailed([{ field: 'amount', issue: 'is needed where nothing is held' }])
+  if (amount === 0)
+    throw validationFailed([{ field: 'amount', issue: 'is required because nothing is held' }])
   const rest = Math.max(0, row.held - amount)
   const kept = (given.final ?? rest === 0) ? 0 : rest
   const cleared = row.cleared + amount
@@ -181,9 +205,8 @@ export function clear(
 }
 
 /**
- * What the merchant gives back: no more than it has, and than the network has not given back already.
- *
- * @param open what disputes contest that are open, and give way.
+ * Refunds part of the cleared amount, at most what neither the merchant nor the network has given back.
+ * @param open the amount contested by open disputes, which a refund reduces.
  */
 export function refund(
   row: CardTransactionRow,
@@ -192,9 +215,10 @@ export function refund(
   now: number,
 ): CardTransactionRow {
   const left = row.cleared - row.refunded - (row.disputed - open)
-  if (left === 0) throw invalidState('Nothing is left to be refunded.')
+  if (left === 0) throw invalidState('The whole cleared amount has already been given back.')
   const amount = given ?? left
-  if (amount > left) throw invalidState(`Only ${left} of what was cleared have not been given back.`)
+  if (amount > left)
+    throw invalidState(`The amount is too large: only ${left} of the cleared amount has not been given back.`)
   return {
     ...row,
     refunded: row.refunded + amount,

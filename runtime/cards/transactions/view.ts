@@ -4,7 +4,6 @@ import type { CardTransactionRow } from './queries.ts'
 
 type Schemas = components['schemas']
 
-/** What each reason for a decline says. */
 const MESSAGES: Readonly<Record<Schemas['DeclineReasonCode'], string>> = {
   insufficient_funds: 'The balance does not cover the amount.',
   card_inactive: 'The card is not activated.',
@@ -13,29 +12,30 @@ const MESSAGES: Readonly<Record<Schemas['DeclineReasonCode'], string>> = {
   card_expired: 'The card has expired.',
   card_lost: 'The card was reported lost.',
   card_stolen: 'The card was reported stolen.',
-  cardholder_inactive: 'The cardholder is switched off.',
+  cardholder_inactive: 'The cardholder is deactivated.',
   cardholder_blocked: 'The cardholder is blocked.',
   cardholder_verification_required: 'A sanctions alert on the cardholder is open.',
-  account_disabled: 'The account may not spend.',
+  account_disabled: 'The account is not allowed to spend.',
   merchant_category_blocked: 'The spending controls exclude the merchant’s category.',
   merchant_country_blocked: 'The spending controls exclude the merchant’s country.',
   spending_limit_exceeded: 'A spending limit would be exceeded.',
-  authorization_count_exceeded: 'The number of authorizations is used up.',
-  transaction_not_allowed: 'This sort of transaction is not allowed.',
+  authorization_count_exceeded: 'The maximum number of authorizations is reached.',
+  transaction_not_allowed: 'This type of transaction is not allowed.',
   incorrect_cvc: 'The security code is wrong.',
   incorrect_pin: 'The PIN is wrong.',
-  incorrect_expiry: 'The expiry is wrong.',
-  address_mismatch: 'The address is wrong.',
-  authentication_failed: 'The cardholder was not authenticated.',
-  suspected_fraud: 'It looks like fraud.',
-  decision_declined: 'Your authorization endpoint declined it.',
-  decision_timed_out: 'Your authorization endpoint did not answer in time, and its default is to decline.',
-  decision_errored: 'Your authorization endpoint gave no usable answer, and its default is to decline.',
+  incorrect_expiry: 'The expiry date is wrong.',
+  address_mismatch: 'The billing address does not match.',
+  authentication_failed: 'The cardholder could not be authenticated.',
+  suspected_fraud: 'The transaction is suspected to be fraud.',
+  decision_declined: 'Your authorization endpoint declined the authorization.',
+  decision_timed_out:
+    'Your authorization endpoint did not answer in time, and its default action is to decline.',
+  decision_errored:
+    'Your authorization endpoint did not return a usable answer, and its default action is to decline.',
   unsupported_currency: 'The currency is not supported.',
   processing_error: 'The network or the service failed.',
 }
 
-/** A transaction as the interface shows it. */
 export function showCardTransaction(row: CardTransactionRow): Schemas['CardTransaction'] {
   const { requested, authorized, held, cleared, refunded, reversed, decline_code: code } = row
   return {

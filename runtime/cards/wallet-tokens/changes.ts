@@ -1,4 +1,4 @@
-/** Changes of wallet tokens that are locked: written, and told. */
+/** Changes to locked wallet tokens: writes them and emits their events. */
 import type { components } from '../../../generated/canonical/types.ts'
 import { invalidState } from '../../api/errors/errors.ts'
 import type { Context } from '../../api/handler.ts'
@@ -10,7 +10,7 @@ import { lockTokensOf, updateWalletToken, type WalletTokenRow } from './queries.
 type Schemas = components['schemas']
 type WalletTokenStatus = WalletTokenRow['status']
 
-/** What changing tokens takes of a request. */
+/** The parts of a request context that wallet token changes use. */
 export type TokenContext = Pick<Context, 'caller' | 'db' | 'events' | 'request'>
 
 export function showWalletToken({ created, updated, ...rest }: WalletTokenRow): Schemas['WalletToken'] {
@@ -24,17 +24,17 @@ const NEXT: Readonly<Record<WalletTokenStatus, readonly WalletTokenStatus[]>> = 
   deleted: [],
 }
 
-/** The token in another status; in the same it stays as it is. Throws `invalid_state`. */
+/** Returns the token with a new status, or the same token if the status is unchanged. Throws `invalid_state`. */
 export function changeStatus(token: WalletTokenRow, status: WalletTokenStatus, now: number): WalletTokenRow {
-  if (token.status === 'deleted') throw invalidState('A deleted wallet token cannot be changed.')
+  if (token.status === 'deleted') throw invalidState('The wallet token is deleted and cannot be changed.')
   if (token.status === status) return token
   if (!NEXT[token.status].includes(status)) {
-    throw invalidState(`A wallet token that is ${token.status} cannot become ${status}.`)
+    throw invalidState(`The wallet token status cannot change from ${token.status} to ${status}.`)
   }
   return { ...token, status, updated: now }
 }
 
-/** Writes a token that is locked as it is now, and tells of it. */
+/** Writes a locked token if it changed, and emits the event. */
 export function writeToken(
   { caller, db, events }: TokenContext,
   before: WalletTokenRow,
@@ -49,7 +49,7 @@ export function writeToken(
   return shown
 }
 
-/** What becomes of the tokens of a card that ends: its successor takes them over; without one they are deleted. */
+/** Ends the wallet tokens of a canceled card: moves them to the card's replacement, or deletes them if there is none. */
 export async function endTokens(
   context: TokenContext,
   cardId: string,

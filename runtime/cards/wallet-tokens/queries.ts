@@ -5,7 +5,7 @@ import { toTimestamp } from '../../database/types.ts'
 
 type Schemas = components['schemas']
 
-/** A card on a device. Times in milliseconds since the epoch. */
+/** A wallet token: a card on a device. Times are milliseconds since the epoch. */
 export interface WalletTokenRow {
   readonly id: string
   readonly card_id: string
@@ -44,7 +44,7 @@ export async function readWalletToken(
 
 const LOCK: Statement = { name: 'wallet_tokens_lock', text: `${READ.text} FOR UPDATE` }
 
-/** The token as nobody else can change it before the end of the transaction. */
+/** Returns a wallet token and locks it until the transaction ends. */
 export async function lockWalletToken(
   db: Database,
   tenantId: string,
@@ -59,7 +59,7 @@ const LOCK_OF_CARD: Statement = {
           ORDER BY created, id FOR UPDATE`,
 }
 
-/** The tokens of a card that are not deleted, oldest first. */
+/** Locks and returns the tokens of a card that are not deleted, oldest first. */
 export async function lockTokensOf(
   db: Database,
   tenantId: string,
@@ -73,7 +73,7 @@ const UPDATE: Statement = {
   text: 'UPDATE wallet_tokens SET card_id = $3, status = $4, updated = $5 WHERE tenant_id = $1 AND id = $2',
 }
 
-/** Writes what may change of a token that is locked. */
+/** Writes the mutable columns of a token that the caller has locked. */
 export function updateWalletToken(db: Database, tenantId: string, row: WalletTokenRow): Promise<unknown> {
   return db.query(UPDATE, [tenantId, row.id, row.card_id, row.status, toTimestamp(row.updated)])
 }

@@ -1,22 +1,21 @@
-/** The modules that a program runs on, as plain JavaScript. */
+/** Finds the modules that a program imports, and strips their types. */
 import { readFileSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
 import { dirname, join } from 'node:path'
 
 export interface Modules {
-  /** JavaScript by path, of modules of this project. */
+  /** JavaScript source of this project's modules, by path. */
   readonly files: ReadonlyMap<string, string>
-  /** Names of what they import from elsewhere, Node's own among them; sorted. */
+  /** Sorted names of the imported packages, including Node's built-in modules. */
   readonly imported: readonly string[]
 }
 
 const IMPORT = /^(?:import|export)\s(?:[^'"]*?\sfrom\s)?'([^']+)'|\bimport\('([^']+)'\)/gm
 
 /**
- * Follows what is left of imports when types are gone.
- *
+ * Compiles `entry` and the modules that it imports. Type-only imports are ignored.
  * @param root folder that paths are relative to.
- * @throws Error where a file imports one that is not there, or is no TypeScript.
+ * @throws Error if an imported file does not exist or is not TypeScript.
  */
 export function compile(root: string, entry: string): Modules {
   const files = new Map<string, string>()
@@ -24,7 +23,9 @@ export function compile(root: string, entry: string): Modules {
   const reached = new Set([entry])
   for (const path of reached) {
     if (!path.endsWith('.ts'))
-      throw new Error(`${path} is reached by imports from ${entry}: only TypeScript is compiled`)
+      throw new Error(
+        `${path}, which ${entry} imports, is not a TypeScript file: only TypeScript can be packed`,
+      )
     const written = stripTypeScriptTypes(readFileSync(join(root, path), 'utf8')).replace(
       IMPORT,
       (line, named?: string, dynamic?: string) => {

@@ -1,4 +1,6 @@
-/** Makes the tarball of `svc`: `npm run svc:pack -- --out DIR`. It holds what it needs, so that it installs without a registry. */
+/**
+ * Packs the `svc` tarball: `npm run svc:pack -- --out DIR`. It includes all dependencies, so it installs without a registry.
+ */
 import { execFileSync } from 'node:child_process'
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -17,7 +19,7 @@ interface PackageManifest {
 const readManifest = (folder: string): PackageManifest =>
   JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
 
-/** Packages of the manifest and those that they want in turn. */
+/** Returns the names of the manifest's dependencies, including indirect ones. */
 function closureOf(manifest: PackageManifest): ReadonlySet<string> {
   const names = new Set(Object.keys(manifest.dependencies ?? {}))
   for (const name of names) {
@@ -43,7 +45,7 @@ function stage(folder: string): void {
   cpSync(join(ROOT, 'LICENSE'), join(folder, 'LICENSE'))
 }
 
-/** @returns the path of the tarball. */
+/** Packs the tarball and returns its path. */
 function pack(out: string): string {
   const folder = mkdtempSync(join(tmpdir(), 'svc-pack-'))
   try {
@@ -59,6 +61,6 @@ function pack(out: string): string {
 
 const { out } = parseArgs({ options: { out: { type: 'string' } } }).values
 if (out === undefined) {
-  process.stderr.write('error: --out takes the folder that the tarball goes to\n')
+  process.stderr.write('error: --out is missing: expected the folder for the tarball\n')
   process.exitCode = 2
 } else process.stdout.write(`${pack(resolve(out))}\n`)

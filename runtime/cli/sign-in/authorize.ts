@@ -1,4 +1,4 @@
-/** The authorization code flow of a native app, with PKCE (RFC 8252, RFC 7636, OAuth 2.1 §4.1). */
+/** The authorization code flow for native apps, with PKCE (RFC 8252, RFC 7636, OAuth 2.1 §4.1). */
 import { createHash, randomBytes } from 'node:crypto'
 import { withoutControls } from '../terminal/colours.ts'
 import { SignInError } from '../terminal/failures.ts'
@@ -9,14 +9,17 @@ import type { ProfileTokens } from './profiles.ts'
 export interface SignInRequest {
   readonly clientId: string
   readonly scope: string
-  /** Shows the person the address at which to sign in. */
+  /** Shows the sign-in address. */
   readonly show: (address: string) => void
   readonly signal: AbortSignal
 }
 
 const random = () => randomBytes(32).toString('base64url')
 
-/** @throws SignInError when the person or the service says no; the signal's reason after an abort. */
+/**
+ * Signs in and returns the tokens.
+ * @throws SignInError if the user or the server refuses; the signal's reason after an abort.
+ */
 export async function authorize(
   server: AuthorizationServer,
   { clientId, scope, show, signal }: SignInRequest,
@@ -46,10 +49,10 @@ export async function authorize(
 }
 
 function readAnswer(answer: URLSearchParams, { issuer }: AuthorizationServer): string {
-  // RFC 9207 §2.4: an answer of another server is none.
-  if (answer.get('iss') !== issuer) throw new SignInError(`the answer to the sign-in is not from ${issuer}`)
+  // RFC 9207 §2.4: reject a response from a different issuer.
+  if (answer.get('iss') !== issuer) throw new SignInError(`the sign-in response is not from ${issuer}`)
   const code = answer.get('code')
   if (code) return code
-  const why = answer.get('error_description') ?? answer.get('error') ?? 'no code came back'
-  throw new SignInError(`not signed in: ${withoutControls(why).slice(0, 300)}`)
+  const why = answer.get('error_description') ?? answer.get('error') ?? 'the response contains no code'
+  throw new SignInError(`sign-in failed: ${withoutControls(why).slice(0, 300)}`)
 }

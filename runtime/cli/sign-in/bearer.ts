@@ -1,20 +1,20 @@
-/** The access token of a profile, exchanged for a new one when it is due. */
+/** The access token of a profile, renewed before it expires. */
 import { SignInError } from '../terminal/failures.ts'
 import { requestTokens } from './authorization-server.ts'
 import { withLock } from './lock.ts'
 import type { Profile, Profiles } from './profiles.ts'
 
-/** A token is exchanged for so long before it expires, in milliseconds: a request takes its time. */
+/** Renew a token this long before it expires, in milliseconds, so that it stays valid during a request. */
 const LEEWAY_MS = 60_000
 
 export interface Bearer {
-  /** A token that is valid for a minute more, at least. */
+  /** Returns a token that is valid for at least one more minute. */
   current(): Promise<string>
-  /** Another token than the one that the service calls expired. */
+  /** Returns a new token in place of one that the API reports as expired. */
   renewed(expired: string): Promise<string>
 }
 
-/** @throws SignInError, of what it returns, when the service does not refresh any more. */
+/** Opens the token of a profile. Its methods throw `SignInError` if the server no longer renews the sign-in. */
 export function openBearer(profiles: Profiles, name: string, first: Profile): Bearer {
   let profile = first
   let refreshing: Promise<Profile> | undefined
@@ -34,13 +34,13 @@ export function openBearer(profiles: Profiles, name: string, first: Profile): Be
 const isDue = ({ expires_at }: Profile) => Date.parse(expires_at) - Date.now() < LEEWAY_MS
 
 /**
- * A refresh token counts once, and using it twice ends the sign-in (OAuth 2.1 §4.3.1). Of several processes one exchanges it; the
- * others wait, and find what it has got.
+ * Renews the tokens. A refresh token is valid once, and using it twice ends the sign-in (OAuth 2.1 §4.3.1). So one process
+ * renews it under a lock; other processes wait and read the new tokens.
  */
 function refresh(profiles: Profiles, name: string, stale: string): Promise<Profile> {
   return withLock(`${profiles.pathOf(name)}.lock`, async () => {
     const profile = profiles.read(name)
-    if (!profile) throw new SignInError(`the profile ${name} has signed out: run svc login`)
+    if (!profile) throw new SignInError(`the profile ${name} is signed out: run svc login`)
     if (profile.access_token !== stale && !isDue(profile)) return profile
     const { client_id, refresh_token, token_endpoint, scope } = profile
     const tokens = await requestTokens(token_endpoint, {

@@ -4,8 +4,8 @@ import { isAbsolute, join } from 'node:path'
 type Variables = Readonly<Record<string, string | undefined>>
 
 /**
- * Where programs keep what people set: `XDG_CONFIG_HOME` where it is set (XDG Base Directory Specification, which has relative
- * paths ignored), else the place of the system.
+ * Returns the configuration folder: below `XDG_CONFIG_HOME` if it is an absolute path (the XDG Base Directory Specification
+ * ignores relative ones), otherwise in the standard location of the system.
  */
 export function configFolder(env: Variables, platform: NodeJS.Platform = process.platform): string {
   const { XDG_CONFIG_HOME: xdg, APPDATA: roaming } = env

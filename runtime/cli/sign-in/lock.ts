@@ -1,11 +1,11 @@
-/** One process at a time, among those of this machine. */
+/** A file lock between processes on this machine. */
 import { randomUUID } from 'node:crypto'
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
 
 const PAUSE_MS = 50
 
-/** Longer than any work under a lock takes. */
+/** Longer than any work under a lock takes. An older lock counts as abandoned. */
 const MAX_AGE_MS = 60_000
 
 interface LockHolder {
@@ -15,16 +15,15 @@ interface LockHolder {
 }
 
 /**
- * Does the work while it holds the file `path`, which it makes and removes. What a process left that was killed is taken over.
- *
- * @throws Error when another process holds it for longer than a minute.
+ * Runs `work` while holding the lock file `path`. Takes over the lock of a process that was killed.
+ * @throws Error if another process holds the lock for more than a minute.
  */
 export async function withLock<T>(path: string, work: () => Promise<T>): Promise<T> {
   const mine = JSON.stringify({ pid: process.pid, since: Date.now(), id: randomUUID() })
   const deadline = Date.now() + MAX_AGE_MS
   while (!create(path, mine)) {
     if (Date.now() > deadline)
-      throw new Error(`another svc holds ${path}: remove the file if none is running`)
+      throw new Error(`another svc process holds ${path}: if none is running, remove the file`)
     const theirs = read(path)
     if (theirs !== undefined && isAbandoned(theirs)) takeAway(path, theirs)
     else await wait(PAUSE_MS)
@@ -60,7 +59,7 @@ function isAbandoned(text: string): boolean {
   return Date.now() - since > MAX_AGE_MS || !isRunning(pid)
 }
 
-/** Another process may just be writing it: then it is a fresh one. */
+/** Reads the holder of a lock. An incomplete file is being written by another process, so it counts as fresh. */
 function holderOf(text: string): LockHolder {
   try {
     return JSON.parse(text)
@@ -78,7 +77,10 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/** Two may find the same abandoned lock: only who moves that very one away has removed it, and a newer one is put back. */
+/**
+ * Removes the lock if its content is `text`. Two processes can find the same abandoned lock: renaming it first ensures that
+ * only one removes it, and a newer lock that was renamed by mistake is restored.
+ */
 function takeAway(path: string, text: string): void {
   const aside = `${path}.${randomUUID()}`
   try {

@@ -1,11 +1,11 @@
-/** Waits on this machine for the browser to bring the code (RFC 8252 §7.3). */
+/** Receives the authorization code from the browser on a loopback port (RFC 8252 §7.3). */
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 export interface LoopbackCallback {
-  /** Where the service has to send the browser: a port of the loopback interface, free a moment ago. */
+  /** The redirect address: a free port of the loopback interface. */
   readonly redirectUri: string
-  /** Resolves with the parameters of the first answer that carries the state. */
+  /** Resolves with the parameters of the first request that has the right `state`. */
   readonly answer: Promise<URLSearchParams>
   close(): void
 }
@@ -13,25 +13,29 @@ export interface LoopbackCallback {
 const PATH = '/callback'
 
 /**
- * Any page may send the browser here: what lacks the state is refused, and waited past.
- *
- * @param signal rejects the answer with its reason.
+ * Starts the callback server. Any web page can send the browser here, so requests without the right `state` are rejected and
+ * the server keeps waiting.
+ * @param signal rejects `answer` with its reason.
  */
 export async function awaitCallback(state: string, signal: AbortSignal): Promise<LoopbackCallback> {
   const { promise, resolve, reject } = withResolvers<URLSearchParams>()
-  // Whoever closes before there was an answer does not wait for it.
+  // Avoids an unhandled rejection if the caller closes the server before an answer arrives.
   promise.catch(() => undefined)
   const server = createServer((request, response) => {
     const url = new URL(request.url ?? '', 'http://127.0.0.1')
     const isForUs = request.method === 'GET' && url.pathname === PATH
-    if (!isForUs) return respond(response, 404, 'There is nothing here.')
+    if (!isForUs) return respond(response, 404, 'Page not found.')
     if (url.searchParams.get('state') !== state)
-      return respond(response, 400, 'This is not the answer to the sign-in that was begun here.')
+      return respond(
+        response,
+        400,
+        'This is not the response to the sign-in that was started on this machine.',
+      )
     const done = url.searchParams.has('code')
     respond(
       response,
       200,
-      done ? 'Signed in. You may close this page.' : 'Not signed in. The terminal says why.',
+      done ? 'Signed in. You can close this page.' : 'Sign-in failed. See the terminal for details.',
     )
     resolve(url.searchParams)
   })
@@ -52,7 +56,7 @@ export async function awaitCallback(state: string, signal: AbortSignal): Promise
   }
 }
 
-/** Of the language from Node 22 on. */
+/** `Promise.withResolvers`, which Node supports from version 22. */
 function withResolvers<T>() {
   let resolve!: (value: T) => void
   let reject!: (reason: unknown) => void

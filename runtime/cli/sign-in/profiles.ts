@@ -1,4 +1,4 @@
-/** What `svc login` leaves on this machine: a file for each profile, which nobody else may read. */
+/** The profiles that `svc login` stores on this machine: one file for each profile, readable only by the user. */
 import { randomBytes } from 'node:crypto'
 import {
   chmodSync,
@@ -21,20 +21,20 @@ export interface ProfileTokens {
   readonly refresh_token: string
   /** ISO 8601. */
   readonly expires_at: string
-  /** Words with spaces between, as granted. */
+  /** Granted scopes, separated by spaces. */
   readonly scope: string
 }
 
 export interface Profile extends ProfileTokens {
   readonly environment: Environment
-  /** Of the API. */
+  /** Address of the API. */
   readonly base_url: string
-  /** The issuer of the tokens: the origin of the console. */
+  /** Issuer of the tokens: the origin of the dashboard. */
   readonly auth_url: string
   readonly token_endpoint: string
   readonly revocation_endpoint: string
   readonly client_id: string
-  /** What `svc listen` makes its signing secret of. */
+  /** Seed of the signing secret of `svc listen`. */
   readonly signing_seed: string
 }
 
@@ -44,19 +44,27 @@ const READ_BY_OWNER = 0o600
 const FOLDER_OF_OWNER = 0o700
 const SUFFIX = '.json'
 
-/** @throws MisuseError when a file cannot be called so on every system. */
+/**
+ * Validates a profile name.
+ * @throws MisuseError if the name is not a valid file name on every system.
+ */
 export function requireName(name: string): string {
   if (/^[a-z0-9][a-z0-9_-]{0,31}$/.test(name)) return name
-  throw new MisuseError('a profile is named with up to 32 small letters, digits, - and _')
+  throw new MisuseError(
+    'a profile name consists of up to 32 lowercase letters, digits, - and _, and starts with a letter or a digit',
+  )
 }
 
 export interface Profiles {
   pathOf(name: string): string
-  /** Sorted. */
+  /** Returns the names of all profiles, sorted. */
   names(): readonly string[]
-  /** @throws Error when the file is there but is no profile. */
+  /**
+   * Returns a profile, or undefined if it does not exist.
+   * @throws Error if the file is damaged.
+   */
   read(name: string): Profile | undefined
-  /** Replaces the file as a whole: whoever reads at the same time sees the old one or the new one. */
+  /** Replaces the file atomically: concurrent readers see either the old or the new content. */
   write(name: string, profile: Profile): void
   remove(name: string): void
 }
@@ -86,7 +94,7 @@ function replaceFile(path: string, text: string): void {
   const file = openSync(draft, 'wx', READ_BY_OWNER)
   try {
     writeSync(file, text)
-    // A refresh token counts once: the new one has to outlast a loss of power.
+    // Sync to disk: a refresh token is valid once, so the new one must survive a power failure.
     fsyncSync(file)
   } finally {
     closeSync(file)
@@ -133,13 +141,13 @@ function parse(name: string, text: string | undefined): Profile | undefined {
   const profile = parseJson(text)
   const isWhole = MEMBERS.every((member) => typeof profile?.[member] === 'string')
   if (isWhole) return profile as unknown as Profile
-  throw new Error(`the profile ${name} is damaged: svc login --profile ${name} makes a new one`)
+  throw new Error(`the profile ${name} is damaged: run svc login --profile ${name} to replace it`)
 }
 
 function parseJson(text: string): Readonly<Record<string, unknown>> | undefined {
   try {
     return JSON.parse(text)
   } catch {
-    return undefined // nor is it a profile
+    return undefined // not JSON, so not a profile either
   }
 }

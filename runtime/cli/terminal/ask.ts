@@ -1,10 +1,10 @@
 import { createInterface } from 'node:readline/promises'
 import { InterruptedError } from './failures.ts'
 
-/** Asks the person at the terminal; undefined where the input ends. Rejects with `InterruptedError`. */
+/** Asks the user a question. Returns undefined at the end of input; rejects with `InterruptedError` on Ctrl-C. */
 export type Ask = (question: string) => Promise<string | undefined>
 
-/** Questions go to stderr. Undefined where either end is no terminal: there is nobody to ask. */
+/** Opens questions on stderr. Returns undefined if stdin or stderr is not a terminal. */
 export function openAsk(input = process.stdin, output = process.stderr): Ask | undefined {
   if (!input.isTTY || !output.isTTY) return undefined
   return async (question) => {

@@ -1,22 +1,22 @@
-/** Colours for terminals that want them. */
+/** Terminal colors. */
 
 /** SGR parameters (ECMA-48 §8.3.117). */
 const CODES = { bold: 1, red: 31, green: 32, yellow: 33, magenta: 35, cyan: 36, grey: 90 } as const
 
 export type Colour = keyof typeof CODES
 
-/** Wraps text so that a terminal shows it in a colour; without colours, the text itself. */
+/** Wraps text in a color. Without colors, returns the text unchanged. */
 export type Paint = (colour: Colour, text: string) => string
 
 export const plain: Paint = (_, text) => text
 
-/** @returns whether what is written there is to be coloured: `FORCE_COLOR` decides, then `NO_COLOR`, then the terminal. */
+/** Returns whether to use colors: `FORCE_COLOR` takes precedence, then `NO_COLOR`, then whether the output is a terminal. */
 export function wantsColours(
   output: { readonly isTTY?: boolean },
   { FORCE_COLOR, NO_COLOR, TERM }: Readonly<Record<string, string | undefined>>,
 ): boolean {
   if (FORCE_COLOR) return FORCE_COLOR !== '0' && FORCE_COLOR !== 'false'
-  // https://no-color.org: set, and not empty.
+  // https://no-color.org: colors are off if the variable is not empty.
   if (NO_COLOR) return false
   return output.isTTY === true && TERM !== 'dumb'
 }
@@ -24,10 +24,7 @@ export function wantsColours(
 export const paintFor = (coloured: boolean): Paint =>
   coloured ? (colour, text) => `\u001b[${CODES[colour]}m${text}\u001b[0m` : plain
 
-/**
- * Makes what comes from elsewhere harmless for a terminal: control characters but the end of a line and the tab are shown as
- * escapes, which in the strings of JSON mean the same.
- */
+/** Makes external text safe for a terminal: replaces control characters, except line feed and tab, with JSON escapes. */
 export function withoutControls(text: string): string {
   return text.replace(
     // biome-ignore lint/suspicious/noControlCharactersInRegex: those that a terminal obeys

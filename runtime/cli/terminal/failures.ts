@@ -1,20 +1,20 @@
-/** Failures that have an exit code of their own. */
+/** Failures with a separate exit code. */
 
-/** The words or the surroundings make no sense: exit code 2. */
+/** The command line or the environment is invalid: exit code 2. */
 export class MisuseError extends Error {}
 
-/** There is nothing to sign in with, or it counts no more: exit code 3. */
+/** There is no credential, or it is no longer valid: exit code 3. */
 export class SignInError extends Error {}
 
-/** No answer came: exit code 4. */
+/** There was no response: exit code 4. */
 export class UnreachableError extends Error {}
 
-/** The person wanted it to end: exit code 130. */
+/** The user interrupted the command: exit code 130. */
 export class InterruptedError extends Error {
   override readonly message = 'interrupted'
 }
 
-/** A command failed that had got as far as knowing whom to call. */
+/** A command failed after its session was opened, so the API address is known. */
 export class CommandError extends Error {
   readonly baseUrl: string
 

@@ -1,4 +1,4 @@
-/** JSON as a person reads it. */
+/** Formats JSON for people. */
 import { type Colour, type Paint, withoutControls } from './colours.ts'
 
 const scalarColour = (value: unknown): Colour => {
@@ -6,7 +6,10 @@ const scalarColour = (value: unknown): Colour => {
   return typeof value === 'number' ? 'yellow' : 'magenta'
 }
 
-/** Indented by two, names and values in colours of their own. Without colours it is what `JSON.stringify` prints. */
+/**
+ * Formats a value with an indentation of two spaces and colored names and values. Without colors, equals the output of
+ * `JSON.stringify`.
+ */
 export function formatJson(value: unknown, paint: Paint, indent = ''): string {
   if (typeof value !== 'object' || value === null)
     return paint(scalarColour(value), withoutControls(JSON.stringify(value)))

@@ -25,7 +25,9 @@ export const balanceHandlers = {
     ])
     const balance = funds.balance + amount
     if (balance > MAX_AMOUNT) {
-      throw validationFailed([{ field: 'amount', issue: `would take the balance beyond ${MAX_AMOUNT}` }])
+      throw validationFailed([
+        { field: 'amount', issue: `would raise the balance above the maximum of ${MAX_AMOUNT}` },
+      ])
     }
     const transfer = { from: 'bank', to: 'program_funds', amount } as const
     pipelined(post(db, caller.space, newId('len', request.now), { transfer }, request.now))
@@ -33,7 +35,7 @@ export const balanceHandlers = {
   },
 } satisfies BalanceHandlers<Context> & Pick<TestCardsHandlers<Context>, 'simulateFunding'>
 
-/** What settlements book may be beyond what the documents can show: the bound is shown then. */
+/** Clamps an amount to the maximum of the API documents. Settlements can make balances larger than that. */
 const shown = (amount: number) => Math.max(-MAX_AMOUNT, Math.min(MAX_AMOUNT, amount))
 
 function showBalance({ balance, held }: Funds, payable: number): components['schemas']['Balance'] {

@@ -1,21 +1,20 @@
-/** Statements on the accounts that send payments: in `control`, because no tenant owns them. */
+/** Statements on the accounts that send payments. They are in `control`, because no tenant owns them. */
 import type { Database, Statement } from '../../database/database.ts'
 import type { Pool } from '../../database/pool/pool.ts'
 import { toTimestamp } from '../../database/types.ts'
 import { createLeases, type Lease } from '../../work/leases.ts'
 
-/** An account on a chain. */
 export interface ChainAccount {
   readonly chainId: number
   readonly address: string
 }
 
-/** The lease was lost, or another worker has signed meanwhile: what was signed for nothing is dropped. */
+/** The lease was lost, or another worker has signed in the meantime. The caller discards what it has signed. */
 export class LostLease extends Error {
   override name = 'LostLease'
 }
 
-/** A worker has an account as long as it has payments of it to follow or to send. */
+/** A worker holds the lease of an account while it has payments to follow or to send. */
 const LEASES = createLeases<{ readonly next_nonce: number }>({
   name: 'chain_signers',
   table: 'control.chain_signers',
@@ -29,7 +28,10 @@ const LEASES = createLeases<{ readonly next_nonce: number }>({
   },
 })
 
-/** Takes the account, or renews the lease. Gives the nonce of its next transaction; undefined while another worker has it. */
+/**
+ * Acquires or renews the lease of an account. Returns the nonce of its next transaction, or undefined while another worker
+ * holds the lease.
+ */
 export async function acquireAccount(
   control: Database,
   { chainId, address }: ChainAccount,
@@ -54,18 +56,21 @@ const ADVANCE: Statement = {
   text: 'UPDATE control.chain_signers SET next_nonce = $3 WHERE chain_id = $1 AND address = $2',
 }
 
-/** Locks an account that this worker holds. Gives its next nonce. Throws `LostLease`. */
+/** Locks an account whose lease this worker holds, and returns its next nonce. Throws `LostLease`. */
 export async function lockAccount(
   db: Database,
   { chainId, address }: ChainAccount,
   token: string,
 ): Promise<number> {
   const { rows } = await db.query<{ next_nonce: number }>(HELD, [chainId, address, token])
-  if (!rows[0]) throw new LostLease('another worker sends for this account')
+  if (!rows[0])
+    throw new LostLease(
+      `The lease of account ${address} on chain ${chainId} is lost: another worker holds it.`,
+    )
   return rows[0].next_nonce
 }
 
-/** Sets the next nonce of a locked account. */
+/** Sets the next nonce of an account that the caller has locked. */
 export async function setNonce(
   db: Database,
   { chainId, address }: ChainAccount,
@@ -75,8 +80,8 @@ export async function setNonce(
 }
 
 /**
- * Sets the nonce of the account's next transaction: higher if others have sent transactions, lower if the chain has forgotten
- * theirs. Does nothing if the account's nonce is not `from` any more. Throws `LostLease`.
+ * Sets the nonce of the account's next transaction: higher if another program has sent transactions, lower if a
+ * reorganization removed them. Does nothing if the current nonce is not `from`. Throws `LostLease`.
  */
 export async function moveNonce(
   control: Pool,
@@ -95,7 +100,10 @@ const ACCOUNT_PROBLEM: Statement = {
           WHERE chain_id = $1 AND address = $2 AND problem IS DISTINCT FROM $3`,
 }
 
-/** Notes why an account signs nothing new; null: it does. Gives whether that is new. @param now machine time. */
+/**
+ * Records why an account signs no new payments, or null if it does. Returns whether the problem changed.
+ * @param now machine time.
+ */
 export async function noteAccount(
   control: Database,
   { chainId, address }: ChainAccount,
@@ -110,7 +118,7 @@ const COUNT_FROM: Statement = {
           WHERE chain_id = $1 AND signer = $2 AND nonce >= $3`,
 }
 
-/** How many payments of any state have this nonce or a later one, and whether one has this one. */
+/** Counts the payments with this nonce or a later one, in any state, and returns whether one has exactly this nonce. */
 export async function countPaymentsFrom(
   control: Database,
   { chainId, address }: ChainAccount,

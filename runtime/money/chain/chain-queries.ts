@@ -1,9 +1,9 @@
-/** Statements on chains as they were first seen, and on the state of our own. */
+/** Statements on known chains and on the state of the built-in test chain. */
 import type { Database, Statement } from '../../database/database.ts'
 
 export interface KnownChain {
   readonly id: number
-  /** Hash of its first block. */
+  /** Hash of the chain's first block. */
   readonly genesis: string
   readonly token: string
 }
@@ -18,7 +18,7 @@ const OF_TOKEN: Statement = {
   text: 'SELECT id, genesis, token FROM control.chains WHERE token = $1 AND state IS NULL ORDER BY id LIMIT 1',
 }
 
-/** The chain of somebody else's on which a token was seen before. */
+/** Returns an external chain on which the token was seen before. */
 export async function findChainOfToken(control: Database, token: string): Promise<KnownChain | undefined> {
   return (await control.query<KnownChain>(OF_TOKEN, [token])).rows[0]
 }
@@ -29,12 +29,12 @@ const REMEMBER: Statement = {
          RETURNING id`,
 }
 
-/** Remembers a chain. Gives whether it is the one that was seen under this number before, if any was. */
+/** Stores a chain. Returns false if a chain with this number and a different first block is already known. */
 export async function rememberChain(control: Database, chain: KnownChain): Promise<boolean> {
   return (await control.query(REMEMBER, [chain.id, chain.genesis, chain.token])).rows.length > 0
 }
 
-/** A chain of our own, at some moment. */
+/** A saved state of the built-in test chain. */
 export interface SavedChain {
   readonly state: Buffer | null
   readonly revision: number
@@ -56,7 +56,7 @@ export async function readRevision(control: Database, id: number): Promise<numbe
   return (await control.query<{ revision: number }>(REVISION, [id])).rows[0]?.revision
 }
 
-/** Gives whether nobody has saved another state since the revision. */
+/** Saves the chain's state. Returns false if another process has saved a state since `revision`. */
 export async function saveChain(
   control: Database,
   id: number,

@@ -1,20 +1,20 @@
-/** A chain that is asked by JSON-RPC, after it was seen to be the one it should be. */
+/** Connects to a chain over JSON-RPC, after checking that it is the expected chain. */
 import { type Address, type Hex, hexToBigInt, hexToNumber, numberToHex } from 'viem'
 import { type Rpc, RpcRefused, RpcUnavailable } from './rpc.ts'
 import { balanceCall, readString, separatorOf, stateCall, type TokenDomain } from './token.ts'
 
-/** The chain, or what is on it, is not what the settings say: nothing is sent before somebody has looked. */
+/** The chain or the contract does not match the settings. Nothing is sent until an operator has fixed it. */
 export class WrongChain extends Error {
   override name = 'WrongChain'
 }
 
-/** A block, of which nodes give more. */
+/** The fields of a block that are used. */
 export interface Block {
   readonly number: number
   readonly hash: string
   /** Seconds since the epoch. */
   readonly timestamp: number
-  /** Wei for a unit of gas. */
+  /** Wei per unit of gas. */
   readonly baseFee: bigint
 }
 
@@ -22,17 +22,17 @@ export interface Chain {
   readonly id: number
   readonly rpc: Rpc
   readonly domain: TokenDomain
-  /** Undefined where there is no such block, or not yet. */
+  /** Returns a block, or undefined if it does not exist yet. */
   block(at: 'latest' | number): Promise<Block | undefined>
-  /** Transactions of the account up to a block. */
+  /** Returns the number of the account's transactions up to a block. */
   nonceOf(address: Address, at?: number): Promise<number>
-  /** Of gas, in wei. */
+  /** Returns the account's balance for gas, in wei. */
   balanceOf(address: Address): Promise<bigint>
-  /** In base units. */
+  /** Returns the account's USDC balance, in base units. */
   tokensOf(address: Address): Promise<bigint>
-  /** Whether an authorization was used. */
+  /** Returns whether a transfer authorization was used. */
   isUsed(payer: Address, nonce: Hex): Promise<boolean>
-  /** Throws `WrongChain` where the node is another chain's by now. */
+  /** Throws `WrongChain` if the node now belongs to a different chain. */
   check(): Promise<void>
 }
 
@@ -51,19 +51,19 @@ const CALLS = {
   separator: '0x3644e515',
 } as const
 
-/** Asks for the number of a chain and the hash of its first block. */
+/** Returns the number of a chain and the hash of its first block. */
 export async function identify(rpc: Rpc): Promise<{ readonly id: number; readonly genesis: string }> {
   const [id, first] = await Promise.all([
     rpc.ask<Hex>('eth_chainId'),
     rpc.ask<RawBlock | null>('eth_getBlockByNumber', '0x0', false),
   ])
   if (!/^0x[0-9a-f]+$/i.test(id) || typeof first?.hash !== 'string') {
-    throw new WrongChain(`${rpc.place} is no node of a chain: it does not tell its first block`)
+    throw new WrongChain(`${rpc.place} is not an EVM node: it returned no valid chain ID and first block`)
   }
   return { id: hexToNumber(id), genesis: first.hash }
 }
 
-/** Reads the token's domain (EIP-712). Throws `WrongChain` where the contract is no USDC. */
+/** Reads the token's EIP-712 domain. Throws `WrongChain` if the contract is not USDC. */
 async function readDomain(rpc: Rpc, chainId: number, token: Address): Promise<TokenDomain> {
   const read = async (data: Hex): Promise<Hex> => {
     try {
@@ -75,34 +75,41 @@ async function readDomain(rpc: Rpc, chainId: number, token: Address): Promise<To
   }
   const [decimals, symbol, name, version, separator] = await Promise.all(Object.values(CALLS).map(read))
   const wrong = (words: string) => new WrongChain(`SVC_USDC_ADDRESS: ${token} on chain ${chainId} ${words}`)
-  if (decimals === '0x') throw wrong('is no token: there is no such contract')
-  if (BigInt(decimals!) !== 6n) throw wrong(`has ${BigInt(decimals!)} decimals instead of 6`)
-  if (!/^USDC/.test(symbol === '0x' ? '' : readString(symbol!))) throw wrong('does not call itself USDC')
+  if (decimals === '0x') throw wrong('is not a token contract')
+  if (BigInt(decimals!) !== 6n) throw wrong(`has ${BigInt(decimals!)} decimals; expected 6`)
+  if (!/^USDC/.test(symbol === '0x' ? '' : readString(symbol!)))
+    throw wrong('has a symbol that does not begin with USDC')
   const domain = {
     name: readString(name!),
     version: version === '0x' ? '1' : readString(version!),
     chainId,
     verifyingContract: token,
   }
-  // Contracts of USDC tell what they hold signatures against; without it every signature might be for nothing.
-  if (separator === '0x') throw wrong('takes no authorizations (EIP-3009)')
+  // USDC contracts return the domain separator that they verify signatures against. Without it, every signature could be
+  // useless.
+  if (separator === '0x') throw wrong('does not support transfers with authorization (EIP-3009)')
   if (separatorOf(domain) !== separator)
-    throw wrong(`signs for another domain than ${domain.name}, ${domain.version}`)
+    throw wrong(
+      `verifies signatures for a different EIP-712 domain than ${domain.name}, version ${domain.version}`,
+    )
   return domain
 }
 
-/** A number from a node. Throws `RpcUnavailable` if it is not an exact integer. */
+/** Converts a quantity from a node to a number. Throws `RpcUnavailable` if it is not an exact integer. */
 function readQuantity(rpc: Rpc, value: unknown, what: string): number {
   const number = typeof value === 'string' && /^0x[0-9a-f]+$/i.test(value) ? Number(value) : Number.NaN
   if (Number.isSafeInteger(number)) return number
-  throw new RpcUnavailable(`${rpc.place} has given no number for ${what}`)
+  throw new RpcUnavailable(`${rpc.place} returned no valid number for ${what}`)
 }
 
-/** @param id what the chain has to be. Throws `WrongChain`, `RpcUnavailable`. */
+/**
+ * Connects to a chain. Throws `WrongChain` or `RpcUnavailable`.
+ * @param id the expected chain ID.
+ */
 export async function connect(rpc: Rpc, id: number, token: Address): Promise<Chain> {
   const check = async () => {
-    const now = readQuantity(rpc, await rpc.ask('eth_chainId'), 'its chain')
-    if (now !== id) throw new WrongChain(`${rpc.place} is chain ${now} instead of ${id}`)
+    const now = readQuantity(rpc, await rpc.ask('eth_chainId'), 'the chain ID')
+    if (now !== id) throw new WrongChain(`${rpc.place} is chain ${now}; expected chain ${id}`)
   }
   await check()
   const domain = await readDomain(rpc, id, token)
@@ -120,9 +127,9 @@ export async function connect(rpc: Rpc, id: number, token: Address): Promise<Cha
       )
       if (!raw) return undefined
       return {
-        number: readQuantity(rpc, raw.number, 'a block'),
+        number: readQuantity(rpc, raw.number, 'a block number'),
         hash: raw.hash,
-        timestamp: readQuantity(rpc, raw.timestamp, 'the time of a block'),
+        timestamp: readQuantity(rpc, raw.timestamp, 'a block timestamp'),
         baseFee: hexToBigInt(raw.baseFeePerGas ?? '0x0'),
       }
     },
@@ -130,7 +137,7 @@ export async function connect(rpc: Rpc, id: number, token: Address): Promise<Cha
       readQuantity(
         rpc,
         await rpc.ask('eth_getTransactionCount', address, at === undefined ? 'latest' : numberToHex(at)),
-        'the account’s transactions',
+        'the transaction count of the account',
       ),
     balanceOf: async (address) => hexToBigInt(await rpc.ask<Hex>('eth_getBalance', address, 'latest')),
     tokensOf: async (address) => BigInt(await call(balanceCall(address))),

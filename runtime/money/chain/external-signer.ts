@@ -1,4 +1,4 @@
-/** A signer elsewhere, asked over HTTP (docs/payout-signer.md). What it gives is checked by `checked`. */
+/** An external signer, called over HTTP (docs/payout-signer.md). `checked` verifies its results. */
 
 import { type Address, getAddress, type Hex } from 'viem'
 import { createOutbound, type PeerOutbound } from '../../events/outbound/outbound.ts'
@@ -12,10 +12,10 @@ interface External {
   readonly token?: string
 }
 
-/** It is near: on the machine or in the operator's own network. Addresses of metadata services stay closed. */
+/** The signer runs on this machine or in the operator's network. Addresses of cloud metadata services stay blocked. */
 const OWN_NETWORKS = ['127.0.0.0/8', '::1/128', '10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fd00::/8']
 
-/** Asks whose account it signs for. Throws `SignerUnavailable`. */
+/** Connects to the signer and reads its address. Throws `SignerUnavailable`. */
 export async function openExternalSigner({ url, token }: External): Promise<Signer> {
   const allow = parseNetworks(OWN_NETWORKS)
   const outbound: PeerOutbound = createOutbound({
@@ -35,11 +35,13 @@ export async function openExternalSigner({ url, token }: External): Promise<Sign
   ): Promise<string> => {
     const text = body === undefined ? '' : JSON.stringify(body, bigintAsText)
     const outcome = await outbound.send({ method, url: `${url}${path}`, headers, body: text })
-    if ('error' in outcome) throw new SignerUnavailable(`the signer cannot be asked: ${outcome.error}`)
-    if (outcome.status === 422) throw new SignerRefused('the signer refuses')
+    if ('error' in outcome) throw new SignerUnavailable(`the signer cannot be reached: ${outcome.error}`)
+    if (outcome.status === 422) throw new SignerRefused('the signer refused to sign')
     const value = outcome.status === 200 ? readMember(outcome.body, member) : undefined
     if (value !== undefined) return value
-    throw new SignerUnavailable(`the signer has answered ${path} with ${outcome.status} and no ${member}`)
+    throw new SignerUnavailable(
+      `the signer returned ${outcome.status} for ${path}, without a valid ${member}`,
+    )
   }
   const address = readAddress(await ask('GET', '/address', 'address'))
   return {
@@ -72,6 +74,6 @@ function readAddress(text: string): Address {
   try {
     return getAddress(text)
   } catch {
-    throw new SignerUnavailable('the signer has given no address')
+    throw new SignerUnavailable('the signer returned an invalid address')
   }
 }

@@ -1,18 +1,21 @@
-/** What a unit of gas costs (EIP-1559). */
+/** Gas fees (EIP-1559). */
 import { type Hex, hexToBigInt } from 'viem'
 import type { Block, Chain } from './connect.ts'
 import { RpcRefused } from './rpc.ts'
 
-/** In wei for a unit of gas. */
+/** Fees in wei per unit of gas. */
 export interface Fees {
   readonly maxFee: bigint
   readonly priorityFee: bigint
 }
 
-/** Where a node has no opinion. */
+/** Priority fee if the node suggests none. */
 const USUAL_PRIORITY = 1_500_000_000n
 
-/** What is likely to be mined soon: the base fee may double before it is not. */
+/**
+ * Returns fees with which a transaction is likely to be mined soon. The base fee can double before the transaction becomes
+ * too cheap.
+ */
 export async function priceOf({ rpc }: Chain, { baseFee }: Block): Promise<Fees> {
   const priorityFee = await rpc.ask<Hex>('eth_maxPriorityFeePerGas').then(hexToBigInt, (error: unknown) => {
     if (error instanceof RpcRefused) return USUAL_PRIORITY
@@ -21,12 +24,12 @@ export async function priceOf({ rpc }: Chain, { baseFee }: Block): Promise<Fees>
   return { maxFee: baseFee * 2n + priorityFee, priorityFee }
 }
 
-/** Nodes take a transaction in place of another only where both fees are a tenth higher; we add an eighth. */
+/** Nodes accept a replacement transaction only if both fees are at least 10 % higher. This adds 12.5 %. */
 const raised = (fee: bigint) => fee + fee / 8n + 1n
 
 const larger = (one: bigint, other: bigint) => (one > other ? one : other)
 
-/** Of a transaction that replaces one with these fees. */
+/** Returns the fees of a replacement for a transaction with the fees `old`. */
 export function outbid(old: Fees, current: Fees): Fees {
   return {
     maxFee: larger(raised(old.maxFee), current.maxFee),

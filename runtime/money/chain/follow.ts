@@ -1,4 +1,4 @@
-/** A payment that was signed, to its end. */
+/** Follows a signed payment until it has ended. */
 
 import { type Address, keccak256, parseTransaction } from 'viem'
 import type { Environment } from '../../platform/environment.ts'
@@ -19,10 +19,13 @@ import { type BlockPlace, isUseLogged, look, lookForUse, type Sight } from './si
 import { SignerRefused, SignerUnavailable } from './signer.ts'
 import { nonceOf } from './token.ts'
 
-/** How a payment is after a look: further blocks get it on, nothing is to be done, or it waits for an operator. */
+/**
+ * State of a payment after a check. `moving`: more blocks will advance it. `still`: nothing to do. `held up`: it waits for
+ * an operator.
+ */
 export type Followed = 'moving' | 'still' | 'held up'
 
-/** Looks where it is, and does what follows. */
+/** Looks up a payment on the chain and takes the next step. */
 export async function followPayment(round: Round, payment: OpenPayment): Promise<Followed> {
   if (payment.decision === 'paid' || payment.decision === 'failed') return decide(round, payment)
   const hashes = payment.attempts.map(({ hash }) => hash)
@@ -43,7 +46,8 @@ export async function followPayment(round: Round, payment: OpenPayment): Promise
 }
 
 /**
- * Sets a payment aside: nothing more is sent or booked for it until an operator decides, or the node shows that it was paid.
+ * Holds up a payment: nothing more is sent or posted for it until an operator decides, or until the node shows that it was
+ * paid.
  */
 export async function holdUp(
   { control, account, log, now }: Round,
@@ -54,35 +58,45 @@ export async function holdUp(
   }: Pick<Payment, 'transfer_id' | 'held_up'> & { readonly nonce: number | string },
   problem: string,
 ): Promise<'held up'> {
-  if (!held_up) log.error({ payout_id: transfer_id }, `a payout is held up: ${problem}`)
+  if (!held_up) log.error({ payout_id: transfer_id }, `A payout is held up: ${problem}`)
   await holdUpPayment(control, account, nonce, problem, now())
   return 'held up'
 }
 
-/** After answers that contradict each other, a payment neither fails nor is signed again without an operator. */
+/** After contradictory answers from the node, a payment neither fails nor is signed again without an operator's decision. */
 const waitsForOperator = ({ held_up, decision }: Payment): boolean => held_up && decision !== 'retry'
 
-/** Does what an operator has decided. A payment fails only after its authorization has run out: until then it can still be used. */
+/**
+ * Carries out an operator's decision. A payment fails only after its authorization has expired, because it can be used until
+ * then.
+ */
 async function decide(round: Round, payment: OpenPayment): Promise<Followed> {
   const { chain, limits, head } = round
   const hash = payment.hash ?? payment.attempts[0]?.hash
   if (payment.decision === 'failed') {
     if ((head.certain?.timestamp ?? 0) <= payment.valid_before) {
       const until = new Date(payment.valid_before * 1000).toISOString()
-      return holdUp(round, payment, `an operator has decided that it failed; it fails after ${until}`)
+      return holdUp(
+        round,
+        payment,
+        `an operator marked it as failed; it fails after ${until}, when its authorization has expired`,
+      )
     }
     await reportDecision(round, payment, failed('transaction_failed'))
     await note(round, payment, { state: 'failed' })
     return 'still'
   }
-  if (hash === undefined) throw new Error('no transaction is known that could have paid it')
+  if (hash === undefined) throw new Error(`no transaction of payout ${payment.transfer_id} is known`)
   await round.save?.()
   await reportDecision(round, payment, paid(caip2(chain.id), hash, limits.confirmations))
   await note(round, payment, { state: 'settled', hash })
   return 'still'
 }
 
-/** Where our transaction did nothing, or is nowhere, somebody else may have used the authorization. */
+/**
+ * Looks for the payment on the chain. If our transaction was reverted or is missing, a different transaction may have used
+ * the authorization.
+ */
 async function seek({ chain, account }: Round, payment: Payment, hashes: readonly string[]): Promise<Sight> {
   const sight = await look(chain, account.address, payment, hashes)
   if (sight.kind !== 'reverted' && sight.kind !== 'missing') return sight
@@ -115,7 +129,7 @@ async function confirm(round: Round, payment: OpenPayment, place: BlockPlace): P
   const isUsed = await chain.isUsed(account.address, nonceOf(payment.transfer_id))
   const contradiction = isUsed
     ? findMiscount(round, payment, place)
-    : 'the receipt shows the payment, but the contract does not know it'
+    : 'the receipt shows the payment, but the contract reports its authorization as unused'
   if (contradiction !== undefined) return holdUp(round, payment, contradiction)
   await round.save?.()
   await reportDecision(round, payment, paid(name, place.hash, confirmations))
@@ -123,15 +137,15 @@ async function confirm(round: Round, payment: OpenPayment, place: BlockPlace): P
   return 'still'
 }
 
-/** A transaction of the account is in a block, but the node counts fewer transactions of the account. */
+/** Returns a problem if a block contains a transaction of the account that the node's transaction count does not include. */
 function findMiscount({ head }: Round, { nonce, attempts }: OpenPayment, { hash, block }: BlockPlace) {
   if (head.nonce > nonce || !attempts.some((each) => each.hash === hash)) return undefined
-  return `block ${block} has the account’s transaction ${nonce}, but the node counts only ${head.nonce} transactions`
+  return `block ${block} contains the account’s transaction ${nonce}, but the node counts only ${head.nonce} transactions`
 }
 
 /**
- * The contract has refused it. What was signed can be used by anyone who has seen it until it runs out: only then it has failed,
- * and only if everything that the node says agrees.
+ * Handles a transfer that the contract rejected. The signed authorization is public and remains usable until it expires, so
+ * the payment fails only after that, and only if all answers of the node agree.
  */
 async function fail(round: Round, payment: OpenPayment, place: BlockPlace): Promise<Followed> {
   const seen = { hash: place.hash, block_hash: place.blockHash }
@@ -140,29 +154,35 @@ async function fail(round: Round, payment: OpenPayment, place: BlockPlace): Prom
   if (waitsForOperator(payment)) return holdUp(round, payment, `${payment.problem}`)
   if (!isDeep || !isOver) {
     const until = new Date(payment.valid_before * 1000).toISOString()
-    await note(round, payment, { ...seen, problem: `the contract has refused it; it fails after ${until}` })
+    await note(round, payment, {
+      ...seen,
+      problem: `the contract rejected the transfer; the payout fails after ${until}`,
+    })
     return isDeep ? 'still' : 'moving'
   }
   const contradiction = (await isUseLogged(round.chain, round.account.address, payment))
-    ? `the receipt of ${place.hash} says that the contract refused it, but a log says that the authorization is used`
+    ? `the receipt of ${place.hash} says that the contract rejected the transfer, but a log says that the authorization was used`
     : findMiscount(round, payment, place)
   if (contradiction !== undefined) return holdUp(round, payment, contradiction)
   const row = await reportDecision(round, payment, failed('transaction_failed'))
-  // It was told as paid before the chain forgot it.
+  // A paid payout reached this state through a reorganization, so it is signed again.
   if (row?.state === 'paid') await displace(round, payment)
   else await note(round, payment, { ...seen, state: 'failed', problem: null })
   return 'still'
 }
 
-/** Whether its nonce went, for certain, to a transaction that is none of ours. */
+/** Returns whether a foreign transaction has used the payment's nonce, in a block with enough confirmations. */
 async function isDisplaced({ chain, account, head }: Round, { nonce }: Payment): Promise<boolean> {
   if (head.nonce <= nonce || !head.certain) return false
   return (await chain.nonceOf(account.address, head.certain.number)) > nonce
 }
 
-/** It is signed again under another nonce; the contract takes one of the two only. */
+/** Marks a payment to be signed again with a different nonce. The contract accepts only one of the two transactions. */
 export async function displace(round: Round, payment: Payment): Promise<void> {
-  round.log.error({ payout_id: payment.transfer_id }, 'a payout has lost its nonce; it is signed again')
+  round.log.error(
+    { payout_id: payment.transfer_id },
+    'A different transaction used the nonce of a payout; the payout is signed again.',
+  )
   await note(round, payment, { state: 'displaced', hash: null, block_hash: null })
   await reportDecision(round, payment, (row) =>
     row.state === 'failed' || row.state === 'withdrawn' ? undefined : { row: { ...row, due: round.now() } },
@@ -172,7 +192,7 @@ export async function displace(round: Round, payment: Payment): Promise<void> {
 async function sendAgain(round: Round, payment: OpenPayment, isReorged: boolean): Promise<void> {
   const { limits } = round
   const newest = payment.attempts[0]
-  if (!newest) throw new Error('what was signed for it is not stored')
+  if (!newest) throw new Error(`no signed transaction is stored for payout ${payment.transfer_id}`)
   const now = round.now()
   if (isReorged || newest.sent_at === null || now - newest.sent_at >= limits.resendMs) {
     const isLate = newest.sent_at !== null && now - newest.signed_at >= limits.replaceMs
@@ -182,7 +202,9 @@ async function sendAgain(round: Round, payment: OpenPayment, isReorged: boolean)
   }
 }
 
-/** The same call with a higher fee; undefined where it would be above the limit, or nobody is there who can sign it. */
+/**
+ * Signs the same call with higher fees. Returns undefined if the fee would exceed the limit, or if no signer is available.
+ */
 async function replace(
   round: Round,
   old: SignedTransaction,
@@ -213,7 +235,7 @@ async function replace(
     return { ...attempt, sent_at: null }
   } catch (error) {
     if (!(error instanceof SignerUnavailable || error instanceof SignerRefused)) throw error
-    log.warn(`a payout’s fee is not raised: ${error.message}`)
+    log.warn(`The fee of a payout could not be raised: ${error.message}`)
     return undefined
   }
 }

@@ -1,4 +1,4 @@
-/** Which errors hold up one payout, and which stop a round. */
+/** Decides whether an error concerns one payout or stops the whole round. */
 
 import { liesInRows } from '../../database/errors.ts'
 import { isSpaceWiped } from '../../tenants/audit/queries.ts'
@@ -6,7 +6,7 @@ import { LostLease } from './account-queries.ts'
 import { WrongChain } from './connect.ts'
 import { SignerUnavailable } from './signer.ts'
 
-/** Whether an error is about one payout: the lease, the signer and the chain concern every one. */
+/** Returns whether an error concerns only one payout. Errors of the lease, the signer and the chain concern all payouts. */
 export function isOfPayout(error: unknown): boolean {
   const concernsAll =
     error instanceof LostLease || error instanceof WrongChain || error instanceof SignerUnavailable

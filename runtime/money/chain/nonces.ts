@@ -1,6 +1,6 @@
 /**
- * The nonce of an account's next transaction. Nodes may lie about the count of an account's transactions, and a reorganization
- * may take transactions back: a count is believed only if it is the same at a block that is certain.
+ * Chooses the nonce of an account's next transaction. Nodes can report a wrong transaction count, and a reorganization can
+ * remove transactions. So a count is trusted only if it is equal at a block with enough confirmations.
  */
 
 import { type Address, parseTransaction } from 'viem'
@@ -13,13 +13,16 @@ import { RpcRefused, RpcUnavailable } from './rpc.ts'
 import { isKnownToNode } from './send.ts'
 import { SignerRefused, SignerUnavailable } from './signer.ts'
 
-/** Nonces that are filled at a time: each costs the gas of a refused transfer. Larger gaps are left behind. */
+/**
+ * Maximum number of missing nonces that are filled, because each one costs the gas of a reverted transfer. Larger gaps are
+ * not filled; payments continue at the gap.
+ */
 const MAX_FILLED = 16
 
 /**
- * Gives the nonce of the next payment; undefined: none is to be signed in this round. Notes what is wrong for operators.
- *
- * @param next by the database. @param live payments that are followed, by nonce.
+ * Returns the nonce of the next payment, or undefined if this round must not sign any. Records problems for operators.
+ * @param next next nonce according to the database.
+ * @param live payments that are being followed, ordered by nonce.
  */
 export async function chooseNonce(
   round: Round,
@@ -35,7 +38,7 @@ export async function chooseNonce(
   return mend(round, next, first, live)
 }
 
-/** The first nonce from which on the chain has no transaction and no payment is followed. */
+/** Returns the first nonce that has neither a transaction on the chain nor a followed payment. */
 function firstMissing(nonce: number, live: readonly OpenPayment[]): number {
   const taken = new Set(live.map((payment) => payment.nonce))
   let first = nonce
@@ -48,7 +51,7 @@ async function noteProblem({ control, account, log, now }: Round, problem: strin
   if (isNew && problem !== null) log.error({ account: account.address }, problem)
 }
 
-/** What the account has sent up to a block that is certain; undefined if the node does not know it any more. */
+/** Returns the account's transaction count at the confirmed block, or undefined if the node no longer has that block. */
 async function readCertainCount({ chain, account, head }: Round): Promise<number | undefined> {
   if (!head.certain) return undefined
   try {
@@ -59,26 +62,35 @@ async function readCertainCount({ chain, account, head }: Round): Promise<number
   }
 }
 
-/** Others have sent transactions of the account, or the node says so. */
+/**
+ * Handles a node that reports more transactions than the database knows, because a different program used the account or the
+ * node is wrong.
+ */
 async function skip(round: Round, next: number): Promise<number | undefined> {
   const { control, account, token, head, log } = round
   const certain = await readCertainCount(round)
-  const counts = `the node counts ${head.nonce} transactions of the account, ${certain ?? 'an unknown number'} of them certain`
+  const counts = `the node counts ${head.nonce} transactions of the account, ${certain ?? 'an unknown number'} of them confirmed`
   if (certain === undefined || certain < head.nonce) {
-    await noteProblem(round, `${counts}; the database has ${next}: payouts wait until the others are certain`)
+    await noteProblem(
+      round,
+      `${counts}, but the database has ${next}: payouts wait until the other transactions are confirmed`,
+    )
     return undefined
   }
   if (certain > head.nonce) {
-    await noteProblem(round, `${counts}, which contradict each other: payouts wait until they agree`)
+    await noteProblem(round, `${counts}, which is contradictory: payouts wait until the counts agree`)
     return undefined
   }
-  log.warn({ from: next, to: certain }, 'others have sent transactions of the payouts’ account')
+  log.warn(
+    { from: next, to: certain },
+    'A different program has sent transactions of the payout account; its nonce is adjusted.',
+  )
   await moveNonce(control, account, token, { from: next, to: certain })
   await noteProblem(round, null)
   return certain
 }
 
-/** Nonces are missing, so that no transaction after them is taken into a block. */
+/** Handles missing nonces, which keep all later transactions out of blocks. */
 async function mend(
   round: Round,
   next: number,
@@ -90,7 +102,7 @@ async function mend(
   const end = later.at(-1)?.nonce ?? next
   const taken = new Set(later.map(({ nonce }) => nonce))
   const missing = end - first - later.filter(({ nonce }) => nonce < end).length
-  const gap = `the account has no transaction ${first}${missing > 1 ? ` and ${missing - 1} after it` : ''}`
+  const gap = `the account has no transaction with nonce ${first}${missing > 1 ? `, nor with ${missing - 1} later nonces` : ''}`
   const from = await countPaymentsFrom(control, account, first)
   if (from.count > 0 && (missing <= MAX_FILLED || from.taken)) {
     await noteProblem(round, `${gap}: later payouts wait until it is filled`)
@@ -101,10 +113,10 @@ async function mend(
     return next
   }
   if ((await readCertainCount(round)) !== head.nonce) {
-    await noteProblem(round, `${gap}: payouts wait until the node’s count of ${head.nonce} is certain`)
+    await noteProblem(round, `${gap}: payouts wait until the node’s count of ${head.nonce} is confirmed`)
     return undefined
   }
-  log.error({ from: next, to: first }, `${gap}: payouts go on from there`)
+  log.error({ from: next, to: first }, `${gap}: payouts continue from that nonce`)
   for (const payment of later) await displace(round, payment)
   await moveNonce(control, account, token, { from: next, to: first })
   await noteProblem(round, null)
@@ -112,8 +124,9 @@ async function mend(
 }
 
 /**
- * Sends a later payment under a missing nonce too: the contract takes its authorization once, whichever comes first. So no signer
- * is asked for anything but payments. Nothing is stored: after a crash it is signed again.
+ * Sends a later payment with the missing nonce as well. The contract accepts its authorization only once, in whichever
+ * transaction comes first. So the signer signs only payments. Nothing is stored; after a crash, the transaction is signed
+ * again.
  */
 async function fill(round: Round, nonce: number, payment: OpenPayment): Promise<void> {
   const { chain, signer, account, fillings, limits, head, log } = round
@@ -140,7 +153,8 @@ async function fill(round: Round, nonce: number, payment: OpenPayment): Promise<
       error instanceof RpcUnavailable ||
       error instanceof RpcRefused
     if (!isExpected) throw error
-    if (!isKnownToNode(error.message)) log.warn({ nonce }, `nonce ${nonce} is not filled: ${error.message}`)
+    if (!isKnownToNode(error.message))
+      log.warn({ nonce }, `Nonce ${nonce} could not be filled: ${error.message}`)
   }
   fillings.set(nonce, { ...known, sent: now, fees })
 }

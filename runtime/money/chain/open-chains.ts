@@ -1,4 +1,4 @@
-/** Which chain the payouts of each environment are made on. */
+/** Decides which chain the payouts of each environment use. */
 
 import type { Logger } from 'pino'
 import type { Pool } from '../../database/pool/pool.ts'
@@ -22,22 +22,25 @@ import { createRpc, RpcUnavailable } from './rpc.ts'
 import { startChainWorker } from './start-worker.ts'
 import type { ChainLink } from './worker.ts'
 
-/** A chain, as destinations name it. */
+/** A chain as payout destinations refer to it. */
 export interface ChainInfo {
-  /** EIP-155. */
+  /** EIP-155 chain ID. */
   readonly id: number
-  /** CAIP-2. */
+  /** CAIP-2 name. */
   readonly name: string
-  /** The contract of USDC, with EIP-55's checksum. */
+  /** Address of the USDC contract, with its EIP-55 checksum. */
   readonly token: string
-  /** One of our own, for the sandbox. */
+  /** Whether this is the sandbox's built-in test chain. */
   readonly isOwn: boolean
 }
 
 export interface Chains {
-  /** Undefined where payouts in USDC are made on none: in live, without a node. */
+  /** Undefined if the environment makes no USDC payouts, which is the case in live without a node. */
   readonly of: Readonly<Record<Environment, ChainInfo | undefined>>
-  /** What pages and the ready line say where the operator has allowed test chains and publicly known keys; a sentence each. */
+  /**
+   * Warnings for the dashboard and the ready line if the operator has allowed test chains and publicly known keys; one
+   * sentence each.
+   */
   readonly warnings: readonly string[]
   /** Starts a worker for each chain. */
   start(
@@ -49,14 +52,14 @@ const OWN: ChainInfo = { id: TEST_CHAIN_ID, name: caip2(TEST_CHAIN_ID), token: T
 
 const LIMITS = { authorizationS: 3600, giveUpMs: 600_000, retryMs: 5000, resendMs: 15_000, replaceMs: 60_000 }
 
-/** At a start nobody waits longer for a node. */
+/** Maximum time to wait for the node at startup, in milliseconds. */
 const START_MS = 4000
 
 /**
- * Asks the node that the settings name what it is. Throws a sentence naming the variable where it is another chain than
- * before, where the contract is no USDC, where nothing is known of it and it does not answer, and where others can read the key;
- * in production also where the chain is a test chain, and everywhere where a chain of real money would be paid on with a key that
- * is publicly known, unless SVC_ALLOW_TEST_CHAIN is set.
+ * Identifies the node in the settings. Throws an error that starts with the variable's name if the chain is not the one used
+ * before, if the contract is not USDC, if an unknown node does not respond, or if other users can read the key file. Unless
+ * SVC_ALLOW_TEST_CHAIN is set, it also throws for a test chain in production, and for a publicly known key on a chain with
+ * real value.
  */
 export async function openChains(settings: ChainSettings, control: Pool, log: Logger): Promise<Chains> {
   if (settings.signer?.kind === 'file') readKeyFile(settings.signer.path)
@@ -68,7 +71,7 @@ export async function openChains(settings: ChainSettings, control: Pool, log: Lo
     if (each.isRefused) throw new Error(describeDanger(each))
     log.warn(each.sentence)
   }
-  log.info(`payouts in USDC, sandbox: ${describeChain(of.sandbox)}; live: ${describeChain(of.live)}`)
+  log.info(`USDC payouts in the sandbox: ${describeChain(of.sandbox)}; in live: ${describeChain(of.live)}`)
   const limits = { ...LIMITS, confirmations: settings.confirmations, maxFee: settings.maxFee }
   return {
     of,
@@ -91,7 +94,7 @@ const warningsOf = (dangers: readonly Danger[]): readonly string[] =>
 async function findDangers(settings: ChainSettings, { id }: ChainInfo): Promise<readonly Danger[]> {
   const ofChain = dangerOfChain(settings, id)
   const { signer } = settings
-  // A signer elsewhere is asked with the first payout.
+  // An external signer is first called for the first payout.
   const isNear = signer !== undefined && signer.kind !== 'external'
   const ofKey = isNear ? dangerOfKey(settings, id, await addressOf(signer)) : undefined
   return [ofChain, ofKey].filter((each) => each !== undefined)
@@ -134,7 +137,7 @@ function startFor(
       if (!chain.isOwn) return linkTo(settings.rpcUrl!, chain)
       const { openTestChain } = await import('./test-chain.ts')
       const link = await openTestChain(parts.control, payer)
-      parts.log.info({ url: link.url, chain: chain.name }, 'the test chain of the sandbox is up')
+      parts.log.info({ url: link.url, chain: chain.name }, 'The sandbox test chain is running.')
       return link
     },
   })
@@ -154,19 +157,22 @@ async function identifyNode(settings: ChainSettings, control: Pool, log: Logger)
     const { id, genesis } = await examineNode(settings)
     if (await rememberChain(control, { id, genesis, token })) return info(id)
     throw new Error(
-      `SVC_CHAIN_RPC_URL: chain ${id} is another than the one that this database has paid on, which begins differently`,
+      `SVC_CHAIN_RPC_URL: chain ${id} is not the chain that this database has paid on: their first blocks differ`,
     )
   } catch (error) {
     if (!(error instanceof RpcUnavailable)) throw error
     const id = settings.chainId ?? (await findChainOfToken(control, token))?.id
     if (id === undefined)
-      throw new Error(`SVC_CHAIN_RPC_URL: ${error.message}; with SVC_CHAIN_ID it need not, yet`)
-    log.error(`payouts wait: ${error.message}`)
+      throw new Error(`SVC_CHAIN_RPC_URL: ${error.message}. To start without the node, set SVC_CHAIN_ID`)
+    log.error(`USDC payouts wait: ${error.message}`)
     return info(id)
   }
 }
 
-/** The node's chain, and the contract on it. Throws `RpcUnavailable`, or a sentence naming the variable. */
+/**
+ * Returns the node's chain after checking the contract. Throws `RpcUnavailable`, or an error that starts with the variable's
+ * name.
+ */
 export async function examineNode(
   settings: ChainSettings,
 ): Promise<{ readonly id: number; readonly genesis: string; readonly chain: import('./connect.ts').Chain }> {
@@ -175,17 +181,17 @@ export async function examineNode(
   const { usdc = '', rpcUrl = '' } = settings
   const isMixed = usdc !== usdc.toLowerCase() && usdc.slice(2) !== usdc.slice(2).toUpperCase()
   if (isMixed && !isAddress(usdc))
-    throw new Error('SVC_USDC_ADDRESS: its checksum (EIP-55) is wrong: a character was mistyped')
+    throw new Error('SVC_USDC_ADDRESS: the EIP-55 checksum is wrong. Check the address for typing errors')
   const rpc = createRpc(rpcUrl, START_MS)
   const { id, genesis } = await identify(rpc)
   if (settings.chainId !== undefined && settings.chainId !== id)
-    throw new Error(`SVC_CHAIN_RPC_URL: ${rpc.place} is chain ${id}, not ${settings.chainId} (SVC_CHAIN_ID)`)
+    throw new Error(`SVC_CHAIN_RPC_URL: ${rpc.place} is chain ${id}, but SVC_CHAIN_ID is ${settings.chainId}`)
   return { id, genesis, chain: await connect(rpc, id, getAddress(usdc.toLowerCase())) }
 }
 
-/** For people, in a few words. */
+/** Describes a chain for people. */
 export function describeChain(chain: ChainInfo | undefined): string {
-  if (!chain) return 'none: payouts in USDC need SVC_CHAIN_RPC_URL'
-  const whose = chain.isOwn ? ', a test chain of its own' : ''
+  if (!chain) return 'none; USDC payouts require SVC_CHAIN_RPC_URL'
+  const whose = chain.isOwn ? ', the built-in test chain' : ''
   return `${chain.name}${whose}, USDC at ${chain.token}`
 }

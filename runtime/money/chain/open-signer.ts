@@ -1,11 +1,14 @@
-/** The signer that the settings name. */
+/** Opens the signer that the settings select. */
 import type { SignerSettings } from '../../platform/chain-settings.ts'
 import { openExternalSigner } from './external-signer.ts'
 import { readKeyFile } from './key-file.ts'
 import { TEST_KEY } from './own-chain.ts'
 import { checked, createKeySigner, type Signer } from './signer.ts'
 
-/** Opened once it is needed; a signer elsewhere is asked again where it did not answer. Throws `SignerUnavailable`. */
+/**
+ * Returns a function that opens the signer on first use, and tries again if an external signer did not respond. Throws
+ * `SignerUnavailable`.
+ */
 export function openSigner(settings: SignerSettings | undefined): () => Promise<Signer> {
   let signer: Signer | undefined
   return async () => {

@@ -1,4 +1,4 @@
-/** Statements on what was signed: in `control`, for an account and not for a tenant. */
+/** Statements on signed payments. They are in `control`, because they belong to an account and not to a tenant. */
 import type { Database, Statement } from '../../database/database.ts'
 import { messageOf } from '../../database/errors.ts'
 import type { Pool } from '../../database/pool/pool.ts'
@@ -8,27 +8,26 @@ import { type ChainAccount, LostLease, lockAccount, setNonce } from './account-q
 
 export interface Payment {
   readonly chain_id: number
-  /** Address of the account. */
   readonly signer: string
   readonly nonce: number
   readonly environment: Environment
   readonly space: string
   readonly transfer_id: string
   readonly recipient: string
-  /** Base units: more than a number holds exactly. */
+  /** USDC base units. The value can exceed the exact range of a number. */
   readonly value: bigint
   /** Seconds since the epoch. */
   readonly valid_before: number
-  /** Of the authorization. */
+  /** Signature of the transfer authorization. */
   readonly signature: string
   readonly after_block: number
   readonly state: 'open' | 'settled' | 'failed' | 'displaced'
   readonly hash: string | null
   readonly block_hash: string | null
   readonly problem: string | null
-  /** Whether only an operator, or a different answer of the node, gets it on. */
+  /** Whether the payment waits for an operator or for a different answer of the node. */
   readonly held_up: boolean
-  /** What an operator has decided. */
+  /** An operator's decision. */
   readonly decision: 'retry' | 'paid' | 'failed' | null
 }
 
@@ -38,7 +37,7 @@ export interface SignedTransaction {
   readonly attempt: number
   readonly hash: string
   readonly raw: Buffer
-  /** Wei for a unit of gas. */
+  /** Wei per unit of gas. */
   readonly max_fee: bigint
   readonly priority_fee: bigint
   /** Machine time. */
@@ -72,13 +71,13 @@ export type NewPayment = Omit<
   'chain_id' | 'signer' | 'state' | 'hash' | 'block_hash' | 'problem' | 'held_up' | 'decision'
 >
 
-/** Of `control.chain_payments`. */
+/** Constraint name: the nonce already has a payment. */
 export const NONCE_TAKEN = 'chain_payments_pkey'
 
 /**
- * Stores what was signed, before it is sent, and with it uses the nonce up. Throws `LostLease` where the account is another
- * worker's by now or the nonce is used, and fails by a unique index if the transfer was signed already, or if the nonce has
- * a payment (`NONCE_TAKEN`).
+ * Stores a signed payment before it is sent, and advances the account's nonce. Throws `LostLease` if another worker holds
+ * the account or the nonce is used. Violates a unique index if the transfer is already signed, or if the nonce already has a
+ * payment (`NONCE_TAKEN`).
  */
 export async function storePayment(
   control: Pool,
@@ -108,7 +107,7 @@ export async function storePayment(
   })
 }
 
-/** Stores a transaction that replaces one of the same nonce. Throws `LostLease`. */
+/** Stores a transaction that replaces an earlier one with the same nonce. Throws `LostLease`. */
 export async function storeReplacement(
   control: Pool,
   account: ChainAccount,
@@ -121,7 +120,7 @@ export async function storeReplacement(
   })
 }
 
-/** Numbers as text: one that cannot be read is an error of its row, not of the statement. */
+/** Numbers are read as text, so that an unreadable one is an error of its row and not of the statement. */
 const COLUMNS = `p.chain_id::text, p.signer, p.nonce::text, p.environment, p.space, p.transfer_id, p.recipient,
                 coalesce(p.units, p.value)::text AS value, p.valid_before::text, p.signature, p.after_block::text, p.state,
                 p.hash, p.block_hash, p.problem, p.held_up_since IS NOT NULL AS held_up, p.decision`
@@ -136,9 +135,9 @@ function readNumber(name: string, text: string): number {
   return value
 }
 
-/** Throws what in the row cannot be read. */
+/** Converts a row. Throws if a value cannot be read. */
 function readPayment(row: PaymentText): Payment {
-  if (row.value === null) throw new Error('the payment has no amount')
+  if (row.value === null) throw new Error(`payment of transfer ${row.transfer_id} has no amount`)
   const [chain_id, nonce, valid_before, after_block] = NUMBERS.map((name) => readNumber(name, row[name]))
   return {
     ...row,
@@ -154,7 +153,7 @@ const OPEN: Statement = {
   text: `SELECT ${COLUMNS} FROM control.chain_payments p
           WHERE p.chain_id = $1 AND p.signer = $2 AND p.state = 'open' AND p.held_up_since IS NULL ORDER BY p.nonce LIMIT $3`,
 }
-// Any of them, so that none keeps the others from being looked at.
+// In random order, so that no payment keeps the others from being checked.
 const HELD_UP: Statement = {
   text: `SELECT ${COLUMNS} FROM control.chain_payments p
           WHERE p.chain_id = $1 AND p.signer = $2 AND p.state = 'open' AND p.held_up_since IS NOT NULL
@@ -169,7 +168,7 @@ const ATTEMPTS: Statement = {
 type AttemptText = Omit<SignedTransaction, 'max_fee' | 'priority_fee'> &
   Readonly<Record<'max_fee' | 'priority_fee', string>>
 
-/** What was signed for nonces, the newest of each first. */
+/** Returns the signed transactions of several nonces, newest first within a nonce. */
 export async function readAttempts(
   control: Database,
   { chainId, address }: ChainAccount,
@@ -185,7 +184,7 @@ export async function readAttempts(
 
 export type OpenPayment = Payment & { readonly attempts: readonly SignedTransaction[] }
 
-/** A payment whose row cannot be read. The nonce is as stored. */
+/** A payment whose row cannot be read. `nonce` is the stored text. */
 export interface UnreadablePayment {
   readonly nonce: string
   readonly transfer_id: string
@@ -194,12 +193,15 @@ export interface UnreadablePayment {
 }
 
 export interface OpenPayments {
-  /** By nonce, each with what was signed for it, the newest first. */
+  /** Ordered by nonce; each with its signed transactions, newest first. */
   readonly payments: readonly OpenPayment[]
   readonly unreadable: readonly UnreadablePayment[]
 }
 
-/** Payments that are followed. @param which those held up, or the others. */
+/**
+ * Returns the payments to follow.
+ * @param which the payments that are held up, or the others.
+ */
 export async function readOpenPayments(
   control: Database,
   { chainId, address }: ChainAccount,
@@ -230,7 +232,10 @@ const HOLD_UP: Statement = {
           WHERE chain_id = $1 AND signer = $2 AND nonce = $3::bigint`,
 }
 
-/** Sets a payment aside: it is looked at now and then, and holds up no other. @param now machine time. */
+/**
+ * Holds up a payment: it is checked only occasionally and does not delay other payments.
+ * @param now machine time.
+ */
 export async function holdUpPayment(
   control: Database,
   { chainId, address }: ChainAccount,
@@ -245,7 +250,7 @@ const OPEN_ACCOUNTS: Statement = {
   text: `SELECT DISTINCT p.signer FROM control.chain_payments p WHERE p.chain_id = $1 AND p.state = 'open'`,
 }
 
-/** Accounts of a chain with payments that are followed; after a change of the key also the one before. */
+/** Returns the accounts of a chain that have payments to follow. After a key change, this includes the previous account. */
 export async function findOpenAccounts(control: Database, chainId: number): Promise<readonly string[]> {
   return (await control.query<{ signer: string }>(OPEN_ACCOUNTS, [chainId])).rows.map(({ signer }) => signer)
 }
@@ -255,7 +260,7 @@ const OF_TRANSFER: Statement = {
           ORDER BY p.state = 'displaced', p.nonce DESC LIMIT 1`,
 }
 
-/** What was signed for a transfer last; undefined while nothing was. Throws what in the row cannot be read. */
+/** Returns the latest payment of a transfer, or undefined if none was signed. Throws if the row cannot be read. */
 export async function findPayment(
   control: Database,
   environment: Environment,
@@ -269,7 +274,7 @@ const IS_SIGNED: Statement = {
   text: 'SELECT 1 FROM control.chain_payments p WHERE p.environment = $1 AND p.transfer_id = $2 LIMIT 1',
 }
 
-/** Whether anything was ever signed for a transfer. */
+/** Returns whether a payment was ever signed for a transfer. */
 export async function isSigned(
   control: Database,
   environment: Environment,
@@ -285,7 +290,7 @@ const NOTE: Statement = {
             AND (state, hash, block_hash, problem, held_up_since, decision) IS DISTINCT FROM ($4, $5, $6, $7, NULL, NULL)`,
 }
 
-/** Writes down where a payment is, which is not held up any more. */
+/** Writes the current state of a payment and clears its hold-up. */
 export async function notePayment(
   control: Database,
   { chainId, address }: ChainAccount,
@@ -313,7 +318,9 @@ const REOPEN: Statement = {
           WHERE chain_id = $1 AND signer = $2 AND nonce >= $3 AND state IN ('settled', 'failed')`,
 }
 
-/** Follows what was done with again, from this nonce on: the chain has forgotten it. Gives how many. */
+/**
+ * Follows ended payments again, from this nonce on, because a reorganization removed them from the chain. Returns how many.
+ */
 export async function reopenPayments(
   control: Database,
   { chainId, address }: ChainAccount,

@@ -1,4 +1,4 @@
-/** Accounts whose private keys everyone knows: whatever they are sent is taken by others within seconds. */
+/** Accounts whose private keys are publicly known. Anything sent to them is stolen within seconds. */
 
 const ADDRESSES = [
   // anvil and hardhat: "test test test test test test test test test test test junk", m/44'/60'/0'/0/0 to 19
@@ -37,5 +37,5 @@ const ADDRESSES = [
 
 const KNOWN: ReadonlySet<string> = new Set(ADDRESSES.map((address) => address.toLowerCase()))
 
-/** Whether the private key of an account is published with a development node. */
+/** Returns whether the private key of an account is published with a development node. */
 export const isPubliclyKnown = (address: string): boolean => KNOWN.has(address.toLowerCase())

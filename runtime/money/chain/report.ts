@@ -1,4 +1,4 @@
-/** A transfer's row changes, and the listener with it, in one transaction of the environment. */
+/** Updates a transfer's row and notifies the payout's listener in one transaction of the environment's database. */
 
 import type { Database } from '../../database/database.ts'
 import { pipelined } from '../../database/pipelined.ts'
@@ -16,14 +16,14 @@ export interface TransferReportParts {
   readonly clock: Clock
 }
 
-/** Where a transfer's row is. */
+/** Identifies the row of a transfer. */
 export interface TransferPlace {
   readonly environment: Environment
   readonly space: string
   readonly id: string
 }
 
-/** What a row becomes, and what the listener is told of it. */
+/** A changed row and the change that the listener is notified of. */
 export interface TransferStep {
   readonly row: TransferRow
   readonly told?: TransferChange
@@ -34,10 +34,13 @@ export type Decide = (
   asked: { readonly listener: TransferListener; readonly db: Database },
 ) => TransferStep | undefined | Promise<TransferStep | undefined>
 
-/** What follows from the row alone. */
+/** A transition that depends only on the row. */
 type TransferTransition = (row: TransferRow) => TransferStep | undefined
 
-/** Gives the row as it is then; undefined where the tenant's sandbox was wiped. */
+/**
+ * Locks a transfer, applies `decide`, and writes the result. Returns the written row, or undefined if the tenant's sandbox
+ * was wiped.
+ */
 export async function report(
   { pools, openListener, clock }: TransferReportParts,
   { environment, space, id }: TransferPlace,
@@ -68,12 +71,12 @@ export async function report(
   }
 }
 
-/** Nothing is to be signed. */
+/** Columns of a transfer that is not waiting to be signed. */
 const NOT_DUE = { due: null, held_up_since: null, problem: null } as const
 
 const ENDED = new Set(['paid', 'failed', 'withdrawn'])
 
-/** It was signed, with this hash. A payment that ended before stays what it was. */
+/** The transfer was signed, with this hash. A payment that has already ended keeps its state. */
 export const inTransit =
   (chain: string, hash: string): TransferTransition =>
   (row) => {
@@ -105,7 +108,10 @@ export const paid =
     return { row: next, told: { state: 'paid', chain, hash, confirmations } }
   }
 
-/** What was told as paid stays so: it is sent again until it is true again. */
+/**
+ * The block of the transaction was removed from the chain. A transfer that was reported as paid stays paid; it is sent again
+ * until it is confirmed again.
+ */
 export const reorged =
   (chain: string, hash: string): TransferTransition =>
   (row) => {

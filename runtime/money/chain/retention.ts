@@ -1,8 +1,11 @@
-/** Payments that are done with are forgotten, long after any chain could go back behind them. */
+/** Deletes ended payments long after any reorganization could affect them. */
 import type { Database, Statement } from '../../database/database.ts'
 import { toTimestamp } from '../../database/types.ts'
 
-/** The payout and the ledger stay; what was signed for it is kept so long, and is sent again where a chain has forgotten it. */
+/**
+ * How long signed transactions are kept, so that they can be sent again after a reorganization. The payout and its ledger
+ * entries are kept.
+ */
 export const PAYMENTS_KEPT_MS = 90 * 86_400_000
 
 const SWEEP: Statement = {
@@ -19,7 +22,10 @@ const SWEEP: Statement = {
          DELETE FROM control.chain_payments p USING old WHERE (p.chain_id, p.signer, p.nonce) = (old.chain_id, old.signer, old.nonce)`,
 }
 
-/** Deletes payments that have ended and of which nothing was signed since, with what was signed. Gives how many. @param before machine time. */
+/**
+ * Deletes payments that have ended and whose last transaction was signed before `before`. Returns how many.
+ * @param before machine time.
+ */
 export async function sweepPayments(control: Database, before: number, limit: number): Promise<number> {
   return (await control.query(SWEEP, [toTimestamp(before), limit])).count
 }

@@ -1,4 +1,4 @@
-/** What every part of a round is given. */
+/** Types that are shared by the parts of a round. */
 
 import type { Logger } from 'pino'
 import type { Address } from 'viem'
@@ -9,59 +9,62 @@ import type { Fees } from './fees.ts'
 import type { TransferReportParts } from './report.ts'
 import type { Signer } from './signer.ts'
 
-/** What a round needs; no transaction of the database is open while the chain or the signer is asked. */
+/** The context of a round. No database transaction is open while the chain or the signer is called. */
 export interface Round extends TransferReportParts {
   readonly chain: Chain
-  /** Whoever signs now: another than the account after a change of the key, which is then only followed. */
+  /** The current signer. After a key change, its address differs from the account, whose payments are then only followed. */
   readonly signer: Signer
   readonly account: ChainAccount & { readonly address: Address }
   readonly control: Pool
-  /** Of the lease on the account. */
+  /** Lease token of the account. */
   readonly token: string
   readonly limits: PaymentLimits
-  /** Machine time of the database. */
+  /** Machine time according to the database. */
   readonly now: () => number
   readonly log: Logger
-  /** Of a chain of our own: keeps what has happened. */
+  /** Saves the state of the built-in test chain. */
   readonly save?: () => Promise<void>
   readonly head: Head
-  /** What fills missing nonces of the account, from round to round. */
+  /** Transactions that fill missing nonces of the account, kept between rounds. */
   readonly fillings: Map<number, Filling>
-  /** Whether the lease is still good: asked before each payment. */
+  /** Renews the lease, and returns whether it is still held. Called before each payment. */
   readonly goesOn: () => Promise<boolean>
 }
 
 /** A transaction that fills a missing nonce. */
 export interface Filling {
-  /** Machine time, as is `sent`. */
+  /** Machine time, like `sent`. */
   readonly since: number
   readonly sent?: number
   readonly fees?: Fees
 }
 
-/** How payments are made; each has a default where workers are started. */
+/** Limits of payments. Their defaults are in open-chains.ts. */
 export interface PaymentLimits {
-  /** Blocks after which a payment counts as made, its own counted. */
+  /** Number of blocks that make a payment final, including the block of its transaction. */
   readonly confirmations: number
-  /** Wei for a unit of gas, above which nothing is sent. */
+  /** Maximum fee in wei per unit of gas. Nothing is sent above it. */
   readonly maxFee: bigint
-  /** In seconds: how long the contract takes an authorization. A payment that was sent can fail only after that. */
+  /** How long the contract accepts an authorization, in seconds. A payment that was sent can fail only after that. */
   readonly authorizationS: number
-  /** In milliseconds, here and below: how long signing is tried in vain, unless chain or signer cannot be reached. */
+  /**
+   * How long signing is retried before the transfer fails, in milliseconds. Does not apply while the chain or the signer is
+   * unreachable.
+   */
   readonly giveUpMs: number
-  /** Before signing is tried again. */
+  /** Pause before signing is retried, in milliseconds. */
   readonly retryMs: number
-  /** Before the same bytes are sent again. */
+  /** Pause before the same transaction is sent again, in milliseconds. */
   readonly resendMs: number
-  /** Before they are replaced with a higher fee. */
+  /** Time until a transaction is replaced with a higher fee, in milliseconds. */
   readonly replaceMs: number
 }
 
-/** The chain at the beginning of a round. */
+/** The chain at the start of a round. */
 export interface Head {
   readonly block: Block
-  /** The block from which on nothing counts as certain; undefined where nodes no longer know it. */
+  /** The newest block with enough confirmations; undefined if the node no longer has it. */
   readonly certain: Block | undefined
-  /** Of the account, at the head. */
+  /** Transaction count of the account at the head. */
   readonly nonce: number
 }

@@ -1,4 +1,4 @@
-/** One round of the worker that sends for an account: it follows what was sent, then signs and sends what is new. */
+/** One round of the worker for an account: follows sent payments, then signs and sends new ones. */
 
 import type { Address } from 'viem'
 import { reasonOf } from '../../database/errors.ts'
@@ -11,25 +11,25 @@ import type { Head, Round } from './round-parts.ts'
 import { RpcUnavailable } from './rpc.ts'
 import { type DueTransfer, signTransfer } from './sign.ts'
 
-/** Payments under way at once: nodes keep few of one account. */
+/** Maximum number of open payments, because nodes keep only a few pending transactions of one account. */
 const MAX_OPEN = 48
 
-/** Payments that are held up, and looked at again in a round. */
+/** Maximum number of held-up payments that a round checks again. */
 const MAX_HELD_UP = 8
 
-/** What came of a round. */
+/** The result of a round. */
 export interface RoundResult {
-  /** Payments that were signed. */
+  /** Number of payments signed. */
   readonly signed: number
-  /** Payments that further blocks would get on. */
+  /** Number of payments that more blocks would advance. */
   readonly moving: number
 }
 
-/** Reads the head. Throws `WrongChain`, `RpcUnavailable`. */
+/** Reads the head of the chain. Throws `WrongChain` or `RpcUnavailable`. */
 export async function readHead(chain: Chain, address: Address, confirmations: number): Promise<Head> {
   await chain.check()
   const block = await chain.block('latest')
-  if (!block) throw new Error('the chain has no block')
+  if (!block) throw new Error('the node returned no latest block')
   const [certain, nonce] = await Promise.all([
     chain.block(Math.max(0, block.number - confirmations)),
     chain.nonceOf(address),
@@ -37,7 +37,11 @@ export async function readHead(chain: Chain, address: Address, confirmations: nu
   return { block, certain, nonce }
 }
 
-/** @param nextNonce by the database. @param due transfers that are to be signed. */
+/**
+ * Runs a round.
+ * @param nextNonce next nonce according to the database.
+ * @param due transfers to sign.
+ */
 export async function runRound(
   round: Round,
   nextNonce: number,
@@ -47,10 +51,14 @@ export async function runRound(
   let open = await readOpenPayments(control, account, MAX_OPEN)
   const oldest = open.payments[0]?.nonce ?? nextNonce
   if (head.nonce < oldest) {
-    // The chain was set back further than what counts as certain, or its node lags: what is missing is sent again.
+    // Either a reorganization went deeper than the required confirmations, or the node lags. Send the missing payments
+    // again.
     const count = await reopenPayments(control, account, head.nonce)
     if (count > 0)
-      log.error({ count, nonce: head.nonce }, 'the chain has forgotten payments; they are sent again')
+      log.error(
+        { count, nonce: head.nonce },
+        'The chain no longer contains some payments; they are sent again.',
+      )
     open = await readOpenPayments(control, account, MAX_OPEN)
   }
   const held = await readOpenPayments(control, account, MAX_HELD_UP, 'held up')
@@ -67,19 +75,19 @@ export async function runRound(
   const nonce = await chooseNonce(round, nextNonce, live)
   for (const filled of round.fillings.keys()) if (filled < head.nonce) round.fillings.delete(filled)
   const signed = nonce === undefined ? 0 : await signAll(round, nonce, due, MAX_OPEN - open.payments.length)
-  // What waits for a count to be certain waits for blocks.
+  // While the nonce waits for confirmations, more blocks are needed.
   return { signed, moving: nonce === undefined ? moving + 1 : moving }
 }
 
-/** Follows a payment. What goes wrong with it stops no other, unless it concerns all. */
+/** Follows a payment. An error that concerns only this payment does not stop the others. */
 async function followAlone(round: Round, payment: OpenPayment): Promise<Followed> {
   try {
     return await followPayment(round, payment)
   } catch (error) {
     if (!isOfPayout(error)) throw error
     if (error instanceof RpcUnavailable) {
-      await round.chain.check() // throws if the node answers nothing at all
-      round.log.warn({ payout_id: payment.transfer_id }, `a payout cannot be followed: ${error.message}`)
+      await round.chain.check() // throws if the node does not respond at all
+      round.log.warn({ payout_id: payment.transfer_id }, `A payout cannot be followed: ${error.message}`)
       return payment.held_up ? 'held up' : 'still'
     }
     return holdUp(round, payment, reasonOf(error))

@@ -1,17 +1,17 @@
-/** JSON-RPC of a chain's node (Ethereum, execution-apis), bounded in time and size. */
+/** A JSON-RPC client for a chain's node (Ethereum execution-apis), with limits on time and size. */
 
 import { setTimeout as wait } from 'node:timers/promises'
 import { parsePeerJson } from '../../platform/json/peer-json.ts'
 
-/** No answer that can be used: the node is away, in a hurry or out of its mind. Asking later may help. */
+/** The node is unreachable, overloaded, or returned an unusable answer. A later attempt may succeed. */
 export class RpcUnavailable extends Error {
   override name = 'RpcUnavailable'
 }
 
-/** The node has understood and says no. */
+/** The node understood the request and refused it. */
 export class RpcRefused extends Error {
   override name = 'RpcRefused'
-  /** Of JSON-RPC; 3 where a contract refuses. */
+  /** JSON-RPC error code; 3 if a contract reverted. */
   readonly code: number
 
   constructor(message: string, code: number) {
@@ -21,22 +21,25 @@ export class RpcRefused extends Error {
 }
 
 export interface Rpc {
-  /** Throws `RpcUnavailable` or `RpcRefused`. The result is what the node says, whatever its shape. */
+  /** Calls a method. Throws `RpcUnavailable` or `RpcRefused`. The shape of the result is not checked. */
   ask<T>(method: string, ...params: readonly unknown[]): Promise<T>
-  /** Where it is asked, without path and credentials, in which keys of providers stand. */
+  /** Host of the node, without path and credentials, because these contain the provider's API key. */
   readonly place: string
 }
 
-/** From the connection to the last byte of the answer. */
+/** Deadline from connecting to the last byte of the response. */
 const DEADLINE_MS = 10_000
 
-/** A receipt has a few kilobytes. */
+/** Maximum response size. A receipt has a few kilobytes. */
 const MAX_BYTES = 4 * 1024 * 1024
 
-/** Of a node that says it is asked too often: one more try, not much later. */
+/** Maximum pause before the only retry after status 429. */
 const MAX_PAUSE_MS = 2000
 
-/** @param deadlineMs of one question. */
+/**
+ * Creates a client.
+ * @param deadlineMs deadline of one request.
+ */
 export function createRpc(url: string, deadlineMs = DEADLINE_MS): Rpc {
   const place = new URL(url).host
   const fail = (words: string, cause?: unknown) => new RpcUnavailable(`${place} ${words}`, { cause })
@@ -54,9 +57,9 @@ export function createRpc(url: string, deadlineMs = DEADLINE_MS): Rpc {
       const after = Number(response.headers.get('Retry-After') ?? 1) * 1000
       return { status: response.status, pauseMs: after, text: await readText(response) }
     } catch (error) {
-      // The words of the error may hold the URL.
+      // Leave out the error's message, because it can contain the URL.
       const late = error instanceof Error && error.name === 'TimeoutError'
-      throw fail(late ? `has not answered within ${deadlineMs} ms` : 'cannot be reached', error)
+      throw fail(late ? `did not respond within ${deadlineMs} ms` : 'cannot be reached', error)
     }
   }
   const ask = async <T>(method: string, ...params: readonly unknown[]): Promise<T> => {
@@ -68,24 +71,25 @@ export function createRpc(url: string, deadlineMs = DEADLINE_MS): Rpc {
       await wait(answer.pauseMs)
       answer = await post(body)
     }
-    if (answer.status === 429) throw fail('is asked too often')
+    if (answer.status === 429) throw fail('rejected the request: too many requests (429)')
     const said = parse(answer.text)
     if (typeof said !== 'object' || said === null || !('id' in said) || said.id !== question.id) {
-      throw fail(`has answered ${method} with ${answer.status} and no JSON-RPC`)
+      throw fail(`returned ${answer.status} for ${method}, without a valid JSON-RPC response`)
     }
     if ('error' in said && said.error) throw refusalOf(method, said.error, fail)
-    if (!('result' in said)) throw fail(`has answered ${method} without a result`)
+    if (!('result' in said)) throw fail(`returned no result for ${method}`)
     return said.result as T
   }
   return { ask, place }
 }
 
-/** Codes under which nodes say that they are asked too often (EIP-1474: -32005), or that it is their own fault. */
+/** Error codes for too many requests (EIP-1474: -32005) and for internal errors of the node. */
 const THEIR_FAULT = new Set([-32005, -32603, 429])
 
 function refusalOf(method: string, error: unknown, fail: (words: string) => Error): Error {
   const { code = 0, message = '' } = error as { code?: number; message?: string }
-  if (THEIR_FAULT.has(Number(code)) && !/revert/i.test(String(message))) return fail(`fails at ${method}`)
+  if (THEIR_FAULT.has(Number(code)) && !/revert/i.test(String(message)))
+    return fail(`had an internal error in ${method}`)
   return new RpcRefused(String(message).slice(0, 300), Number(code))
 }
 
@@ -102,7 +106,7 @@ async function readText(response: Response): Promise<string> {
   let bytes = 0
   for await (const chunk of response.body ?? []) {
     bytes += chunk.byteLength
-    if (bytes > MAX_BYTES) throw new Error('the answer is too large')
+    if (bytes > MAX_BYTES) throw new Error('the response is too large')
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString()

@@ -1,18 +1,18 @@
-/** Signed bytes on their way to the chain: the same, as often as needed. */
+/** Sends signed transactions to the chain. Sending the same transaction again is safe. */
 
 import { noteSent, type SignedTransaction } from './payment-queries.ts'
 import type { Round } from './round-parts.ts'
 import { RpcRefused, RpcUnavailable } from './rpc.ts'
 
-/** Words of nodes for what they have already, or had: not in the least a problem. */
+/** Error messages of nodes that already have the transaction or have already included it, which is not a problem. */
 const KNOWN = /already known|already imported|known transaction|nonce too low|nonce is too low/i
 
-/** Whether a node's refusal says that it has the transaction, or that the nonce is used. */
+/** Returns whether a node's refusal means that it has the transaction or that the nonce is used. */
 export const isKnownToNode = (message: string): boolean => KNOWN.test(message)
 
 /**
- * Sends them. Gives what the node says against it, or that it cannot be reached; undefined where it took them. Whatever it
- * says, whether they were mined is looked up.
+ * Sends a transaction. Returns the problem that the node reported, or undefined if the node accepted it. In either case, a
+ * later check decides whether the transaction was mined.
  */
 export async function sendAttempt(round: Round, attempt: SignedTransaction): Promise<string | undefined> {
   const { chain, control, account, log } = round
@@ -20,7 +20,7 @@ export async function sendAttempt(round: Round, attempt: SignedTransaction): Pro
     .ask('eth_sendRawTransaction', `0x${attempt.raw.toString('hex')}`)
     .then(() => undefined, readProblem)
   await noteSent(control, account, attempt, round.now())
-  if (problem !== undefined) log.warn({ hash: attempt.hash }, `a payout is not sent: ${problem}`)
+  if (problem !== undefined) log.warn({ hash: attempt.hash }, `A payout could not be sent: ${problem}`)
   return problem
 }
 

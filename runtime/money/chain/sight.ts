@@ -1,10 +1,13 @@
-/** What a chain shows of a payment. Nothing that a node says of it is taken before it fits everything else. */
+/**
+ * Reads the state of a payment from the chain. An answer of the node is accepted only if it is consistent with its other
+ * answers.
+ */
 import { type Address, type Hex, hexToNumber, numberToHex } from 'viem'
 import type { Chain } from './connect.ts'
 import type { Payment } from './payment-queries.ts'
 import { hasPaid, type Log, nonceOf, usedTopics } from './token.ts'
 
-/** Where a transaction is. */
+/** The block that contains a transaction. */
 export interface BlockPlace {
   readonly hash: string
   readonly block: number
@@ -12,12 +15,12 @@ export interface BlockPlace {
 }
 
 export type Sight =
-  /** The contract has paid what was meant. */
+  /** The contract made the intended transfer. */
   | (BlockPlace & { readonly kind: 'paid' })
-  /** The transaction was taken into a block and did nothing. */
+  /** The transaction is in a block, but was reverted. */
   | (BlockPlace & { readonly kind: 'reverted' })
   | { readonly kind: 'missing' }
-  /** The node says what cannot be. */
+  /** The node's answers contradict each other. */
   | { readonly kind: 'wrong'; readonly problem: string }
 
 interface Receipt {
@@ -31,7 +34,7 @@ interface Receipt {
 
 const wrong = (problem: string): Sight => ({ kind: 'wrong', problem })
 
-/** Looks for a payment under every hash that was signed for it, the newest first. */
+/** Looks for a payment under every hash that was signed for it, newest first. */
 export async function look(
   chain: Chain,
   payer: Address,
@@ -48,22 +51,26 @@ export async function look(
 }
 
 /**
- * Looks for whoever has used the authorization in our place: anybody who has seen it may send it too, before us.
+ * Looks for a foreign transaction that used the authorization. Anyone who has seen the authorization can submit it before
+ * us.
  */
 export async function lookForUse(chain: Chain, payer: Address, payment: Payment): Promise<Sight> {
   const logs = await readUses(chain, payer, payment)
   const hash = logs[0]?.transactionHash
   if (hash === undefined) return wrong('the authorization is used, but no log shows by which transaction')
   const sight = await readReceipt(chain, payer, payment, hash)
-  // An authorization that is used was paid. Anything else contradicts it: the payment neither fails nor is signed again.
+  // A used authorization means that the payment was made. A different answer is a contradiction, so the payment neither
+  // fails nor is signed again.
   if (sight.kind === 'missing')
     return wrong(`the authorization is used by ${hash}, but the node shows no receipt of it`)
   if (sight.kind === 'reverted')
-    return wrong(`the authorization is used by ${hash}, but its receipt says that the contract refused it`)
+    return wrong(
+      `the authorization is used by ${hash}, but its receipt says that the contract rejected the transfer`,
+    )
   return sight
 }
 
-/** Whether a log says that the authorization was used. */
+/** Returns whether a log reports the authorization as used. */
 export async function isUseLogged(chain: Chain, payer: Address, payment: Payment): Promise<boolean> {
   return (await readUses(chain, payer, payment)).length > 0
 }
@@ -77,7 +84,10 @@ function readUses(chain: Chain, payer: Address, payment: Payment): Promise<reado
   })
 }
 
-/** @param sender who must have sent it, if that matters. */
+/**
+ * Reads the receipt of a transaction and checks it.
+ * @param sender the required sender; undefined: any.
+ */
 async function readReceipt(
   chain: Chain,
   payer: Address,
@@ -87,12 +97,13 @@ async function readReceipt(
 ): Promise<Sight> {
   const receipt = await chain.rpc.ask<Receipt | null>('eth_getTransactionReceipt', hash)
   if (!receipt) return { kind: 'missing' }
-  if (receipt.transactionHash !== hash) return wrong('the node has given the receipt of another transaction')
+  if (receipt.transactionHash !== hash)
+    return wrong('the node returned the receipt of a different transaction')
   if (sender && receipt.from?.toLowerCase() !== sender.toLowerCase())
-    return wrong('the node has given a receipt of another sender')
+    return wrong('the node returned a receipt with a different sender')
   const number = hexToNumber(receipt.blockNumber)
   const block = await chain.block(number)
-  // A node that lags, or a block that is being replaced.
+  // The node lags, or the block is being replaced.
   if (block?.hash !== receipt.blockHash) return { kind: 'missing' }
   const place = { hash, block: number, blockHash: receipt.blockHash }
   if (receipt.status !== '0x1') return { kind: 'reverted', ...place }

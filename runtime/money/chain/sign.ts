@@ -1,4 +1,4 @@
-/** From a transfer to bytes that were signed, stored and sent. */
+/** Signs, stores and sends the payment of a transfer. */
 
 import { type Address, type Hex, hexToBigInt, isAddress, keccak256 } from 'viem'
 import { codeOf, constraintOf, reasonOf, UNIQUE_VIOLATION } from '../../database/errors.ts'
@@ -24,7 +24,10 @@ import { authorizedCall, nonceOf, type TransferAuthorization, transferCall, UNIT
 import { type DueTransferRow, holdUpTransfer, readTransfer, type TransferRow } from './transfer-queries.ts'
 import type { FailureCode } from './transfers.ts'
 
-/** It cannot be signed now. With `final` it never can, otherwise it is tried again for a while before it fails so. */
+/**
+ * The transfer cannot be signed now. If `final`, it never can; otherwise signing is retried for a while before the transfer
+ * fails with `code`.
+ */
 class HeldUp extends Error {
   readonly code: FailureCode
   readonly final: boolean
@@ -38,7 +41,9 @@ class HeldUp extends Error {
 
 export type DueTransfer = DueTransferRow & { readonly environment: Environment }
 
-/** Gives whether the nonce was used up. What goes wrong with a transfer stops no other, unless it concerns all. */
+/**
+ * Signs a transfer. Returns whether the nonce was used. An error that concerns only this transfer does not stop the others.
+ */
 export async function signTransfer(round: Round, transfer: DueTransfer, nonce: number): Promise<boolean> {
   try {
     return await trySigning(round, transfer, nonce)
@@ -53,7 +58,7 @@ async function trySigning(round: Round, transfer: DueTransfer, nonce: number): P
   const { environment, tenant_id: space, id } = transfer
   const known = await findPayment(round.control, environment, id)
   if (known && known.state !== 'displaced') {
-    await tellOf(round, known)
+    await reportSigned(round, known)
     return false
   }
   const row = await readTransfer(round.pools[environment], space, id)
@@ -62,14 +67,15 @@ async function trySigning(round: Round, transfer: DueTransfer, nonce: number): P
     const recipient = recipientOf(row, round.account.chainId)
     if (known) await awaitExpiry(round, known)
     const fees = await plan(round, recipient, row)
-    // What was signed before and lost its nonce may still be used by whoever has seen it: there is no way back.
+    // A displaced payment skips the claim: its authorization is public and can still be used, so the transfer can no longer
+    // be withdrawn.
     if (!known && !(await claim(round, transfer))) return false
     const after = known?.after_block ?? round.head.block.number
     return await signAndStore(round, { ...row, environment }, { nonce, recipient, fees, after })
   } catch (error) {
     const held = heldUp(error)
     if (!held) throw error
-    round.log.warn({ payout_id: id, code: held.code }, `a payout is held up: ${held.message}`)
+    round.log.warn({ payout_id: id, code: held.code }, `A payout is held up: ${held.message}`)
     const isUnsigned = await isSurelyUnsigned(round, transfer)
     await report(round, { environment, space, id }, (current) => hold(current, held, round, isUnsigned))
     return false
@@ -84,7 +90,7 @@ function heldUp(error: unknown): HeldUp | undefined {
   return undefined
 }
 
-/** Whether nothing was signed for a transfer, and no other worker can be signing it. */
+/** Returns whether nothing was signed for a transfer and no other worker can be signing it. */
 async function isSurelyUnsigned(
   { goesOn, control }: Round,
   { environment, id }: DueTransfer,
@@ -92,10 +98,10 @@ async function isSurelyUnsigned(
   return (await goesOn()) && !(await isSigned(control, environment, id))
 }
 
-/** Sets a transfer aside whose row may not even be readable. */
+/** Sets a transfer aside, even if its row cannot be read. */
 async function setAside(round: Round, transfer: DueTransfer, problem: string): Promise<void> {
   const { log, limits, pools } = round
-  if (transfer.problem !== problem) log.error({ payout_id: transfer.id }, `a payout is held up: ${problem}`)
+  if (transfer.problem !== problem) log.error({ payout_id: transfer.id }, `A payout is held up: ${problem}`)
   const now = round.now()
   const isUnsigned = await isSurelyUnsigned(round, transfer)
   await holdUpTransfer(pools[transfer.environment], transfer, {
@@ -105,8 +111,8 @@ async function setAside(round: Round, transfer: DueTransfer, problem: string): P
 }
 
 /**
- * The row of a transfer that cannot be signed now. It fails after a while, unless chain or signer cannot be reached: then its
- * tenant can cancel it, and it is paid once they can.
+ * Returns the row of a transfer that cannot be signed now. It fails after a while, unless the chain or the signer is
+ * unreachable: then the tenant can cancel it, and it is paid once they are reachable again.
  */
 function hold(
   row: TransferRow,
@@ -124,7 +130,7 @@ function hold(
   return { row: { ...row, ...held, state } }
 }
 
-/** Chain or signer cannot be reached: a transfer that waits to be signed waits on. */
+/** Holds up a transfer while the chain or the signer is unreachable. It keeps waiting to be signed. */
 export async function holdUp(
   { pools, log }: Pick<Round, 'pools' | 'log'>,
   transfer: DueTransfer,
@@ -132,52 +138,60 @@ export async function holdUp(
 ): Promise<void> {
   const { environment, id, problem } = transfer
   const known = `network_error: ${held.problem}`
-  if (problem !== known) log.warn({ payout_id: id }, `a payout is held up: ${held.problem}`)
+  if (problem !== known) log.warn({ payout_id: id }, `A payout is held up: ${held.problem}`)
   await holdUpTransfer(pools[environment], transfer, { ...held, problem: known, isUnsigned: false })
 }
 
-/** The address of a transfer, where it is of this chain. */
+/** Returns the recipient's address. Throws if it is invalid or on a different chain. */
 function recipientOf({ recipient }: TransferRow, chainId: number): Address {
   const [family, chain, address = ''] = recipient.split(':')
-  if (family !== 'eip155' || !isAddress(address)) throw new HeldUp('rejected', 'the address is none', true)
+  if (family !== 'eip155' || !isAddress(address))
+    throw new HeldUp('rejected', 'the address is not valid', true)
   if (Number(chain) !== chainId)
-    throw new HeldUp('rejected', `the address is of chain ${chain}, not ${chainId}`)
+    throw new HeldUp('rejected', `the address is on chain ${chain}; expected chain ${chainId}`)
   return address
 }
 
-/** Code of JSON-RPC for a call that the contract refuses. */
+/** JSON-RPC error code of a call that a contract reverts. */
 const REVERTED = 3
 
-/** What it will cost; whether the contract would take it. The chain learns nothing that could be used. */
+/** Estimates the fees, and checks that the contract would accept the transfer. Reveals nothing that others could use. */
 async function plan(round: Round, to: Address, { amount }: TransferRow): Promise<Fees & { gas: bigint }> {
   const { chain, signer, head, limits } = round
   const value = BigInt(amount) * UNITS_PER_CENT
   const fees = await priceOf(chain, head.block)
   if (fees.maxFee > limits.maxFee)
-    throw new HeldUp('insufficient_gas', `gas costs ${fees.maxFee} wei, above the limit`)
+    throw new HeldUp(
+      'insufficient_gas',
+      `the gas price of ${fees.maxFee} wei is above the limit of ${limits.maxFee} wei`,
+    )
   const [balance, tokens] = await Promise.all([
     chain.balanceOf(signer.address),
     chain.tokensOf(signer.address),
   ])
-  if (tokens < value) throw new HeldUp('rejected', `the signer has ${tokens} base units of USDC`)
+  if (tokens < value)
+    throw new HeldUp(
+      'rejected',
+      `the signer has only ${tokens} base units of USDC; the payment needs ${value}`,
+    )
   const call = { from: signer.address, to: chain.domain.verifyingContract, data: transferCall(to, value) }
   try {
     const estimated = hexToBigInt(await chain.rpc.ask<Hex>('eth_estimateGas', call))
-    // What checking a signature costs beside the transfer, and some more: what is not used is not paid.
+    // Add the cost of verifying the signature and a margin. Unused gas is not paid.
     const gas = (estimated * 5n) / 4n + 60_000n
     if (balance < gas * fees.maxFee)
-      throw new HeldUp('insufficient_gas', `the signer has ${balance} wei for gas`)
+      throw new HeldUp('insufficient_gas', `the signer has only ${balance} wei for gas`)
     return { ...fees, gas }
   } catch (error) {
     if (!(error instanceof RpcRefused)) throw error
     if (/insufficient funds/i.test(error.message)) throw new HeldUp('insufficient_gas', error.message)
     if (error.code !== REVERTED && !/revert/i.test(error.message))
-      throw new HeldUp('network_error', `the node does not estimate the gas: ${error.message}`)
-    throw new HeldUp('rejected', `the contract refuses: ${error.message}`, true)
+      throw new HeldUp('network_error', `the node cannot estimate the gas: ${error.message}`)
+    throw new HeldUp('rejected', `the contract rejects the transfer: ${error.message}`, true)
   }
 }
 
-/** Asks whether it may still be paid. From here on it cannot be withdrawn. */
+/** Checks that the transfer may still be paid, and marks it as `signing`. From then on it cannot be withdrawn. */
 async function claim(round: Round, { environment, tenant_id: space, id }: DueTransfer): Promise<boolean> {
   const row = await report(round, { environment, space, id }, async (row, asked) => {
     if (row.state !== 'queued' && row.state !== 'signing') return undefined
@@ -187,19 +201,22 @@ async function claim(round: Round, { environment, tenant_id: space, id }: DueTra
   return row?.state === 'signing'
 }
 
-/** The contract keeps apart what accounts have signed: another may sign only when the first one's can no longer be used. */
+/**
+ * Throws while an authorization of a different account is valid. The contract tracks nonces per account, so signing with a
+ * second account too early could pay twice.
+ */
 async function awaitExpiry({ chain, signer, head }: Round, known: Payment): Promise<void> {
   if (known.chain_id === chain.id && known.signer === signer.address) return
   const isOver = head.certain !== undefined && head.certain.timestamp > known.valid_before
   if (known.chain_id !== chain.id || !isOver)
-    throw new HeldUp('network_error', 'what another account has signed for it is valid still')
+    throw new HeldUp('network_error', 'an authorization signed by a different account is still valid')
 }
 
 interface Planned {
   readonly nonce: number
   readonly recipient: Address
   readonly fees: Fees & { readonly gas: bigint }
-  /** The head when it was signed first. */
+  /** Block number of the head when the payment was first signed. */
   readonly after: number
 }
 
@@ -247,7 +264,7 @@ async function signAndStore(
   } catch (error) {
     if (codeOf(error) !== UNIQUE_VIOLATION) throw error
     if (constraintOf(error) !== NONCE_TAKEN) return false // another worker has signed it
-    // Left from before a gap of nonces was left behind. The nonce is filled as a missing one.
+    // The nonce has a payment from before a gap that was not filled. It is filled like a missing nonce.
     await moveNonce(control, account, token, { from: nonce, to: nonce + 1 })
     return true
   }
@@ -256,8 +273,8 @@ async function signAndStore(
   return true
 }
 
-/** It was signed by a worker that did not come to say so. */
-async function tellOf(round: Round, payment: Payment): Promise<void> {
+/** Reports a payment that another worker signed without reporting it. */
+async function reportSigned(round: Round, payment: Payment): Promise<void> {
   const { environment, space, transfer_id: id, chain_id: chainId, signer: address, nonce, hash } = payment
   const [newest] = await readAttempts(round.control, { chainId, address }, [nonce])
   await report(round, { environment, space, id }, inTransit(caip2(chainId), hash ?? newest!.hash))

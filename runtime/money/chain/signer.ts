@@ -1,4 +1,4 @@
-/** Who signs payments: a key of this process, or a signer elsewhere whose answers are checked. */
+/** Signers of payments: a private key in this process, or an external signer whose results are verified. */
 
 import {
   type Address,
@@ -14,7 +14,7 @@ import {
 import { privateKeyToAccount } from 'viem/accounts'
 import { AUTHORIZATION_TYPES, type TokenDomain, type TransferAuthorization } from './token.ts'
 
-/** A transaction before it is signed (EIP-1559). */
+/** A transaction before signing (EIP-1559). */
 export interface UnsignedTransaction {
   readonly chainId: number
   readonly nonce: number
@@ -25,25 +25,31 @@ export interface UnsignedTransaction {
   readonly maxPriorityFeePerGas: bigint
 }
 
-/** The signer cannot be reached, or does not answer as it should. */
+/** The signer is unreachable or returned an unusable answer. */
 export class SignerUnavailable extends Error {
   override name = 'SignerUnavailable'
 }
 
-/** The signer does not want to sign this. */
+/** The signer refuses to sign. */
 export class SignerRefused extends Error {
   override name = 'SignerRefused'
 }
 
 export interface Signer {
   readonly address: Address
-  /** EIP-712's signature. `transferId` is for a signer that keeps books. Throws `SignerUnavailable`, `SignerRefused`. */
+  /**
+   * Returns an EIP-712 signature. `transferId` is for signers that keep records. Throws `SignerUnavailable` or
+   * `SignerRefused`.
+   */
   authorize(domain: TokenDomain, authorization: TransferAuthorization, transferId: string): Promise<Hex>
-  /** The signed transaction, serialized. Throws as `authorize` does. */
+  /** Returns the signed, serialized transaction. Throws like `authorize`. */
   sign(transaction: UnsignedTransaction, transferId: string): Promise<Hex>
 }
 
-/** @param key 32 bytes in hex. It is part of no error: viem's own words could show it. */
+/**
+ * Creates a signer from a private key.
+ * @param key 64 hexadecimal digits. Errors never contain it; viem's own error messages could.
+ */
 export function createKeySigner(key: string): Signer {
   const account = readAccount(key)
   return {
@@ -57,7 +63,7 @@ function readAccount(key: string): ReturnType<typeof privateKeyToAccount> {
   try {
     return privateKeyToAccount(`0x${key.replace(/^0x/, '')}`)
   } catch {
-    throw new Error('the key of payouts is none: 32 bytes in hex are')
+    throw new Error('The payout key is not a private key: expected 64 hexadecimal digits.')
   }
 }
 
@@ -70,17 +76,17 @@ export function typedData(domain: TokenDomain, authorization: TransferAuthorizat
   } as const
 }
 
-/** Order of secp256k1 (SEC 2, 2.4.1). */
+/** Order of the secp256k1 group (SEC 2, 2.4.1). */
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
 
-/** The same signature with the lower s. Contracts of USDC and nodes (EIP-2) refuse the other, which is valid as well. */
+/** Returns the equivalent signature with the lower `s`. USDC contracts and nodes (EIP-2) reject the other one. */
 function withLowS({ r, s, yParity }: { readonly r: Hex; readonly s: Hex; readonly yParity: number }) {
   const value = BigInt(s)
   if (value <= ORDER / 2n) return { r, s, yParity }
   return { r, s: numberToHex(ORDER - value, { size: 32 }), yParity: 1 - yParity }
 }
 
-/** Nothing that a signer elsewhere gives is used before it is what was asked for, signed by who it should be. */
+/** Wraps a signer. Verifies that each result is the requested one and is signed by the expected account. */
 export function checked(signer: Signer): Signer {
   const { address } = signer
   return {
@@ -90,7 +96,7 @@ export function checked(signer: Signer): Signer {
       const signed = { ...typedData(domain, authorization), signature }
       if ((await recover(() => recoverTypedDataAddress(signed))) === address)
         return serializeSignature(withLowS(parseSignature(signature)))
-      throw new SignerUnavailable('the signer has signed another authorization')
+      throw new SignerUnavailable('the signer did not sign the requested authorization')
     },
     sign: async (transaction, transferId) => {
       const raw = await signer.sign(transaction, transferId)
@@ -101,7 +107,7 @@ export function checked(signer: Signer): Signer {
       const meant = { ...transaction, type: 'eip1559' } as const
       if (r && s && yParity !== undefined && unsigned(raw) === serializeTransaction(meant))
         return serializeTransaction(meant, withLowS({ r, s, yParity }))
-      throw new SignerUnavailable('the signer has signed another transaction')
+      throw new SignerUnavailable('the signer did not sign the requested transaction')
     },
   }
 }
@@ -110,7 +116,7 @@ async function recover(work: () => Promise<Address>): Promise<Address | undefine
   return work().catch(() => undefined)
 }
 
-/** What was signed, serialized without the signature. */
+/** Serializes a signed transaction without its signature. */
 function unsigned(raw: Hex): Hex | undefined {
   try {
     const { r, s, v, yParity, ...transaction } = parseTransaction(raw)

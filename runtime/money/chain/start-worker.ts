@@ -1,4 +1,4 @@
-/** When the worker of a chain looks. What it needs to sign and send is loaded with the first transfer. */
+/** Starts the worker of a chain. The code for signing and sending is loaded with the first transfer. */
 import { type DeclaredWorker, defineWorker } from '../../work/workers.ts'
 import { findOpenAccounts } from './payment-queries.ts'
 import { findDueTransfers } from './transfer-queries.ts'
@@ -11,11 +11,10 @@ async function hasWork({ control, chainId, environments, pools }: ChainWorkerOpt
 }
 
 /**
- * Starts a worker that takes turns for the chain as a whole, because payments of an account must be sent in the order of their
- * nonces: the round (round.ts) leases the account and isolates payments itself. After a turn in which a chain of our own has
- * moved, the next turn follows at once.
- *
- * @param pollMs how late something new is found, in milliseconds.
+ * Starts a worker for a chain. A turn covers the whole chain, because payments of an account must be sent in the order of
+ * their nonces: the round (round.ts) leases the account and isolates failing payments. If the built-in test chain has
+ * advanced, the next turn follows immediately.
+ * @param pollMs maximum delay until new work is found, in milliseconds.
  */
 export function startChainWorker(options: ChainWorkerOptions, pollMs?: number): Pick<DeclaredWorker, 'stop'> {
   const { chainId, control, pools, log } = options
@@ -24,7 +23,7 @@ export function startChainWorker(options: ChainWorkerOptions, pollMs?: number): 
     { ...options, database: { ...pools, control } },
     {
       name: 'chain_transfers',
-      // One worker sends for all environments that are paid on the chain.
+      // One worker sends for all environments that use the chain.
       environments: options.environments.slice(0, 1),
       ...(pollMs !== undefined && { pollMs }),
       find: async ({ now }) => ((await hasWork(options, now)) ? [chainId] : []),
@@ -34,7 +33,7 @@ export function startChainWorker(options: ChainWorkerOptions, pollMs?: number): 
         worker ??= createChainWorker(options)
         return (await worker.look()) ? 'more' : 'idle'
       },
-      isolate: async (_, err) => log.error({ err }, 'payouts are not sent; they are tried again'),
+      isolate: async (_, err) => log.error({ err }, 'Payouts could not be sent; they are retried.'),
     },
   )
   queue.start()

@@ -1,6 +1,7 @@
 /**
- * A chain of our own, for the sandbox: anvil with a contract like USDC's on it. Its state is kept in the database, so that
- * whichever worker has the account runs it, and what was told as paid survives any kill: it is saved before that.
+ * The built-in test chain of the sandbox: anvil with a test contract like USDC. Its state is stored in the database, so that
+ * any worker that holds the account can run it. The state is saved before a payment is reported as paid, so reported
+ * payments survive a crash.
  */
 import { type Address, type Hex, numberToHex } from 'viem'
 import type { Database } from '../../database/database.ts'
@@ -15,23 +16,29 @@ import { mintCall } from './token.ts'
 export interface TestChain {
   readonly chain: Chain
   readonly url: string
-  /** Mines so many blocks, since nobody else does. */
+  /** Mines blocks, because there are no other miners. */
   mine(blocks: number): Promise<void>
-  /** Keeps what has happened. Throws where another worker has saved meanwhile: this one's chain is stale. */
+  /** Saves the chain's state. Throws if another worker has saved in the meantime, which makes this chain stale. */
   save(): Promise<void>
-  /** Whether it still is what was saved last. */
+  /** Returns whether no other worker has saved a newer state. */
   isCurrent(): Promise<boolean>
   stop(): Promise<void>
 }
 
-/** The last of anvil's own accounts; it has deployed nothing but the contract, whose address follows from that. */
+/**
+ * The last of anvil's default accounts. Its only transaction is the deployment of the contract, whose address follows from
+ * that.
+ */
 const DEPLOYER: Address = '0xa0Ee7A142d267C1f36714E4a8F75612F20a79720'
 
-/** What the signer has at least: a thousand billion dollars, and a million ether for gas. */
+/** Funds of the signer: 10^18 base units (a trillion USDC), and a million ether for gas. */
 const TOKENS = 10n ** 18n
 const ETHER = 10n ** 24n
 
-/** Starts it, from what was saved last. @param signer who gets something to pay with. */
+/**
+ * Starts the chain from its saved state.
+ * @param signer receives funds.
+ */
 export async function openTestChain(control: Database, signer: Address): Promise<TestChain> {
   const saved = await readSavedChain(control, TEST_CHAIN_ID)
   const anvil = await startAnvil(TEST_CHAIN_ID)
@@ -50,12 +57,12 @@ async function furnish(
   state: Buffer | null,
 ): Promise<TestChain> {
   const rpc = createRpc(anvil.url)
-  await rpc.ask('evm_setTime', Date.now()) // else it goes on from its first block's
+  await rpc.ask('evm_setTime', Date.now()) // otherwise the clock continues from the first block
   if (state) await rpc.ask('anvil_loadState', `0x${state.toString('hex')}`)
   else await send(rpc, { data: compiled.bytecode })
   const { genesis } = await identify(rpc)
   if (!(await rememberChain(control, { id: TEST_CHAIN_ID, genesis, token: TEST_USDC }))) {
-    throw new Error(`chain ${TEST_CHAIN_ID} was one of somebody else's: set SVC_CHAIN_RPC_URL to it again`)
+    throw new Error(`chain ${TEST_CHAIN_ID} is known as an external chain: set SVC_CHAIN_RPC_URL to its node`)
   }
   const chain = await connect(rpc, TEST_CHAIN_ID, TEST_USDC)
   await fund(chain, signer)
@@ -64,7 +71,7 @@ async function furnish(
     const dump = await rpc.ask<Hex>('anvil_dumpState')
     const kept = { state: Buffer.from(dump.slice(2), 'hex'), url: anvil.url, revision }
     if (!(await saveChain(control, TEST_CHAIN_ID, kept)))
-      throw new Error('the test chain was moved elsewhere')
+      throw new Error('another worker has saved the test chain')
     revision += 1
   }
   await save()
@@ -91,7 +98,7 @@ async function fund(chain: Chain, signer: Address): Promise<void> {
     await send(chain.rpc, { to: TEST_USDC, data: mintCall(signer, TOKENS) })
 }
 
-/** One transaction of the deployer, mined. */
+/** Sends a transaction of the deployer and waits until it is mined. */
 async function send(rpc: Rpc, transaction: object): Promise<void> {
   const hash = await rpc.ask<Hex>('eth_sendTransaction', { from: DEPLOYER, ...transaction })
   for (let looks = 0; looks < 100; looks += 1) {
@@ -100,5 +107,5 @@ async function send(rpc: Rpc, transaction: object): Promise<void> {
     if (receipt) break
     await rpc.ask('evm_mine')
   }
-  throw new Error('the contract of the test chain cannot be deployed')
+  throw new Error('a setup transaction of the test chain was not mined')
 }

@@ -1,4 +1,4 @@
-/** USDC as a contract: what is called, what is signed for it (EIP-3009, EIP-712), what it logs. */
+/** The USDC contract: its calls, the authorizations signed for it (EIP-3009, EIP-712), and its logs. */
 import {
   type Address,
   encodeAbiParameters,
@@ -21,7 +21,7 @@ const ABI = parseAbi([
   'function mint(address to, uint256 value)',
 ])
 
-/** Of the types that EIP-3009 signs. */
+/** The EIP-712 types of an EIP-3009 authorization. */
 export const AUTHORIZATION_TYPES = {
   TransferWithAuthorization: [
     { name: 'from', type: 'address' },
@@ -33,7 +33,7 @@ export const AUTHORIZATION_TYPES = {
   ],
 } as const
 
-/** EIP-712's domain of a contract. */
+/** The EIP-712 domain of a token contract. */
 export interface TokenDomain {
   readonly name: string
   readonly version: string
@@ -41,7 +41,7 @@ export interface TokenDomain {
   readonly verifyingContract: Address
 }
 
-/** What the payer allows the contract: so much to one recipient, once. */
+/** A transfer authorization: one payment of an amount to one recipient. */
 export interface TransferAuthorization {
   readonly from: Address
   readonly to: Address
@@ -52,13 +52,13 @@ export interface TransferAuthorization {
   readonly nonce: Hex
 }
 
-/** Base units in a cent: USDC has six decimals. */
+/** Base units per cent: USDC has six decimals. */
 export const UNITS_PER_CENT = 10_000n
 
-/** EIP-3009's nonce of a payout: whatever is signed for it again, the contract takes one of them only. */
+/** Returns the EIP-3009 nonce of a payout. All authorizations for one payout share it, so the contract accepts only one. */
 export const nonceOf = (transferId: string): Hex => keccak256(stringToHex(transferId))
 
-/** What a contract with this domain calls its DOMAIN_SEPARATOR (EIP-712). */
+/** Returns the DOMAIN_SEPARATOR (EIP-712) of a contract with this domain. */
 export function separatorOf({ name, version, chainId, verifyingContract }: TokenDomain): Hex {
   const hash = (text: string) => keccak256(stringToHex(text))
   const type = 'EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)'
@@ -90,7 +90,7 @@ export function authorizedCall(authorization: TransferAuthorization, signature: 
   return encodeFunctionData({ abi: ABI, functionName: 'transferWithAuthorization', args })
 }
 
-/** A log as nodes give it. */
+/** A log in the format of nodes. */
 export interface Log {
   readonly address: string
   readonly topics: readonly Hex[]
@@ -103,14 +103,14 @@ const USED = toEventSelector('event AuthorizationUsed(address indexed authorizer
 
 const same = (one: string, other: string) => one.toLowerCase() === other.toLowerCase()
 
-/** Topics of the log that an authorization leaves when it is used. */
+/** Returns the topics of the log that the contract emits when an authorization is used. */
 export const usedTopics = (payer: Address, nonce: Hex): readonly Hex[] => [
   USED,
   padHex(payer, { size: 32 }),
   nonce,
 ]
 
-/** Whether the logs of a transaction hold both: the authorization was used, and so much was transferred. */
+/** Returns whether the logs of a transaction show that the authorization was used and that the amount was transferred. */
 export function hasPaid(
   logs: readonly Log[],
   token: Address,
@@ -126,7 +126,7 @@ export function hasPaid(
   )
 }
 
-/** A string that a contract has returned (ABI: offset, length, bytes). */
+/** Decodes a string that a contract returned (ABI: offset, length, bytes). */
 export function readString(data: Hex): string {
   const length = hexToNumber(`0x${data.slice(66, 130)}`)
   return Buffer.from(data.slice(130, 130 + length * 2), 'hex').toString()

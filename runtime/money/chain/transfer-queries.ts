@@ -1,4 +1,4 @@
-/** Statements on the transfers of tenants, in an environment's schema. */
+/** Statements on the tenants' transfers, in the schema of an environment. */
 import type { Database, Statement } from '../../database/database.ts'
 import { requireExact, toTimestamp } from '../../database/types.ts'
 
@@ -7,7 +7,6 @@ const STATES = ['queued', 'signing', 'in_transit', 'paid', 'failed', 'withdrawn'
 export interface TransferRow {
   readonly tenant_id: string
   readonly id: string
-  /** CAIP-10. */
   readonly recipient: string
   /** Cents. */
   readonly amount: number
@@ -15,10 +14,10 @@ export interface TransferRow {
   readonly hash: string | null
   readonly confirmations: number
   readonly failure_code: string | null
-  /** Machine time, as is `held_up_since`. */
+  /** Machine time, like `held_up_since`. Null if the transfer is not waiting to be signed. */
   readonly due: number | null
   readonly held_up_since: number | null
-  /** Why it is held up, for operators. */
+  /** Why the transfer is held up, for operators. */
   readonly problem: string | null
   /** Service time. */
   readonly updated: number
@@ -30,7 +29,7 @@ const INSERT: Statement = {
          VALUES ($1, $2, $3, $4, $5, $5)`,
 }
 
-/** Writes a transfer that a payout hands in. */
+/** Writes a new transfer for a payout. */
 export function insertTransfer(
   db: Database,
   space: string,
@@ -46,12 +45,14 @@ const WITHDRAW: Statement = {
           WHERE tenant_id = $1 AND id = $2 AND state = 'queued'`,
 }
 
-/** Gives whether it was queued still. */
+/** Withdraws a transfer. Returns whether it was still queued. */
 export async function withdraw(db: Database, space: string, id: string, now: number): Promise<boolean> {
   return (await db.query(WITHDRAW, [space, id, toTimestamp(now)])).count > 0
 }
 
-/** A transfer that is due. What else its row holds is read for each alone: a row that cannot be read stops no other. */
+/**
+ * A transfer that is due. Its other columns are read separately, so that an unreadable row does not stop other transfers.
+ */
 export interface DueTransferRow {
   readonly tenant_id: string
   readonly id: string
@@ -63,7 +64,10 @@ const DUE: Statement = {
   text: 'SELECT c.tenant_id, c.id, c.problem FROM chain_transfers c WHERE c.due <= $1 ORDER BY c.due, c.id LIMIT $2',
 }
 
-/** Transfers of all tenants that are to be signed. @param now machine time. */
+/**
+ * Returns the transfers of all tenants that are due for signing.
+ * @param now machine time.
+ */
 export async function findDueTransfers(
   db: Database,
   now: number,
@@ -88,17 +92,17 @@ async function readOne(
 ): Promise<TransferRow | undefined> {
   const row = (await db.query<TransferRow>(statement, [space, id])).rows[0]
   if (!row) return undefined
-  if (!STATES.includes(row.state)) throw new Error(`the row has the unknown state ${row.state}`)
+  if (!STATES.includes(row.state)) throw new Error(`transfer ${id} has the unknown state ${row.state}`)
   requireExact(row.amount, 'its amount')
   return row
 }
 
-/** Undefined if it was wiped. Throws if the row cannot be read. */
+/** Returns a transfer, or undefined if it was wiped. Throws if the row cannot be read. */
 export function readTransfer(db: Database, space: string, id: string): Promise<TransferRow | undefined> {
   return readOne(db, READ, space, id)
 }
 
-/** The same, locked. */
+/** Like `readTransfer`, but also locks the row. */
 export function lockTransfer(db: Database, space: string, id: string): Promise<TransferRow | undefined> {
   return readOne(db, LOCK, space, id)
 }
@@ -111,9 +115,9 @@ const HOLD_UP: Statement = {
 }
 
 /**
- * Sets a transfer aside without reading its row: the next attempt comes at `due`.
- *
- * @param now machine time, as is `due`. @param isUnsigned whether it certainly was not signed: then its tenant can cancel it.
+ * Holds up a transfer without reading its row. The next attempt is at `due`.
+ * @param now machine time, like `due`.
+ * @param isUnsigned whether it was certainly not signed, so that its tenant can cancel it.
  */
 export async function holdUpTransfer(
   db: Database,
@@ -136,11 +140,11 @@ const UPDATE: Statement = {
           WHERE tenant_id = $1 AND id = $2`,
 }
 
-/** Writes a row that the transaction has locked. */
+/** Writes a transfer that the caller has locked. */
 export function updateTransfer(db: Database, row: TransferRow): Promise<unknown> {
   const { tenant_id, id, state, hash, confirmations, failure_code, due, held_up_since, updated, problem } =
     row
-  // A transfer that no worker has tried is due since ever.
+  // A new transfer has been due forever: '-infinity'.
   const times = [due, held_up_since].map((time) =>
     time === null ? null : time === Number.NEGATIVE_INFINITY ? '-infinity' : toTimestamp(time),
   )

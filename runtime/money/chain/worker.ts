@@ -1,4 +1,4 @@
-/** The worker of one chain: next to any number of others, of which one at a time sends for an account. */
+/** The worker of one chain. Any number of workers can run; only one at a time sends for an account. */
 
 import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
@@ -17,44 +17,44 @@ import { type DueTransfer, holdUp } from './sign.ts'
 import { type Signer, SignerUnavailable } from './signer.ts'
 import { findDueTransfers } from './transfer-queries.ts'
 
-/** A chain that answers. */
+/** An open connection to a chain. */
 export interface ChainLink {
   readonly chain: Chain
-  /** Of a chain of our own: makes sure that what was sent has its confirmations. */
+  /** Built-in test chain only: mines blocks, so that sent payments get their confirmations. */
   mine?(blocks: number): Promise<void>
-  /** Of a chain of our own: keeps what has happened. */
+  /** Built-in test chain only: saves its state. */
   save?(): Promise<void>
-  /** False where it has to be opened again. */
+  /** Returns false if the chain must be opened again. */
   isCurrent(): Promise<boolean>
   stop(): Promise<void>
 }
 
 export interface ChainWorkerOptions extends TransferReportParts {
   readonly chainId: number
-  /** Whose transfers are paid on it. */
+  /** Environments that pay on this chain. */
   readonly environments: readonly Environment[]
   readonly control: Pool
   readonly limits: PaymentLimits
   /** Throws `SignerUnavailable`. */
   readonly openSigner: () => Promise<Signer>
-  /** Opens the chain once there is something to send. Throws `RpcUnavailable`, `WrongChain`. */
+  /** Opens the chain once there is something to send. Throws `RpcUnavailable` or `WrongChain`. */
   readonly openLink: (signer: Address) => Promise<ChainLink>
   readonly log: Logger
-  /** In milliseconds: after a kill another worker goes on so much later. */
+  /** Lease duration in milliseconds: the delay until another worker takes over after a crash. */
   readonly leaseMs?: number
 }
 
 export interface ChainWorker {
-  /** Looks once. Gives whether it is worth looking again at once: a chain of our own has moved. */
+  /** Runs once. Returns whether to run again immediately, because the built-in test chain has advanced. */
   look(): Promise<boolean>
-  /** Lets the account and the chain go. */
+  /** Releases the leases and disconnects from the chain. */
   close(): Promise<void>
 }
 
 const LEASE_MS = 20_000
 const CLOCK_EVERY_MS = 60_000
 
-/** Transfers that are found at a time. */
+/** Maximum number of transfers found at a time. */
 const BATCH = 48
 
 export function createChainWorker(options: ChainWorkerOptions): ChainWorker {
@@ -109,7 +109,7 @@ export function createChainWorker(options: ChainWorkerOptions): ChainWorker {
       account: { chainId, address },
       token,
       now: leaseClock.now,
-      // One for all that is confirmed: it was mined before the round.
+      // One save covers all confirmations of the round, because their blocks were mined before it.
       ...(save && { save: () => (saved ??= save()) }),
       fillings: fillingsOf(address),
       head: await readHead(chain, address, limits.confirmations),
@@ -146,11 +146,11 @@ export function createChainWorker(options: ChainWorkerOptions): ChainWorker {
       return await send(await options.openSigner(), due, accounts)
     } catch (error) {
       if (error instanceof LostLease) return false
-      // Opened again, it is looked at again; a chain of our own begins where it was saved.
+      // Reconnect for the next run. The built-in test chain then restarts from its saved state.
       if (!(error instanceof SignerUnavailable)) await disconnect()
       const isAway = error instanceof RpcUnavailable || error instanceof SignerUnavailable
       if (!isAway && !(error instanceof WrongChain)) throw error
-      log.error(`payouts wait: ${error.message}`)
+      log.error(`USDC payouts wait: ${error.message}`)
       const now = leaseClock.now()
       for (const transfer of due)
         await holdUp(options, transfer, { problem: error.message, now, due: now + limits.retryMs })

@@ -1,4 +1,4 @@
-/** Bank accounts at rest: sealed from the token on; only what is sent to the bank opens them. */
+/** Seals bank accounts at rest, from the token on. They are opened only to send a payment to the bank. */
 import type { components } from '../../../generated/canonical/types.ts'
 import type { Environment } from '../../platform/environment.ts'
 import type { Seals } from '../../platform/secrets.ts'
@@ -10,7 +10,7 @@ interface Sealing {
   readonly caller: { readonly environment: Environment; readonly space: string }
 }
 
-/** Sealed for one destination, it opens for no other. */
+/** The sealing context. An account sealed for one destination cannot be opened for any other. */
 const contextOf = ({ caller }: Sealing, destinationId: string) =>
   `payout_destinations.account ${caller.environment} ${caller.space} ${destinationId}`
 
@@ -18,7 +18,7 @@ export function sealAccount(sealing: Sealing, destinationId: string, account: Ba
   return sealing.seals.seal(JSON.stringify(account), contextOf(sealing, destinationId))
 }
 
-/** Throws `UnsealError` where it was sealed for another destination, or changed. */
+/** Opens a bank account. Throws `UnsealError` if it was sealed for a different destination or was modified. */
 export function openAccount(sealing: Sealing, destinationId: string, sealed: Buffer): BankAccount {
   return JSON.parse(sealing.seals.unseal(sealed, contextOf(sealing, destinationId))) as BankAccount
 }

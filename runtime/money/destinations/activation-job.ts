@@ -1,4 +1,4 @@
-/** Destinations whose hold is over become active without anybody asking. */
+/** Activates destinations when their waiting period is over. */
 
 import type { Sanctions } from '../../cards/sanctions/list-in-use.ts'
 import { type DueParts, dueWorker } from '../../events/due-work.ts'
@@ -11,7 +11,7 @@ export interface ActivationParts extends DueParts {
   readonly sanctions: Pick<Sanctions, 'list'>
 }
 
-/** Ends the holds that are over by the clock of settlements. */
+/** Ends the waiting periods that are over on the settlement clock. */
 export function activationWorker(parts: ActivationParts): DeclaredWorker {
   return dueWorker(parts, {
     name: 'destination_activation',

@@ -1,4 +1,4 @@
-/** The end of holds: destinations are screened once more and become active, and that is told. */
+/** Ends the waiting period of destinations: screens them again, activates or denies them, and emits events. */
 import type { Context } from '../../api/handler.ts'
 import type { Database } from '../../database/database.ts'
 import { pipelined } from '../../database/pipelined.ts'
@@ -8,28 +8,28 @@ import { isListed } from './screening.ts'
 import { activate, deny } from './states.ts'
 import { showDestination } from './view.ts'
 
-/** Where destinations of one tenant are written. */
+/** The context in which the destinations of one tenant are written. */
 export interface HeldPlace {
   readonly db: Database
   readonly space: string
-  /** What tells of something that happens at a time by the settlement clock. */
+  /** Returns the event sink for a time on the settlement clock. */
   readonly eventsAt: (at: number) => EventSink
   readonly sanctions: Context['sanctions']
 }
 
-/** What happened to one, as the audit log calls it. */
+/** An ended waiting period, with the action for the audit log. */
 export interface EndedHold {
   readonly id: string
   readonly action: 'payout_destination.activated' | 'payout_destination.denied'
 }
 
-/** Holds of a tenant that one transaction ends. */
+/** Maximum number of waiting periods that one transaction ends. */
 export const MAX_ENDED = 100
 
 /**
- * Ends the holds of one tenant that are over, `MAX_ENDED` at most, in the caller's transaction.
- *
- * @param now service time. @param time the tenant's settlement clock.
+ * Ends the overdue waiting periods of one tenant, at most `MAX_ENDED`, in the caller's transaction.
+ * @param now service time.
+ * @param time time on the tenant's settlement clock.
  */
 export async function endHolds(
   { db, space, eventsAt, sanctions }: HeldPlace,

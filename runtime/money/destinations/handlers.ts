@@ -92,22 +92,28 @@ export const payoutDestinationsHandlers = {
   },
 } satisfies PayoutDestinationsHandlers<Context>
 
-/** A destination as it was sent, not yet screened. */
+/** A destination from the request, before screening. */
 interface Given {
   readonly row: DestinationRow
-  /** Sealed; null for addresses. */
+  /** The sealed bank account; null for blockchain addresses. */
   readonly account: Buffer | null
-  /** Other spellings of whose it is that were sent. */
+  /** Other names of the holder that the request contains. */
   readonly otherNames: readonly string[]
 }
 
-/** Throws 422 by field, and `live_only` for bank accounts in the sandbox. */
+/**
+ * Validates the request. Throws `validation_failed` with the invalid fields, and `live_only` for bank accounts in the
+ * sandbox.
+ */
 async function requireGoodInput(
   { caller, usdcChain }: PrepareContext,
   { body }: { readonly body: Schemas['PayoutDestinationCreate'] },
 ): Promise<void> {
   if (body.type === 'bank_account' && caller.environment === 'sandbox') {
-    throw forbidden('live_only', 'Bank accounts are paid in live only: add a `usdc_address` in the sandbox.')
+    throw forbidden(
+      'live_only',
+      'Bank accounts are available only in live. In the sandbox, add a `usdc_address`.',
+    )
   }
   requireGood([
     ...checkText('holder_name', body.holder_name),
@@ -115,7 +121,7 @@ async function requireGoodInput(
   ])
 }
 
-/** Throws 422 for the token of a bank account. */
+/** Reads the destination from the request. Throws `validation_failed` if the bank account token cannot be used. */
 async function readDestinationInput(
   context: Context,
   body: Schemas['PayoutDestinationCreate'],
@@ -150,7 +156,10 @@ async function readDestinationInput(
   }
 }
 
-/** Makes a new destination the default where that was asked for, or there is none; gives whether it is. */
+/**
+ * Makes a new destination the default if the request asks for it, or if there is no default. Returns whether it is the
+ * default.
+ */
 async function placeDefault(
   { caller, db }: Context,
   { id }: DestinationRow,

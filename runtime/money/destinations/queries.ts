@@ -5,17 +5,17 @@ import { toTimestamp } from '../../database/types.ts'
 
 type Schemas = components['schemas']
 
-/** A destination as stored. Times in milliseconds since the epoch. */
+/** A destination as stored. Times are milliseconds since the epoch. */
 export interface DestinationRow {
   readonly id: string
   readonly type: Schemas['PayoutDestinationType']
   readonly status: Schemas['PayoutDestinationStatus']
   /** CAIP-10; null for bank accounts. */
   readonly address: string | null
-  /** What is shown of a bank account; null for addresses. */
+  /** The visible part of a bank account; null for addresses. */
   readonly bank_account: Schemas['BankAccount'] | null
   readonly holder_name: string
-  /** By the clock of settlements; null once denied. */
+  /** Activation time on the settlement clock; null once denied. */
   readonly active_at: number | null
   readonly metadata: Readonly<Record<string, string>>
   readonly is_default: boolean
@@ -40,7 +40,10 @@ const INSERT: Statement = {
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
 }
 
-/** @param account of a bank, sealed. */
+/**
+ * Writes a new destination.
+ * @param account the sealed bank account; null for addresses.
+ */
 export function insertDestination(
   db: Database,
   tenantId: string,
@@ -69,7 +72,7 @@ const UPDATE: Statement = {
          WHERE tenant_id = $1 AND id = $2`,
 }
 
-/** Writes what may change of a destination that `lockDestination` holds. */
+/** Writes the mutable columns of a destination that the caller has locked with `lockDestination`. */
 export function updateDestination(db: Database, tenantId: string, row: DestinationRow): Promise<unknown> {
   const { id, status, active_at, metadata, updated } = row
   const values = [status, optional(active_at), JSON.stringify(metadata), toTimestamp(updated)]
@@ -94,7 +97,7 @@ const READ_ACCOUNT: Statement = {
   text: 'SELECT account FROM payout_destinations WHERE tenant_id = $1 AND id = $2',
 }
 
-/** The bank account of a destination, sealed; null for addresses. */
+/** Returns the sealed bank account of a destination; null for addresses. */
 export async function readAccount(
   db: Database,
   tenantId: string,
@@ -105,7 +108,7 @@ export async function readAccount(
 
 const LOCK: Statement = { name: 'payout_destinations_lock', text: `${READ.text} FOR NO KEY UPDATE OF d` }
 
-/** The destination as nobody else can change it before the end of the transaction. */
+/** Returns a destination and locks it until the transaction ends. */
 export async function lockDestination(
   db: Database,
   tenantId: string,
@@ -119,7 +122,7 @@ const READ_DEFAULT: Statement = {
   text: 'SELECT destination_id FROM payout_defaults WHERE tenant_id = $1',
 }
 
-/** The tenant's default, as nobody else can change it before the end of the transaction. */
+/** Returns the tenant's default destination and locks it until the transaction ends. */
 export async function lockDefault(db: Database, tenantId: string): Promise<DestinationRow | undefined> {
   const { rows } = await db.query<{ destination_id: string }>(READ_DEFAULT, [tenantId])
   return rows[0] && lockDestination(db, tenantId, rows[0].destination_id)
@@ -131,7 +134,7 @@ const CLAIM_DEFAULT: Statement = {
          ON CONFLICT (tenant_id) DO NOTHING RETURNING destination_id`,
 }
 
-/** Makes a destination the default where there is none; gives whether it is. */
+/** Makes a destination the default if the tenant has none. Returns whether it did. */
 export async function claimDefault(db: Database, tenantId: string, id: string): Promise<boolean> {
   return (await db.query(CLAIM_DEFAULT, [tenantId, id])).rows.length > 0
 }
@@ -142,7 +145,7 @@ const SET_DEFAULT: Statement = {
          ON CONFLICT (tenant_id) DO UPDATE SET destination_id = excluded.destination_id`,
 }
 
-/** Makes a destination the default instead of whichever is. */
+/** Makes a destination the tenant's default. */
 export function setDefault(db: Database, tenantId: string, id: string): Promise<unknown> {
   return db.query(SET_DEFAULT, [tenantId, id])
 }
@@ -152,7 +155,7 @@ const REMOVE_DEFAULT: Statement = {
   text: 'DELETE FROM payout_defaults WHERE tenant_id = $1 AND destination_id = $2',
 }
 
-/** Leaves the tenant without a default, where it is this one. */
+/** Removes the tenant's default if it is this destination. */
 export function removeDefault(db: Database, tenantId: string, id: string): Promise<unknown> {
   return db.query(REMOVE_DEFAULT, [tenantId, id])
 }
@@ -164,7 +167,10 @@ const HELD: Statement = {
           ORDER BY d.active_at LIMIT $2`,
 }
 
-/** Whose destinations have been held for long enough, once for each destination. @param now service time. */
+/**
+ * Returns the tenants of destinations whose waiting period is over, once for each destination.
+ * @param now service time.
+ */
 export async function findHolders(
   db: Database,
   now: number,
@@ -181,7 +187,10 @@ const HELD_AHEAD: Statement = {
             AND NOT EXISTS (SELECT FROM wiped_spaces w WHERE w.tenant_id = c.tenant_id) LIMIT $2`,
 }
 
-/** The same of tenants whose settlement clock is ahead, once for each. @param now service time. */
+/**
+ * Returns the tenants with such destinations whose settlement clock is ahead, once for each tenant.
+ * @param now service time.
+ */
 export async function findHoldersAhead(
   db: Database,
   now: number,
@@ -197,7 +206,10 @@ const LOCK_HELD: Statement = {
           ORDER BY d.active_at, d.id LIMIT $3 FOR NO KEY UPDATE OF d`,
 }
 
-/** A tenant's destinations that have been held for long enough, locked. @param time the tenant's settlement clock. */
+/**
+ * Locks and returns a tenant's destinations whose waiting period is over.
+ * @param time time on the tenant's settlement clock.
+ */
 export async function lockHeldOf(
   db: Database,
   tenantId: string,
@@ -212,7 +224,7 @@ const NEXT_HELD: Statement = {
   text: `SELECT min(d.active_at) AS at FROM payout_destinations d WHERE d.tenant_id = $1 AND d.status = 'inactive'`,
 }
 
-/** When the next hold of a tenant is over, by the settlement clock; null where none is. */
+/** Returns when the tenant's next waiting period ends on the settlement clock; null if there is none. */
 export async function readNextActivation(db: Database, tenantId: string): Promise<number | null> {
   return (await db.query<{ at: number | null }>(NEXT_HELD, [tenantId])).rows[0]!.at
 }

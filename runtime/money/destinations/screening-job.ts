@@ -1,4 +1,4 @@
-/** Holds active destinations, their holders and addresses, against a list that came into use. */
+/** Screens active destinations, with their holders and addresses, against each new sanctions list. */
 
 import { type ListInUse, readLatestNumber } from '../../cards/sanctions/list-in-use.ts'
 import { pipelined } from '../../database/pipelined.ts'
@@ -14,12 +14,13 @@ import { showDestination } from './view.ts'
 
 const POLL_MS = 5000
 
-/** Destinations in a transaction at most: they stay locked for a few tens of milliseconds. */
+/** Maximum number of destinations in one transaction. A batch holds its row locks for a few tens of milliseconds. */
 const BATCH = 50
 
 /**
- * Screens every active destination that was held against an older list; who is on it is denied. Those that are held still are
- * screened when their hold ends. A node whose list is not the one that came into use last leaves it to those that have it.
+ * Screens every active destination that was last screened against an older list, and denies the listed ones. Destinations in
+ * their waiting period are screened when it ends. A node whose list is not the newest leaves the work to the nodes that have
+ * the newest list.
  */
 export function destinationScreeningWorker(parts: ActivationParts): DeclaredWorker {
   const { database, sanctions } = parts

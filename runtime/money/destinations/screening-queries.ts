@@ -1,4 +1,4 @@
-/** Active destinations whose holders were held against an older list than there is. */
+/** Finds active destinations whose holders were last screened against an older list. */
 import type { Database, Statement } from '../../database/database.ts'
 import { COLUMNS, DEFAULT, type DestinationRow } from './queries.ts'
 
@@ -9,7 +9,7 @@ const BEHIND: Statement = {
           ORDER BY d.list_number LIMIT $2`,
 }
 
-/** Some of all tenants, those screened longest ago first. */
+/** Returns destinations of all tenants, longest unscreened first. */
 export async function findBehind(
   db: Database,
   listNumber: number,
@@ -18,7 +18,8 @@ export async function findBehind(
   return (await db.query<{ tenant_id: string; id: string }>(BEHIND, [listNumber, limit])).rows
 }
 
-// By the primary key: with the status as a condition, PostgreSQL may walk the partial index of a tenant with many destinations.
+// Uses the primary key. With a condition on the status, PostgreSQL could scan the partial index of a tenant with many
+// destinations.
 const LOCK_BEHIND: Statement = {
   name: 'payout_destinations_lock_behind',
   text: `SELECT ${COLUMNS} FROM payout_destinations d ${DEFAULT}
@@ -26,7 +27,7 @@ const LOCK_BEHIND: Statement = {
           ORDER BY d.id FOR NO KEY UPDATE OF d`,
 }
 
-/** Those of the given destinations that another node has not screened meanwhile, locked. */
+/** Locks and returns those of the given destinations that no other node has screened in the meantime. */
 export async function lockBehind(
   db: Database,
   tenantId: string,
@@ -42,7 +43,7 @@ const MARK: Statement = {
   text: 'UPDATE payout_destinations SET list_number = $3 WHERE tenant_id = $1 AND id = ANY ($2)',
 }
 
-/** Notes against which list destinations were held. */
+/** Records the list that destinations were screened against. */
 export function markScreened(
   db: Database,
   tenantId: string,

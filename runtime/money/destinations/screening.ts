@@ -1,14 +1,13 @@
-/** Destinations held against the sanctions list: whose they are, and their addresses. */
+/** Screens destinations against the sanctions list: their holders and addresses. */
 import type { ListInUse } from '../../cards/sanctions/list-in-use.ts'
 import type { DestinationRow } from './queries.ts'
 
-/** What is asked of a list. */
+/** The parts of a sanctions list that are used. */
 export type DestinationList = Pick<ListInUse, 'match' | 'findWallet'>
 
 /**
- * Whether a destination is on the list: its address, or a holder.
- *
- * @param otherNames of its holder, beside the one that is shown.
+ * Returns whether a destination's address or holder is on the list.
+ * @param otherNames further names of the holder.
  */
 export function isListed(
   list: DestinationList,

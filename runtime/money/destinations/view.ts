@@ -2,7 +2,6 @@ import type { components } from '../../../generated/canonical/types.ts'
 import { writeInstant } from '../../platform/instants.ts'
 import type { DestinationRow } from './queries.ts'
 
-/** A destination as the interface shows it. */
 export function showDestination(row: DestinationRow): components['schemas']['PayoutDestination'] {
   return {
     id: row.id,

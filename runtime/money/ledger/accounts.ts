@@ -1,15 +1,15 @@
-/** Accounts of a tenant's ledger. Amounts are cents with the tenant's sign: what is the tenant's is positive. */
+/** Ledger accounts of a tenant. Amounts are cents; money of the tenant is positive. */
 import type { Database, Statement } from '../../database/database.ts'
 
 /**
- * The accounts of a tenant, each made by its first entry:
+ * The accounts of a tenant. Each is created by its first entry.
  *
- * - `program_funds`: what cards can spend
- * - `network_clearing`: what was collected for merchants
- * - `dispute_receivable`: what the network is to give back for disputes, negative
- * - `provisional_credit`: what is credited for them meanwhile
+ * - `program_funds`: money that cards can spend
+ * - `network_clearing`: money collected for merchants
+ * - `dispute_receivable`: money that the network owes for disputes; negative
+ * - `provisional_credit`: money credited for disputes until they are decided
  * - `interchange_revenue`, `network_fees`, `settlement_payable`, `payout_in_transit`: settlements and payouts
- * - `bank`: where money comes from and goes to
+ * - `bank`: the source and destination of money outside the ledger
  */
 export type LedgerAccount =
   | 'program_funds'
@@ -25,13 +25,14 @@ export type LedgerAccount =
 export interface Funds {
   /** Cents. */
   readonly balance: number
-  /** Cents that open holds take up; the rest of the balance is available. */
+  /** Cents in open holds; the rest of the balance is available. */
   readonly held: number
 }
 
 const NONE: Funds = { balance: 0, held: 0 }
 
-// What requests ask for ends at 10^15, what workers book does not: a balance beyond the exact numbers reads as the last of them.
+// Requests are limited to 10^15 cents, but workers are not. A balance outside the exact range of numbers is read as the
+// nearest limit.
 const FUNDS = 'least(greatest(a.balance, -9007199254740991), 9007199254740991) AS balance, a.held'
 
 const LOCK: Statement = {
@@ -39,12 +40,12 @@ const LOCK: Statement = {
   text: `SELECT ${FUNDS} FROM ledger_accounts a WHERE a.tenant_id = $1 AND a.id = $2 FOR UPDATE`,
 }
 
-/** An account as nobody else can change it before the end of the transaction. */
+/** Returns an account and locks it until the transaction ends. */
 export async function lockAccount(db: Database, tenantId: string, account: LedgerAccount): Promise<Funds> {
   return (await db.query<Funds>(LOCK, [tenantId, account])).rows[0] ?? NONE
 }
 
-/** What cards can spend, locked in the same way. */
+/** Locks and returns the account that cards spend from. */
 export function lockFunds(db: Database, tenantId: string): Promise<Funds> {
   return lockAccount(db, tenantId, 'program_funds')
 }
@@ -54,7 +55,7 @@ const READ: Statement = {
   text: `SELECT ${FUNDS} FROM ledger_accounts a WHERE a.tenant_id = $1 AND a.id = $2`,
 }
 
-/** An account as it is now. */
+/** Returns an account without locking it. */
 export async function readAccount(db: Database, tenantId: string, account: LedgerAccount): Promise<Funds> {
   return (await db.query<Funds>(READ, [tenantId, account])).rows[0] ?? NONE
 }

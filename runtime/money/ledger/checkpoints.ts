@@ -1,22 +1,24 @@
 /**
- * Where an instant is in a ledger. Entries are numbered in the order in which they are committed, and dated when their requests
- * came: which entries are before an instant is decided once, and remembered. What is committed later comes after it, however
- * it is dated.
+ * Maps instants to positions in a ledger. Entries are numbered in commit order, but dated with the time of their request. So
+ * the set of entries before an instant is decided once and stored. Entries that are committed later count as after the
+ * instant, whatever their date.
  */
 import type { Database, Statement } from '../../database/database.ts'
 import { pipelined } from '../../database/pipelined.ts'
 import { toTimestamp } from '../../database/types.ts'
 
-/** The version of each account's last entry before an instant. An account without a member has no entry there. */
+/**
+ * For each account, the version of its last entry before an instant. An account that is not listed has no entry before it.
+ */
 export type Positions = Readonly<Record<string, number>>
 
-/** The entries after some positions, up to others. */
+/** The entries after some positions, up to other positions. */
 export interface PositionSpan {
   readonly after: Positions
   readonly until: Positions
 }
 
-/** Entries of an account that are further apart than this are in the order of their times. */
+/** Entries of an account that are more than this many versions apart are assumed to be in time order. */
 const DISORDER = 10_000
 
 const READ: Statement = {
@@ -55,9 +57,8 @@ const HEADS: Statement = {
 }
 
 /**
- * The positions at an instant that is over: the same whenever they are asked for, no less than those at an earlier instant, and
- * with both entries of each transaction on one side. To be called in a transaction; other checkpoints of the tenant wait for its end.
- *
+ * Returns the positions at a past instant. The result never changes, is monotonic in the instant, and never separates the
+ * two entries of a transaction. Call it in a transaction; other checkpoints of the tenant wait until that transaction ends.
  * @param instant milliseconds since the epoch.
  */
 export async function readCheckpoint(db: Database, tenantId: string, instant: number): Promise<Positions> {
@@ -72,7 +73,7 @@ export async function readCheckpoint(db: Database, tenantId: string, instant: nu
     read(READ),
     read(BEFORE),
     read(AFTER),
-    // One statement sees all entries of a transaction, or none.
+    // A single statement sees either all entries of a transaction or none.
     db.query<{ id: string; version: number }>(HEADS, [tenantId]),
   ])
   if (made) return made
@@ -98,7 +99,8 @@ const DATED_LATER: Statement = {
           GROUP BY p.account_id`,
 }
 
-// Both entries of a transaction are made in the same millisecond, which the first 14 characters of their identifiers say.
+// The two entries of a transaction are created in the same millisecond, which the first 14 characters of their identifiers
+// encode.
 const SPLIT: Statement = {
   name: 'ledger_entries_split',
   text: `WITH late AS MATERIALIZED (
@@ -119,8 +121,8 @@ const SPLIT: Statement = {
 }
 
 /**
- * The last position in the span before which every entry is dated before the instant and no transaction is split: where entries are
- * not in the order of their times, those after one that is dated later come after the instant with it.
+ * Returns the last positions in the span such that every earlier entry is dated before the instant and no transaction is
+ * split. If entries are out of time order, all entries after one with a later date count as after the instant.
  */
 async function findPositions(
   db: Database,
@@ -162,7 +164,7 @@ const DATED: Statement = {
   text: 'SELECT e.created FROM ledger_entries e WHERE e.tenant_id = $1 AND e.account_id = $2 AND e.version = $3',
 }
 
-/** A position between two entries of an account of which the first is dated before an instant and the second is not. */
+/** Finds, by binary search, a position between an entry dated before the instant and one that is not. */
 async function countUntil(
   db: Database,
   tenantId: string,

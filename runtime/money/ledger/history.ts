@@ -1,4 +1,4 @@
-/** What was entered into a ledger, read in steps of a bounded size. Entries never change, so each step may be a transaction of its own. */
+/** Reads ledger entries in steps of bounded size. Entries never change, so each step can run in a separate transaction. */
 import type { Database, Statement } from '../../database/database.ts'
 import type { PositionSpan } from './checkpoints.ts'
 
@@ -6,7 +6,7 @@ export interface LedgerEntry {
   readonly id: string
   readonly account_id: string
   readonly cause: string
-  /** Cents, as are the balances of the account before and after it. */
+  /** Cents, like the account's balances before and after the entry. */
   readonly amount: bigint
   readonly previous: bigint
   readonly current: bigint
@@ -16,7 +16,7 @@ export interface LedgerEntry {
   readonly created: number
 }
 
-/** Entries do not follow on each other as they should. */
+/** A ledger entry is missing or does not continue from the entry before it. */
 export class InconsistentLedger extends Error {
   override name = 'InconsistentLedger'
 }
@@ -38,17 +38,17 @@ function readEntry(entry: StoredEntry): LedgerEntry {
   return { ...entry, amount: BigInt(amount), previous: BigInt(previous), current: BigInt(current) }
 }
 
-/** Part of a walk along one account. */
+/** A part of an account's history. */
 export interface AccountStep {
-  /** Cents by which the balance at the start of the span is more than the steps before this have said. */
+  /** Cents to add to the opening balance that earlier steps have reported. */
   readonly opening: bigint
   readonly entries: readonly LedgerEntry[]
 }
 
 /**
- * One account over a span, entry by entry. What it costs depends on the entries in the span, not on those before or after it.
- *
- * @throws {InconsistentLedger} if an entry is missing, or does not begin with the balance that the one before ended with.
+ * Reads one account over a span, entry by entry. The cost depends only on the entries in the span.
+ * @throws {InconsistentLedger} if an entry is missing, or does not start with the balance that the entry before it ended
+ * with.
  */
 export async function* walkAccount(
   db: Database,
@@ -78,6 +78,6 @@ export async function* walkAccount(
 function checkFollows(entry: LedgerEntry, balance: bigint, version: number): void {
   const { id, previous, amount, current } = entry
   if (entry.version !== version + 1 || previous !== balance || previous + amount !== current) {
-    throw new InconsistentLedger(`${id} does not follow on the entry before it`)
+    throw new InconsistentLedger(`${id} does not continue from the entry before it`)
   }
 }

@@ -1,4 +1,4 @@
-/** What is written into a ledger: transfers between two accounts, and holds on what cards can spend. */
+/** Writes to a ledger: transfers between two accounts, and holds on the money that cards can spend. */
 import type { Database, RowResult, Statement } from '../../database/database.ts'
 import { pipelined } from '../../database/pipelined.ts'
 import { inSteps } from '../../database/steps.ts'
@@ -9,31 +9,31 @@ import type { LedgerAccount } from './accounts.ts'
 export interface LedgerTransfer {
   readonly from: LedgerAccount
   readonly to: LedgerAccount
-  /** Cents, more than 0. */
+  /** Cents, greater than 0. */
   readonly amount: number
-  /** Identifiers of its two entries (`len_…`), where others refer to them; default: new ones. */
+  /** Identifiers of the two entries (`len_…`), if other records refer to them; default: new identifiers. */
   readonly entries?: { readonly from: string; readonly to: string }
 }
 
 export interface Hold {
   readonly id: string
-  /** Cents, more than 0. */
+  /** Cents, greater than 0. */
   readonly amount: number
 }
 
 export interface NewHold extends Hold {
   /**
-   * Cents that have to be available; otherwise the transaction fails with `Overtaken`. Absent: the account is locked,
-   * or what is held grows whatever there is.
+   * Cents that must be available; otherwise the transaction fails with `Overtaken`. Absent if the account is locked, or if
+   * the hold is placed even without sufficient funds.
    */
   readonly covered?: number | undefined
 }
 
 export interface Posting {
   readonly transfer?: LedgerTransfer | undefined
-  /** A hold that ends: a hold has one end. */
+  /** A hold to resolve. Each hold can be resolved once. */
   readonly resolved?: Hold | undefined
-  /** A hold that begins. */
+  /** A hold to place. */
   readonly placed?: NewHold | undefined
 }
 
@@ -55,10 +55,10 @@ const entryOf = (from: string, tenant: string, id: string, amount: string) =>
 const own = (account: string) =>
   `(SELECT * FROM ledger_accounts a WHERE a.tenant_id = $1 AND a.id = ${account} OFFSET 0) AS a`
 
-// Accounts that workers book may be beyond exact numbers.
+// Returned as text, because balances that workers change can exceed the exact range of numbers.
 const BALANCE = 'RETURNING current::text AS balance'
 
-// The second account is locked after the first, because it is taken from what the first gives.
+// The second account depends on a row of the first, so the first account is always locked first.
 const TRANSFER: Statement = {
   name: 'ledger_transfer',
   text: `WITH one AS (${FIRST} RETURNING a.id, a.balance, a.version),
@@ -88,7 +88,8 @@ const PLACE: Statement = {
   steps: inSteps('ledger_hold_place', take('+'), BEGIN),
 }
 
-// So the account is locked last, and not while a decision is made: what is held must not be null.
+// Optimistic check: the account was not locked while the decision was made. If the funds are no longer available, `held`
+// becomes NULL, which violates NOT NULL and surfaces as `Overtaken`. So the account is locked last.
 const takeCovered = `UPDATE ledger_accounts SET held = CASE WHEN balance - held >= $5::bigint THEN held + $3::bigint END
   WHERE tenant_id = $1 AND id = 'program_funds'`
 
@@ -107,20 +108,20 @@ const RESOLVE: Statement = {
   steps: inSteps('ledger_hold_resolve', take('-'), END),
 }
 
-/** What a transfer gives. */
+/** The result of a transfer. */
 export interface Posted {
-  /** Cents, as a text: the balance of the account whose identifier sorts last, after the transfer. */
+  /** Cents, as text: the new balance of the account whose identifier sorts last. */
   readonly balance: string
 }
 
 /**
- * Writes what follows from one cause; it travels with the statements after it, and need not be waited for. The transaction fails
- * when something was posted for the cause before, or a hold that ends has ended. Accounts are locked in the order of their
- * identifiers; `program_funds`, to which holds belong, comes after every account that money moves to or from it.
- *
- * @param cause unique within the tenant, and in its words: `ctx_…/2`.
+ * Posts a transfer and holds with one cause. The statements are pipelined and need not be awaited. The transaction fails if
+ * the cause was already posted, or if a hold to resolve is already resolved. Accounts are locked in the order of their
+ * identifiers. `program_funds`, which holds belong to, sorts after `network_clearing`, the only account that postings with
+ * holds exchange money with.
+ * @param cause unique within the tenant, for example `ctx_…/2`.
  * @param now service time.
- * @returns when the transfer is done; no rows without one.
+ * @returns the result of the transfer; no rows if there is none.
  */
 export function post(
   db: Database,
@@ -140,7 +141,10 @@ export function post(
   return done
 }
 
-/** Identifiers for the entries of a transfer. @param now service time. */
+/**
+ * Returns new identifiers for the entries of a transfer.
+ * @param now service time.
+ */
 export function newEntries(now: number): { readonly from: string; readonly to: string } {
   return { from: newId('len', now), to: newId('len', now) }
 }

@@ -1,14 +1,14 @@
-/** Whether a ledger is what it has to be, read whole: for operators. */
+/** Verifies a whole ledger, for operators. */
 import type { Database } from '../../database/database.ts'
 import type { Environment } from '../../platform/environment.ts'
 
-/** A rule of the ledger, with the statement that gives the first row which breaks it, and that row in words. */
+/** A ledger rule: a statement that returns the first row that violates it, and a function that describes that row. */
 interface LedgerRule {
   readonly text: string
   readonly says: (row: Readonly<Record<string, unknown>>) => string
 }
 
-/** In the order in which they are checked: `s` stands for the schema. */
+/** The rules in the order in which they are checked. `s` is replaced by the schema. */
 const RULES: readonly LedgerRule[] = [
   {
     text: `SELECT t.cause, coalesce(sum(e.amount), 0)::text AS sum, count(e.id) AS entries
@@ -23,7 +23,7 @@ const RULES: readonly LedgerRule[] = [
             WHERE e.tenant_id = $1 AND NOT EXISTS (
               SELECT FROM s.ledger_transactions t WHERE t.tenant_id = e.tenant_id AND t.cause = e.cause)
             ORDER BY e.id LIMIT 1`,
-    says: ({ id, cause }) => `entry ${id} is of ${cause}, and there is no such transaction`,
+    says: ({ id, cause }) => `entry ${id} belongs to transaction ${cause}, which does not exist`,
   },
   {
     text: `SELECT a.currency, sum(a.balance)::text AS sum FROM s.ledger_accounts a
@@ -47,7 +47,7 @@ const RULES: readonly LedgerRule[] = [
     says: ({ id, account_id, version, previous, misnumbered, before }) =>
       misnumbered
         ? `entry ${id} of ${account_id} has number ${version}, and the one before it is missing`
-        : `entry ${id} of ${account_id} begins at ${previous}, the one before it ended at ${before}`,
+        : `entry ${id} of ${account_id} begins at ${previous}, but the one before it ended at ${before}`,
   },
   {
     text: `SELECT n.* FROM (
@@ -59,7 +59,7 @@ const RULES: readonly LedgerRule[] = [
            ) AS n WHERE n.version <> n.entries OR n.balance <> n.sum ORDER BY n.id LIMIT 1`,
     says: ({ id, version, entries, balance, sum }) =>
       version === entries
-        ? `account ${id} has a balance of ${balance}, its entries add up to ${sum}`
+        ? `account ${id} has a balance of ${balance}, but its entries add up to ${sum}`
         : `account ${id} has version ${version} and ${entries} entries`,
   },
   {
@@ -70,7 +70,7 @@ const RULES: readonly LedgerRule[] = [
             GROUP BY c.at HAVING coalesce(sum(e.current), 0) <> 0 OR count(*) > count(e.id) ORDER BY c.at LIMIT 1`,
     says: ({ at, sum, missing }) =>
       Number(missing) > 0
-        ? `the checkpoint of ${at} is at an entry that is missing`
+        ? `the checkpoint of ${at} refers to a missing entry`
         : `the balances at the checkpoint of ${at} add up to ${sum}, not to 0`,
   },
   {
@@ -78,14 +78,15 @@ const RULES: readonly LedgerRule[] = [
              SELECT c.at::text AS at, p.key AS id, p.value::bigint < lag(p.value::bigint) OVER (PARTITION BY p.key ORDER BY c.at) AS is_back
                FROM s.ledger_checkpoints c CROSS JOIN LATERAL json_each_text(c.positions) AS p WHERE c.tenant_id = $1
            ) AS n WHERE n.is_back ORDER BY n.at, n.id LIMIT 1`,
-    says: ({ at, id }) => `the checkpoint of ${at} is before an earlier one in account ${id}`,
+    says: ({ at, id }) =>
+      `the checkpoint of ${at} has a lower position in account ${id} than an earlier checkpoint`,
   },
   {
     text: `SELECT r.hold_id FROM s.ledger_resolutions r
             WHERE r.tenant_id = $1 AND NOT EXISTS (
               SELECT FROM s.ledger_holds h WHERE h.tenant_id = r.tenant_id AND h.id = r.hold_id)
             ORDER BY r.hold_id LIMIT 1`,
-    says: ({ hold_id }) => `hold ${hold_id} has an end and no beginning`,
+    says: ({ hold_id }) => `hold ${hold_id} was resolved, but was never placed`,
   },
   {
     text: `SELECT n.* FROM (
@@ -94,11 +95,14 @@ const RULES: readonly LedgerRule[] = [
                       WHERE h.tenant_id = $1 AND NOT EXISTS (
                         SELECT FROM s.ledger_resolutions r WHERE r.tenant_id = h.tenant_id AND r.hold_id = h.id)) AS sum
            ) AS n WHERE n.held <> n.sum`,
-    says: ({ held, sum }) => `account program_funds has ${held} held, its open holds add up to ${sum}`,
+    says: ({ held, sum }) => `account program_funds has ${held} held, but its open holds add up to ${sum}`,
   },
 ]
 
-/** What of the ledger is wrong first, in words; undefined where nothing is. Reads as the owner, whatever else is written. */
+/**
+ * Returns a description of the first problem in a ledger, or undefined if there is none. Reads with the owner's connection;
+ * concurrent writes do not matter.
+ */
 export async function findFault(
   owner: Database,
   environment: Environment,
@@ -111,7 +115,7 @@ export async function findFault(
   return undefined
 }
 
-/** How many entries a ledger has. */
+/** Returns the number of entries in a ledger. */
 export async function countEntries(
   owner: Database,
   environment: Environment,

@@ -1,38 +1,44 @@
-/** The bank that pays dollars out: what it is asked, and how its answers are read. */
+/** Client for the bank that pays out dollars. */
 
 import type { OutboundResult, PeerOutbound } from '../../events/outbound/outbound.ts'
 import { parsePeerJson } from '../../platform/json/peer-json.ts'
 import type { BankAccount } from '../destinations/account.ts'
 import type { PayoutRow } from './queries.ts'
 
-/** What the bank says of a payment. */
+/** A payment as the bank reports it. */
 export interface BankPayment {
   readonly id: string
   readonly status: 'pending' | 'settled' | 'failed' | 'returned'
   readonly failure_code: NonNullable<PayoutRow['failure_code']>
 }
 
-/** `refused`: the bank has taken nothing and will not. `later`: it may have, so the same is asked again; why, without what was sent. */
+/**
+ * `refused`: the bank has not made the payment and will not make it. `later`: the bank may have made the payment, so the
+ * request is repeated; `problem` says why, without the content of the request.
+ */
 export type BankAnswer =
   | { readonly outcome: 'payment'; readonly payment: BankPayment }
   | { readonly outcome: 'refused'; readonly failure_code: BankPayment['failure_code'] }
   | { readonly outcome: 'later'; readonly problem: string }
 
 export interface Bank {
-  /** Asks for a payment: however often for one payout, the bank makes it once. */
+  /** Requests a payment. Idempotent: the bank makes one payment for each payout. */
   pay(payout: Pick<PayoutRow, 'id' | 'amount'>, account: BankAccount): Promise<BankAnswer>
-  /** How a payment stands. @param bankId what the bank calls it. */
+  /**
+   * Returns the state of a payment.
+   * @param bankId the bank's identifier of the payment.
+   */
   find(bankId: string): Promise<BankAnswer>
 }
 
 export interface BankOptions {
-  /** Without a slash at the end. */
+  /** Without a trailing slash. */
   readonly url: string
   readonly token: string
   readonly outbound: Pick<PeerOutbound, 'send'>
 }
 
-/** A client of the interface that `docs/settlement.md` describes. */
+/** Creates a client for the bank API described in `docs/settlement.md`. */
 export function createBank({ url, token, outbound }: BankOptions): Bank {
   const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' }
   return {
@@ -51,7 +57,7 @@ export function createBank({ url, token, outbound }: BankOptions): Bank {
       const path = `/payments/${encodeURIComponent(bankId)}`
       const outcome = await outbound.send({ method: 'GET', url: `${url}${path}`, headers, body: '' })
       const answer = readAnswer(outcome)
-      // A payment that the bank has taken is not refused by a look at it.
+      // A payment that the bank accepted earlier cannot be refused by a status request.
       return answer.outcome === 'refused' ? { outcome: 'later', problem: problemOf(outcome) } : answer
     },
   }
@@ -60,7 +66,10 @@ export function createBank({ url, token, outbound }: BankOptions): Bank {
 const STATUSES: ReadonlySet<unknown> = new Set(['pending', 'settled', 'failed', 'returned'])
 const CODES: ReadonlySet<unknown> = new Set(['account_closed', 'invalid_account', 'rejected'])
 
-/** Anything that is not said clearly is asked again: nothing is taken for failed that may have been paid. */
+/**
+ * Reads the bank's answer. An unclear answer leads to a retry, so that a payment that may have been made never counts as
+ * failed.
+ */
 function readAnswer(outcome: OutboundResult): BankAnswer {
   const later = { outcome: 'later', problem: problemOf(outcome) } as const
   if ('error' in outcome) return later
@@ -76,13 +85,13 @@ function readAnswer(outcome: OutboundResult): BankAnswer {
 }
 
 const problemOf = (outcome: OutboundResult): string =>
-  'error' in outcome ? outcome.error : `the bank answered ${outcome.status}`
+  'error' in outcome ? outcome.error : `the bank returned ${outcome.status}`
 
 function readBody(body: string): Readonly<Record<string, unknown>> {
   try {
     const value: unknown = parsePeerJson(body)
     return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
   } catch {
-    return {} // some proxy's page
+    return {} // for example an HTML page from a proxy
   }
 }

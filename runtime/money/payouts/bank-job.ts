@@ -1,4 +1,4 @@
-/** Dollars on their way: a bank is asked for them under a lease, between two transactions. */
+/** Pays out dollars: requests each payment from the bank under a lease, between two transactions. */
 import type { Sanctions } from '../../cards/sanctions/list-in-use.ts'
 import type { Database } from '../../database/database.ts'
 import { reasonOf } from '../../database/errors.ts'
@@ -40,27 +40,27 @@ export interface BankJobParts extends WorkerParts {
   readonly sanctions: Pick<Sanctions, 'list'>
 }
 
-/** Where a transfer is. */
+/** Identifies a transfer. */
 interface BankTransferKey {
   readonly environment: Environment
   readonly space: string
   readonly id: string
-  /** Machine time by the database's clock. */
+  /** Machine time according to the database. */
   readonly now: () => number
 }
 
-/** What a worker is to ask, under its lease. */
+/** A leased transfer, with the request to send to the bank. */
 interface Leased {
   readonly token: string
   readonly ask: (bank: Bank) => Promise<BankAnswer>
 }
 
-/** Transfers that a process asks about at once in an environment. */
+/** Maximum number of concurrent bank requests per process and environment. */
 const AT_ONCE = 20
 
 /**
- * Asks the bank about every transfer that is due. A transfer that fails is held up in its own row, which `admin payout held-up`
- * shows with those that the bank gives no usable answer for; it is not set aside.
+ * Calls the bank about every due transfer. A failing transfer is held up in its row, and `admin payout held-up` lists it
+ * with the transfers without a usable bank answer. It is not set aside like other work.
  */
 export function bankWorker(parts: BankJobParts): DeclaredWorker {
   const { database, bank, log } = parts
@@ -78,13 +78,13 @@ export function bankWorker(parts: BankJobParts): DeclaredWorker {
     },
     async isolate({ tenant_id: space, id, problem: known }, error, { environment, now }) {
       const problem = reasonOf(error)
-      if (problem !== known) log.error({ payout_id: id }, `a payout is held up: ${problem}`)
+      if (problem !== known) log.error({ payout_id: id }, `A payout is held up: ${problem}`)
       await holdUpBankTransfer(database[environment], space, id, { problem, now: now() })
     },
   })
 }
 
-/** Takes a transfer for this worker alone; undefined where another one has it, or nothing is to be asked any more. */
+/** Leases a transfer. Returns undefined if another worker holds it or there is no request to send. */
 function lease(parts: BankJobParts, place: BankTransferKey): Promise<Leased | undefined> {
   const now = place.now()
   return change(parts, place, async (db, payout, transfer) => {
@@ -111,11 +111,11 @@ async function readSealed(
   { destination_id }: PayoutRow,
 ): Promise<BankAccount> {
   const sealed = await readAccount(db, space, destination_id)
-  if (!sealed) throw new Error(`destination ${destination_id} has no bank account`)
+  if (!sealed) throw new Error(`Payout destination ${destination_id} has no bank account.`)
   return openAccount({ seals, caller: { environment, space } }, destination_id, sealed)
 }
 
-/** Writes what the bank has answered, unless another worker has taken the transfer over. */
+/** Writes the bank's answer, unless another worker has taken over the transfer. */
 function record(
   parts: BankJobParts,
   place: BankTransferKey,
@@ -132,7 +132,7 @@ function record(
 const serviceTime = ({ clock }: BankJobParts, { environment }: BankTransferKey): number =>
   clock.service(environment)
 
-/** A transaction that locks a payout and its transfer, and writes what they become; gives the result. */
+/** Locks a payout and its transfer in a transaction, applies `become`, writes both, and returns its result. */
 async function change<Result>(
   { database, wakeUpChannel, clock }: BankJobParts,
   { environment, space, id }: BankTransferKey,

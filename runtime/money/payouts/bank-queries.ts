@@ -1,23 +1,23 @@
-/** Statements on payouts that a bank makes. Times are machine time, in milliseconds since the epoch. */
+/** Statements on bank transfers. Times are machine time, in milliseconds since the epoch. */
 import type { Database, Statement } from '../../database/database.ts'
 import { toTimestamp } from '../../database/types.ts'
 
 const STATES = ['queued', 'sending', 'sent', 'paid', 'ended'] as const
 
-/** A transfer as stored. */
+/** A bank transfer as stored. */
 export interface BankTransferRow {
   readonly state: (typeof STATES)[number]
-  /** When it is looked at next; null once it has ended. */
+  /** Time of the next check; null once the transfer has ended. */
   readonly due: number | null
   readonly token: string | null
-  /** Looks without a usable answer since the last one. */
+  /** Number of checks since the last usable answer. */
   readonly failures: number
   readonly problem: string | null
   readonly bank_id: string | null
   readonly paid_at: number | null
-  /** Since when there is no usable answer. */
+  /** Time since which there is no usable answer. */
   readonly held_up_since: number | null
-  /** What an operator has decided. */
+  /** An operator's decision. */
   readonly decision: 'paid' | 'failed' | null
 }
 
@@ -30,7 +30,7 @@ const INSERT: Statement = {
   text: `INSERT INTO bank_transfers (tenant_id, id, state, due) VALUES ($1, $2, 'queued', $3)`,
 }
 
-/** Hands a payout in for the bank, due at once; it travels with the statements that follow. */
+/** Writes a new transfer for a payout, due immediately. The statement can be pipelined. */
 export function insertBankTransfer(db: Database, tenantId: string, id: string): Promise<unknown> {
   return db.query(INSERT, [tenantId, id, toTimestamp(0)])
 }
@@ -40,14 +40,14 @@ const DUE: Statement = {
   text: 'SELECT b.tenant_id, b.id, b.problem FROM bank_transfers b WHERE b.due <= $1 ORDER BY b.due, b.id LIMIT $2',
 }
 
-/** A transfer that is due. What else its row holds is read for each alone. */
+/** A transfer that is due. Its other columns are read separately. */
 export interface DueBankTransfer {
   readonly tenant_id: string
   readonly id: string
   readonly problem: string | null
 }
 
-/** Transfers of all tenants that are to be looked at. */
+/** Returns the transfers of all tenants that are due. */
 export async function findDueTransfers(
   db: Database,
   now: number,
@@ -62,18 +62,19 @@ const LOCK: Statement = {
           WHERE b.tenant_id = $1 AND b.id = $2 FOR UPDATE`,
 }
 
-/** The transfer, locked; its payout is locked before it. Throws if the row cannot be read. */
+/** Returns a transfer and locks it. Lock its payout first. Throws if the row cannot be read. */
 export async function lockBankTransfer(
   db: Database,
   tenantId: string,
   id: string,
 ): Promise<BankTransferRow | undefined> {
   const row = (await db.query<BankTransferRow>(LOCK, [tenantId, id])).rows[0]
-  if (row && !STATES.includes(row.state)) throw new Error(`the row has the unknown state ${row.state}`)
+  if (row && !STATES.includes(row.state))
+    throw new Error(`bank transfer ${id} has the unknown state ${row.state}`)
   return row
 }
 
-// Pauses as between answers that cannot be used: twice as long after each, up to five minutes.
+// The same backoff as after an unusable answer: doubles with each failure, up to five minutes.
 const HOLD_UP: Statement = {
   name: 'bank_transfers_hold_up',
   text: `UPDATE bank_transfers SET problem = $3, held_up_since = coalesce(held_up_since, $4), failures = failures + 1, token = NULL,
@@ -81,7 +82,10 @@ const HOLD_UP: Statement = {
           WHERE tenant_id = $1 AND id = $2 AND due IS NOT NULL`,
 }
 
-/** Sets a transfer aside without reading its row: it is looked at again later. @param now machine time. */
+/**
+ * Holds up a transfer without reading its row, and schedules the next check.
+ * @param now machine time.
+ */
 export async function holdUpBankTransfer(
   db: Database,
   tenantId: string,
@@ -97,7 +101,7 @@ const UPDATE: Statement = {
           WHERE tenant_id = $1 AND id = $2`,
 }
 
-/** Writes a transfer that `lockBankTransfer` holds. */
+/** Writes a transfer that the caller has locked with `lockBankTransfer`. */
 export function updateBankTransfer(
   db: Database,
   tenantId: string,

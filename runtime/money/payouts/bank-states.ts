@@ -1,33 +1,36 @@
-/** What becomes of a payout that a bank makes. Nothing here asks a database or the bank. */
+/** State transitions of bank payouts, as pure functions. */
 import type { BankAnswer, BankPayment } from './bank-client.ts'
 import type { BankTransferRow } from './bank-queries.ts'
 import type { PayoutRow } from './queries.ts'
 import { dayOf, fail, giveBack, isUnderway } from './states.ts'
 
-/** What a look at a transfer changes. */
+/** The changes after a check of a transfer. */
 export interface TransferVisit {
   readonly transfer: BankTransferRow
-  /** Absent: it stays what it is. */
+  /** Absent if the payout does not change. */
   readonly payout?: PayoutRow
 }
 
-/** Machine time, for leases and looks, and service time, for what the tenant sees. */
+/** `now` is machine time, for leases and checks. `service` is service time, for what the tenant sees. */
 export interface LookTimes {
   readonly now: number
   readonly service: number
 }
 
-/** Longer than the bank is waited for. */
+/** Longer than the timeout of a bank request. */
 const LEASE_MS = 60_000
 
-/** Between looks at what is not settled yet. */
+/** Pause between checks of a payment that is not settled yet. */
 const SETTLING_MS = 10_000
 
-/** Receivers send credits back within two banking days (Nacha Operating Rules, return time frames): looked for a week long, by the hour. */
+/**
+ * Receivers can return credits within two banking days (Nacha Operating Rules, return time frames). Returns are checked
+ * every hour for a week.
+ */
 const RETURNS_MS = 7 * 86_400_000
 const RETURN_PAUSE_MS = 3_600_000
 
-/** After the first failure, doubled with each one more up to the longest. */
+/** Pause after the first failure. It doubles with each further failure, up to the longest pause. */
 const FIRST_PAUSE_MS = 1000
 const LONGEST_PAUSE_MS = 5 * 60_000
 
@@ -40,7 +43,10 @@ const ended = (transfer: BankTransferRow): BankTransferRow => ({
   decision: null,
 })
 
-/** Leases a transfer that is due; one that nothing was sent of leaves the tenant's reach with that, or ends. */
+/**
+ * Leases a due transfer. If nothing was sent yet, the payout becomes `in_transit` and can no longer be canceled, or it fails
+ * if it may not be paid.
+ */
 export function claim(
   transfer: BankTransferRow,
   payout: PayoutRow,
@@ -60,7 +66,9 @@ export function claim(
     : { transfer: gone }
 }
 
-/** What an operator has decided, for a transfer whose bank gives no usable answer. Undefined: nothing. */
+/**
+ * Carries out an operator's decision on a transfer without a usable bank answer. Returns undefined if there is no decision.
+ */
 export function decided(
   transfer: BankTransferRow,
   payout: PayoutRow,
@@ -73,19 +81,19 @@ export function decided(
   return { transfer: gone, payout: isPaid ? arrive(payout, service) : fail(payout, 'rejected', service) }
 }
 
-/** What in an answer contradicts what the bank has said before: an operator has to find out which is true. */
+/** Returns the contradiction between a bank answer and earlier answers, which an operator must resolve. */
 function findContradiction(
   { bank_id, paid_at }: BankTransferRow,
   { id, status }: BankPayment,
 ): string | undefined {
   if (bank_id !== null && id !== bank_id)
-    return `the bank was asked for payment ${bank_id} and has answered with ${id}`
+    return `the bank was asked for payment ${bank_id} but returned payment ${id}`
   return paid_at !== null && status === 'pending'
-    ? `the bank has said that payment ${id} is settled, and now says that it is pending`
+    ? `the bank reported payment ${id} as settled, and now reports it as pending`
     : undefined
 }
 
-/** What follows from the bank's answer. */
+/** Returns the changes that follow from the bank's answer. */
 export function visitAfter(
   transfer: BankTransferRow,
   payout: PayoutRow,

@@ -1,4 +1,4 @@
-/** Payouts written with all that follows from them: the ledger, events. */
+/** Writes payouts with their consequences: ledger postings and events. */
 import { insufficientBalance, notFound } from '../../api/errors/errors.ts'
 import type { Database } from '../../database/database.ts'
 import { pipelined } from '../../database/pipelined.ts'
@@ -13,24 +13,24 @@ import { insertPayout, lockPayout, type PayoutRow, updatePayout } from './querie
 import { expectedDay, transferOf } from './states.ts'
 import { showPayout } from './view.ts'
 
-/** Where a payout is written. */
+/** The context in which a payout is written. */
 export interface PayoutPlace {
   readonly db: Database
   readonly space: string
   readonly events: EventSink
 }
 
-/** What is paid, and why. */
+/** The amount and origin of a payout. */
 export type PayoutOrder = Pick<PayoutRow, 'amount' | 'settlement_id' | 'metadata'>
 
-/** What a destination is paid in. */
+/** Returns the currency that a destination is paid in. */
 export const currencyOf = ({ type }: Pick<DestinationRow, 'type'>): PayoutRow['currency'] =>
   type === 'usdc_address' ? 'usdc' : 'usd'
 
 /**
- * Draws a payout on what is payable and writes it. Throws `insufficient_balance`.
- *
- * @param destination locked, and active. @param now service time.
+ * Creates a payout from the payable balance. Throws `insufficient_balance`.
+ * @param destination a locked, active destination.
+ * @param now service time.
  */
 export async function openPayout(
   place: PayoutPlace,
@@ -41,7 +41,9 @@ export async function openPayout(
   const { db, space, events } = place
   const { balance } = await lockPayable(place)
   if (balance < order.amount) {
-    throw insufficientBalance(`Only ${Math.max(0, balance)} cents are payable: ask for that much or less.`)
+    throw insufficientBalance(
+      `The payable balance is only ${Math.max(0, balance)} cents. Request at most that amount.`,
+    )
   }
   const currency = currencyOf(destination)
   const row: PayoutRow = {
@@ -66,7 +68,7 @@ export async function openPayout(
   return row
 }
 
-/** To those who pay it: a chain or a bank. */
+/** Queues the payment for the chain or the bank. */
 function handIn(
   { db, space }: PayoutPlace,
   { id, amount }: PayoutRow,
@@ -77,10 +79,10 @@ function handIn(
   else enqueueTransfer(db, space, { id, to: address, amountCents: amount }, now)
 }
 
-/** Locked before other accounts by everybody who moves what payouts are made of, so that nobody waits in a circle. */
+/** Any transaction that moves payout funds locks this account before other accounts, to avoid deadlocks. */
 const lockPayable = ({ db, space }: PayoutPlace) => lockAccount(db, space, 'settlement_payable')
 
-/** Writes a payout as it is now; it is locked. */
+/** Writes a changed payout. The caller has locked it. */
 export async function writeChange(
   place: PayoutPlace,
   before: PayoutRow,
@@ -103,9 +105,8 @@ export async function writeChange(
 }
 
 /**
- * Changes one payout, and gives it.
- *
- * @param missing is thrown where there is none; default: 404.
+ * Locks a payout, applies `change`, writes the result, and returns it.
+ * @param missing creates the error to throw if the payout does not exist; default: 404.
  */
 export async function changePayout(
   place: PayoutPlace,

@@ -1,6 +1,6 @@
 /**
- * A stand-in for the bank that pays dollars out. Listens on loopback, keeps everything in memory, and refuses what a bank
- * refuses: another bearer, a payment without a key of its own, amounts, currencies and routing numbers that are none.
+ * A fake bank for development and tests. It listens on loopback, keeps payments in memory, and validates requests like a
+ * bank: the bearer token, the idempotency key, the amount, the currency and the routing number.
  */
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { once } from 'node:events'
@@ -11,7 +11,7 @@ import { matching, members, oneOf, type ShapeCheck, text, within } from '../../p
 export interface StandInPayment {
   readonly id: string
   readonly key: string
-  /** As it was sent. */
+  /** The request body. */
   readonly order: string
   /** Cents. */
   readonly amount: number
@@ -21,14 +21,14 @@ export interface StandInPayment {
 
 export interface BankStandIn {
   readonly url: string
-  /** What was paid or is about to be, each once. */
+  /** All payments, each once. */
   readonly payments: readonly StandInPayment[]
   readonly requests: readonly { readonly method: string; readonly path: string; readonly status: number }[]
-  /** Payments settle when they are looked at; off, a test settles them. */
+  /** Whether payments settle when they are read. If false, a test settles them. */
   settles: boolean
-  /** Is asked at each request, before it has an effect; a number is answered instead. */
+  /** Called before each request takes effect. A returned number becomes the response status. */
   fault: (method: string) => 'hang' | number | undefined
-  /** Is asked when a request has had its effect: its answer may never come. */
+  /** Called after a request has taken effect. `hang` drops the response. */
   afterTaken: (method: string) => 'hang' | undefined
   close(): Promise<void>
 }
@@ -40,32 +40,37 @@ interface FakeBankAnswer {
 
 const MAX_BODY = 16 * 1024
 
-/** ABA routing transit number: its digits, weighted by 3, 7 and 1 in turn, add up to a multiple of ten. */
+/** Checks an ABA routing number: its digits, weighted by 3, 7 and 1 in turn, must add up to a multiple of ten. */
 const routing: ShapeCheck = (value, at) => {
   const digits = typeof value === 'string' && /^[0-9]{9}$/.test(value) ? [...value] : []
   const sum = digits.reduce((total, digit, place) => total + Number(digit) * [3, 7, 1][place % 3]!, 0)
-  return sum > 0 && sum % 10 === 0 ? undefined : `Invalid value at '${at}': no routing number`
+  return sum > 0 && sum % 10 === 0 ? undefined : `Invalid value at '${at}': not a routing number`
 }
 
 const ORDER = members({
   'amount!': (value, at) =>
-    Number.isSafeInteger(value) ? within(1, 1e15)(value, at) : `Invalid value at '${at}': no whole cents`,
+    Number.isSafeInteger(value)
+      ? within(1, 1e15)(value, at)
+      : `Invalid value at '${at}': not a whole number of cents`,
   'currency!': oneOf('usd'),
-  'reference!': matching(/^po_[0-9a-z]{26}$/, 'no reference'),
+  'reference!': matching(/^po_[0-9a-z]{26}$/, 'not a reference'),
   'account!': members({
     'holder_name!': text,
-    'account_number!': matching(/^[0-9A-Za-z]{4,34}$/, 'no account number'),
+    'account_number!': matching(/^[0-9A-Za-z]{4,34}$/, 'not an account number'),
     'routing_number!': routing,
-    'country!': matching(/^[A-Z]{2}$/, 'no country'),
+    'country!': matching(/^[A-Z]{2}$/, 'not a country code'),
   }),
 })
 
-/** @param token that whoever asks has to bear. */
+/**
+ * Starts the fake bank.
+ * @param token bearer token that requests must have.
+ */
 export async function startBankStandIn(token: string): Promise<BankStandIn> {
   const payments: StandInPayment[] = []
   const requests: { method: string; path: string; status: number }[] = []
   const pay = (key: string | undefined, order: string): FakeBankAnswer => {
-    if (!key) return { status: 400, body: { error: 'an Idempotency-Key is needed' } }
+    if (!key) return { status: 400, body: { error: 'the Idempotency-Key header is missing' } }
     const known = payments.find((each) => each.key === key)
     if (known)
       return known.order === order ? shown(201, known) : { status: 409, body: { error: 'key reused' } }
@@ -73,7 +78,8 @@ export async function startBankStandIn(token: string): Promise<BankStandIn> {
     const wrong = ORDER(given, 'payment')
     if (wrong !== undefined) return { status: 422, body: { error: wrong, failure_code: 'invalid_account' } }
     const { amount, reference } = given as { amount: number; reference: string }
-    if (reference !== key) return { status: 422, body: { error: 'the reference is not the key' } }
+    if (reference !== key)
+      return { status: 422, body: { error: 'the reference differs from the Idempotency-Key' } }
     const payment: StandInPayment = {
       id: `pay_${randomBytes(12).toString('hex')}`,
       key,
@@ -86,18 +92,19 @@ export async function startBankStandIn(token: string): Promise<BankStandIn> {
   }
   const look = (id: string): FakeBankAnswer => {
     const payment = payments.find((each) => each.id === id)
-    if (!payment) return { status: 404, body: { error: 'there is no such payment' } }
+    if (!payment) return { status: 404, body: { error: 'the payment does not exist' } }
     if (bank.settles && payment.status === 'pending') payment.status = 'settled'
     return shown(200, payment)
   }
   const answer = async (request: IncomingMessage): Promise<FakeBankAnswer> => {
     const { method, url: path = '', headers } = request
     const body = await readBody(request)
-    if (!bears(headers.authorization, token)) return { status: 401, body: { error: 'who is asking?' } }
+    if (!bears(headers.authorization, token))
+      return { status: 401, body: { error: 'the bearer token is missing or wrong' } }
     if (method === 'POST' && path === '/payments') return pay(String(headers['idempotency-key'] ?? ''), body)
     const id = /^\/payments\/(\w+)$/.exec(path)?.[1]
     if (method === 'GET' && id !== undefined) return look(id)
-    return { status: 404, body: { error: 'there is nothing here' } }
+    return { status: 404, body: { error: 'the path does not exist' } }
   }
   const serve = async (request: IncomingMessage, response: ServerResponse) => {
     const { method = '', url: path = '' } = request
@@ -105,7 +112,10 @@ export async function startBankStandIn(token: string): Promise<BankStandIn> {
     if (fault === 'hang') return
     const { status, body } =
       fault === undefined
-        ? await answer(request).catch(() => ({ status: 400, body: { error: 'the body cannot be read' } }))
+        ? await answer(request).catch(() => ({
+            status: 400,
+            body: { error: 'the request body cannot be read' },
+          }))
         : { status: fault, body: {} }
     requests.push({ method, path, status })
     if (bank.afterTaken(method) === 'hang') return
@@ -146,7 +156,7 @@ function parse(body: string): unknown {
   try {
     return JSON.parse(body)
   } catch {
-    return undefined // no shape fits it
+    return undefined // fails every check
   }
 }
 
@@ -155,7 +165,7 @@ async function readBody(request: IncomingMessage): Promise<string> {
   let size = 0
   for await (const chunk of request as AsyncIterable<Buffer>) {
     size += chunk.length
-    if (size > MAX_BODY) throw new Error('the body is too large')
+    if (size > MAX_BODY) throw new Error('the request body is too large')
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString()

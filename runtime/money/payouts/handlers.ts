@@ -17,14 +17,15 @@ const shown = (row: PayoutRow) => ({ status: 200 as const, body: showPayout(row)
 
 const placeOf = ({ db, caller, events }: Context): PayoutPlace => ({ db, space: caller.space, events })
 
-const missing = () => validationFailed([{ field: 'payout_id', issue: 'names no payout' }])
+const missing = () =>
+  validationFailed([{ field: 'payout_id', issue: 'does not identify an existing payout' }])
 
 export const payoutsHandlers = {
   async createPayout(context, { body }) {
     const { caller, db, request } = context
     const { amount, currency, destination_id, metadata = {} } = body
     if (currency === 'usd' && caller.environment === 'sandbox') {
-      throw forbidden('live_only', 'Payouts in `usd` are made in live only: pay `usdc` in the sandbox.')
+      throw forbidden('live_only', 'Payouts in `usd` are available only in live. In the sandbox, use `usdc`.')
     }
     const found = await lockDestination(db, caller.space, destination_id)
     const destination = requirePayable(found, currency, context.sanctions.list())
@@ -44,7 +45,7 @@ export const payoutsHandlers = {
   async cancelPayout(context, { path }) {
     const { caller, db, request } = context
     const { now } = request
-    // First the transfer, as whoever signs it locks it: what is signed stays on its way.
+    // Lock order: the transfer first, like the worker that signs it. A signed transfer can no longer be withdrawn.
     const isWithdrawn = await withdrawTransfer(db, caller.space, path.payout_id, now)
     const change = (row: PayoutRow) => cancel(row, isWithdrawn, now)
     return shown(await changePayout(placeOf(context), path.payout_id, change))
@@ -66,14 +67,19 @@ export const payoutsHandlers = {
 } satisfies PayoutsHandlers<Context> &
   Pick<TestSettlementsHandlers<Context>, 'simulatePayoutFailure' | 'simulatePayoutReturn'>
 
-/** Throws 422 where there is no such destination or it is paid otherwise, 409 where it is not active or on the sanctions list. */
+/**
+ * Returns the destination. Throws 422 if it does not exist or has a different currency, and 409 if it is not active or is on
+ * the sanctions list.
+ */
 function requirePayable(
   destination: DestinationRow | undefined,
   currency: Schemas['PayoutCurrency'],
   list: DestinationList,
 ): DestinationRow {
   if (!destination) {
-    throw validationFailed([{ field: 'destination_id', issue: 'names no payout destination' }])
+    throw validationFailed([
+      { field: 'destination_id', issue: 'does not identify an existing payout destination' },
+    ])
   }
   const paid = currencyOf(destination)
   if (paid !== currency) {
@@ -81,11 +87,13 @@ function requirePayable(
     throw validationFailed([{ field: 'currency', issue }])
   }
   if (destination.status !== 'active') {
-    throw invalidState(`The destination is ${destination.status}; only active ones are paid.`)
+    throw invalidState(
+      `The status of the destination is ${destination.status}. Only active destinations can be paid.`,
+    )
   }
   if (isListed(list, destination)) {
     throw invalidState(
-      'The destination is on the sanctions list and is about to be denied: pay to another destination.',
+      'The destination is on the sanctions list and will be denied. Pay to a different destination.',
     )
   }
   return destination

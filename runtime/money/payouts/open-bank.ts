@@ -1,4 +1,4 @@
-/** Which bank pays dollars out: that of the settings, or a stand-in of this process. */
+/** Opens the bank that pays out dollars: the one in the settings, or the fake bank in this process. */
 import { randomBytes } from 'node:crypto'
 import type { Logger } from 'pino'
 import { createOutbound } from '../../events/outbound/outbound.ts'
@@ -7,18 +7,18 @@ import type { Settings } from '../../platform/settings.ts'
 import { type Bank, createBank } from './bank-client.ts'
 
 export interface OpenBank {
-  /** Absent where nobody pays: in production without a bank. */
+  /** Undefined in production if no bank is configured. Payouts in USD then stay pending. */
   readonly bank: Bank | undefined
   close(): Promise<void>
 }
 
-/** Of a process that works. Starts a stand-in where no bank is set, outside of production. */
+/** Opens the bank, for processes that run workers. Outside production, starts the fake bank if none is configured. */
 export async function openBank(
   { bank: set, production, dnsServers }: Pick<Settings, 'bank' | 'production' | 'dnsServers'>,
   log: Logger,
 ): Promise<OpenBank> {
   if (!set && production) {
-    log.warn('payouts in usd stay pending: SVC_BANK_URL is not set')
+    log.warn('Payouts in usd stay pending because SVC_BANK_URL is not set.')
     return { bank: undefined, close: async () => {} }
   }
   const outbound = createOutbound({
@@ -35,10 +35,10 @@ export async function openBank(
     },
   })
   if (set) return open(set)
-  // Loaded here alone: in production nothing stands in for the bank.
+  // Imported only here, so that production never loads the fake bank.
   const { startBankStandIn } = await import('./fake-bank.ts')
   const token = randomBytes(32).toString('base64url')
   const standIn = await startBankStandIn(token)
-  log.info({ url: standIn.url }, 'a stand-in takes the place of the bank')
+  log.info({ url: standIn.url }, 'The fake bank is running, because SVC_BANK_URL is not set.')
   return open({ url: standIn.url, token }, standIn.close)
 }

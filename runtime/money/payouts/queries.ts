@@ -6,23 +6,23 @@ import { toTimestamp } from '../../database/types.ts'
 
 type Schemas = components['schemas']
 
-/** A payout as stored. Amounts in cents, times in milliseconds since the epoch. */
+/** A payout as stored. Amounts are cents, times are milliseconds since the epoch. */
 export interface PayoutRow {
   readonly id: string
   readonly amount: number
   readonly currency: 'usdc' | 'usd'
   readonly destination_id: string
-  /** The settlement that made it by itself. */
+  /** The settlement that created the payout automatically, or null. */
   readonly settlement_id: string | null
   readonly status: Schemas['PayoutStatus']
   readonly failure_code: Schemas['PayoutFailureCode'] | null
-  /** CAIP-2; null before it is sent, and for bank accounts. */
+  /** CAIP-2; null before the payment is sent, and for bank accounts. */
   readonly chain_id: string | null
   readonly transaction_hash: string | null
   readonly confirmations: number
-  /** `2026-06-03` */
+  /** For example `2026-06-03`. */
   readonly arrival_date: string | null
-  /** How often the ledger was written for it. */
+  /** Number of ledger postings so far. */
   readonly postings: number
   readonly metadata: Readonly<Record<string, string>>
   readonly created: number
@@ -37,7 +37,7 @@ const MUTABLE = [
 
 const COLUMNS = ['id', ...MUTABLE, ...FIXED].map((column) => `p.${column}`).join(', ')
 
-/** In the order of MUTABLE. */
+/** Returns the values of the MUTABLE columns, in that order. */
 const changing = (row: PayoutRow): unknown[] => [
   row.status,
   row.failure_code,
@@ -75,7 +75,7 @@ const UPDATE: Statement = {
          WHERE tenant_id = $1 AND id = $2`,
 }
 
-/** Writes what may change of a payout that `lockPayout` holds. */
+/** Writes the mutable columns of a payout that the caller has locked with `lockPayout`. */
 export function updatePayout(db: Database, tenantId: string, row: PayoutRow): Promise<unknown> {
   return db.query(UPDATE, [tenantId, row.id, ...changing(row)])
 }
@@ -105,11 +105,13 @@ export async function readPayout(db: Database, tenantId: string, id: string): Pr
 
 const LOCK: Statement = { name: 'payouts_lock', text: `${READ.text} FOR UPDATE` }
 
-/** The payout, locked until the end of the transaction. Throws if its status is unknown: nothing is moved for it. */
+/**
+ * Returns a payout and locks it until the transaction ends. Throws if its status is unknown, so that no money moves for it.
+ */
 export async function lockPayout(db: Database, tenantId: string, id: string): Promise<PayoutRow | undefined> {
   const row = (await db.query<PayoutRow>(LOCK, [tenantId, id])).rows[0]
   if (row && !filters.listPayouts.status.includes(row.status))
-    throw new Error(`the payout has the unknown status ${row.status}`)
+    throw new Error(`payout ${id} has the unknown status ${row.status}`)
   return row
 }
 
@@ -119,7 +121,7 @@ export const listPayouts = defineList<PayoutRow, 'listPayouts'>({
   alias: 'p',
   columns: COLUMNS,
   filters: { status: 'p.status', destination_id: 'p.destination_id', settlement_id: 'p.settlement_id' },
-  // A settlement has one payout, which is checked for the other filters.
+  // A settlement has at most one payout, so the other filters need no index.
   indexes: [[], ['status'], ['destination_id', 'status'], ['settlement_id']],
   partial: { settlement_id: 'p.settlement_id IS NOT NULL' },
 })

@@ -1,21 +1,21 @@
-/** What settlements pay out by themselves. */
+/** Automatic payouts of settlements. */
 import { lockDefault } from '../destinations/queries.ts'
 import { type DestinationList, isListed } from '../destinations/screening.ts'
 import { openPayout, type PayoutPlace } from './changes.ts'
 
-/** What a settlement has made payable. */
+/** The amount that a settlement has made payable. */
 export interface SettledNet {
   readonly settlementId: string
-  /** Cents, more than 0: payable already, in the same transaction. */
+  /** Cents, greater than 0. Already payable in the same transaction. */
   readonly amount: number
-  /** What it settles in; one cent of it is paid as one cent of what the destination takes. */
+  /** Currency of the settlement. One cent is paid as one cent of the destination's currency. */
   readonly currency: 'usd'
 }
 
 /**
- * Pays a settlement that turns settled to the tenant's default destination, in the transaction in which it does. Gives the
- * payout's id; null where there is no active default, or it is on the sanctions list: the amount stays payable.
- *
+ * Pays a settlement to the tenant's default destination, in the transaction that settles it. Returns the payout's
+ * identifier, or null if there is no active default destination or it is on the sanctions list; then the amount stays
+ * payable.
  * @param now service time.
  */
 export async function payOutSettlement(

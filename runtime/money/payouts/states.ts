@@ -1,4 +1,7 @@
-/** What may become of a payout. Nothing here asks a database; refusals are thrown. Amounts are cents, times service time. */
+/**
+ * State transitions of payouts, as pure functions that throw if a transition is not allowed. Amounts are cents, times are
+ * service time.
+ */
 import { invalidState } from '../../api/errors/errors.ts'
 import type { TransferChange } from '../chain/transfers.ts'
 import type { LedgerAccount } from '../ledger/accounts.ts'
@@ -7,7 +10,7 @@ import type { PayoutRow } from './queries.ts'
 
 type PayoutStatus = PayoutRow['status']
 
-/** The account of the ledger that a payout's money is in. */
+/** The ledger account that holds a payout's money, by status. */
 const PLACES: Readonly<Record<PayoutStatus, LedgerAccount>> = {
   pending: 'payout_in_transit',
   in_transit: 'payout_in_transit',
@@ -17,19 +20,25 @@ const PLACES: Readonly<Record<PayoutStatus, LedgerAccount>> = {
   returned: 'settlement_payable',
 }
 
-/** What a change moves; @param before undefined for a new payout, whose money was payable. */
+/**
+ * Returns the ledger transfer that a change causes.
+ * @param before undefined for a new payout.
+ */
 export function transferOf(before: PayoutRow | undefined, after: PayoutRow): LedgerTransfer | undefined {
   const from = before ? PLACES[before.status] : 'settlement_payable'
   const to = PLACES[after.status]
   return from === to ? undefined : { from, to, amount: after.amount }
 }
 
-/** The day of an instant, in UTC. */
+/** Returns the UTC date of an instant. */
 export const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10)
 
 const DAY_MS = 86_400_000
 
-/** When a payout that is made now arrives: on a chain the same day, at a bank the next day that is no Saturday or Sunday. */
+/**
+ * Returns the expected arrival date of a payout: the same day on a chain; at a bank the next day that is not a Saturday or
+ * Sunday.
+ */
 export function expectedDay(currency: PayoutRow['currency'], now: number): string {
   if (currency === 'usdc') return dayOf(now)
   let day = now + DAY_MS
@@ -37,39 +46,48 @@ export function expectedDay(currency: PayoutRow['currency'], now: number): strin
   return dayOf(day)
 }
 
-/** Stopped by the tenant before it was sent. @param isWithdrawn whether the chain has given its transfer back. */
+/**
+ * Cancels a payout that was not sent yet.
+ * @param isWithdrawn whether its chain transfer was withdrawn.
+ */
 export function cancel(row: PayoutRow, isWithdrawn: boolean, now: number): PayoutRow {
   if (row.status !== 'pending') {
-    throw invalidState(`Only a payout that is pending can be canceled; this one is ${row.status}.`)
+    throw invalidState(`Only pending payouts can be canceled. The status of this payout is ${row.status}.`)
   }
-  if (row.currency === 'usdc' && !isWithdrawn) throw invalidState('The payment is being signed already.')
+  if (row.currency === 'usdc' && !isWithdrawn)
+    throw invalidState('The payout can no longer be canceled because its payment is being signed.')
   return { ...row, status: 'canceled', arrival_date: null, updated: now }
 }
 
-/** It did not arrive, and does not any more. */
+/** Marks a payout as failed: it did not arrive and will not arrive. */
 export function fail(
   row: PayoutRow,
   failure_code: NonNullable<PayoutRow['failure_code']>,
   now: number,
 ): PayoutRow {
   if (!isUnderway(row)) {
-    throw invalidState(`Only a payout that is on its way can fail; this one is ${row.status}.`)
+    throw invalidState(
+      `Only payouts that are pending or in transit can fail. The status of this payout is ${row.status}.`,
+    )
   }
   return { ...row, status: 'failed', failure_code, arrival_date: null, updated: now }
 }
 
-/** It arrived and came back. */
+/** Marks a paid payout as returned. */
 export function giveBack(
   row: PayoutRow,
   failure_code: NonNullable<PayoutRow['failure_code']>,
   now: number,
 ): PayoutRow {
   if (row.status !== 'paid')
-    throw invalidState(`Only a payout that was paid can come back; this one is ${row.status}.`)
+    throw invalidState(`Only paid payouts can be returned. The status of this payout is ${row.status}.`)
   return { ...row, status: 'returned', failure_code, updated: now }
 }
 
-/** The payout as its transfer has it; undefined where it has ended otherwise, as simulators can have it. */
+/**
+ * Applies a change of the payout's transfer. Returns undefined if the payout has already ended differently, which simulators
+ * can cause.
+ */
 export function follow(row: PayoutRow, change: TransferChange, now: number): PayoutRow | undefined {
   if (!isUnderway(row) && row.status !== 'paid') return undefined
   if (change.state === 'failed') return fail(row, change.code, now)
@@ -78,9 +96,9 @@ export function follow(row: PayoutRow, change: TransferChange, now: number): Pay
   const sent = { ...row, chain_id, transaction_hash, confirmations, updated: now }
   if (change.state === 'paid') return { ...sent, status: 'paid', arrival_date: dayOf(now) }
   if (change.state === 'confirmed' && row.status === 'paid') return sent
-  // Also one that was paid, where its block is no longer part of the chain.
+  // This includes a paid payout whose block was removed from the chain.
   return { ...sent, status: 'in_transit', arrival_date: expectedDay(row.currency, now) }
 }
 
-/** Whether it may still arrive. */
+/** Returns whether the payout can still arrive. */
 export const isUnderway = ({ status }: PayoutRow): boolean => status === 'pending' || status === 'in_transit'

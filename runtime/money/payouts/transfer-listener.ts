@@ -1,4 +1,4 @@
-/** What the chain tells of transfers becomes of their payouts, in its own transactions. */
+/** Applies changes of chain transfers to their payouts, in the chain worker's transactions. */
 
 import type { Sanctions } from '../../cards/sanctions/list-in-use.ts'
 import type { Database } from '../../database/database.ts'
@@ -23,7 +23,10 @@ export interface ListenerParts {
   readonly sanctions: Pick<Sanctions, 'list'>
 }
 
-/** Whether a payout may still be paid: it is on its way, and its destination active and not on the sanctions list. */
+/**
+ * Returns whether a payout may still be paid: it can still arrive, and its destination is active and not on the sanctions
+ * list.
+ */
 export async function isSignable(
   db: Database,
   space: string,
@@ -36,7 +39,7 @@ export async function isSignable(
   return destination?.status === 'active' && !isListed(list, destination)
 }
 
-/** Opened before a transaction begins, because it asks what the tenant is pinned to. */
+/** Opens the listener. Called before a transaction begins, because it reads the tenant's pinned version. */
 export async function openTransferListener(
   { database, wakeUpChannel, sanctions }: ListenerParts,
   environment: Environment,

@@ -2,7 +2,6 @@ import type { components } from '../../../generated/canonical/types.ts'
 import { writeInstant } from '../../platform/instants.ts'
 import type { PayoutRow } from './queries.ts'
 
-/** A payout as the interface shows it. */
 export function showPayout(row: PayoutRow): components['schemas']['Payout'] {
   const { chain_id: id, transaction_hash, confirmations } = row
   return {

@@ -1,22 +1,22 @@
-/** Files of reports, written piece by piece: what is held of one is a piece, however many rows it has. */
+/** Writes report files piece by piece, so that memory use does not depend on the number of rows. */
 import { createHash } from 'node:crypto'
 import type { ReportFormat } from '../../tenants/addresses/report-links.ts'
 import type { WrittenFile } from './queries.ts'
 import type { ReportLine } from './row-sources.ts'
 
-/** Some bytes of a file. */
+/** A piece of a file. */
 export interface Piece {
   readonly format: ReportFormat
-  /** In the file, from 0. */
+  /** Index of the piece within the file, from 0. */
   readonly position: number
   readonly content: Buffer
 }
 
 export interface FileWriter {
   add(rows: readonly ReportLine[]): void
-  /** What has been written since it was asked last, where that is enough for a piece. */
+  /** Returns the text written since the last piece, once it is long enough for a new piece. */
   takePiece(): Piece | undefined
-  /** The last piece, and the file as a whole. Nothing can be added after it. */
+  /** Returns the last piece and the description of the whole file. No rows can be added afterwards. */
   end(): { readonly piece: Piece; readonly file: WrittenFile }
 }
 
@@ -61,12 +61,12 @@ function createWriter(format: ReportFormat, form: FileForm): FileWriter {
   }
 }
 
-/** A file of each format. */
+/** Creates a writer for each format. */
 export function createWriters(columns: readonly string[]): readonly FileWriter[] {
   return [createWriter('csv', csvForm(columns)), createWriter('json', jsonForm(columns))]
 }
 
-/** A JSON array with a line for each row. */
+/** Writes a JSON array with one line for each row. */
 function jsonForm(columns: readonly string[]): FileForm {
   const member = (name: string, value: ReportLine[string]) =>
     `${JSON.stringify(name)}:${typeof value === 'bigint' ? value : JSON.stringify(value)}`
@@ -79,7 +79,7 @@ function jsonForm(columns: readonly string[]): FileForm {
   }
 }
 
-/** RFC 4180. */
+/** Writes CSV (RFC 4180). */
 function csvForm(columns: readonly string[]): FileForm {
   return {
     begin: `${columns.join(',')}\r\n`,
@@ -88,10 +88,13 @@ function csvForm(columns: readonly string[]): FileForm {
   }
 }
 
-/** Spreadsheets take a text that begins like this for a formula (OWASP, "CSV Injection"); an apostrophe keeps it a text. */
+/**
+ * Spreadsheets run text that begins with these characters as a formula (OWASP, "CSV Injection"). A leading apostrophe
+ * prevents that.
+ */
 const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/
 
-/** A cell as RFC 4180 has it. Numbers stay numbers; no text is run by a spreadsheet. */
+/** Formats a CSV cell (RFC 4180). Numbers stay numbers; text is never run as a formula. */
 export function writeCell(value: string | number | bigint | null): string {
   if (value === null) return ''
   if (typeof value !== 'string') return String(value)

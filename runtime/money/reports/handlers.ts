@@ -8,10 +8,10 @@ import { parseInstant, writeInstant } from '../../platform/instants.ts'
 import { countPending, insertReport, listReports, type ReportRow, readReport } from './queries.ts'
 import { showReport } from './view.ts'
 
-/** More are refused until some are made. */
+/** Maximum number of pending reports of a tenant. Further requests are refused. */
 const MAX_PENDING = 20
 
-/** Five years, leap days included. */
+/** Five years, including leap days. */
 const MAX_INTERVAL_MS = (5 * 365 + 2) * 86_400_000
 
 export const treasuryReportsHandlers = {
@@ -19,7 +19,9 @@ export const treasuryReportsHandlers = {
     const { now } = request
     const interval = readInterval(body, now)
     if ((await countPending(db, caller.space, MAX_PENDING)) >= MAX_PENDING) {
-      throw invalidState(`${MAX_PENDING} reports are being made already. Wait until one of them has ended.`)
+      throw invalidState(
+        `The maximum of ${MAX_PENDING} reports are already pending. Wait until one of them is complete.`,
+      )
     }
     const row: ReportRow = {
       id: newId('trp', now),
@@ -52,14 +54,17 @@ export const treasuryReportsHandlers = {
 
 type Interval = Pick<ReportRow, 'interval_start' | 'interval_end'>
 
-/** Throws 422 for an interval that is empty, too long, or not over. @param now service time. */
+/**
+ * Reads the interval. Throws `validation_failed` if it is empty, too long, or not over yet.
+ * @param now service time.
+ */
 function readInterval(body: Readonly<Record<keyof Interval, string>>, now: number): Interval {
   const faults: Detail[] = []
   const read = (field: keyof Interval) => {
     const instant = parseInstant(body[field])
     if (instant === undefined)
-      faults.push({ field, issue: 'must be an instant in the years 0001 to 9999, in UTC' })
-    return Math.ceil(instant ?? 0) // what is entered is dated in whole milliseconds
+      faults.push({ field, issue: 'must be a UTC timestamp in the years 0001 to 9999' })
+    return Math.ceil(instant ?? 0) // ledger entries are dated in whole milliseconds
   }
   const [interval_start, interval_end] = [read('interval_start'), read('interval_end')]
   const refuse = (issue: string) => faults.push({ field: 'interval_end', issue })

@@ -1,4 +1,4 @@
-/** Makes the reports that were asked for, in steps of a bounded size, and deletes the files of those that have expired. */
+/** Generates requested reports in steps of bounded size, and deletes the files of expired reports. */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Database } from '../../database/database.ts'
@@ -44,7 +44,7 @@ export interface TreasuryReportParts extends WorkerParts {
   readonly links: Readonly<Record<Environment, ReportLinks>>
 }
 
-/** Reports that a process makes at once in an environment, of as many tenants. */
+/** Maximum number of reports that a process generates at the same time in an environment, one for each tenant. */
 const AT_ONCE = 4
 
 const POLL_MS = 500
@@ -52,13 +52,13 @@ const EXPIRY_POLL_MS = 60_000
 
 const LEASE_MS = 30_000
 
-/** A report that ended this often with its worker is not to be made. */
+/** A report fails after this many attempts that ended with a crash of the worker. */
 const MAX_TRIES = 5
 
 /** How long the files of a report can be downloaded. */
 const KEPT_MS = 7 * 86_400_000
 
-/** Makes pending reports, the oldest of each tenant. A report that cannot be made fails alone. */
+/** Generates pending reports, the oldest of each tenant first. A failing report does not stop other reports. */
 export function reportWorker(parts: TreasuryReportParts): DeclaredWorker {
   const { database } = parts
   return defineWorker<PendingReport>(parts, {
@@ -73,7 +73,7 @@ export function reportWorker(parts: TreasuryReportParts): DeclaredWorker {
   })
 }
 
-/** Deletes the files that no tenant can download any more. If the process dies meanwhile, the next search finds what is left. */
+/** Deletes the files of expired reports. If the process stops in between, the next run continues. */
 export function reportExpiryWorker(parts: TreasuryReportParts): DeclaredWorker {
   const { database, clock } = parts
   return defineWorker<PendingReport>(parts, {
@@ -91,7 +91,7 @@ export function reportExpiryWorker(parts: TreasuryReportParts): DeclaredWorker {
   })
 }
 
-/** A report in the hands of a worker. */
+/** A report that this worker is generating. */
 interface Making {
   readonly parts: TreasuryReportParts
   readonly turn: WorkTurn
@@ -100,7 +100,7 @@ interface Making {
   readonly token: string
 }
 
-/** Another worker has taken the report, or the tenant's sandbox was wiped. */
+/** Another worker has taken over the report, or the tenant's sandbox was wiped. */
 class LeaseLost extends Error {
   override name = 'LeaseLost'
 }
@@ -120,7 +120,7 @@ async function make(
       await end(making, { status: 'failed', failure_code: 'processing_error' })
       return 'done'
     }
-    await removePieces(pool, space, id) // of who began before
+    await removePieces(pool, space, id) // left by an earlier attempt
     const result = await write(making)
     if (result) await end(making, { status: 'succeeded', result })
     return 'done'
@@ -129,7 +129,7 @@ async function make(
     if (!liesInRows(error) || isSpaceWiped(error)) throw error
     const isInconsistent = error instanceof InconsistentLedger || error instanceof InconsistentLines
     if (!isInconsistent) logFailure(parts, { tenant_id: space, id }, error)
-    // If even this fails, the report is failed without being read.
+    // If this fails too, `isolate` fails the report without reading it.
     await end(making, {
       status: 'failed',
       failure_code: isInconsistent ? 'inconsistent_records' : 'processing_error',
@@ -139,13 +139,13 @@ async function make(
 }
 
 function logFailure({ log }: TreasuryReportParts, { tenant_id, id }: PendingReport, err: unknown): void {
-  log.error({ err, tenant_id, treasury_report_id: id }, 'a treasury report failed')
+  log.error({ err, tenant_id, treasury_report_id: id }, 'A treasury report failed.')
 }
 
 const poolOf = ({ database }: TreasuryReportParts, environment: Environment, space: string) =>
   database[environment].forTenant(readSpace(space).tenantId)
 
-/** Ends a report as failed that cannot be read or shown: without an event. */
+/** Fails a report that cannot be read or shown, without emitting an event. */
 async function failUnread(
   parts: TreasuryReportParts,
   environment: Environment,
@@ -167,7 +167,7 @@ function leaseOf(turn: WorkTurn, token: string): Lease {
   return { token, now, until: now + LEASE_MS }
 }
 
-/** Undefined where the process is to stop meanwhile. */
+/** Writes the files of a report. Returns undefined if the process is stopping. */
 async function write(making: Making): Promise<ReportResult | undefined> {
   const { parts, turn, space, report } = making
   const db = poolOf(parts, turn.environment, space)
@@ -189,7 +189,7 @@ async function write(making: Making): Promise<ReportResult | undefined> {
       making,
       writers.map((writer) => writer.takePiece()),
     )
-    // At least half of the time is others'.
+    // Pause as long as the step took, so that at least half of the time is left for other work.
     await wait(performance.now() - began)
     if (turn.isStopping()) return undefined
     began = performance.now()
@@ -213,7 +213,7 @@ async function save(making: Making, pieces: readonly (Piece | undefined)[]): Pro
   })
 }
 
-/** While nobody else can take the report. Throws `LeaseLost` where somebody has. */
+/** Runs `work` in a transaction that renews the lease. Throws `LeaseLost` if another worker holds it. */
 function inTransaction<T>(
   { parts, turn, space, report, token }: Making,
   work: (db: Database) => Promise<T>,

@@ -8,7 +8,7 @@ type Schemas = components['schemas']
 
 export type ReportType = Schemas['TreasuryReportType']
 
-/** A file as it was written. */
+/** A complete file. */
 export interface WrittenFile {
   readonly format: ReportFormat
   /** Bytes. */
@@ -17,7 +17,7 @@ export interface WrittenFile {
   readonly sha256: string
 }
 
-/** What came of a report. Balances in cents. */
+/** The result of a report. Balances are cents. */
 export interface ReportResult {
   readonly files: readonly WrittenFile[]
   readonly row_count: number
@@ -25,18 +25,18 @@ export interface ReportResult {
   readonly closing: number
 }
 
-/** A report as stored. Times in milliseconds since the epoch. */
+/** A report as stored. Times are milliseconds since the epoch. */
 export interface ReportRow {
   readonly id: string
   readonly type: ReportType
   readonly interval_start: number
   readonly interval_end: number
   readonly currency: 'usd'
-  /** In which its rows are written. */
+  /** API version in which the rows are written. */
   readonly version: string
   readonly status: Schemas['TreasuryReportStatus']
   readonly result: ReportResult | null
-  /** Until when its files can be downloaded; null before there are any. */
+  /** Time until which the files can be downloaded; null until the report has succeeded. */
   readonly expires_at: number | null
   readonly failure_code: Schemas['TreasuryReportFailureCode'] | null
   readonly created: number
@@ -61,7 +61,7 @@ const INSERT: Statement = {
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
 }
 
-/** Writes a report that is still to be made. */
+/** Writes a new, pending report. */
 export function insertReport(db: Database, tenantId: string, row: ReportRow): Promise<unknown> {
   const { id, type, currency, version, status } = row
   const times = [row.interval_start, row.interval_end, row.created, row.updated].map(toTimestamp)
@@ -75,7 +75,7 @@ const READ: Statement = {
             AND NOT EXISTS (SELECT FROM wiped_spaces w WHERE w.tenant_id = $1)`,
 }
 
-/** A report; none of a space that was wiped, to which addresses of files may still lead. */
+/** Returns a report. Returns undefined for a wiped space, which file links can still refer to. */
 export async function readReport(db: Database, tenantId: string, id: string): Promise<ReportRow | undefined> {
   return (await db.query<ReportRow>(READ, [tenantId, id])).rows[0]
 }
@@ -96,7 +96,7 @@ const COUNT_PENDING: Statement = {
          ) AS pending`,
 }
 
-/** How many of a tenant's reports are still to be made; `most` stands for that many or more. */
+/** Counts a tenant's pending reports, up to `most`. */
 export async function countPending(db: Database, tenantId: string, most: number): Promise<number> {
   return (await db.query<{ count: number }>(COUNT_PENDING, [tenantId, most])).rows[0]?.count ?? 0
 }

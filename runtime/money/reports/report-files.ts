@@ -22,7 +22,7 @@ const TYPES: Readonly<Record<ReportFormat, string>> = {
   json: 'application/json',
 }
 
-/** `/reports/{token}`: the file of a report, until the report expires. */
+/** `/reports/{token}`: downloads a file of a report until the report expires. */
 export function reportFileRoute(parts: ReportFileParts): HolderRoute {
   return (visit) => {
     requireMethod(visit, 'GET', 'HEAD')
@@ -45,7 +45,7 @@ async function send(
   if (request.method !== 'HEAD') {
     for (let position = 0, sent = 0; sent < file.size; position += 1) {
       const piece = await readPiece(db, space, reportId, { format, position })
-      if (!piece) return void response.destroy() // deleted meanwhile: the length tells that something is missing
+      if (!piece) return void response.destroy() // deleted during the download: the client notices because Content-Length does not match
       sent += piece.length
       if (!(await write(response, piece))) return
     }
@@ -64,7 +64,10 @@ function headersOf(reportId: string, { format, size, sha256 }: WrittenFile): str
   ]
 }
 
-/** Waits for whoever reads slowly, so that one piece is held at a time. Gives whether anybody still reads. */
+/**
+ * Writes a piece, and waits until a slow client has received it, so that memory holds only one piece. Returns false if the
+ * client has disconnected.
+ */
 async function write(response: ServerResponse, piece: Buffer): Promise<boolean> {
   if (response.destroyed) return false
   if (response.write(piece)) return true

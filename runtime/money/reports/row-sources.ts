@@ -1,4 +1,7 @@
-/** Rows of reports, step by step. Each step is read by itself: the entries in a span, and the lines of settlements that belong to them, never change. */
+/**
+ * Produces report rows step by step. Each step reads separately, because the entries in a span and their settlement lines
+ * never change.
+ */
 import type { components } from '../../../generated/canonical/types.ts'
 import type { Database } from '../../database/database.ts'
 import { isId } from '../../platform/ids.ts'
@@ -19,23 +22,23 @@ import {
 
 type Schemas = components['schemas']
 
-/** One row, by column. `amount` is what it adds to the balance of the report, in cents. */
+/** A report row, by column. `amount` is what it adds to the report's balance, in cents. */
 export type ReportLine = Readonly<Record<string, string | number | bigint | null>> & {
   readonly amount: number | bigint
 }
 
 export interface ReportStep {
-  /** Cents by which the opening balance is more than the steps before this have said. */
+  /** Cents to add to the opening balance that earlier steps have reported. */
   readonly opening: bigint
   readonly rows: readonly ReportLine[]
 }
 
-/** What is reported of. */
+/** The scope of a report. */
 export interface ReportScope {
   readonly db: Database
   readonly space: string
   readonly span: PositionSpan
-  /** In which rows are spelt. */
+  /** API version in which the rows are written. */
   readonly version: string
 }
 
@@ -46,10 +49,13 @@ export interface RowSource {
 
 const CURRENCY = 'usd'
 
-/** What an entry follows from: `ctx_…` of `ctx_…/2`. */
+/** Returns the object that caused an entry, for example `ctx_…` for the cause `ctx_…/2`. */
 const sourceOf = ({ cause }: LedgerEntry) => cause.split('/')[0]!
 
-/** Every entry, account by account: all entries of a transaction add up to zero, and so do opening and closing balance. */
+/**
+ * All ledger entries, account by account. The entries of each transaction add up to zero, and so do the opening and closing
+ * balances.
+ */
 const ledgerEntries: RowSource = {
   columns: ['id', 'created', 'account', 'source_id', 'amount', 'previous_balance', 'balance', 'currency'],
   async *steps({ db, space, span }) {
@@ -72,7 +78,7 @@ const entryRow = (entry: LedgerEntry): ReportLine => ({
   currency: CURRENCY,
 })
 
-/** What moves money to and from what cards can spend, by the prefix of what caused it and by the sign. */
+/** Row types of movements on `program_funds`, by the prefix of their cause and by direction. */
 const MOVEMENTS: Readonly<Record<string, readonly [into: string, outOf: string]>> = {
   ctx: ['card_refund', 'card_transaction'],
   dsp: ['dispute', 'dispute_reversal'],
@@ -86,7 +92,7 @@ interface Movement {
   debits: bigint
 }
 
-/** What moved what cards can spend, a row for each kind of movement. */
+/** The movements of the money that cards can spend, with one row for each type. */
 const balanceSummary: RowSource = {
   columns: ['type', 'entries', 'credits', 'debits', 'amount', 'currency'],
   async *steps({ db, space, span }) {
@@ -119,7 +125,7 @@ function add(movements: Map<string, Movement>, entry: LedgerEntry): void {
   movements.set(type, movement)
 }
 
-/** What made money payable and what paid it out, a row for each time that it moved. */
+/** Everything that made money payable or paid it out, with one row for each movement. */
 const payoutReconciliation: RowSource = {
   columns: [
     ...[
@@ -160,7 +166,7 @@ function payableRow(entry: LedgerEntry, payout: PayoutRow | undefined): ReportLi
   }
 }
 
-/** The lines whose entries are in the span, settlement by settlement. */
+/** The settlement lines whose ledger entries are in the span, settlement by settlement. */
 const settlementReconciliation: RowSource = {
   columns: [
     ...[
@@ -190,7 +196,9 @@ const settlementReconciliation: RowSource = {
         yield { opening, rows: spell(own).map((line) => lineRow(settlement, line)) }
       }
       if (settlement.status !== 'open' && net !== BigInt(settlement.net_amount)) {
-        throw new InconsistentLines(`the lines of ${settlement.id} come to ${net}`)
+        throw new InconsistentLines(
+          `the lines of ${settlement.id} add up to ${net}, but its net amount is ${settlement.net_amount}`,
+        )
       }
     }
   },

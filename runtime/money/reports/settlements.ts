@@ -1,4 +1,4 @@
-/** Settlements and their lines as reports read them, step by step. */
+/** Reads settlements and their lines for reports, step by step. */
 import type { components } from '../../../generated/canonical/types.ts'
 import { versions } from '../../../generated/versions.ts'
 import type { Database, Statement } from '../../database/database.ts'
@@ -9,7 +9,7 @@ import { showLine } from '../settlement-lines/view.ts'
 
 type Schemas = components['schemas']
 
-/** The lines of a settlement do not come to what it says. */
+/** The lines of a settlement do not match its totals. */
 export class InconsistentLines extends Error {
   override name = 'InconsistentLines'
 }
@@ -17,12 +17,12 @@ export class InconsistentLines extends Error {
 export type ReportedSettlement = Pick<SettlementRow, 'id' | 'status' | 'net_amount' | 'period_start'>
 
 /**
- * The accounts whose entries have lines, each transaction with lines one of them. Settlements are locked before accounts,
- * so the lines of an account come in the order of the settlements.
+ * The accounts whose entries have settlement lines; each transaction with lines has an entry in one of them. Settlements are
+ * locked before accounts, so the lines of an account are in the order of the settlements.
  */
 const LINED = ['network_clearing', 'provisional_credit'] as const
 
-/** The settlement of the entry with lines that is nearest to a position of each account. */
+/** For each account, finds the settlement of the entry with lines that is nearest to a position. */
 const nearest = (comparison: '>' | '<=', direction: 'ASC' | 'DESC') =>
   `SELECT s.period_start FROM unnest($2::text[], $3::bigint[]) AS p (account_id, version)
     CROSS JOIN LATERAL (
@@ -45,7 +45,10 @@ const NET_BEFORE: Statement = {
 
 const positionsOf = (positions: Positions) => [LINED, LINED.map((account) => positions[account] ?? 0)]
 
-/** What the settlements have come to, in cents, all of whose lines are before the positions: one a day at most. */
+/**
+ * Returns the net amount of all settlements whose lines are all before the positions, in cents. There is at most one
+ * settlement a day.
+ */
 export async function readNetBefore(db: Database, space: string, positions: Positions): Promise<bigint> {
   const { rows } = await db.query<{ net: string }>(NET_BEFORE, [space, ...positionsOf(positions)])
   return BigInt(rows[0]?.net ?? 0)
@@ -71,7 +74,7 @@ const SETTLEMENTS = 100
 
 const DAY_MS = 86_400_000
 
-/** Settlements with lines in the span, in the order of their days. All before the first have been before it. */
+/** Yields the settlements with lines in the span, ordered by day. All earlier settlements are entirely before the span. */
 export async function* walkSettlements(
   db: Database,
   space: string,
@@ -90,16 +93,16 @@ export async function* walkSettlements(
   }
 }
 
-/** A line with the place of its entry in the ledger. */
+/** A settlement line with the position of its ledger entry. */
 export interface PlacedLine extends LineRow {
   readonly account_id: string | null
   readonly version: number | null
 }
 
-/** Whether a line's entry is one of those up to the positions. */
+/** Returns whether a line's ledger entry is at or before the positions. */
 export function isWithin(positions: Positions, { id, account_id, version }: PlacedLine): boolean {
   if (account_id === null || version === null)
-    throw new InconsistentLines(`${id} is of no entry of the ledger`)
+    throw new InconsistentLines(`${id} refers to a ledger entry that does not exist`)
   return version <= (positions[account_id] ?? 0)
 }
 
@@ -119,7 +122,7 @@ const LINES: Statement = {
 
 const STEP = 2_000
 
-/** The lines of a settlement, step by step. */
+/** Yields the lines of a settlement, step by step. */
 export async function* walkLines(
   db: Database,
   space: string,
@@ -134,7 +137,7 @@ export async function* walkLines(
   }
 }
 
-/** Shows lines as a version spells them, as its own list of lines would. */
+/** Returns a function that renders lines in an API version, as the list of settlement lines does. */
 export function lineSpelling(
   version: string,
 ): (lines: readonly LineRow[]) => readonly Schemas['SettlementLine'][] {

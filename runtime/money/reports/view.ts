@@ -3,7 +3,7 @@ import { writeInstant } from '../../platform/instants.ts'
 import type { ReportLinks } from '../../tenants/addresses/report-links.ts'
 import type { ReportRow } from './queries.ts'
 
-/** A report as the newest version shows it. The addresses of its files say until when they hold. */
+/** Returns the API representation of a report. The links to its files contain their expiry. */
 export function showReport(
   row: ReportRow,
   space: string,

@@ -1,4 +1,4 @@
-/** What workers ask and write: which report is to be made, who makes it, and its files piece by piece. */
+/** Statements of the report workers: find, lease and end reports, and store their files piece by piece. */
 import type { Database, Statement } from '../../database/database.ts'
 import { toTimestamp } from '../../database/types.ts'
 import { createLeases } from '../../work/leases.ts'
@@ -20,7 +20,10 @@ export interface PendingReport {
   readonly id: string
 }
 
-/** The oldest pending report of each tenant behind `afterTenant`, unless a worker has it. @param now machine time. */
+/**
+ * Returns the oldest pending report of each tenant after `afterTenant`, unless a worker holds it.
+ * @param now machine time.
+ */
 export async function findPending(
   db: Database,
   now: number,
@@ -31,7 +34,7 @@ export async function findPending(
 }
 
 export interface ClaimedReport extends ReportRow {
-  /** How often a worker began, this time included. */
+  /** Number of attempts, including this one. */
   readonly tries: number
 }
 
@@ -68,7 +71,7 @@ const READ_PIECE: Statement = {
           WHERE p.tenant_id = $1 AND p.report_id = $2 AND p.format = $3 AND p.position = $4`,
 }
 
-/** Undefined behind the end of the file. */
+/** Returns a piece, or undefined after the end of the file. */
 export async function readPiece(
   db: Database,
   space: string,
@@ -90,7 +93,7 @@ const REMOVE_PIECES: Statement = {
 
 const REMOVED_AT_ONCE = 50
 
-/** Removes what has been written of a report, in steps. */
+/** Deletes the stored pieces of a report, in batches. */
 export async function removePieces(db: Database, space: string, reportId: string): Promise<void> {
   for (;;) {
     const { count } = await db.query(REMOVE_PIECES, [space, reportId, REMOVED_AT_ONCE])
@@ -105,7 +108,7 @@ const END: Statement = {
           WHERE tenant_id = $1 AND id = $2`,
 }
 
-/** Writes how a report has ended whose lease the transaction has renewed. */
+/** Writes the end of a report. The caller has renewed its lease in the same transaction. */
 export function endReport(db: Database, space: string, row: ReportRow): Promise<unknown> {
   const { id, status, result, expires_at, failure_code, updated } = row
   const expires = expires_at === null ? null : toTimestamp(expires_at)
@@ -119,7 +122,10 @@ const FAIL: Statement = {
           WHERE tenant_id = $1 AND id = $2 AND status = 'pending'`,
 }
 
-/** Ends a pending report as failed without reading it; gives whether it was pending. @param now service time. */
+/**
+ * Fails a pending report without reading it. Returns whether it was pending.
+ * @param now service time.
+ */
 export async function failReport(db: Database, space: string, id: string, now: number): Promise<boolean> {
   return (await db.query(FAIL, [space, id, toTimestamp(now)])).count === 1
 }
@@ -130,7 +136,10 @@ const FIND_EXPIRED: Statement = {
           ORDER BY r.expires_at LIMIT $2`,
 }
 
-/** Reports of any tenant whose files are to be deleted. @param now service time. */
+/**
+ * Returns reports of all tenants whose files must be deleted.
+ * @param now service time.
+ */
 export async function findExpired(
   db: Database,
   now: number,
@@ -144,7 +153,7 @@ const FORGET_FILES: Statement = {
   text: 'UPDATE treasury_reports SET has_files = false WHERE tenant_id = $1 AND id = $2',
 }
 
-/** Says that nothing is left of a report's files. */
+/** Records that all files of a report are deleted. */
 export function forgetFiles(db: Database, space: string, reportId: string): Promise<unknown> {
   return db.query(FORGET_FILES, [space, reportId])
 }

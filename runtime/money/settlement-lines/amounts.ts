@@ -1,15 +1,18 @@
-/** What a settlement's lines come to. Amounts are cents with the tenant's sign. */
+/** Computes the amounts of settlement lines. Amounts are cents; money of the tenant is positive. */
 import type { components } from '../../../generated/canonical/types.ts'
 
 export type LineType = components['schemas']['SettlementLineType']
 
-/** What the network shares and takes of a clearing, in basis points: hundredths of a percent. */
+/** Interchange share and network fee of a clearing, in basis points (hundredths of a percent). */
 export interface Rates {
   readonly interchange: number
   readonly networkFee: number
 }
 
-/** An amount times a fraction in whole cents, halves to the even one (IEEE 754, roundTiesToEven). Exact for every amount that is stored. */
+/**
+ * Multiplies an amount by a fraction, rounded to whole cents, half to even (IEEE 754, roundTiesToEven). Exact for every
+ * stored amount.
+ */
 function partOf(amount: number, numerator: number, denominator: number): number {
   const [product, divisor] = [BigInt(amount) * BigInt(numerator), BigInt(denominator)]
   const [whole, rest] = [product / divisor, product % divisor]
@@ -25,10 +28,9 @@ export interface LineAmount {
 }
 
 /**
- * The lines of what was collected. `program_funds` has carried it, so its line has an opposite one; what stays is the share of
- * interchange and the fee, where they come to a cent.
- *
- * @param amount more than 0.
+ * Returns the lines of a clearing. `program_funds` pays it, so the transaction line has an opposite funding line. What
+ * remains is the interchange share and the fee, if they amount to at least one cent.
+ * @param amount greater than 0.
  */
 export function linesOfClearing(amount: number, rates: Rates): readonly LineAmount[] {
   const lines: LineAmount[] = [
@@ -40,17 +42,16 @@ export function linesOfClearing(amount: number, rates: Rates): readonly LineAmou
   return lines.filter((line) => line.amount !== 0)
 }
 
-/** Interchange of one transaction so far: what its clearings earned, and what its refunds returned of that. Cents, both 0 or more. */
+/** Interchange of one transaction so far, in cents: earned by clearings, and returned by refunds. Both are at least 0. */
 export interface Interchange {
   readonly earned: number
   readonly returned: number
 }
 
 /**
- * The interchange that a refund returns: all refunds together then have returned their share of what was earned. The
- * refund of the rest returns the rest. Nothing that was returned comes back by a later clearing.
- *
- * @param amounts of the transaction, this refund included.
+ * Returns the interchange that a refund gives back, so that all refunds together return their share of the earned
+ * interchange. A refund of the rest returns the rest. A later clearing never restores returned interchange.
+ * @param amounts amounts of the transaction, including this refund.
  */
 export function returnedInterchange(
   { earned, returned }: Interchange,
@@ -60,9 +61,9 @@ export function returnedInterchange(
 }
 
 /**
- * The lines of what a merchant gave back. The network keeps its fee.
- *
- * @param amount more than 0. @param returned interchange, 0 or more.
+ * Returns the lines of a refund. The network keeps its fee.
+ * @param amount greater than 0.
+ * @param returned interchange to give back, at least 0.
  */
 export function linesOfRefund(amount: number, returned: number): readonly LineAmount[] {
   const lines: LineAmount[] = [
@@ -73,7 +74,7 @@ export function linesOfRefund(amount: number, returned: number): readonly LineAm
   return lines.filter((line) => line.amount !== 0)
 }
 
-/** What a settlement shows of its lines. */
+/** The totals of a settlement's lines. */
 export interface Totals {
   readonly transaction_amount: number
   readonly interchange_amount: number
@@ -82,7 +83,7 @@ export interface Totals {
   readonly lines_count: number
 }
 
-/** What lines add to a settlement. */
+/** Returns what lines add to the totals of a settlement. */
 export function totalsOf(lines: readonly LineAmount[]): Totals {
   const sum = (...types: readonly LineType[]) =>
     lines

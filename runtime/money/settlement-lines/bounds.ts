@@ -1,4 +1,4 @@
-/** The documents' bound of amounts, held where money is asked for: what workers do of it later never fails. */
+/** The maximum amount of the API documents, checked when a request moves money, so that later work on it never fails. */
 
 import type { RowResult } from '../../database/database.ts'
 import { CHECK_VIOLATION, codeOf, constraintOf } from '../../database/errors.ts'
@@ -8,14 +8,17 @@ import type { Totals } from './amounts.ts'
 /** Cents. */
 export const MAX_AMOUNT = 1_000_000_000_000_000
 
-/** An amount would take a sum beyond what can be shown; the message says which, as an issue of the amount. */
+/** A sum would exceed the maximum amount. The message describes the problem of the `amount` field. */
 export class BeyondBounds extends Error {
   override name = 'BeyondBounds'
 }
 
 const TOTALS = ['transaction_amount', 'interchange_amount', 'fees_amount', 'net_amount'] as const
 
-/** Throws `BeyondBounds` if lines would take a total of a settlement beyond the bound. @param more what the lines add to it. */
+/**
+ * Throws `BeyondBounds` if lines would take a settlement total beyond the maximum.
+ * @param more totals of the lines.
+ */
 export function requireTotals(totals: Totals, more: Totals): void {
   for (const name of TOTALS) {
     const after = totals[name] + more[name]
@@ -25,14 +28,13 @@ export function requireTotals(totals: Totals, more: Totals): void {
 
 const beyondTotals = () =>
   new BeyondBounds(
-    `would take the day's settlement beyond ${MAX_AMOUNT}. Ask for less, or wait for the next day.`,
+    `would take the day's settlement beyond the maximum of ${MAX_AMOUNT}. Use a smaller amount, or try again the next day.`,
   )
 
 /**
- * Awaits a transfer that a request asks for. Throws `BeyondBounds` if it takes the account that sorts last beyond the bound, or with others at
- * once the settlement beyond the exact numbers.
- *
- * @param direction in which the account moves.
+ * Awaits a transfer that a request causes. Throws `BeyondBounds` if it takes the account that sorts last beyond the maximum,
+ * or if concurrent transfers take the settlement beyond the exact range of numbers.
+ * @param direction in which the account's balance moves.
  */
 export async function requireBounds(
   posted: Promise<RowResult<Posted>>,
@@ -44,5 +46,8 @@ export async function requireBounds(
   })
   const balance = BigInt(rows[0]?.balance ?? 0)
   const isBeyond = direction === 'up' ? balance > BigInt(MAX_AMOUNT) : balance < -BigInt(MAX_AMOUNT)
-  if (isBeyond) throw new BeyondBounds(`would take the balance beyond ${MAX_AMOUNT}. Ask for less.`)
+  if (isBeyond)
+    throw new BeyondBounds(
+      `would take the balance beyond the maximum of ${MAX_AMOUNT}. Use a smaller amount.`,
+    )
 }

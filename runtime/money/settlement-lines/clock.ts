@@ -1,6 +1,7 @@
 /**
- * The settlement clock of a tenant: the service clock, and in the sandbox what the tenant has moved it ahead. Cut-offs, what follows
- * on them, the holds of cards and of payout destinations go by it, and nothing else. Times in milliseconds since the epoch.
+ * The settlement clock of a tenant: the service clock plus, in the sandbox, the time by which the tenant has advanced it. It
+ * controls only cut-offs and the later stages of settlements, holds of cards, and waiting periods of payout destinations.
+ * Times are milliseconds since the epoch.
  */
 import type { Database, Statement } from '../../database/database.ts'
 
@@ -9,7 +10,7 @@ const READ: Statement = {
   text: 'SELECT c.offset_ms FROM settlement_clocks c WHERE c.tenant_id = $1',
 }
 
-/** How far the tenant's settlement clock is ahead of the service clock, in milliseconds. */
+/** Returns how far the tenant's settlement clock is ahead of the service clock, in milliseconds. */
 export async function readClockOffset(db: Database, space: string): Promise<number> {
   return (await db.query<{ offset_ms: number }>(READ, [space])).rows[0]?.offset_ms ?? 0
 }
@@ -20,7 +21,7 @@ const LOCK: Statement = {
          ON CONFLICT (tenant_id) DO UPDATE SET offset_ms = c.offset_ms RETURNING offset_ms`,
 }
 
-/** The same as nobody else can change it before the end of the transaction; no settlement of the tenant moves meanwhile. */
+/** Returns the offset and locks the clock until the transaction ends, so that no settlement of the tenant moves. */
 export async function lockClock(db: Database, space: string): Promise<number> {
   return (await db.query<{ offset_ms: number }>(LOCK, [space])).rows[0]!.offset_ms
 }
@@ -30,7 +31,10 @@ const MOVE: Statement = {
   text: 'UPDATE settlement_clocks SET offset_ms = $2 WHERE tenant_id = $1',
 }
 
-/** Moves a clock that `lockClock` holds. @param offset in whole milliseconds, no less than before. */
+/**
+ * Advances a clock that the caller has locked with `lockClock`.
+ * @param offset in whole milliseconds, not less than before.
+ */
 export function moveClock(db: Database, space: string, offset: number): Promise<unknown> {
   return db.query(MOVE, [space, offset])
 }

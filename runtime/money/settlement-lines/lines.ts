@@ -1,4 +1,4 @@
-/** How lines come into settlements: each into the one that is open, which its day's first line opens. */
+/** Adds lines to the tenant's open settlement. The first line of a day opens its settlement. */
 
 import type { Database } from '../../database/database.ts'
 import { pipelined } from '../../database/pipelined.ts'
@@ -20,14 +20,14 @@ import {
 } from './queries.ts'
 import { showSettlement } from './view.ts'
 
-/** Where settlements are written. */
+/** The context in which settlements are written. */
 export interface SettlementPlace {
   readonly db: Database
   readonly space: string
   readonly events: EventSink
 }
 
-/** A line that is to be written, with what is behind it. */
+/** A line to write, with the object and the ledger entry that it refers to. */
 export interface NewLine extends LineAmount {
   readonly source_id: string
   readonly ledger_entry_id: string
@@ -35,16 +35,15 @@ export interface NewLine extends LineAmount {
 
 const DAY_MS = 86_400_000
 
-/** How long a settlement is pending after its cut-off. */
+/** How long a settlement is pending after its cut-off, in milliseconds. */
 export const PENDING_MS = 3_600_000
 
 /**
- * Writes lines into the tenant's open settlement; they travel with the statements after them. The transaction fails with
- * `Overtaken` where the settlement's cut-off comes first. Throws `BeyondBounds` if the settlement could not be shown. To be called before the ledger is
- * written: accounts are locked after settlements.
- *
+ * Writes lines into the tenant's open settlement. The statements are pipelined; the transaction fails with `Overtaken` if
+ * the settlement is closed in the meantime. Throws `BeyondBounds` if a total would exceed the maximum. Lock order: call this
+ * before posting to the ledger.
  * @param now service time.
- * @param known what `readOpenSettlement` gives in this transaction, where it was asked before.
+ * @param known the result of `readOpenSettlement` in this transaction, if it was called.
  */
 export async function writeLines(
   place: SettlementPlace,
@@ -62,7 +61,9 @@ export async function writeLines(
   pipelined(addLines(db, space, rows))
 }
 
-/** Opens the settlement of the day, after the cut-off of the one before; gives the open one where somebody was quicker. */
+/**
+ * Opens the settlement of the day after closing the previous one. If another transaction has opened it, returns that one.
+ */
 async function openSettlement(place: SettlementPlace, now: number): Promise<OpenSettlement> {
   const { db, space, events } = place
   const offset_ms = await lockClock(db, space)
@@ -72,7 +73,7 @@ async function openSettlement(place: SettlementPlace, now: number): Promise<Open
     if (asked < latest.period_end) return { ...latest, offset_ms }
     await closeSettlement(place, latest)
   }
-  // A day that was closed meanwhile stays closed.
+  // A day that was closed in the meantime stays closed.
   const period_start = Math.max(Math.floor(asked / DAY_MS) * DAY_MS, latest?.period_end ?? 0)
   const at = Math.max(asked, period_start)
   const row: SettlementRow = {
@@ -96,7 +97,10 @@ async function openSettlement(place: SettlementPlace, now: number): Promise<Open
   return { ...row, offset_ms }
 }
 
-/** The cut-off: no line joins any more. The settlement and the tenant's clock are locked. */
+/**
+ * Closes a settlement at its cut-off, so that it takes no more lines. The caller has locked the settlement and the tenant's
+ * clock.
+ */
 export async function closeSettlement(
   place: SettlementPlace,
   row: SettlementRow,
@@ -106,7 +110,7 @@ export async function closeSettlement(
   return writeMove(place, { ...row, status: 'pending', due, updated: Math.max(updated, period_end) })
 }
 
-/** Writes where a settlement stands now, and tells of it. */
+/** Writes the new status of a settlement and emits the event. */
 export async function writeMove(place: SettlementPlace, row: SettlementRow): Promise<SettlementWithLines> {
   const { db, space, events } = place
   pipelined(moveSettlement(db, space, row))

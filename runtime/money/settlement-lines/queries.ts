@@ -9,7 +9,7 @@ type Schemas = components['schemas']
 
 export type SettlementStatus = 'open' | 'pending' | 'processing' | 'settled' | 'failed'
 
-/** A settlement as stored. Amounts in cents; times are the settlement clock's, in milliseconds since the epoch. */
+/** A settlement as stored. Amounts are cents. Times are times on the settlement clock, in milliseconds since the epoch. */
 export interface SettlementRow extends Totals {
   readonly id: string
   readonly status: SettlementStatus
@@ -17,7 +17,7 @@ export interface SettlementRow extends Totals {
   readonly period_start: number
   readonly period_end: number
   readonly payout_id: string | null
-  /** When it moves on; null once it is settled. */
+  /** When it moves to the next status; null once it is settled. */
   readonly due: number | null
   readonly created: number
   readonly updated: number
@@ -26,7 +26,7 @@ export interface SettlementRow extends Totals {
 const COLUMNS = `s.id, s.status, s.currency, s.period_start, s.period_end, s.transaction_amount, s.interchange_amount, s.fees_amount,
   s.net_amount, s.lines_count, s.payout_id, s.due, s.created, s.updated`
 
-// Statements see one state of both: the sums are those of the lines.
+// Read in one statement with the settlement, so that the totals match the lines.
 const FIRST_LINES = `CROSS JOIN LATERAL (
     SELECT coalesce(json_agg(json_build_object('id', l.id, 'settlement_id', l.settlement_id, 'type', l.type, 'amount', l.amount,
              'source_id', l.source_id, 'ledger_entry_id', l.ledger_entry_id,
@@ -56,7 +56,7 @@ const LOCK: Statement = {
   text: `SELECT ${COLUMNS} FROM settlements s WHERE s.tenant_id = $1 AND s.id = $2 FOR UPDATE`,
 }
 
-/** A settlement as nobody else can change it; the tenant's clock is locked before it. */
+/** Returns a settlement and locks it. Lock the tenant's clock first. */
 export async function lockSettlement(
   db: Database,
   tenantId: string,
@@ -70,7 +70,7 @@ const NEXT: Statement = {
   text: `SELECT ${COLUMNS} FROM settlements s WHERE s.tenant_id = $1 AND s.due IS NOT NULL ORDER BY s.due, s.id LIMIT 1 FOR UPDATE`,
 }
 
-/** The settlement that moves on next, as `lockSettlement` locks one; undefined where all are settled. */
+/** Locks and returns the settlement that moves next, or undefined if all are settled. Lock the tenant's clock first. */
 export async function lockNextSettlement(
   db: Database,
   tenantId: string,
@@ -83,7 +83,7 @@ const NEXT_DUE: Statement = {
   text: 'SELECT min(s.due) AS at FROM settlements s WHERE s.tenant_id = $1 AND s.due IS NOT NULL',
 }
 
-/** When the next settlement of a tenant moves on; null where all are settled. */
+/** Returns when the tenant's next settlement moves; null if all are settled. */
 export async function readNextDue(db: Database, tenantId: string): Promise<number | null> {
   return (await db.query<{ at: number | null }>(NEXT_DUE, [tenantId])).rows[0]!.at
 }
@@ -95,7 +95,10 @@ const DUE: Statement = {
           ORDER BY s.due LIMIT $2`,
 }
 
-/** Whose settlements are to move on, once for each settlement. @param now service time, which no settlement clock is behind. */
+/**
+ * Returns the tenants of due settlements, once for each settlement.
+ * @param now service time, which no settlement clock is behind.
+ */
 export async function findDueTenants(
   db: Database,
   now: number,
@@ -112,7 +115,10 @@ const DUE_AHEAD: Statement = {
             AND NOT EXISTS (SELECT FROM wiped_spaces w WHERE w.tenant_id = c.tenant_id) LIMIT $2`,
 }
 
-/** The same of tenants whose settlement clock is ahead, once for each. @param now service time. */
+/**
+ * Returns the tenants with due settlements whose settlement clock is ahead, once for each tenant.
+ * @param now service time.
+ */
 export async function findDueTenantsAhead(
   db: Database,
   now: number,
@@ -129,12 +135,12 @@ const OPEN: Statement = {
           WHERE s.tenant_id = $1 AND s.status = 'open' AND c.tenant_id = $1`,
 }
 
-/** The settlement that takes lines, and the tenant's clock. */
+/** The settlement that takes new lines, and the offset of the tenant's clock. */
 export interface OpenSettlement extends Totals, Pick<SettlementRow, 'id' | 'period_start' | 'period_end'> {
   readonly offset_ms: number
 }
 
-/** The tenant's open settlement; its cut-off may be over. */
+/** Returns the tenant's open settlement. Its cut-off can be in the past. */
 export async function readOpenSettlement(
   db: Database,
   tenantId: string,
@@ -147,7 +153,7 @@ const LATEST: Statement = {
   text: `SELECT ${COLUMNS} FROM settlements s WHERE s.tenant_id = $1 ORDER BY s.period_start DESC LIMIT 1 FOR UPDATE`,
 }
 
-/** The settlement of the last day that has one, as \`lockSettlement\` locks one. */
+/** Locks and returns the latest settlement. Lock the tenant's clock first. */
 export async function lockLatestSettlement(
   db: Database,
   tenantId: string,
@@ -161,7 +167,7 @@ const INSERT: Statement = {
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
 }
 
-/** Writes a settlement without lines. */
+/** Writes a new settlement without lines. */
 export function insertSettlement(db: Database, tenantId: string, row: SettlementRow): Promise<unknown> {
   const times = [row.period_start, row.period_end, row.due!, row.created, row.updated].map(toTimestamp)
   return db.query(INSERT, [tenantId, row.id, row.status, row.currency, ...times])
@@ -172,13 +178,12 @@ const MOVE: Statement = {
   text: `UPDATE settlements SET status = $3, due = $4, payout_id = $5, updated = $6 WHERE tenant_id = $1 AND id = $2`,
 }
 
-/** Writes where a settlement stands that `lockSettlement` holds. */
+/** Writes the status of a settlement that the caller has locked with `lockSettlement`. */
 export function moveSettlement(db: Database, tenantId: string, row: SettlementRow): Promise<unknown> {
   const due = row.due === null ? null : toTimestamp(row.due)
   return db.query(MOVE, [tenantId, row.id, row.status, due, row.payout_id, toTimestamp(row.updated)])
 }
 
-/** A line as stored. */
 export interface LineRow {
   readonly id: string
   readonly settlement_id: string
@@ -189,7 +194,8 @@ export interface LineRow {
   readonly created: number
 }
 
-// A settlement that is closed meanwhile gives no identifier, and lines cannot be without.
+// Optimistic check: if the settlement was closed in the meantime, the statement inserts lines with a NULL settlement_id,
+// which violates NOT NULL on purpose and surfaces as `Overtaken`.
 const ADD_LINES = inSteps(
   'settlement_lines_add',
   `UPDATE settlements SET transaction_amount = transaction_amount + $3, interchange_amount = interchange_amount + $4,
@@ -200,9 +206,8 @@ const ADD_LINES = inSteps(
 )
 
 /**
- * Adds lines to an open settlement, and what they come to. Fails with `Overtaken` where it is not open any more.
- *
- * @param lines of one settlement.
+ * Adds lines to an open settlement and updates its totals. Fails with `Overtaken` if it is no longer open.
+ * @param lines lines of one settlement.
  */
 export function addLines(db: Database, tenantId: string, lines: readonly LineRow[]): Promise<unknown> {
   const totals = totalsOf(lines)
@@ -221,7 +226,7 @@ export function addLines(db: Database, tenantId: string, lines: readonly LineRow
   return sendSteps(db, ADD_LINES, values, { guarded: true })
 }
 
-// Without a condition on the type, the index by source is the only one that leads to the lines.
+// Without a condition on the type, the planner can only use the index by source.
 const INTERCHANGE: Statement = {
   name: 'settlement_lines_interchange',
   text: `SELECT coalesce(sum(l.amount) FILTER (WHERE l.type = 'interchange' AND l.amount > 0), 0)::bigint AS earned,
@@ -229,7 +234,7 @@ const INTERCHANGE: Statement = {
            FROM settlement_lines l WHERE l.tenant_id = $1 AND l.source_id = $2`,
 }
 
-/** Interchange of a card transaction that is locked, over all settlements. */
+/** Returns the interchange of a card transaction over all settlements. The caller has locked the transaction. */
 export async function readInterchange(
   db: Database,
   tenantId: string,
@@ -262,6 +267,6 @@ export const listLines = defineList<LineRow, 'listSettlementLines', OfSettlement
   alias: 'l',
   columns: LINE_COLUMNS,
   filters: { settlement_id: 'l.settlement_id', type: 'l.type', source_id: 'l.source_id' },
-  // A source has few lines, which are checked for their type.
+  // A source has few lines, so the filter by type needs no index.
   indexes: [['settlement_id'], ['type', 'settlement_id'], ['source_id', 'settlement_id']],
 })

@@ -4,7 +4,6 @@ import type { LineRow, SettlementWithLines } from './queries.ts'
 
 type Schemas = components['schemas']
 
-/** A line as the interface shows it. */
 export function showLine(row: LineRow): Schemas['SettlementLine'] {
   return {
     id: row.id,
@@ -19,7 +18,6 @@ export function showLine(row: LineRow): Schemas['SettlementLine'] {
   }
 }
 
-/** A settlement as the interface shows it. */
 export function showSettlement(row: SettlementWithLines): Schemas['Settlement'] {
   return {
     id: row.id,

@@ -1,4 +1,4 @@
-/** Settlements that move on because their time has come. */
+/** Moves due settlements to their next status. */
 
 import type { Sanctions } from '../../cards/sanctions/list-in-use.ts'
 import { type Done, type DueParts, type DuePlace, dueWorker } from '../../events/due-work.ts'
@@ -12,7 +12,7 @@ export interface SettlementParts extends DueParts {
   readonly sanctions: Pick<Sanctions, 'list'>
 }
 
-/** Moves the settlements on whose time has come, those of one tenant in a transaction. */
+/** Moves due settlements, with one transaction for each tenant. */
 export function settlementWorker({ sanctions, ...parts }: SettlementParts): DeclaredWorker {
   return dueWorker(parts, {
     name: 'settlements',

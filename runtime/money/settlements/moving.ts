@@ -1,4 +1,4 @@
-/** Settlements that move on, with the money that follows. */
+/** Moves settlements to their next status, and posts the money. */
 
 import { pipelined } from '../../database/pipelined.ts'
 import type { NewEvent } from '../../events/emit/queries.ts'
@@ -14,20 +14,21 @@ import {
 } from '../settlement-lines/queries.ts'
 import { nextOf } from './states.ts'
 
-/** A place whose events are told as of a time by the settlement clock. */
+/** Returns a context whose events are dated at a time on the settlement clock. */
 export type PlaceAt = (at: number) => SettlementPlace
 
-/** What else goes by the settlement clock and decides what a settlement does: called up to each time at which one moves. */
+/** Other work that depends on the settlement clock and influences settlements. Called before each move, up to its time. */
 export type ClockFollower = (until: number) => Promise<unknown>
 
-/** Moves in one transaction: each is a few statements, however many lines a settlement has. */
+/** Maximum number of moves in one transaction. A move takes a few statements, regardless of the number of lines. */
 const MAX_MOVES = 100
 
 /**
- * Moves a tenant's settlements on, one after the other as their times come, and gives each as it is then. The tenant's clock is
- * locked.
- *
- * @param until by the settlement clock. @param now service time. @param list that destinations are held against.
+ * Moves a tenant's due settlements in the order of their times. Returns the moved settlements by identifier. The caller has
+ * locked the tenant's clock.
+ * @param until time on the settlement clock.
+ * @param now service time.
+ * @param list sanctions list for destinations.
  */
 export async function moveSettlements(
   placeAt: PlaceAt,
@@ -58,7 +59,7 @@ async function move(
   if (next.status !== 'settled') return writeMove(place, next)
   await book(place, row, now)
   const { id: settlementId, net_amount: amount } = row
-  // The settlement is told of before its payout.
+  // Delay the payout's events, so that the settlement's event comes first.
   const told: NewEvent[] = []
   const later = {
     ...place,
@@ -77,15 +78,15 @@ async function move(
 }
 
 /**
- * Books what a settlement comes to: interchange, fees and credits of disputes make what is payable; what is missing to nothing is
- * taken from what cards can spend. Clearings and refunds were booked when they came.
+ * Posts a settlement: interchange, fees and dispute credits become payable. A negative net amount is taken from the money
+ * that cards can spend. Clearings and refunds were posted when they occurred.
  */
 async function book(
   { db, space }: SettlementPlace,
   { id, interchange_amount, fees_amount, net_amount }: SettlementRow,
   now: number,
 ): Promise<void> {
-  // Before the other accounts, as payouts do.
+  // Lock order: this account first, as for payouts.
   await lockAccount(db, space, 'settlement_payable')
   const transfer = (cause: string, amount: number, other: LedgerTransfer['from']) => {
     if (amount === 0) return

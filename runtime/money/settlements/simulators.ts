@@ -1,4 +1,4 @@
-/** The settlement clock, moved by its tenant in the sandbox. */
+/** Sandbox simulators: advance the settlement clock and fail settlements. */
 
 import type { TestSettlementsHandlers } from '../../../generated/canonical/handlers.ts'
 import type { components } from '../../../generated/canonical/types.ts'
@@ -25,10 +25,10 @@ import { fail, timeOf } from './states.ts'
 
 type Advance = components['schemas']['SettlementClockAdvance']
 
-/** Holds that expire with the answer; workers end the rest at once. */
+/** Maximum number of holds that expire in the request. Workers expire the rest immediately afterwards. */
 const MAX_HOLDS = 200
 
-/** What follows has to fit before the year 10000. */
+/** Latest time of the clock, so that all later times are before the year 10000. */
 const LAST = Date.UTC(9001, 0)
 
 export const settlementSimulators = {
@@ -37,7 +37,7 @@ export const settlementSimulators = {
     const { caller, db, request, sanctions } = context
     const { now } = request
     const { space } = caller
-    // Cards are locked before the clock, as by whoever opens a settlement.
+    // Lock order: cards before the clock, like transactions that open a settlement.
     const seen = await targetOf(db, space, body, now, await readClockOffset(db, space))
     const holds = await lockCardTransactions(db, space, await findOverdueHoldsOf(db, space, seen, MAX_HOLDS))
     const offset = await lockClock(db, space)
@@ -66,20 +66,24 @@ export const settlementSimulators = {
   },
 } satisfies Pick<TestSettlementsHandlers<Context>, 'advanceSettlementClock' | 'simulateSettlementFailure'>
 
-/** Throws 422 where more than one way is asked for, or a status of nothing. */
+/** Throws 422 if the request combines two ways to advance, or names a status without a settlement. */
 function requireOneWay({ settlement_id, seconds, to }: Advance): void {
   if (to !== undefined && settlement_id === undefined) {
-    throw validationFailed([{ field: 'settlement_id', issue: 'is needed with `to`' }])
+    throw validationFailed([{ field: 'settlement_id', issue: 'is required with `to`' }])
   }
   if (seconds !== undefined && settlement_id !== undefined) {
     throw validationFailed([{ field: 'seconds', issue: 'cannot be given together with `settlement_id`' }])
   }
 }
 
-/** A reference in a body. */
-const noSettlement = () => validationFailed([{ field: 'settlement_id', issue: 'names no settlement' }])
+/** A 422 error, because the settlement is referenced in the request body. */
+const noSettlement = () =>
+  validationFailed([{ field: 'settlement_id', issue: 'does not identify an existing settlement' }])
 
-/** How far the clock goes, by itself; never back. Throws 422 for a settlement that is not there, 409 for a status that is never reached. */
+/**
+ * Returns the time to advance to, which is never in the past. Throws 422 if the settlement does not exist, and 409 if it
+ * never reaches the status.
+ */
 async function targetOf(
   db: Database,
   space: string,
@@ -90,7 +94,7 @@ async function targetOf(
   const at = now + offset
   if (seconds !== undefined) {
     if (at + seconds * 1000 > LAST) {
-      throw validationFailed([{ field: 'seconds', issue: 'would take the clock beyond the year 9000' }])
+      throw validationFailed([{ field: 'seconds', issue: 'would advance the clock beyond the year 9000' }])
     }
     return at + seconds * 1000
   }
@@ -109,7 +113,7 @@ async function targetOf(
 }
 
 interface ToldEvent {
-  /** By the settlement clock: events come in the order in which time would have made them. */
+  /** Time on the settlement clock. Events are emitted in the order in which they would have occurred. */
   readonly at: number
   readonly event: NewEvent
 }

@@ -1,9 +1,12 @@
-/** When a settlement moves, and where to. Nothing here asks a database; refusals are thrown. Times are the settlement clock's. */
+/**
+ * State transitions of settlements over time, as pure functions that throw if a transition is not allowed. Times are times
+ * on the settlement clock.
+ */
 import { invalidState } from '../../api/errors/errors.ts'
 import { PENDING_MS } from '../settlement-lines/lines.ts'
 import type { SettlementRow, SettlementStatus } from '../settlement-lines/queries.ts'
 
-/** How long a settlement is processed, and how long one that failed waits to be tried again. */
+/** How long a settlement is processed, and how long a failed one waits for its retry, in milliseconds. */
 export const PROCESSING_MS = 3_600_000
 export const RETRY_MS = 3_600_000
 
@@ -18,28 +21,36 @@ const NEXT: Readonly<
   failed: { status: 'processing', forMs: PROCESSING_MS },
 }
 
-/** Where time takes a settlement next; undefined where it stays. */
+/** Returns the next status and its time; undefined if the settlement is settled. */
 export function nextOf({ status, due }: SettlementStanding): SettlementStanding | undefined {
   if (status === 'settled') return undefined
   const { status: next, forMs } = NEXT[status]
   return { status: next, due: forMs === undefined ? null : due! + forMs }
 }
 
-/** When time has taken a settlement to a status; undefined where it is there. Throws where it never does. */
+/**
+ * Returns when a settlement reaches a status over time; undefined if it has that status. Throws `invalid_state` if it never
+ * does.
+ */
 export function timeOf(settlement: SettlementStanding, wanted: SettlementStatus): number | undefined {
   if (settlement.status === wanted) return undefined
   for (let standing = settlement; ; ) {
     const next = nextOf(standing)
     if (!next)
-      throw invalidState(`A settlement that is ${settlement.status} does not become ${wanted} in time.`)
+      throw invalidState(`A settlement with status ${settlement.status} never reaches the status ${wanted}.`)
     if (next.status === wanted) return standing.due!
     standing = next
   }
 }
 
-/** A settlement whose processing has failed: it is tried again. @param at by the settlement clock. */
+/**
+ * Fails a settlement that is being processed; it is retried later.
+ * @param at time on the settlement clock.
+ */
 export function fail(row: SettlementRow, at: number): SettlementRow {
   if (row.status !== 'processing')
-    throw invalidState(`Only what is processing can fail: the settlement is ${row.status}.`)
+    throw invalidState(
+      `Only settlements that are processing can fail. The status of this settlement is ${row.status}.`,
+    )
   return { ...row, status: 'failed', due: at + RETRY_MS, updated: Math.max(row.updated, at) }
 }

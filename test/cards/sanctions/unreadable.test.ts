@@ -57,7 +57,7 @@ test('the log and doctor name it', async () => {
   expect(logged).toEqual([
     [
       { list: 'OFAC SDN', id: '7', problem: 'RangeError: no such syllable' },
-      'a name of the sanctions list cannot be compared; screening matches only the same spelling',
+      'A name on the sanctions list cannot be indexed; screening matches only its exact spelling.',
     ],
   ])
   expect(await checkSanctions({ sanctionsList: folder })).toEqual({

@@ -41,8 +41,9 @@ const open = (change: Partial<ChainSettings>) =>
   )
 const ON_BASE = { rpcUrl: 'http://127.0.0.1:1', chainId: 8453 }
 const PUBLIC = { kind: 'key', key: KEY } as const
-const TEST_CHAIN = 'SVC_CHAIN_RPC_URL: live pays on eip155:31337, a test chain, where money is worth nothing'
-const PUBLIC_KEY = `SVC_PAYOUT_KEY: live pays from ${PAYER}, whose private key is publicly known`
+const TEST_CHAIN =
+  'SVC_CHAIN_RPC_URL: live payouts use eip155:31337, a test chain on which tokens have no value'
+const PUBLIC_KEY = `SVC_PAYOUT_KEY: live payouts are sent from ${PAYER}, whose private key is publicly known`
 
 test.each([
   ['a test chain', {}, TEST_CHAIN],
@@ -50,7 +51,7 @@ test.each([
   ['a public key', { ...ON_BASE, signer: PUBLIC }, PUBLIC_KEY],
   ['a public key, for development', { ...ON_BASE, signer: PUBLIC, production: false }, PUBLIC_KEY],
 ])('a live payout configuration with %s is refused', async (_, change, sentence) => {
-  await expect(open(change)).rejects.toThrow(`${sentence}; SVC_ALLOW_TEST_CHAIN=1 allows it`)
+  await expect(open(change)).rejects.toThrow(`${sentence}. To allow it, set SVC_ALLOW_TEST_CHAIN=1`)
 })
 
 test('an allowed test chain or public key is named in a warning', async () => {
@@ -58,7 +59,7 @@ test('an allowed test chain or public key is named in a warning', async () => {
   expect((await open({ allowTestChain, signer: PUBLIC })).warnings).toEqual([TEST_CHAIN, PUBLIC_KEY])
   expect((await open({ allowTestChain })).warnings).toEqual([TEST_CHAIN])
   expect((await open({ ...ON_BASE, allowTestChain })).warnings).toEqual([
-    'SVC_ALLOW_TEST_CHAIN: live may pay on a test chain, and with a key that is publicly known',
+    'SVC_ALLOW_TEST_CHAIN: live payouts may use a test chain or a publicly known key',
   ])
   expect((await open({ ...ON_BASE })).warnings).toEqual([])
   const { of, warnings } = await open({ production: false })
@@ -90,7 +91,7 @@ test('an external signer with a public key signs nothing on a chain of real mone
     )
   })
   expect(problem).toMatch(
-    /^network_error: SVC_PAYOUT_SIGNER_URL: .* is publicly known; SVC_ALLOW_TEST_CHAIN=1/,
+    /^network_error: SVC_PAYOUT_SIGNER_URL: .* is publicly known\. To allow it, set SVC_ALLOW_TEST_CHAIN=1/,
   )
   await job.stop()
   server.close()

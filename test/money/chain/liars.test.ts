@@ -188,25 +188,29 @@ test('the chain that the settings name is looked at before anything is sent', as
     isOwn: false,
   })
   const open = (change: Partial<ChainSettings>) => openChains(settings(change), database.control, log)
-  await expect(open({ chainId: 1 })).rejects.toThrow(/^SVC_CHAIN_RPC_URL: .* is chain 31337, not 1/)
+  await expect(open({ chainId: 1 })).rejects.toThrow(
+    /^SVC_CHAIN_RPC_URL: .* is chain 31337, but SVC_CHAIN_ID is 1/,
+  )
   const swapped = getAddress(network.token).replace(/[a-f]/, (letter) => letter.toUpperCase())
   if (swapped !== network.token)
-    await expect(open({ usdc: swapped })).rejects.toThrow(/SVC_USDC_ADDRESS: its checksum/)
-  await expect(open({ usdc: someAddress(5) })).rejects.toThrow(/is no token/)
+    await expect(open({ usdc: swapped })).rejects.toThrow(/SVC_USDC_ADDRESS: the EIP-55 checksum/)
+  await expect(open({ usdc: someAddress(5) })).rejects.toThrow(/is not a token contract/)
   proxy.lie({
     after: ({ method }, result) =>
       method === 'eth_getBlockByNumber' ? { ...(result as object), hash: '0xff' } : result,
   })
-  await expect(open({})).rejects.toThrow(/another than the one that this database has paid on/)
+  await expect(open({})).rejects.toThrow(/is not the chain that this database has paid on/)
   proxy.lie({ before: () => 503 })
   expect((await open({})).of.live?.id).toBe(31337) // it was seen before
-  await expect(open({ usdc: someAddress(5) })).rejects.toThrow(/with SVC_CHAIN_ID it need not, yet/)
+  await expect(open({ usdc: someAddress(5) })).rejects.toThrow(/To start without the node, set SVC_CHAIN_ID/)
   proxy.lie({ after: ({ method }, result) => (method === 'eth_chainId' ? '0x2105' : result) })
-  await expect(open({})).rejects.toThrow(/SVC_USDC_ADDRESS: .* on chain 8453 signs for another domain/)
+  await expect(open({})).rejects.toThrow(
+    /SVC_USDC_ADDRESS: .* on chain 8453 verifies signatures for a different EIP-712 domain/,
+  )
 })
 
 test('no provider’s key in a URL is shown', async () => {
   const rpcUrl = 'http://127.0.0.1:1/v3/0123456789abcdef'
   const failing = openChains(settings({ rpcUrl, usdc: someAddress(6) }), database.control, log)
-  await expect(failing).rejects.toThrow(/^SVC_CHAIN_RPC_URL: 127.0.0.1:1 cannot be reached; /)
+  await expect(failing).rejects.toThrow(/^SVC_CHAIN_RPC_URL: 127.0.0.1:1 cannot be reached\. /)
 })

@@ -93,7 +93,9 @@ test('a transaction of somebody else’s that a reorganization takes back stops 
   const id = await enqueueOne(database, someAddress(6998), 100)
   const worker = makeWorker(database, network)
   await worker.look()
-  expect(await problems()).toEqual([expect.stringMatching(/payouts wait until the others are certain/)])
+  expect(await problems()).toEqual([
+    expect.stringMatching(/payouts wait until the other transactions are confirmed/),
+  ])
   await network.rpc.ask('anvil_reorg', 1, [])
   await worker.pay([id])
   await worker.close()
@@ -144,7 +146,7 @@ test('a gap before payments that are signed is filled, each paid once', async ()
   ids.push(await enqueueOne(database, other, 100))
   await worker.look()
   expect(await problems()).toEqual([
-    expect.stringMatching(/has no transaction \d+ and 2 after it: later payouts wait/),
+    expect.stringMatching(/has no transaction with nonce \d+, nor with 2 later nonces: later payouts wait/),
   ])
   await worker.pay(ids)
   await payAnother()

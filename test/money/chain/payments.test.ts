@@ -150,7 +150,7 @@ test('a chain payment that the contract refuses has failed once its authorizatio
     'SELECT problem FROM control.chain_payments WHERE transfer_id = $1',
     id,
   )
-  expect(refused[0]?.problem).toMatch(/the contract has refused it/)
+  expect(refused[0]?.problem).toMatch(/the contract rejected the transfer/)
   await worker.pay([id], 'failed')
   await worker.close()
   expect(worker.heard.at(-1)?.change).toEqual({ state: 'failed', code: 'transaction_failed' })
@@ -308,5 +308,7 @@ test('a chain payment fails unsigned where there is no gas for too long, and not
 
 test('a chain worker signs with a key that no error shows', () => {
   for (const key of [KEY.slice(0, 40), `${KEY}00`, 'ff'.repeat(32)])
-    expect(() => createKeySigner(key)).toThrow(/^the key of payouts is none: 32 bytes in hex are$/)
+    expect(() => createKeySigner(key)).toThrow(
+      /^The payout key is not a private key: expected 64 hexadecimal digits\.$/,
+    )
 })

@@ -115,7 +115,7 @@ describe('a signer elsewhere', () => {
 
   test('a signer elsewhere that does not know us is told of, without the token', async () => {
     const failing = external('wrong-token')()
-    await expect(failing).rejects.toThrow(/^the signer has answered \/address with 401 and no address$/)
+    await expect(failing).rejects.toThrow(/^the signer returned 401 for \/address, without a valid address$/)
   })
 
   test('a signer elsewhere at an address of metadata services is not asked', async () => {
@@ -138,9 +138,9 @@ describe('a file with a key', () => {
   })
 
   test.each([
-    ['group', KEY, 0o640, /can be read by others \(mode 0640\): chmod 600$/],
-    ['all', KEY, 0o604, /can be read by others/],
-    ['words', 'not a key at all', 0o600, /holds no private key: 32 bytes in hex are$/],
+    ['group', KEY, 0o640, /is readable by other users \(mode 0640\): run chmod 600$/],
+    ['all', KEY, 0o604, /is readable by other users/],
+    ['words', 'not a key at all', 0o600, /does not contain a private key: expected 64 hexadecimal digits$/],
   ] as const)('a key file is refused: %s', async (name, text, mode, why) => {
     const failing = write(name, text, mode)()
     await expect(failing).rejects.toThrow(why)

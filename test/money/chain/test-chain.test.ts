@@ -121,7 +121,7 @@ test('a worker that was overtaken keeps nothing: the other’s chain is the one'
   const one = await openTestChain(database.control, PAYER)
   const other = await openTestChain(database.control, PAYER)
   expect([await one.isCurrent(), await other.isCurrent()]).toEqual([false, true])
-  await expect(one.save()).rejects.toThrow('the test chain was moved elsewhere')
+  await expect(one.save()).rejects.toThrow('another worker has saved the test chain')
   await other.save()
   await Promise.all([one.stop(), other.stop()])
 })

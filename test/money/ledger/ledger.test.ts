@@ -120,7 +120,7 @@ const BROKEN = [
   {
     about: 'entries without a transaction',
     text: `DELETE FROM sandbox.ledger_transactions WHERE tenant_id = $1 AND cause = 'a'`,
-    says: /entry len_\w+ is of a, and there is no such transaction/,
+    says: /entry len_\w+ belongs to transaction a, which does not exist/,
   },
   {
     about: 'a balance',
@@ -131,7 +131,7 @@ const BROKEN = [
     about: 'two balances',
     text: `UPDATE sandbox.ledger_accounts SET balance = balance + CASE id WHEN 'bank' THEN 7 ELSE -7 END
             WHERE tenant_id = $1 AND id IN ('bank', 'program_funds')`,
-    says: 'account bank has a balance of -493, its entries add up to -500',
+    says: 'account bank has a balance of -493, but its entries add up to -500',
   },
   {
     about: 'what was before',
@@ -142,7 +142,7 @@ const BROKEN = [
     about: 'what was before and what is after',
     text: `UPDATE sandbox.ledger_entries SET previous = 400, current = 200
             WHERE tenant_id = $1 AND account_id = 'program_funds' AND version = 2`,
-    says: /entry len_\w+ of program_funds begins at 400, the one before it ended at 500/,
+    says: /entry len_\w+ of program_funds begins at 400, but the one before it ended at 500/,
   },
   {
     about: 'a gap',
@@ -167,23 +167,23 @@ const BROKEN = [
   {
     about: 'a checkpoint at no entry',
     text: `INSERT INTO sandbox.ledger_checkpoints VALUES ($1, '2026-06-01T00:00:00Z', '{"bank": 7}')`,
-    says: 'the checkpoint of 2026-06-01 00:00:00+00 is at an entry that is missing',
+    says: 'the checkpoint of 2026-06-01 00:00:00+00 refers to a missing entry',
   },
   {
     about: 'a checkpoint that goes back',
     text: `INSERT INTO sandbox.ledger_checkpoints VALUES
              ($1, '2026-06-01T00:00:00Z', '{"bank": 1, "program_funds": 1}'), ($1, '2026-06-02T00:00:00Z', '{"bank": 0, "program_funds": 0}')`,
-    says: 'the checkpoint of 2026-06-02 00:00:00+00 is before an earlier one in account bank',
+    says: 'the checkpoint of 2026-06-02 00:00:00+00 has a lower position in account bank than an earlier checkpoint',
   },
   {
     about: 'the end of no hold',
     text: `INSERT INTO sandbox.ledger_resolutions VALUES ($1, 'x', now())`,
-    says: 'hold x has an end and no beginning',
+    says: 'hold x was resolved, but was never placed',
   },
   {
     about: 'what is held',
     text: `UPDATE sandbox.ledger_accounts SET held = 1 WHERE tenant_id = $1 AND id = 'program_funds'`,
-    says: 'account program_funds has 1 held, its open holds add up to 70',
+    says: 'account program_funds has 1 held, but its open holds add up to 70',
   },
 ]
 

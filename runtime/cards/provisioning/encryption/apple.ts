@@ -1,6 +1,6 @@
 /**
- * A card encrypted for one device, as PassKit's in-app provisioning takes it (PKAddPaymentPassRequest): to the public key of
- * the leaf certificate that the device has supplied.
+ * Encrypts a card for one device in the format of Apple's in-app provisioning (PKAddPaymentPassRequest). The recipient is
+ * the public key in the leaf certificate that the device supplied.
  */
 import {
   createCipheriv,
@@ -13,7 +13,7 @@ import {
 } from 'node:crypto'
 import type { Detail } from 'dateline/runtime'
 
-/** What a phone's wallet is given of a card. */
+/** The card data that a device's wallet receives. */
 export interface CardForWallet {
   readonly number: string
   readonly cvc: string
@@ -22,27 +22,27 @@ export interface CardForWallet {
   readonly holderName: string
 }
 
-/** What PassKit has supplied: certificates in base64 of DER, the leaf first; the rest in hexadecimal. */
+/** The request that PassKit supplied: certificates as base64 DER, leaf first; the other fields in hexadecimal. */
 export interface AppleRequest {
   readonly certificates: readonly string[]
   readonly nonce: string
   readonly nonce_signature: string
 }
 
-/** All in base64. */
+/** All fields are base64. */
 export interface ApplePayload {
   readonly encrypted_pass_data: string
   readonly activation_data: string
-  /** An uncompressed point. */
+  /** An uncompressed elliptic-curve point. */
   readonly ephemeral_public_key: string
 }
 
 const CURVE = 'prime256v1'
 
 /**
- * The leaf's public key, once the chain leads from it to one of the roots.
- *
- * @param now machine time. @returns what is wrong, by field, where it does not.
+ * Verifies that the certificate chain leads from the leaf to one of the roots.
+ * @param now machine time.
+ * @returns the leaf's public key, or the invalid certificate with the problem.
  */
 export function checkChain(
   [leafText = '', authorityText = '']: readonly string[],
@@ -52,17 +52,17 @@ export function checkChain(
   const leaf = readCertificate(leafText)
   const authority = readCertificate(authorityText)
   const at = (index: number, issue: string): Detail => ({ field: `certificates[${index}]`, issue })
-  if (!leaf) return at(0, 'is no certificate')
-  if (!authority) return at(1, 'is no certificate')
-  if (!isValid(leaf, now)) return at(0, 'is not valid now')
-  if (!isValid(authority, now)) return at(1, 'is not valid now')
-  if (!authority.ca) return at(1, 'may not sign certificates')
-  if (!isIssuedBy(leaf, authority)) return at(0, 'was not signed by the other certificate')
+  if (!leaf) return at(0, 'is not an X.509 certificate')
+  if (!authority) return at(1, 'is not an X.509 certificate')
+  if (!isValid(leaf, now)) return at(0, 'is expired or not yet valid')
+  if (!isValid(authority, now)) return at(1, 'is expired or not yet valid')
+  if (!authority.ca) return at(1, 'is not a certificate authority')
+  if (!isIssuedBy(leaf, authority)) return at(0, 'was not signed by certificates[1]')
   if (!roots.some((root) => isValid(root, now) && isIssuedBy(authority, root))) {
-    return at(1, 'was not signed by a root that is trusted here')
+    return at(1, 'was not signed by a trusted root certificate')
   }
   const { publicKey } = leaf
-  return publicKey.asymmetricKeyDetails?.namedCurve === CURVE ? publicKey : at(0, 'is not for a key on P-256')
+  return publicKey.asymmetricKeyDetails?.namedCurve === CURVE ? publicKey : at(0, 'does not have a P-256 key')
 }
 
 function readCertificate(text: string): X509Certificate | undefined {
@@ -84,10 +84,8 @@ function isIssuedBy(certificate: X509Certificate, issuer: X509Certificate): bool
 const IV = Buffer.alloc(16)
 
 /**
- * Encrypts the card: ECDH on P-256 with a key of this payload alone, the KDF of ANSI X9.63 with SHA-256 over Apple's words and
- * that key, AES-256-GCM.
- *
- * @param network the secret that stands in for what issuer and card network share.
+ * Encrypts a card: ECDH on P-256 with a new ephemeral key, key derivation by `deriveKey`, then AES-256-GCM.
+ * @param network a secret used in place of the key that the issuer and the card network share.
  */
 export function encryptForApple(
   card: CardForWallet,
@@ -118,7 +116,10 @@ export function encryptForApple(
   }
 }
 
-/** 32 bytes (ANSI X9.63, 5.6.3): one round of SHA-256, whose counter is 1. */
+/**
+ * Derives 32 bytes with the KDF of ANSI X9.63 (5.6.3), in one round of SHA-256 with counter 1. The shared info is the
+ * algorithm identifier, `Apple`, and the ephemeral public key.
+ */
 export function deriveKey(secret: Buffer, ephemeralPoint: Buffer): Buffer {
   const algorithm = Buffer.from('id-aes256-GCM')
   return createHash('sha256')
@@ -128,7 +129,7 @@ export function deriveKey(secret: Buffer, ephemeralPoint: Buffer): Buffer {
     .digest()
 }
 
-/** The uncompressed point (SEC 1, 2.3.3), with which the key's DER ends. */
+/** Returns the uncompressed point (SEC 1, 2.3.3): the last 65 bytes of the key's DER encoding. */
 function pointOf(key: KeyObject): Buffer {
   return key.export({ type: 'spki', format: 'der' }).subarray(-65)
 }

@@ -10,17 +10,19 @@ import {
 import { encryptForGoogle, type GoogleRequest } from './google.ts'
 import type { PayTrust } from './trust.ts'
 
-/** Encrypts cards for phones' wallets. */
+/** Encrypts cards for device wallets. */
 export interface CardEncryption {
-  /** The key that a device's certificates are for, or what is wrong with them. */
+  /** Returns the leaf's public key, or the invalid certificate with the problem. */
   checkChain(certificates: readonly string[]): KeyObject | Detail
   forApple(card: CardForWallet, request: AppleRequest, leaf: KeyObject): ApplePayload
-  /** The opaque payment card; undefined where the key of the card network is not known. */
+  /** Returns the opaque payment card, or undefined if the key of the card network is not configured. */
   forGoogle(card: CardForWallet, request: GoogleRequest): string | undefined
 }
 
 /**
- * @param trust read when it is first needed. @param network the secret that stands in for what issuer and card network share.
+ * Creates the encryption.
+ * @param trust called once, on first use.
+ * @param network a secret used in place of the key that the issuer and the card network share.
  * @param now machine time.
  */
 export function createCardEncryption(

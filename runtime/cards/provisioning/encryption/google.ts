@@ -1,4 +1,4 @@
-/** A card encrypted for its network, as Google Pay's push provisioning hands it on: a JWE (RFC 7516) in base64. */
+/** Encrypts a card for its network in the format of Google Pay push provisioning: a base64-encoded JWE (RFC 7516). */
 import {
   constants,
   createCipheriv,
@@ -9,13 +9,16 @@ import {
 } from 'node:crypto'
 import type { CardForWallet } from './apple.ts'
 
-/** What the app has supplied. */
+/** The identifiers that the app supplied. */
 export interface GoogleRequest {
   readonly client_device_id: string
   readonly client_wallet_account_id: string
 }
 
-/** The opaque payment card: RSA-OAEP-256 to the network's key, A256GCM. @param now seconds since the epoch. */
+/**
+ * Returns the opaque payment card, encrypted to the network's key with RSA-OAEP-256 and A256GCM.
+ * @param now seconds since the epoch.
+ */
 export function encryptForGoogle(
   card: CardForWallet,
   { client_device_id, client_wallet_account_id }: GoogleRequest,

@@ -1,4 +1,4 @@
-/** Whom cards are encrypted to: roots that devices' certificates have to lead to, and the key of the card network. */
+/** Trust anchors of card provisioning: Apple root certificates and the card network's key. */
 import { createPublicKey, generateKeyPairSync, type KeyObject, X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,16 +8,15 @@ import type { Settings } from '../../../platform/settings.ts'
 
 export interface PayTrust {
   readonly appleRoots: readonly X509Certificate[]
-  /** Undefined where cards cannot be added to Google Pay. */
+  /** Undefined if cards cannot be added to Google Pay. */
   readonly googleKey: KeyObject | undefined
 }
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g
 
 /**
- * What is not set is made for development, below the data directory; in production nobody is trusted then. Throws where a file
- * is missing or holds nothing of the kind.
- *
+ * Loads the trust anchors. In development, a missing setting is replaced by a key that is generated below the data
+ * directory. In production, it means that nothing is trusted. Throws if a file is missing or contains no certificate or key.
  * @param now machine time.
  */
 export function openPayTrust({ dataDir, pay, production }: TrustSettings, now: number): PayTrust {
@@ -28,7 +27,10 @@ export function openPayTrust({ dataDir, pay, production }: TrustSettings, now: n
   const roots = read(pay.appleRoots, 'apple-pay-root.pem', () => makeRoot(now))
   const key = read(pay.googleKey, 'google-pay-key.pem', makeKey)
   const appleRoots = (roots?.match(CERTIFICATE) ?? []).map((pem) => new X509Certificate(pem))
-  if (roots !== undefined && appleRoots.length === 0) throw new Error('APPLE_PAY_ROOTS holds no certificate')
+  if (roots !== undefined && appleRoots.length === 0)
+    throw new Error(
+      'APPLE_PAY_ROOTS contains no certificate: expected at least one PEM block "-----BEGIN CERTIFICATE-----"',
+    )
   return { appleRoots, googleKey: key === undefined ? undefined : createPublicKey(key) }
 }
 
@@ -36,7 +38,7 @@ type TrustSettings = Pick<Settings, 'dataDir' | 'pay' | 'production'>
 
 const YEARS_10 = 3650 * 86_400_000
 
-/** A root with its key, so that a developer can issue what a device would supply. */
+/** Generates a root certificate together with its private key, so that a developer can issue device certificates. */
 function makeRoot(now: number): string {
   const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
   const subject = { CN: 'Wallet Development Pay Root', O: 'Wallet Development' }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
-/// What the sandbox's own chain has in place of USDC: ERC-20 (EIP-20) with six decimals and transfers that the payer
-/// signs and anybody submits (EIP-3009). Whoever deploys it mints. It is worth nothing.
+/// Test replacement for USDC on the sandbox's chain: an ERC-20 token (EIP-20) with six decimals, and transfers that the
+/// payer signs and any account can submit (EIP-3009). The deployer is the minter. The token has no value.
 contract TestUsdc {
     string public constant name = "USD Coin";
     string public constant symbol = "USDC";
@@ -13,7 +13,7 @@ contract TestUsdc {
     bytes32 public constant TRANSFER_WITH_AUTHORIZATION_TYPEHASH =
         0x7c7c6cdb67a18743f49ec6fa9b35f50d52ed05cbed4cc592e13b44501c1a2267;
 
-    /// Above half of the curve's order a signature has a twin (EIP-2).
+    /// Signatures with a higher `s` are rejected: each would have a second valid form (EIP-2).
     uint256 private constant HALF_ORDER = 0x7FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF5D576E7357A4501DDFE92F46681B20A0;
 
     address public immutable minter;
@@ -22,7 +22,7 @@ contract TestUsdc {
     uint256 public totalSupply;
     mapping(address => uint256) public balanceOf;
     mapping(address => mapping(address => uint256)) public allowance;
-    /// Authorizations that were used, by payer and nonce.
+    /// Used authorizations, by payer and nonce.
     mapping(address => mapping(bytes32 => bool)) public authorizationState;
 
     event Transfer(address indexed from, address indexed to, uint256 value);
