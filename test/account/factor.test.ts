@@ -226,7 +226,7 @@ describe('a challenge', () => {
   ])('a challenge page is not completed with %s, and says no more than that', async (_, fields) => {
     const answer = await (await openForm(await challenge())).send(fields())
     expect([answer.status, answer.factor]).toEqual([403, undefined])
-    expect(answer.html).toContain('do not fit together')
+    expect(answer.html).toContain('The email, password, or code is incorrect')
   })
 
   test('a challenge page is completed whatever the case of the e-mail and the spacing of the code', async () => {
