@@ -5,8 +5,9 @@ import { clientAddress, type ProxyTrust, plainAddress } from '../platform/client
 import type { Challenge, Factors } from '../tenants/factors/factors.ts'
 import { writeFactor, writeForm } from './challenge-pages.ts'
 import { answerFailures } from './html/failures.ts'
-import { createFormGuard, type FormGuard, formField } from './html/forms.ts'
-import { sendPage, writeNotice } from './html/layout.ts'
+import { createFormGuard, FORM_EXPIRED, type FormGuard, formField } from './html/forms.ts'
+import { refuseMethod, sendPage, writeNotice } from './html/layout.ts'
+import { WRONG_CREDENTIALS } from './sign-in/own-credentials.ts'
 
 export interface ChallengeParts {
   readonly factors: Factors
@@ -44,14 +45,7 @@ export function createChallenges(given: ChallengeParts): Router {
       if (challenge) sendForm(parts, request, response, challenge, 200)
     })
     .post(form, (request: ChallengeRequest, response: Response) => complete(parts, request, response))
-    .all((_request, response) => {
-      response.set('Allow', 'GET, HEAD, POST')
-      sendPage(
-        response,
-        405,
-        writeNotice('Method not allowed', 'This page supports only GET, HEAD, and POST.'),
-      )
-    })
+    .all(refuseMethod)
   router.use('/challenges', answerFailures(given, 'a challenge request failed'))
   return router
 }
@@ -60,8 +54,7 @@ async function complete(parts: Parts, request: ChallengeRequest, response: Respo
   const challenge = await openOrRefuse(parts, request, response)
   if (!challenge) return
   if (!parts.forms.isOwn(request, request.params.token)) {
-    const fault = 'The form has expired. Fill it in again.'
-    sendForm(parts, request, response, challenge, 403, fault)
+    sendForm(parts, request, response, challenge, 403, FORM_EXPIRED)
     return
   }
   const email = formField(request, 'email')
@@ -76,10 +69,7 @@ async function complete(parts: Parts, request: ChallengeRequest, response: Respo
   if (completion.outcome === 'completed') sendPage(response, 200, writeFactor(completion.factor))
   else if (completion.outcome === 'over') sendOver(response)
   else {
-    const fault =
-      'The email, password, or code is incorrect, or the code was already used. ' +
-      'After 10 failed attempts, wait at least 15 minutes before you try again.'
-    sendForm(parts, request, response, challenge, 403, fault, email)
+    sendForm(parts, request, response, challenge, 403, WRONG_CREDENTIALS, email)
   }
 }
 

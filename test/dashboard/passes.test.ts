@@ -157,7 +157,7 @@ describe('a file', () => {
   test.each([
     ['', 'a header line'],
     ['name,colour\nAda,red', 'Unknown column: colour'],
-    ['name,name\nAda,Ben', 'twice'],
+    ['name,name\nAda,Ben', 'more than once'],
     ['name\n"Ada', 'quotation mark'],
     [`name\n${'Ada\n'.repeat(1001)}`, '1001 passes'],
   ])('%# that is no table of passes is not sent', async (text, words) => {

@@ -56,7 +56,7 @@ test('a template goes to live by a plan that is read first, once', async () => {
   expect(choice.text).toContain(`name="${id}" value="yes" checked>`)
   expect(choice.text).toContain('To &lt;live&gt;')
   const planned = await plan('pass_template', id)
-  expect((await owner.get(planned)).text).toContain('A copy is created.')
+  expect((await owner.get(planned)).text).toContain('Creates a copy in live.')
   expect(await listLive()).toEqual([])
 
   const form = hiddenFields((await owner.get(planned)).text, `${planned}/apply`)

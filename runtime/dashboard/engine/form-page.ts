@@ -11,6 +11,7 @@ import { bodyOf } from './bodies.ts'
 import type { SendFramed } from './frame.ts'
 import { queryText } from './list-page.ts'
 import type { ApiPage, FormField, FormValues, Identified, OperationForm, Suggest } from './shapes.ts'
+import { sentence } from './values.ts'
 import type { DashboardVisit } from './visit.ts'
 
 /** Name of the hidden field with the idempotency key. */
@@ -116,7 +117,7 @@ export function faultOf(name: string, error: ErrorBody | undefined): string | un
   const isOf = ({ field: at }: FieldFault) =>
     at === name || at.startsWith(`${name}.`) || at.startsWith(`${name}[`)
   const issues = (error.details ?? []).filter(isOf).map(({ issue }) => issue)
-  if (issues.length > 0) return `${[...new Set(issues)].join('; ')}.`
+  if (issues.length > 0) return sentence([...new Set(issues)].join('; '))
   return error.param === name ? error.message : undefined
 }
 

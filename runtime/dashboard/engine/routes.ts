@@ -129,7 +129,8 @@ function actionRoutes(
   action: ItemAction<Identified>,
   send: SendFramed,
 ): DashboardRoute[] {
-  const form = { ...action, fields: action.fields ?? [] }
+  const button = action.values ? 'Save changes' : action.button
+  const form = { ...action, button, fields: action.fields ?? [] }
   const list = `/${environment}/${resource.path}`
   const placeOf = (id: string, name: string): FormPlace => {
     const back = `${list}/${encodeURIComponent(id)}`

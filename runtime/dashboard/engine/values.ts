@@ -24,6 +24,11 @@ export function words(name: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
+/** Formats an error message without capital letter and period as a sentence. */
+export function sentence(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
+}
+
 const MOODS: Readonly<Record<string, 'good' | 'bad' | 'warn'>> = {
   ...of(
     'good',

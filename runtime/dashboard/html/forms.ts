@@ -57,6 +57,9 @@ export function createFormGuard({ key, cookie, cookieSeconds, secure }: FormGuar
   }
 }
 
+/** Shown above the form again if its CSRF token is missing or not valid. */
+export const FORM_EXPIRED = 'The form has expired. Fill it in again.'
+
 /** Name of the field with the authenticator code. */
 export const CODE_FIELD = 'code'
 

@@ -1,5 +1,5 @@
 /** The common layout and response headers of all console pages. */
-import type { Response } from 'express'
+import type { Request, Response } from 'express'
 import { type Html, html } from '../../platform/html.ts'
 import { assetPath } from './assets.ts'
 
@@ -53,6 +53,12 @@ export function pageHeaders(formTarget = ''): Record<string, string> {
     'X-Content-Type-Options': 'nosniff',
     'X-Frame-Options': 'DENY',
   }
+}
+
+/** Sends 405 for a page that shows and accepts a form. */
+export function refuseMethod(_request: Request, response: Response): void {
+  response.set('Allow', 'GET, HEAD, POST')
+  sendPage(response, 405, writeNotice('Method not allowed', 'This page supports only GET, HEAD, and POST.'))
 }
 
 /** Sends the page. @param formTarget see `pageHeaders`. */

@@ -10,7 +10,7 @@ import { codeField, facts, field, fileField, notice } from '../html/components.t
 import { CODE_FIELD, type FormGuard, formField, GUARD_FIELD } from '../html/forms.ts'
 import { sendPage, writeNotice, writePage } from '../html/layout.ts'
 import { uploadedNames } from '../html/uploads.ts'
-import { NOT_CONFIRMED } from '../sign-in/own-credentials.ts'
+import { NOT_CONFIRMED, NOT_CONFIRMED_WITH_PASSWORD } from '../sign-in/own-credentials.ts'
 import { TYPED_FIELD } from '../sign-in/pages.ts'
 import type { SignedInMember } from '../sign-in/sessions.ts'
 
@@ -132,7 +132,8 @@ ${writeForm(typed, typed.page, guard)}`,
 export function writeCodePage(request: Request, page: string, guard: Html): Html {
   const sent = readSent(request)
   const isWrong = formField(request, CODE_FIELD) !== ''
-  const told = isWrong ? NOT_CONFIRMED : 'This action requires a new code from your authenticator app.'
+  const wrong = sent.secrets.includes('current') ? NOT_CONFIRMED_WITH_PASSWORD : NOT_CONFIRMED
+  const told = isWrong ? wrong : 'This action requires a new code from your authenticator app.'
   return writePage({
     title: 'Confirm with your authenticator app',
     narrow: true,

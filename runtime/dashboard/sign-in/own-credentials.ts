@@ -85,9 +85,16 @@ export async function useRecoveryCode(
   return deleteRecoveryCode(control, tenantId, memberId, digestKey(pepper, digits))
 }
 
-/** Shown if `confirm` returns false. */
-export const NOT_CONFIRMED =
-  'The code is incorrect or was already used, or the password is incorrect. After 10 failed attempts, wait at least 15 minutes before you try again.'
+const WAIT = 'After 10 failed attempts, wait at least 15 minutes before you try again.'
+
+/** Shown if `confirm` returns false for a code. */
+export const NOT_CONFIRMED = `The code is incorrect or was already used. ${WAIT}`
+
+/** Shown if `confirm` returns false for a code and a password. */
+export const NOT_CONFIRMED_WITH_PASSWORD = `The password or code is incorrect, or the code was already used. ${WAIT}`
+
+/** Shown if email, password, and code do not identify a member. */
+export const WRONG_CREDENTIALS = `The email, password, or code is incorrect, or the code was already used. ${WAIT}`
 
 /** The credentials with which a member confirms a form. */
 export interface FormConfirmation {

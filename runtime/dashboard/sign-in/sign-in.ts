@@ -2,9 +2,10 @@
 import express, { type Request, type Response, type Router } from 'express'
 import { clientAddress, type ProxyTrust, plainAddress } from '../../platform/client-address.ts'
 import { answerFailures, type FailureParts } from '../html/failures.ts'
-import { type FormGuard, formField } from '../html/forms.ts'
-import { sendPage, writeNotice } from '../html/layout.ts'
+import { FORM_EXPIRED, type FormGuard, formField } from '../html/forms.ts'
+import { refuseMethod, sendPage } from '../html/layout.ts'
 import { type CredentialParts, recognize } from './credentials.ts'
+import { WRONG_CREDENTIALS } from './own-credentials.ts'
 import { SEND_AGAIN_PATH, TYPED_FIELD, writeSignedOut, writeSignOut } from './pages.ts'
 import { recognizePasskey } from './passkeys.ts'
 import type { Sessions, SignedInMember } from './sessions.ts'
@@ -21,10 +22,6 @@ export interface SignInParts extends CredentialParts, FailureParts {
 }
 
 const WRONG_PASSKEY = 'The passkey is not registered here, or the page expired. Try again.'
-
-const WRONG =
-  'The email, password, or code is incorrect, or the code was already used. ' +
-  'After 10 failed attempts, wait at least 15 minutes before you try again.'
 
 /** Returns the routes `/sign-in` and `/sign-out`. Mount them at the console root. */
 export function createSignIn(parts: SignInParts): Router {
@@ -93,7 +90,7 @@ async function signIn(parts: SignInParts, page: SignInPage, request: Request, re
   const typed = typedOf(request)
   const again = (fault: string) => page.show(response, 403, { returnTo, fault, email, typed })
   if (!page.forms.isOwn(request, '/sign-in')) {
-    return again('The form has expired. Fill it in again.')
+    return again(FORM_EXPIRED)
   }
   const ip = plainAddress(clientAddress(request, proxies))
   const credentials = {
@@ -110,7 +107,7 @@ async function signIn(parts: SignInParts, page: SignInPage, request: Request, re
         action: 'member.signed_in',
       })
     }
-    return again(WRONG)
+    return again(WRONG_CREDENTIALS)
   }
   const { tenant_id: tenantId, id: memberId } = recognition.member
   await sessions.begin(request, response, { tenantId, memberId, ip }, async (tx) => {
@@ -178,9 +175,4 @@ export function ownPath(consoleUrl: string, asked: unknown): string {
   const url = URL.canParse(asked, own) ? new URL(asked, own) : undefined
   // `/.//other.example` is resolved to a console path that browsers would treat as another host.
   return url?.origin === own && !url.pathname.startsWith('//') ? `${url.pathname}${url.search}` : '/'
-}
-
-function refuseMethod(_request: Request, response: Response): void {
-  response.set('Allow', 'GET, HEAD, POST')
-  sendPage(response, 405, writeNotice('Method not allowed', 'This page supports only GET, HEAD, and POST.'))
 }

@@ -9,7 +9,7 @@ import { ControlError, type Operator } from '../../tenants/admin/change.ts'
 import { stepOfCode } from '../../tenants/factors/factors.ts'
 import { answerFailures, type FailureParts } from '../html/failures.ts'
 import { createFormGuard, type FormGuard, formField } from '../html/forms.ts'
-import { sendPage, writeNotice } from '../html/layout.ts'
+import { refuseMethod, sendPage, writeNotice } from '../html/layout.ts'
 import { faultOfPassword } from '../sign-in/passwords.ts'
 import type { Sessions } from '../sign-in/sessions.ts'
 import { type JoinForm, writeJoin, writeKeyUri } from './invitation-page.ts'
@@ -54,14 +54,7 @@ export function createJoin(given: JoinParts): Router {
       if (invitation) await sendForm(parts, response, invitation, 200, newTotp())
     })
     .post(form, (request: JoinRequest, response: Response) => join(parts, request, response))
-    .all((_request, response) => {
-      response.set('Allow', 'GET, HEAD, POST')
-      sendPage(
-        response,
-        405,
-        writeNotice('Method not allowed', 'This page supports only GET, HEAD, and POST.'),
-      )
-    })
+    .all(refuseMethod)
   router.use('/invitations', answerFailures(given, 'an invitation request failed'))
   return router
 }

@@ -18,7 +18,7 @@ import type { SendFramed } from '../engine/frame.ts'
 import { linkIn, writeTable } from '../engine/list-page.ts'
 import type { DashboardRoute } from '../engine/routes.ts'
 import type { ListColumn } from '../engine/shapes.ts'
-import { when, words } from '../engine/values.ts'
+import { sentence, when, words } from '../engine/values.ts'
 import { ApiRefused, type DashboardVisit, mayAct } from '../engine/visit.ts'
 import { choice, codeField, facts, field, notice } from '../html/components.ts'
 import { formField } from '../html/forms.ts'
@@ -92,8 +92,6 @@ async function refusalOf(work: () => Promise<unknown>): Promise<string | undefin
     return sentence(error.message)
   }
 }
-
-const sentence = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
 
 function readRole({ request }: DashboardVisit): MemberRole {
   const role = MEMBER_ROLES.find((each) => each === formField(request, 'role'))

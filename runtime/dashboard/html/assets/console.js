@@ -3,7 +3,7 @@
 const local = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'long' })
 const utc = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'long', timeZone: 'UTC' })
 const dateOnly = new Intl.DateTimeFormat('en', { dateStyle: 'medium' })
-const relative = new Intl.RelativeTimeFormat('en')
+const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
 
 const DAY_MS = 86_400_000
 const MAX_RELATIVE_MS = 30 * DAY_MS

@@ -19,9 +19,9 @@ import type { SendFramed } from '../../engine/frame.ts'
 import { linkIn, writeTable } from '../../engine/list-page.ts'
 import type { DashboardRoute } from '../../engine/routes.ts'
 import type { ListColumn } from '../../engine/shapes.ts'
-import { code, orDash, state, when } from '../../engine/values.ts'
+import { code, orDash, sentence, state, when } from '../../engine/values.ts'
 import { ApiRefused, type DashboardVisit, mayAct } from '../../engine/visit.ts'
-import { choice, codeField, field, notice } from '../../html/components.ts'
+import { choice, codeField, facts, field, notice } from '../../html/components.ts'
 import { formField } from '../../html/forms.ts'
 
 interface Key {
@@ -194,7 +194,7 @@ function refuseNetworks(visit: DashboardVisit, send: SendFramed): boolean {
     return false
   } catch (error) {
     if (!(error instanceof ControlError)) throw error
-    showNew(visit, send, { ...typed, fault: error.message })
+    showNew(visit, send, { ...typed, fault: sentence(error.message) })
     return true
   }
 }
@@ -244,7 +244,10 @@ function showChange(visit: DashboardVisit, key: Key, name: keyof typeof CHANGES,
   const { button, warning, isDanger } = CHANGES[name]
   const address = `/${visit.environment}/${PATH}/${key.id}/${name}`
   const content = html`${notice('warn', warning)}
-<p>API key ${code(key.id)}, ending in ${code(key.hint)}.</p>
+${facts([
+  ['API key', code(key.id)],
+  ['Ending in', code(key.hint)],
+])}
 <form method="post" action="${address}">${visit.guard(address)}
 ${visit.takesCode && codeField(name)}
 <div class="actions"><button type="submit"${isDanger && html` class="danger"`}>${button}</button> <a class="button second" href="/${visit.environment}/${PATH}">Back</a></div>
@@ -258,6 +261,6 @@ async function rotate(visit: DashboardVisit, { id }: Key, send: SendFramed): Pro
     showSecret(visit, 'New API key', PATH, successor.secret, `/${visit.environment}/${PATH}`, send)
   } catch (error) {
     if (!(error instanceof ControlError)) throw error
-    throw new ApiRefused(409, `${error.message}.`)
+    throw new ApiRefused(409, sentence(error.message))
   }
 }

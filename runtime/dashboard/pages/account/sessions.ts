@@ -65,8 +65,8 @@ async function showSessions(visit: DashboardVisit, send: SendFramed): Promise<vo
           ? html`${orDash(session.user_agent)} <strong>(this session)</strong>`
           : orDash(session.user_agent),
     },
-    { title: 'IP address', show: ({ ip }) => ip },
-    { title: 'Last seen', show: ({ seen_at }) => when(new Date(seen_at).toISOString()) },
+    { title: 'IP address', show: ({ ip }) => html`<span class="number">${ip}</span>` },
+    { title: 'Last active', show: ({ seen_at }) => when(new Date(seen_at).toISOString()) },
     { title: 'Signed in', show: ({ created }) => when(new Date(created).toISOString()) },
     {
       title: 'Actions',

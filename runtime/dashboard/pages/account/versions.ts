@@ -7,7 +7,7 @@ import { missingSoak, readPinned, SOAK_MS, setPin } from '../../../tenants/admin
 import type { SendFramed } from '../../engine/frame.ts'
 import { queryText } from '../../engine/list-page.ts'
 import type { DashboardRoute } from '../../engine/routes.ts'
-import { exactly, when, words } from '../../engine/values.ts'
+import { exactly, sentence, when, words } from '../../engine/values.ts'
 import { ApiRefused, type DashboardVisit, mayAct } from '../../engine/visit.ts'
 import { choice, codeField, facts, notice } from '../../html/components.ts'
 import { formField } from '../../html/forms.ts'
@@ -190,7 +190,7 @@ async function pin(visit: DashboardVisit): Promise<void> {
     await setPin(visit.operator, { tenantId: member.tenantId, environment, version }, versions)
   } catch (error) {
     if (!(error instanceof ControlError)) throw error
-    throw new ApiRefused(422, `${error.message}.`)
+    throw new ApiRefused(422, sentence(error.message))
   }
   response.redirect(303, `/${environment}/${PATH}`)
 }

@@ -23,7 +23,7 @@ export const PROMOTABLE: Readonly<
 }
 
 const ACTIONS: Readonly<Record<string, string>> = {
-  create: 'A copy is created.',
+  create: 'Creates a copy in live.',
   unchanged: 'The live copy matches its source. No action.',
   differs: 'The live copy differs from its source. No action.',
   refused: 'The resource is not valid in live.',
@@ -53,7 +53,7 @@ export const PROMOTIONS = resource<Promotion>({
       { title: 'Resource type', show: ({ resource_type }) => words(resource_type) },
       { title: 'Status', show: ({ dry_run }) => state(dry_run ? 'planned' : 'done') },
       { title: 'Copies', show: ({ created }) => String(created.length) },
-      { title: 'Promoted', show: ({ promoted_at }) => when(promoted_at) },
+      { title: 'Created', show: ({ promoted_at }) => when(promoted_at) },
     ],
     empty: 'No promotions yet. Open a resource in the sandbox, and promote it to live.',
   },
@@ -66,7 +66,7 @@ export const PROMOTIONS = resource<Promotion>({
       ['Resource type', words(resource_type)],
       ['Status', state(dry_run ? 'planned' : 'done')],
       ['Copies', String(created.length)],
-      ['Promoted', when(promoted_at)],
+      ['Created', when(promoted_at)],
     ],
     sections: [
       { title: 'Plan', write: writePlan },

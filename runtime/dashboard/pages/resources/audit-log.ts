@@ -31,7 +31,7 @@ export const AUDIT_LOG = resource<ShownEntry>({
       { title: 'Actor', show: ({ actor }) => `${actor.type} ${actor.id ?? ''}` },
       { title: 'Target', show: ({ target_id }) => (target_id === null ? '–' : code(target_id)) },
       { title: 'Outcome', show: ({ outcome }) => state(outcome) },
-      { title: 'IP address', show: ({ ip }) => orDash(ip) },
+      { title: 'IP address', show: ({ ip }) => html`<span class="number">${orDash(ip)}</span>` },
       { title: 'Created', show: ({ created }) => when(created) },
     ],
     filters: { action: 'Action', actor_id: 'Actor ID', target_id: 'Target ID' },
@@ -71,7 +71,7 @@ async function verify(visit: DashboardVisit, send: SendFramed): Promise<void> {
     show(html`${notice('good', checked === 0 ? 'No audit entries yet.' : 'The audit log is intact: no entry was changed, removed, or inserted.')}
 ${facts([
   ['Entries', `${entries}`],
-  ['Verified', checked === entries ? 'all entries' : `the latest ${checked} entries`],
+  ['Verified', checked === entries ? 'All entries' : `The latest ${checked} entries`],
   ['Latest hash', head === null ? '–' : code(head)],
 ])}
 <p class="quiet">Store this hash outside the service. If you compare it later, you can detect that earlier entries were removed.</p>`)

@@ -7,7 +7,7 @@ import { code, orDash, state, when, words } from '../../engine/values.ts'
 import type { DashboardVisit } from '../../engine/visit.ts'
 import { facts } from '../../html/components.ts'
 import { promotes } from '../promotions/promotions.ts'
-import { draftOf } from '../templates/draft.ts'
+import { BARCODE_FORMATS, draftOf } from '../templates/draft.ts'
 import { drawPasses } from '../templates/preview.ts'
 
 type Template = components['schemas']['PassTemplate']
@@ -19,6 +19,8 @@ const FIELD_COLUMNS: readonly ListColumn<Template['fields'][number]>[] = [
   { title: 'Label', show: ({ label }) => orDash(label) },
   { title: 'Value', show: ({ value }) => orDash(value) },
 ]
+
+const barcodeLabel = (format: string) => BARCODE_FORMATS.find(([each]) => each === format)?.[1] ?? format
 
 const isActive = ({ status }: Template) => status === 'active'
 
@@ -48,7 +50,7 @@ export const PASS_TEMPLATES = resource<Template>({
       ['Status', state(status)],
       ['Colors', `${brand.foreground_color} on ${brand.background_color}`],
       ['Logo text', orDash(brand.logo_text)],
-      ['Barcode format', words(barcode.format)],
+      ['Barcode format', barcodeLabel(barcode.format)],
       ['Created', when(created)],
       ['Updated', when(updated)],
     ],

@@ -16,6 +16,13 @@ export interface DraftLocation {
   readonly relevant_text: string
 }
 
+export const BARCODE_FORMATS = [
+  ['qr', 'QR code'],
+  ['pdf417', 'PDF417'],
+  ['aztec', 'Aztec code'],
+  ['code128', 'Code 128'],
+] as const
+
 /** Form values as text. An empty string means no value. Images are base64 of the uploaded file. */
 export interface TemplateDraft {
   readonly name: string

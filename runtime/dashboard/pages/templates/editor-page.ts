@@ -8,6 +8,7 @@ import { words } from '../../engine/values.ts'
 import type { DashboardVisit } from '../../engine/visit.ts'
 import { choice, field, notice, textArea } from '../../html/components.ts'
 import {
+  BARCODE_FORMATS,
   contentOf,
   draftOf,
   IMAGES,
@@ -34,13 +35,6 @@ export interface Editor {
 
 /** Name of the hidden field with the state of the template when the form was loaded. */
 export const BEGAN = 'began'
-
-const FORMATS = [
-  ['qr', 'QR code'],
-  ['pdf417', 'PDF417'],
-  ['aztec', 'Aztec code'],
-  ['code128', 'Code 128'],
-] as const
 
 export function writeEditor(visit: DashboardVisit, editor: Editor): Html {
   const { address, back, draft, template, error, news, preview } = editor
@@ -138,7 +132,7 @@ ${fields.length < MAX_FIELDS && addButton('fields', 'Add field')}
 
 function writeBarcode({ barcode }: TemplateDraft, fault: FaultOf): Html {
   return html`<fieldset><legend>Barcode</legend>
-${choice({ name: 'barcode.format', label: 'Format', value: barcode.format, options: FORMATS, fault: fault('barcode.format') })}
+${choice({ name: 'barcode.format', label: 'Format', value: barcode.format, options: BARCODE_FORMATS, fault: fault('barcode.format') })}
 ${field({
   name: 'barcode.message',
   label: 'Content',
