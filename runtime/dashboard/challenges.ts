@@ -11,7 +11,6 @@ import { WRONG_CREDENTIALS } from './sign-in/own-credentials.ts'
 
 export interface ChallengeParts {
   readonly factors: Factors
-  /** Key of the CSRF tokens. */
   readonly csrfKey: string
   /** Origin of the console. */
   readonly consoleUrl: string

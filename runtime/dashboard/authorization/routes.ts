@@ -29,7 +29,6 @@ export interface AuthorizationParts extends OwnParts {
   readonly limiter: Pick<RequestLimiter, 'meter' | 'take'>
   readonly log: Logger
   readonly sessions: Sessions
-  /** Key of the CSRF tokens. */
   readonly csrfKey: string
 }
 

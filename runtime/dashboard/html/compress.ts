@@ -1,6 +1,6 @@
 /**
  * Compresses public responses: documentation, style sheets, and scripts. Dashboard pages are not compressed, because they contain
- * both user input and secrets: the compressed size would reveal the secrets (BREACH, CVE-2013-3587).
+ * both user input and secrets: the compressed size could reveal the secrets (BREACH, CVE-2013-3587).
  */
 import compression from 'compression'
 

@@ -52,7 +52,6 @@ export interface DashboardParts extends Watching {
   readonly operate: Operate
   readonly replayRead: ReplayRead
   readonly barcodes: Pick<Barcodes, 'draw'>
-  /** Key of the forms' MAC. */
   readonly csrfKey: string
   /** Origin of the console. */
   readonly consoleUrl: string
@@ -161,7 +160,7 @@ export function listRoutes(watching: Watching): readonly DashboardRoute[] {
   ]
 }
 
-/** @returns the routes of the dashboard, to be mounted at the console's root. */
+/** Returns the routes of the dashboard. Mount them at the console root. */
 export function createDashboard(parts: DashboardParts): Router {
   const forms = createFormGuard({
     key: parts.csrfKey,

@@ -76,7 +76,7 @@ export function creationOptions(
     challenge: encode(challenge),
     rp: { id, name: id },
     user: { id: encode(`${tenantId}.${memberId}`), name: email, displayName: email },
-    // EdDSA, ES256, RS256.
+    // COSE identifiers of EdDSA, ES256, and RS256.
     pubKeyCredParams: [-8, -7, -257].map((alg) => ({ type: 'public-key', alg })),
     authenticatorSelection: {
       residentKey: 'required',

@@ -14,7 +14,6 @@ const FORM_SECONDS = 3600
 export interface SignInPageParts {
   readonly pepper: string
   readonly clock: Clock
-  /** Key of the CSRF tokens. */
   readonly csrfKey: string
   /** Origin of the console. */
   readonly consoleUrl: string

@@ -14,7 +14,6 @@ import { failed, succeeded, writeMemberEntries } from './telling.ts'
 
 export interface SignInParts extends CredentialParts, FailureParts {
   readonly sessions: Sessions
-  /** Key of the CSRF tokens. */
   readonly csrfKey: string
   /** Origin of the console. */
   readonly consoleUrl: string

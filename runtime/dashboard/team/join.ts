@@ -18,7 +18,6 @@ export interface JoinParts extends FailureParts {
   readonly operator: Operator
   readonly sessions: Pick<Sessions, 'begin'>
   readonly barcodes: Pick<Barcodes, 'draw'>
-  /** Key of the CSRF tokens. */
   readonly csrfKey: string
   /** Origin of the console. */
   readonly consoleUrl: string
@@ -33,7 +32,7 @@ type JoinRequest = Request<{ link: string }>
 
 const FORM_SECONDS = 3600
 
-/** RFC 4226, 4: 160 bits. */
+/** 160 bits, as RFC 4226, section 4, recommends. */
 const TOTP_BYTES = 20
 
 /** Returns the routes below `/invitations`. Mount them at the console root. */

@@ -31,7 +31,7 @@ function formatRelative(instant) {
   const distance = instant - Date.now()
   if (Math.abs(distance) > MAX_RELATIVE_MS) return dateOnly.format(instant)
   const [unit, ms] = UNITS.find((each) => Math.abs(distance) >= each[1]) ?? ['second', 1000]
-  return relative.format(Math.trunc(distance / ms), unit)
+  return relative.format(Math.round(distance / ms), unit)
 }
 
 const ID = /^[a-z]{2,5}_[0-7][0-9a-hjkmnp-tv-z]{25}$/

@@ -20,7 +20,7 @@ export const ATTEMPT_COLUMNS: readonly ListColumn<DeliveryAttempt>[] = [
   {
     title: 'Attempt',
     show: ({ id, webhook_endpoint_id, attempt }, link) =>
-      link(`webhook-endpoints/${webhook_endpoint_id}/attempts/${id}`, `Attempt ${attempt}`),
+      link(`webhook-endpoints/${webhook_endpoint_id}/attempts/${id}`, `Attempt\u00a0${attempt}`),
   },
   { title: 'Status', show: ({ status }) => state(status) },
   { title: 'Event', show: ({ event_id }, link) => link.to(event_id) },

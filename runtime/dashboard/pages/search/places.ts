@@ -7,7 +7,7 @@ import { RESOURCES } from '../resources/resources.ts'
 import { REQUESTS_PATH } from '../watch/requests.ts'
 
 export interface FoundPlace {
-  /** Below the environment. */
+  /** Path below the environment. */
   readonly path: string
   /** Absent for the current environment. */
   readonly environment?: Environment
