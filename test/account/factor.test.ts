@@ -163,7 +163,7 @@ describe('a challenge', () => {
     expect(page.status).toBe(200)
     expect(html).toContain('<dd>Update billing</dd>')
     expect(html).toContain('Harbour Coffee, sandbox')
-    expect(html).toContain(`ends in ${key.secret.slice(-4)}`)
+    expect(html).toContain(`ending in ${key.secret.slice(-4)}`)
     expect(Object.fromEntries(page.headers)).toMatchObject({
       'cache-control': 'no-store',
       'content-security-policy': expect.stringMatching(/default-src 'none'.*frame-ancestors 'none'/),

@@ -172,7 +172,7 @@ test('a transaction lives through everything that the simulator can', async () =
   expect(shown).toMatch(/<dt>Cleared<\/dt><dd><span class="number">15.00 USD/)
   expect(shown).toMatch(/<dt>Refunded<\/dt><dd><span class="number">1.00 USD/)
   expect(await page(await simulate('expiry', await authorize()))).toContain('Expired')
-  expect(await page(await simulate('force-post', asked))).toContain('No rules were checked')
+  expect(await page(await simulate('force-post', asked))).toContain('No authorization rules were checked')
   expect(await page('/sandbox/balance')).toContain('USD')
 })
 

@@ -170,7 +170,7 @@ describe('the page of the version', () => {
     const { text } = await tenant.browser.get(PAGE)
     expect(text).toContain(`Changes in ${current} that affect you`)
     const met = metIn(text, 'Return archived passes')
-    expect(met).toContain('Requests 2; 1 of them set the version')
+    expect(met).toContain('Requests 2; 1 with a Service-Version header')
     expect(met).toContain('listPasses')
     expect(text).toContain(`href="/sandbox/requests/${last.headers.get('Request-Id')}"`)
     const onWay = changes.filter(({ version }) => version > OLD)

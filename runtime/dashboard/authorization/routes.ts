@@ -97,7 +97,7 @@ export function createAuthorizationRoutes(parts: AuthorizationParts): Router {
         response,
         400,
         'invalid_grant',
-        'The refresh token is unknown, used or revoked, or client_id is missing.',
+        'The refresh token is unknown, used, or revoked, or client_id is missing.',
       )
     }
     await answer(request, response)

@@ -61,7 +61,7 @@ async function showApps(visit: DashboardVisit, send: SendFramed): Promise<void> 
     title: 'Actions',
     show: ({ id, name }) => {
       const address = `/${visit.environment}/${PATH}/${id}/disconnect`
-      return html`<form method="post" action="${address}">${visit.guard(address)}<button type="submit" class="danger" aria-label="Disconnect ${name}">Disconnect app</button></form>`
+      return html`<form method="post" action="${address}">${visit.guard(address)}<button type="submit" class="danger" aria-label="Disconnect app ${name}">Disconnect app</button></form>`
     },
   }
   const columns = mayAct(visit.member.role, 'owner') ? [...COLUMNS, disconnect] : COLUMNS

@@ -104,7 +104,7 @@ function requestFacts(
 }
 
 const namedWords = (named: number, all: number) =>
-  `${named === all ? 'all' : named} of them set the version in the Service-Version header, so the pinned version does not affect them`
+  `${named === all ? 'all' : named} with a Service-Version header (not affected by the pinned version)`
 
 function writeRest(change: ChangeEntry): Html {
   return html`<details class="change"><summary>${change.title} <span class="quiet">${change.version}</span></summary>

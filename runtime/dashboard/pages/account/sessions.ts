@@ -72,7 +72,7 @@ async function showSessions(visit: DashboardVisit, send: SendFramed): Promise<vo
       title: 'Actions',
       show: (session) => {
         const address = `/${visit.environment}/${PATH}/${idOf(session)}/end`
-        return html`<form method="post" action="${address}">${visit.guard(address)}<button type="submit" class="second" aria-label="End the session from ${session.ip}">End session</button></form>`
+        return html`<form method="post" action="${address}">${visit.guard(address)}<button type="submit" class="second" aria-label="End session from ${session.ip}">End session</button></form>`
       },
     },
   ]

@@ -225,7 +225,7 @@ export const CARD_TRANSACTIONS = resource<Transaction>({
         title: 'Authorization rules',
         write: ({ rules, currency }, _visit, link) =>
           rules.length === 0
-            ? html`<p class="empty">No rules were checked, because the transaction was posted without an authorization.</p>`
+            ? html`<p class="empty">No authorization rules were checked for this transaction.</p>`
             : writeTable(
                 'Rules',
                 [
