@@ -1,27 +1,26 @@
-/** Every form of the console, and what it takes: the one list of what a session alone may do. */
+/** The list of all console forms, with the proof of identity that each requires. */
 import type { Environment } from '../platform/environment.ts'
 
 /**
- * What a form takes:
+ * What a form requires:
  *
- * - `credentials`: the sender proves who they are with the form itself; there is no session.
- * - `session`: a session of a member with the role.
- * - `code`: a fresh code of the member's authenticator app beside the session. Whatever gives or widens power takes one.
- * - `code in live`: the same in live; in the sandbox a session is enough.
- * - `code and password`: a fresh code and the member's password, in the field `current`.
+ * - `credentials`: no session; the form itself contains the credentials.
+ * - `session`: the session of a member with the required role.
+ * - `code`: a session and a new code from the member's authenticator app. Actions that grant or extend access require it.
+ * - `code in live`: a code in live; only a session in the sandbox.
+ * - `code and password`: a session, a new code, and the member's password in the field `current`.
  */
 export type ConsoleAction =
   | { readonly takes: 'credentials' | 'session' }
   | {
       readonly takes: 'code' | 'code in live' | 'code and password'
-      /** Action of the audit entry that a wrong code leaves. */
+      /** Action of the audit entry that is written for a wrong code. */
       readonly audit: string
     }
 
 const CREDENTIALS: ConsoleAction = { takes: 'credentials' }
 const SESSION: ConsoleAction = { takes: 'session' }
 
-/** @param takes of the form. @param audit action of the audit entry that a wrong code leaves. */
 const code = (
   audit: string,
   takes: 'code' | 'code in live' | 'code and password' = 'code',
@@ -30,9 +29,9 @@ const code = (
   audit,
 })
 
-/** By path, as Express reads it; the environment that begins a path of the dashboard is left out. */
+/** Actions by Express path. Dashboard paths omit the environment prefix. */
 export const ACTIONS: Readonly<Record<string, ConsoleAction>> = {
-  // Pages outside of the dashboard.
+  // Pages outside the dashboard.
   '/sign-in': CREDENTIALS,
   '/sign-in/passkey': CREDENTIALS,
   '/sign-out': SESSION,
@@ -43,7 +42,7 @@ export const ACTIONS: Readonly<Record<string, ConsoleAction>> = {
   '/oauth/revoke': CREDENTIALS,
   '/oauth/consent/:uid': code('connected_app.allowed'),
 
-  // The account.
+  // Account settings.
   'keys/new': code('key.created'),
   'keys/:id/rotate': code('key.rotated'),
   'keys/:id/revoke': SESSION,
@@ -64,7 +63,7 @@ export const ACTIONS: Readonly<Record<string, ConsoleAction>> = {
   'promotions/plan': SESSION,
   'promotions/:id/apply': code('promotion.created'),
 
-  // Where events and money go.
+  // Destinations of events and payouts.
   'webhook-endpoints/new': code('webhook_endpoint.created', 'code in live'),
   'webhook-endpoints/:id/enable': code('webhook_endpoint.updated', 'code in live'),
   'webhook-endpoints/:id/rotate': code('webhook_endpoint_secret.rotated'),
@@ -76,7 +75,7 @@ export const ACTIONS: Readonly<Record<string, ConsoleAction>> = {
   'payout-destinations/:id/make-default': code('payout_destination.updated'),
   'payout-destinations/:id/disable': SESSION,
 
-  // What the account works with.
+  // Passes, cards, and payouts.
   'pass-templates/new': SESSION,
   'pass-templates/:id/edit': SESSION,
   'pass-templates/:id/archive': SESSION,
@@ -128,22 +127,25 @@ export const ACTIONS: Readonly<Record<string, ConsoleAction>> = {
   'simulator/payout-return': SESSION,
 }
 
-/** The action of a form that is sent to a path, as Express reads it; undefined if the path takes no form. */
+/** Returns the action of the form at an Express path, or undefined if no form is submitted to this path. */
 export function findAction(path: string): ConsoleAction | undefined {
   return ACTIONS[path.replace(/^\/(?:sandbox|live)\//, '')]
 }
 
-/** The same of a path that a form is sent to. @throws where the list has none: it must be there before it is served. */
+/** Returns the action of the form at an Express path. @throws if `ACTIONS` does not list the path. */
 export function actionOf(path: string): ConsoleAction {
   const action = findAction(path)
-  if (!action) throw new Error(`${path} is not in ACTIONS of runtime/dashboard/actions.ts: add what it takes`)
+  if (!action)
+    throw new Error(
+      `${path} is missing in ACTIONS: add the path and its requirement to runtime/dashboard/actions.ts`,
+    )
   return action
 }
 
-/** An action that takes a code of the member's app. */
+/** An action that requires a code from the member's authenticator app. */
 export type CodedAction = Extract<ConsoleAction, { readonly audit: string }>
 
-/** Whether the action takes a code in the environment. */
+/** Whether the action requires a code in the environment. */
 export function takesCode(action: ConsoleAction, environment: Environment): action is CodedAction {
   return 'audit' in action && (action.takes !== 'code in live' || environment === 'live')
 }

@@ -1,16 +1,16 @@
-/** The pages on which members confirm requests: one for each challenge, reached by its token alone. */
+/** The pages on which members confirm API requests. The URL of each page contains the token of its challenge. */
 import express, { type Request, type Response, type Router } from 'express'
 import type { Logger } from 'pino'
 import { clientAddress, type ProxyTrust, plainAddress } from '../platform/client-address.ts'
 import type { Challenge, Factors } from '../tenants/factors/factors.ts'
 import { writeFactor, writeForm } from './challenge-pages.ts'
 import { answerFailures } from './html/failures.ts'
-import { createFormGuard, type FormGuard, formField } from './html/forms.ts'
-import { sendPage, writeNotice } from './html/layout.ts'
+import { createFormGuard, FORM_EXPIRED, type FormGuard, formField } from './html/forms.ts'
+import { refuseMethod, sendPage, writeNotice } from './html/layout.ts'
+import { WRONG_CREDENTIALS } from './sign-in/own-credentials.ts'
 
 export interface ChallengeParts {
   readonly factors: Factors
-  /** Key of the forms' MAC. */
   readonly csrfKey: string
   /** Origin of the console. */
   readonly consoleUrl: string
@@ -26,7 +26,7 @@ interface Parts extends ChallengeParts {
   readonly forms: FormGuard
 }
 
-/** @returns the routes below `/challenges`, to be mounted at the console's root before what answers everything. */
+/** Returns the routes below `/challenges`. Mount them at the console root, before the catch-all handler. */
 export function createChallenges(given: ChallengeParts): Router {
   const forms = createFormGuard({
     key: given.csrfKey,
@@ -44,11 +44,8 @@ export function createChallenges(given: ChallengeParts): Router {
       if (challenge) sendForm(parts, request, response, challenge, 200)
     })
     .post(form, (request: ChallengeRequest, response: Response) => complete(parts, request, response))
-    .all((_request, response) => {
-      response.set('Allow', 'GET, HEAD, POST')
-      sendPage(response, 405, writeNotice('Not possible', 'This page is read and filled in, nothing else.'))
-    })
-  router.use('/challenges', answerFailures(given, 'a challenge failed'))
+    .all(refuseMethod)
+  router.use('/challenges', answerFailures(given, 'a challenge request failed'))
   return router
 }
 
@@ -56,8 +53,7 @@ async function complete(parts: Parts, request: ChallengeRequest, response: Respo
   const challenge = await openOrRefuse(parts, request, response)
   if (!challenge) return
   if (!parts.forms.isOwn(request, request.params.token)) {
-    const fault = 'The form had to be made anew. Please fill it in again.'
-    sendForm(parts, request, response, challenge, 403, fault)
+    sendForm(parts, request, response, challenge, 403, FORM_EXPIRED)
     return
   }
   const email = formField(request, 'email')
@@ -72,10 +68,7 @@ async function complete(parts: Parts, request: ChallengeRequest, response: Respo
   if (completion.outcome === 'completed') sendPage(response, 200, writeFactor(completion.factor))
   else if (completion.outcome === 'over') sendOver(response)
   else {
-    const fault =
-      'E-mail, password and code do not fit together, or the code was used before. ' +
-      'After too many tries none is looked at for a while.'
-    sendForm(parts, request, response, challenge, 403, fault, email)
+    sendForm(parts, request, response, challenge, 403, WRONG_CREDENTIALS, email)
   }
 }
 
@@ -87,14 +80,22 @@ async function openOrRefuse(
   const challenge = await factors.open(request.params.token)
   if (challenge?.state === 'open') return challenge
   if (challenge) sendOver(response)
-  else sendPage(response, 404, writeNotice('Not found', 'There is nothing to confirm here.'))
+  else
+    sendPage(
+      response,
+      404,
+      writeNotice(
+        'Not found',
+        'This confirmation link is not valid. Check the link, or send the API request again.',
+      ),
+    )
   return undefined
 }
 
 function sendOver(response: Response): void {
   const text =
-    'This page has been used, has run out or was tried too often. Send the request again for another.'
-  sendPage(response, 410, writeNotice('Nothing left to confirm', text))
+    'This link has been used, has expired, or had too many failed attempts. Send the API request again to get a new link.'
+  sendPage(response, 410, writeNotice('Link no longer valid', text))
 }
 
 function sendForm(

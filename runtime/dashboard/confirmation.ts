@@ -1,4 +1,4 @@
-/** The one check of codes that members confirm forms with. `ACTIONS` says which forms take one. */
+/** Checks the codes with which members confirm forms. `ACTIONS` lists the forms that require a code. */
 import { createHash } from 'node:crypto'
 import type { Request } from 'express'
 import type { CodedAction } from './actions.ts'
@@ -6,14 +6,14 @@ import { CODE_FIELD, formField, GUARD_FIELD } from './html/forms.ts'
 import { confirm, type FormSender, type OwnParts } from './sign-in/own-credentials.ts'
 import { writeMemberEntries } from './sign-in/telling.ts'
 
-/** What the audit log names as its target. */
+/** The format of IDs, the only values that the audit log accepts as a target. */
 const IDENTIFIER = /^[a-z]{2,5}_[0-9a-z]{26}$/
 
 /**
- * Whether a form came with a fresh code of the member who sent it. A wrong one is counted, and the audit logs of both
- * environments record it; a form without a code is not a guess.
+ * Whether the form contains a valid, unused code of the member who submitted it. A wrong code is counted, and the audit logs of both
+ * environments record it. A form without a code is not counted.
  *
- * @param target of what was asked for, as the form's address names it.
+ * @param target the ID in the form's path, if any.
  */
 export async function isConfirmed(
   parts: OwnParts,
@@ -33,7 +33,7 @@ export async function isConfirmed(
   return false
 }
 
-/** Of where the form goes and all that was filled in: what proves that a page of ours sent it is made anew on each page. */
+/** Hashes the URL and the fields of the form, except the CSRF token, which differs on each page load. */
 function hashForm({ originalUrl, body }: Request): Buffer {
   const fields = Object.entries((body ?? {}) as object).filter(([name]) => name !== GUARD_FIELD)
   return createHash('sha256')

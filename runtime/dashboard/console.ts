@@ -1,4 +1,4 @@
-/** What the console's listener answers to people: the documentation, and whether the process lives. */
+/** The routes of the console that need no account: documentation, assets, and `/livez`. */
 import express, { type Request, type Response, type Router } from 'express'
 import { html } from '../platform/html.ts'
 import { type DocsParts, serveDocs } from './docs.ts'
@@ -8,10 +8,10 @@ import { sendPage, writePage } from './html/layout.ts'
 const MISSING = writePage({
   title: 'Not found',
   narrow: true,
-  content: html`<p>There is no such page. <a href="/docs">The documentation</a> is here.</p>`,
+  content: html`<p>This page does not exist. Go to the <a href="/docs">documentation</a>.</p>`,
 })
 
-/** @returns the routes of the console, to be mounted at its root. They answer every request. */
+/** Returns the routes of the console. Mount them at its root, last, because they answer every request. */
 export function createConsole(docs: DocsParts): Router {
   const router = express.Router({ caseSensitive: true })
   serveAssets(router)
@@ -27,16 +27,16 @@ export function createConsole(docs: DocsParts): Router {
 function refuse(request: Pick<Request, 'get' | 'accepts'>, response: Response): void {
   if (prefersHtml(request)) return sendPage(response, 404, MISSING)
   response.status(404)
-  response.json({ error: { type: 'not_found', code: 'not_found', message: 'There is no such page here.' } })
+  response.json({ error: { type: 'not_found', code: 'not_found', message: 'This page does not exist.' } })
 }
 
 function refuseMethod(request: Request, response: Response): void {
   response.status(405).set('Allow', 'GET, HEAD')
-  const message = `${request.method} is not possible here.`
+  const message = `${request.method} is not allowed for this path. Use GET or HEAD.`
   response.json({ error: { type: 'method_not_allowed', code: 'method_not_allowed', message } })
 }
 
-/** Programs that say nothing of what they accept read JSON. */
+/** Clients without an Accept header get JSON. */
 function prefersHtml(request: Pick<Request, 'get' | 'accepts'>): boolean {
   return request.get('Accept')?.includes('text/html') === true && request.accepts(['html', 'json']) === 'html'
 }

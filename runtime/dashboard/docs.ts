@@ -1,23 +1,23 @@
-/** The documentation: files that the toolkit made, each at the address that its path says, and the documents themselves. */
+/** Serves the generated documentation and the OpenAPI documents below `/docs`. */
 import { readFile } from 'node:fs/promises'
 import { extname, join } from 'node:path'
 import type { NextFunction, Request, Response, Router } from 'express'
 import { compress } from './html/compress.ts'
 
 export interface DocsParts {
-  /** The toolkit's output: pages and documents in YAML below `site/`, documents in JSON in the folders of versions. */
+  /** Output folder of the toolkit: pages and YAML documents in `site/`, JSON documents in one folder per version. */
   readonly generated: string
   readonly versions: readonly string[]
-  /** Origin of the console: addresses in the feed are relative to it. */
+  /** Origin of the console. URLs in the feed are relative to it. */
   readonly consoleUrl: string
-  /** Where pages send what a reader tries. */
+  /** Base URL for requests that readers try from a page. */
   readonly sandboxUrl: string
-  /** Makes the pages where they are missing. */
+  /** Builds the pages if they are missing. */
   readonly build: () => Promise<void>
 }
 
 const PAGES = 'site/'
-/** Served at the root. */
+/** Served at the root of the console, not below `/docs`. */
 const FEED = 'changelog.xml'
 const TYPES: Readonly<Record<string, string>> = {
   '.xml': 'application/atom+xml; charset=utf-8',
@@ -34,11 +34,11 @@ const A_YEAR_SECONDS = 31_536_000
 
 interface ServedFile {
   readonly file: string
-  /** Of its text; undefined where the manifest does not say. */
+  /** Content hash. Undefined if the manifest does not contain it. */
   readonly hash: string | undefined
 }
 
-/** Adds `/docs` and everything below it. @param refuseMethod answers what is neither GET nor HEAD. */
+/** Adds `/docs` and all routes below it. @param refuseMethod answers methods other than GET and HEAD. */
 export function serveDocs(
   router: Router,
   parts: DocsParts,
@@ -52,7 +52,7 @@ export function serveDocs(
     if (!served) return next('route')
     const type = TYPES[extname(served.file)] ?? 'application/octet-stream'
     response.set({
-      // Pages name what they load by its content.
+      // Pages add a content hash (`?v=`) to the URLs of their assets, so these responses never change.
       'Cache-Control':
         request.query.v === undefined ? 'no-cache' : `public, max-age=${A_YEAR_SECONDS}, immutable`,
       'Content-Security-Policy': policy,
@@ -60,19 +60,19 @@ export function serveDocs(
       'Cross-Origin-Opener-Policy': 'same-origin',
       'Referrer-Policy': 'no-referrer',
       'X-Content-Type-Options': 'nosniff',
-      // What programs read, they may read from any page.
+      // Scripts of any origin may read machine-readable files.
       ...(!/html|css|javascript|svg/.test(type) && { 'Access-Control-Allow-Origin': '*' }),
       ...(served.hash !== undefined && { ETag: `W/"${served.hash}"` }),
     })
     const bytes = await readFile(served.file)
     response.send(path === FEED ? withBase(bytes.toString(), parts.consoleUrl) : bytes)
   }
-  // Programs that read the documentation look for its index at the root (llmstxt.org).
+  // Language models look for the index at the root (llmstxt.org).
   router
     .route('/llms.txt')
     .get((_request, response) => response.redirect('/docs/llms.txt'))
     .all(refuseMethod)
-  // RFC 9309: the documentation is for everyone, the dashboard for its members.
+  // RFC 9309: crawlers may index the documentation, but not the dashboard.
   router
     .route('/robots.txt')
     .get(
@@ -92,11 +92,11 @@ export function serveDocs(
     .all(refuseMethod)
 }
 
-/** What a reader of the feed takes its addresses to be relative to. */
+/** Adds the base URL, which feed readers need to resolve relative URLs. */
 const withBase = (feed: string, consoleUrl: string): string =>
   feed.replace('<feed ', `<feed xml:base="${consoleUrl}/" `)
 
-/** Scripts and styles of ours alone; requests to the console itself and to the sandbox. */
+/** Allows scripts and styles only from the console, and requests only to the console and the sandbox. */
 function contentSecurityPolicy(sandbox: string): string {
   return [
     "default-src 'none'",
@@ -110,7 +110,7 @@ function contentSecurityPolicy(sandbox: string): string {
   ].join('; ')
 }
 
-/** Below `/docs`; undefined for what cannot be decoded. */
+/** Returns the path below `/docs`, or undefined if the path cannot be decoded. */
 function pathOf(path: string): string | undefined {
   try {
     return decodeURIComponent(path)
@@ -127,7 +127,7 @@ function findDocument({ versions, generated }: DocsParts, path: string): ServedF
   return { file: join(generated, version, 'openapi.json'), hash: undefined }
 }
 
-/** Nothing is served but what the manifest lists. The first reader waits while it is built, if it is not there. */
+/** Serves only files in the manifest. The first request waits for the build if the pages are missing. */
 function openListing({ generated, build }: DocsParts): (path: string) => Promise<ServedFile | undefined> {
   let listing: Promise<ReadonlyMap<string, ServedFile>> | undefined
   const open = async () => {

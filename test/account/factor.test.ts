@@ -163,7 +163,7 @@ describe('a challenge', () => {
     expect(page.status).toBe(200)
     expect(html).toContain('<dd>Update billing</dd>')
     expect(html).toContain('Harbour Coffee, sandbox')
-    expect(html).toContain(`ends in ${key.secret.slice(-4)}`)
+    expect(html).toContain(`ending in ${key.secret.slice(-4)}`)
     expect(Object.fromEntries(page.headers)).toMatchObject({
       'cache-control': 'no-store',
       'content-security-policy': expect.stringMatching(/default-src 'none'.*frame-ancestors 'none'/),
@@ -226,7 +226,7 @@ describe('a challenge', () => {
   ])('a challenge page is not completed with %s, and says no more than that', async (_, fields) => {
     const answer = await (await openForm(await challenge())).send(fields())
     expect([answer.status, answer.factor]).toEqual([403, undefined])
-    expect(answer.html).toContain('do not fit together')
+    expect(answer.html).toContain('The email, password, or code is incorrect')
   })
 
   test('a challenge page is completed whatever the case of the e-mail and the spacing of the code', async () => {

@@ -55,7 +55,7 @@ const idOf = (path: string) => path.split('/').at(-1)!
 const simulate = (name: string, typed?: Typed) => fill(`simulator/${name}`, typed)
 const page = async (path: string) => (await browser.get(path)).text
 
-const MERCHANT = { 'merchant.name': 'Harbour Grocer', 'merchant.category_code': '5411' }
+const MERCHANT = { 'merchant.name': 'Harbor Grocer', 'merchant.category_code': '5411' }
 
 async function makeCard(typed: Typed = {}): Promise<string> {
   const holder = await fill('cardholders/new', { type: 'individual', name: 'Ada Moreau' })
@@ -86,12 +86,12 @@ test('a cardholder is added, changed, switched off and on, and judged', async ()
   await fill(`${below}/change`, { name: 'Ada M. Moreau' })
   const changed = await page(path)
   expect(changed).toContain('<h1>Ada M. Moreau</h1>')
-  expect(changed).toMatch(/<dt>E-mail<\/dt><dd>–/)
+  expect(changed).toMatch(/<dt>Email<\/dt><dd>–/)
   await fill(`${below}/deactivate`)
-  expect(await page(path)).toContain('Switch on')
+  expect(await page(path)).toContain('Activate cardholder')
   expect((await browser.submit(path, `${path}/activate`)).location).toBe(path)
   const alert = await simulate('sanctions-match', { cardholder_id: idOf(path), score: '0.97' })
-  expect(await page(alert)).toContain('97 %')
+  expect(await page(alert)).toContain('97%')
   await fill(`${alert.replace('/sandbox/', '')}/resolve`, {
     resolution: 'false_positive',
     note: 'Another date of birth.',
@@ -172,7 +172,7 @@ test('a transaction lives through everything that the simulator can', async () =
   expect(shown).toMatch(/<dt>Cleared<\/dt><dd><span class="number">15.00 USD/)
   expect(shown).toMatch(/<dt>Refunded<\/dt><dd><span class="number">1.00 USD/)
   expect(await page(await simulate('expiry', await authorize()))).toContain('Expired')
-  expect(await page(await simulate('force-post', asked))).toContain('No rule was asked')
+  expect(await page(await simulate('force-post', asked))).toContain('No authorization rules were checked')
   expect(await page('/sandbox/balance')).toContain('USD')
 })
 
@@ -243,7 +243,7 @@ test('money is followed from a clearing to the ledger, to its payout and into a 
 
   const payout = /href="(\/sandbox\/payouts\/po_\w+)"/.exec(await page(settlement))![1]!
   const onItsWay = await page(payout)
-  expect(onItsWay).toMatch(/<dt>On chain<\/dt><dd><span class="state [^"]*">Queued/)
+  expect(onItsWay).toMatch(/<dt>Status on chain<\/dt><dd><span class="state [^"]*">Queued/)
   expect(onItsWay).toContain(`href="${destination}"`)
   expect(onItsWay).toContain(`<code>${idOf(payout)}`)
   expect(
@@ -257,7 +257,7 @@ test('money is followed from a clearing to the ledger, to its payout and into a 
     interval_start: day(-1),
     interval_end: day(0),
   })
-  expect(await page(report)).toContain('Not made yet')
+  expect(await page(report)).toContain('The files are not ready yet')
   await reportWorker(reporting()).runOnce()
   const made = await page(report)
   const files = [...made.matchAll(/<a href="(http[^"]+)"[^>]*>(\w+)<\/a> <span class="quiet">SHA-256 (\w+)/g)]
@@ -312,7 +312,7 @@ test('the search leads from an identifier to its page, and from words to pages a
   expect((await find('payout')).text).toContain('href="/sandbox/payout-destinations"')
   const strange = await find('"><script>alert(1)</script>')
   expect([strange.status, strange.text.includes('<script>')]).toEqual([200, false])
-  expect(strange.text).toContain('Nothing is called so')
+  expect(strange.text).toContain('No results found')
   expect((await find('//evil.example')).location).toBeNull()
-  expect((await browser.get('/live/search?q=force+post')).text).toContain('Nothing is called so')
+  expect((await browser.get('/live/search?q=force+post')).text).toContain('No results found')
 })

@@ -186,9 +186,9 @@ test('live moves on without a warning once the sandbox has been there for 48 hou
   const pinned = () => readPin(service.database.control, tenant, 'live')
   expect((await browser.get('/live/version')).text).toContain(`href="/docs/upgrading/${earlier}/${current}"`)
   const warned = await pinTo(current)
-  expect(warned.text).toContain(`is not pinned to ${current}`)
+  expect(warned.text).toContain(`is not pinned to version ${current}`)
   await pinSandbox(47)
-  expect((await pinTo(current)).text).toContain(`has been at ${current} for 47 of 48 hours`)
+  expect((await pinTo(current)).text).toContain(`has been pinned to version ${current} for 47 of 48 hours`)
   expect(await pinned()).toBe(earlier)
   const confirmed = { ...hiddenFields(warned.text, '/live/version'), code: await owner.freshCode() }
   expect((await browser.post('/live/version', confirmed)).status).toBe(303)

@@ -55,7 +55,7 @@ describe('who may', () => {
     for (const { method, path, needs } of listRoutes(dashboard.watching)) {
       const address = path.replaceAll(/:\w+/g, 'x')
       const { status, text } = method === 'GET' ? await browser.get(address) : await browser.post(address, {})
-      const refused = text.includes('Not for your role')
+      const refused = text.includes('Access denied')
       expect([method, address, status, refused]).toEqual([
         method,
         address,
@@ -77,7 +77,7 @@ describe('who may', () => {
       [ownTenant, memberId],
     )
     const answer = await browser.post(`${ENDPOINTS}/new`, fields)
-    expect([answer.status, answer.text]).toEqual([403, expect.stringContaining('Not for your role')])
+    expect([answer.status, answer.text]).toEqual([403, expect.stringContaining('Access denied')])
   })
 
   test('an operation asked for past the pages is held to the role too', async () => {
@@ -103,7 +103,7 @@ describe('who may', () => {
     const other = await dashboard.signIn(await makeTenant(dashboard.service), 'owner')
     const browser = new Browser(dashboard.origin, other.cookie)
     expect((await browser.get(path)).status).toBe(404)
-    expect((await browser.get(ENDPOINTS)).text).toContain('No endpoint yet')
+    expect((await browser.get(ENDPOINTS)).text).toContain('No webhook endpoints yet')
   })
 })
 
@@ -162,7 +162,7 @@ describe('forms', () => {
     const browser = browse('owner')
     const ask = () => browser.submit('/sandbox/audit-log', '/sandbox/audit-log/verify')
     const whole = await ask()
-    expect([whole.status, whole.text]).toEqual([200, expect.stringContaining('No entry was changed')])
+    expect([whole.status, whole.text]).toEqual([200, expect.stringContaining('no entry was changed')])
     const { control } = dashboard.service.database
     const change = (ip: string) =>
       control.query({ text: 'UPDATE sandbox.audit_log SET ip = $2 WHERE tenant_id = $1 AND sequence = 2' }, [

@@ -129,10 +129,10 @@ describe('the search', () => {
     const page = tenant.pages.find((path) => /^\/sandbox\/.*\/attempts\//.test(path))!
     const id = page.split('/').at(-1)!
     expect((await find(id)).location).toBe(page)
-    expect((await browser.get(`/live/search?q=${id}`)).text).toContain('Nothing is called so')
+    expect((await browser.get(`/live/search?q=${id}`)).text).toContain('No results found')
     const other = await dashboard.signIn(await makeTenant(dashboard.service), 'owner')
     const stranger = new Browser(dashboard.origin, other.cookie)
-    expect((await stranger.get(`/sandbox/search?q=${id}`)).text).toContain('Nothing is called so')
+    expect((await stranger.get(`/sandbox/search?q=${id}`)).text).toContain('No results found')
   })
 })
 

@@ -38,7 +38,7 @@ test('each page and form says so, and a form sent again afterwards is done once'
     () => browser.post('/sign-in', signIn),
   ]) {
     const answer = await ask()
-    expect([answer.status, answer.text]).toEqual([503, expect.stringContaining('Please try again')])
+    expect([answer.status, answer.text]).toEqual([503, expect.stringContaining('Try again in a moment')])
   }
   await relay.up()
   expect((await browser.post(FORM, fields)).text).toContain('whsec_')

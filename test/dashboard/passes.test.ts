@@ -48,7 +48,7 @@ test('a pass is issued from a template that is chosen, with values of its own, a
     `<option value="${template_id}">Card of &lt;points&gt;</option>`,
   )
   const page = `${PASSES}/new?template_id=${template_id}`
-  expect((await browser.get(page)).text).toContain('Empty: 0')
+  expect((await browser.get(page)).text).toContain('Default: 0')
   const wrong = await browser.submit(page, `${PASSES}/new`, {
     'holder.email': 'nobody',
     'fields.points': '12',
@@ -69,8 +69,8 @@ test('a pass is issued from a template that is chosen, with values of its own, a
   })
   const { text } = await browser.get(location!)
   expect(text).toMatch(/<figure class="qr"[^>]*><svg [^>]*viewBox/)
-  expect(text).toContain('In no wallet yet.')
-  expect(text).toContain('Nobody has scanned it yet.')
+  expect(text).toContain('Not in a wallet yet.')
+  expect(text).toContain('No scans of this pass yet.')
 })
 
 test('devices and scans of a pass are shown, and all scans in a list', async () => {
@@ -134,7 +134,7 @@ describe('a file', () => {
     const before = await count()
     const first = await sendTable(table)
     expect(first.status).toBe(200)
-    expect(first.text).toContain('128 of 130 passes are issued, 2 could not be.')
+    expect(first.text).toContain('128 of 130 passes were issued, 2 failed.')
     expect(first.text).toContain('&lt;b&gt;Eve&lt;/b&gt;, not an address')
     expect(first.text).toMatch(/data-title="Line"><div>9<\/div>.*Failed.*holder\.email/)
     expect(issued(first.text)).toHaveLength(128)
@@ -149,16 +149,16 @@ describe('a file', () => {
     expect(left.split('\n')).toHaveLength(1 + 2 + 1)
     const mended = { ...hiddenFields(first.text, UPLOAD), table: 'name,email,points\nEve,e@example.com,7\n' }
     for (const _ of ['once', 'twice']) {
-      expect((await browser.upload(UPLOAD, mended)).text).toContain('1 of 1 passes are issued.')
+      expect((await browser.upload(UPLOAD, mended)).text).toContain('1 of 1 passes were issued.')
       expect(await count()).toBe(before + 129)
     }
   })
 
   test.each([
-    ['', 'a line that names its columns'],
-    ['name,colour\nAda,red', '“colour”'],
-    ['name,name\nAda,Ben', 'twice'],
-    ['name\n"Ada', 'a quote'],
+    ['', 'a header line'],
+    ['name,colour\nAda,red', 'Unknown column: colour'],
+    ['name,name\nAda,Ben', 'more than once'],
+    ['name\n"Ada', 'quotation mark'],
     [`name\n${'Ada\n'.repeat(1001)}`, '1001 passes'],
   ])('%# that is no table of passes is not sent', async (text, words) => {
     const before = await count()

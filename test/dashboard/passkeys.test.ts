@@ -43,7 +43,7 @@ const query = (text: string) => dashboard.service.database.control.query({ text 
 async function add(as = device, faults: Faults = {}, fields: Readonly<Record<string, string>> = {}) {
   const { text } = await browser.get(PAGE)
   const typed = {
-    name: 'Telephone',
+    name: 'Phone',
     code: await owner.freshCode(),
     credential: as.create(optionsIn(text), faults),
   }
@@ -71,8 +71,8 @@ const audited = async () => {
 test('a passkey replaces password and code: another session, told in the logs', async () => {
   const added = await add()
   expect(added.status).toBe(200)
-  expect(added.text).toContain('The passkey is added.')
-  expect((await browser.get(PAGE)).text).toMatch(/<h3>Telephone<\/h3>[\s\S]*<dt>Last used<\/dt><dd>never/)
+  expect(added.text).toContain('Passkey added.')
+  expect((await browser.get(PAGE)).text).toMatch(/<h3>Phone<\/h3>[\s\S]*<dt>Last used<\/dt><dd>Never/)
   const answer = await signIn()
   expect([answer.status, answer.location]).toEqual([303, '/sandbox'])
   const cookie = sessionOf(answer)!.split(';')[0]!
@@ -83,7 +83,7 @@ test('a passkey replaces password and code: another session, told in the logs', 
     'member.signed_in succeeded',
     'member.passkey_used succeeded',
   ])
-  expect((await browser.get(PAGE)).text).not.toContain('<dd>never')
+  expect((await browser.get(PAGE)).text).not.toContain('<dd>Never')
 })
 
 describe('nobody is let in', () => {
@@ -102,7 +102,7 @@ describe('nobody is let in', () => {
   ])('a member is not signed in %s', async (_, faults) => {
     const answer = await signIn(faults)
     expect([answer.status, sessionOf(answer)]).toEqual([403, undefined])
-    expect(answer.text).toContain('The passkey is not known here')
+    expect(answer.text).toContain('The passkey is not registered here')
   })
 
   test('a passkey does not let in another member, or one of another tenant', async () => {
@@ -156,7 +156,7 @@ describe('nobody is let in', () => {
     const wrong = await browser.post(REMOVE, { ...hiddenFields(shown.text, REMOVE), code: '000000' })
     expect([wrong.status, (await signIn()).status]).toEqual([403, 303])
     const sent = { ...hiddenFields(shown.text, REMOVE), code: await owner.freshCode() }
-    expect((await browser.post(REMOVE, sent)).text).toContain('The passkey is removed')
+    expect((await browser.post(REMOVE, sent)).text).toContain('Passkey removed')
     expect((await signIn()).status).toBe(403)
     const colleague = await dashboard.signIn(tenantId, 'developer')
     await query(`UPDATE control.members SET role = 'owner' WHERE tenant_id = $1`)
@@ -181,13 +181,13 @@ describe('no passkey is added', () => {
   })
 
   test.each([
-    ['with a wrong code', { code: '000000' }, 403, 'Not right, or the code', ['member.passkey_added failed']],
-    ['that is none', { credential: '{"id":7}' }, 422, 'No passkey came with it', []],
+    ['with a wrong code', { code: '000000' }, 403, 'The code is incorrect', ['member.passkey_added failed']],
+    ['that is none', { credential: '{"id":7}' }, 422, 'The passkey could not be read', []],
     [
       'with a challenge of one’s own',
       { challenge: `${'a'.repeat(43)}.99999999999999.${'a'.repeat(43)}` },
       422,
-      'No passkey',
+      'The passkey could not be read',
       [],
     ],
   ])('a passkey is not added when it comes %s', async (_, fields, answered, said, told) => {
@@ -199,7 +199,7 @@ describe('no passkey is added', () => {
 
   test('twice, or beyond what one member can have', async () => {
     expect((await add()).status).toBe(200)
-    expect((await add()).text).toContain('known already')
+    expect((await add()).text).toContain('already registered')
     for (let more = 1; more < MAX_PASSKEYS; more++)
       expect((await add(new Authenticator(dashboard.origin))).status).toBe(200)
     expect((await browser.get(PAGE)).text).not.toContain(`action="${ADD}"`)

@@ -56,7 +56,7 @@ test('a template goes to live by a plan that is read first, once', async () => {
   expect(choice.text).toContain(`name="${id}" value="yes" checked>`)
   expect(choice.text).toContain('To &lt;live&gt;')
   const planned = await plan('pass_template', id)
-  expect((await owner.get(planned)).text).toContain('A copy is made.')
+  expect((await owner.get(planned)).text).toContain('Creates a copy in live.')
   expect(await listLive()).toEqual([])
 
   const form = hiddenFields((await owner.get(planned)).text, `${planned}/apply`)
@@ -65,13 +65,13 @@ test('a template goes to live by a plan that is read first, once', async () => {
   expect((await owner.post(`${planned}/apply`, fields)).location).toBe(done.location)
   expect(await listLive()).toMatchObject([{ name: 'To <live>' }])
   const { text } = await owner.get(done.location!)
-  expect(text).toContain('It was carried out.')
+  expect(text).toContain('This promotion is complete.')
   expect(text).toContain(`href="/live/pass-templates/${(await listLive())[0].id}"`)
 
   await sandbox(`/v1/pass_templates/${id}`, { method: 'PATCH', body: { name: 'Another' } })
   const differing = (await owner.get(await plan('pass_template', id))).text
   expect(differing).toContain('&quot;Another&quot; in the sandbox')
-  expect(differing).toContain('There is nothing to do.')
+  expect(differing).toContain('This plan contains no copies to create.')
 })
 
 test('a plan that is another one by now is not carried out, and the page says what has changed', async () => {
@@ -90,7 +90,7 @@ test('an object that live refuses is not promoted', async () => {
     enabled_events: ['*'],
   })
   const { text } = await owner.get(await plan('webhook_endpoint', id))
-  expect(text).toContain('It may not be in live as it is.')
+  expect(text).toContain('The resource is not valid in live.')
   expect(text).not.toContain('/apply')
 })
 
@@ -113,7 +113,7 @@ test('the sandbox is reset by an owner who types the word and has the code, and 
   expect([unproven.status, unproven.text]).toEqual([403, expect.stringContaining('id="again-code"')])
   expect(await count()).toBe(before)
   const { status, text } = await owner.submit(page, page, { confirm: 'wipe' })
-  expect([status, text]).toEqual([200, expect.stringContaining('The sandbox is empty.')])
+  expect([status, text]).toEqual([200, expect.stringContaining('All sandbox data was deleted.')])
   expect(text).toContain('Pass template')
   expect(await count()).toBe(0)
   expect(await listLive()).toEqual(kept)

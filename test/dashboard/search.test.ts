@@ -22,7 +22,7 @@ afterAll(() => dashboard?.stop())
 const find = (text: string, by = browser, environment = 'sandbox') =>
   by.get(`/${environment}/search?q=${encodeURIComponent(text)}`)
 
-const NOTHING = 'Nothing is called so'
+const NOTHING = 'No results found'
 
 const makeHolder = async (name: string, email?: string): Promise<string> =>
   (await make(send, '/v1/cardholders', { type: 'individual', name, email, date_of_birth: '1990-04-12' })).id
@@ -83,12 +83,12 @@ test('several are shown with what they are, a few of each kind, beside the pages
   expect(text).toContain(`href="/sandbox/pass-templates/${template}"`)
   expect(text).toContain('Adage &amp; &lt;b&gt;')
   expect(text).toContain('Cardholder, ada@example.com')
-  expect(text).toContain('More may be called so')
+  expect(text).toContain('More results may match')
   await makeTemplate(send, { name: 'Payout thanks' })
   const both = (await find('payout')).text
   expect(both).toContain('href="/sandbox/payout-destinations"')
   expect(both).toContain('Payout thanks')
-  expect(both).not.toContain('More may be called so')
+  expect(both).not.toContain('More results may match')
 })
 
 test('an object of another tenant or the other environment is not found', async () => {

@@ -73,13 +73,13 @@ test('a password is changed with the one before and a code; other sessions end, 
   expect((await save('not the password')).status).toBe(403)
   expect((await save(owner.password, NEXT, '000000')).status).toBe(403)
   const short = await save(owner.password, 'short')
-  expect(short.text).toMatch(/id="next-fault">At least 12 characters/)
+  expect(short.text).toMatch(/id="next-fault">The password must have at least 12 characters/)
   expect(short.text).not.toContain(owner.password)
   expect(await isLetIn(owner.password, await owner.freshCode())).toBe(true)
   expect((await elsewhere.get(PAGE)).status).toBe(200)
 
   const { status, text } = await save(owner.password)
-  expect([status, text]).toEqual([200, expect.stringContaining('Your password is another one')])
+  expect([status, text]).toEqual([200, expect.stringContaining('Your password was changed')])
   expect((await browser.get(PAGE)).status).toBe(200)
   expect((await elsewhere.get(PAGE)).status).toBe(303)
   expect(await isLetIn(owner.password, await owner.freshCode())).toBe(false)
@@ -92,19 +92,19 @@ test('a password is changed with the one before and a code; other sessions end, 
 })
 
 test('recovery codes are shown once, take the place of a code once each, and end with the next set', async () => {
-  expect((await browser.get(PAGE)).text).toContain('You have none.')
+  expect((await browser.get(PAGE)).text).toContain('You have no recovery codes.')
   const codes = await makeCodes()
   expect([codes.length, new Set(codes).size]).toEqual([10, 10])
   expect(codes.every((code) => /^\d{4}-\d{4}-\d{4}$/.test(code))).toBe(true)
   const shown = await browser.get(PAGE)
-  expect(shown.text).toContain('10 of 10 are left.')
+  expect(shown.text).toContain('10 of 10 codes left.')
   expect(codes.filter((code) => shown.text.includes(code))).toEqual([])
 
   expect(await isLetIn('not the password', codes[0]!)).toBe(false)
   expect(await isLetIn(owner.password, codes[0]!)).toBe('recovered')
   expect(await isLetIn(owner.password, codes[0]!)).toBe(false)
   expect(await isLetIn(owner.password, codes[1]!.replaceAll('-', ' '))).toBe('recovered')
-  expect((await browser.get(PAGE)).text).toContain('8 of 10 are left.')
+  expect((await browser.get(PAGE)).text).toContain('8 of 10 codes left.')
 
   const [next] = await makeCodes()
   expect(await isLetIn(owner.password, codes[2]!)).toBe(false)
@@ -120,7 +120,7 @@ test('a change of security without a right code makes nothing, and after ten wro
   }
   const { status } = await browser.submit(PAGE, `${PAGE}/recovery-codes`, { code: await owner.freshCode() })
   expect(status).toBe(403)
-  expect((await browser.get(PAGE)).text).toContain('You have none.')
+  expect((await browser.get(PAGE)).text).toContain('You have no recovery codes.')
 })
 
 test('one of 5 concurrent sign-ins with one recovery code is let in', async () => {

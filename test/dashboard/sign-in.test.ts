@@ -216,7 +216,7 @@ describe('signing in', () => {
   ])('signing in with %s shows the form again, which says no more than that', async (_, fields) => {
     const { status, text } = await browser.send('/sign-in', fields())
     expect([status, browser.cookies.has('svc_session')]).toEqual([403, false])
-    expect(text).toContain('do not fit together')
+    expect(text).toContain('The email, password, or code is incorrect')
     expect(text).not.toContain(ada.password)
   })
 
@@ -421,7 +421,7 @@ describe('a session', () => {
     other.cookies.set('svc_session', browser.cookies.get('svc_session')!)
     expect((await other.go('/mine')).status).toBe(200)
     const { status, text } = await openBrowser(origin).go('/mine', { method: 'POST' })
-    expect([status, /nothing was done/.test(text)]).toEqual([401, true])
+    expect([status, /No changes were made/.test(text)]).toEqual([401, true])
   })
 
   test('a member has twenty sessions at most: the oldest gives way', async () => {

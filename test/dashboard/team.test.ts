@@ -265,7 +265,7 @@ describe('without a code of the owner’s own', () => {
     ]
     for (const code of wrong) {
       const { status, text } = await browser.submit(page, address, { ...typed, ...code })
-      expect([code, status, text]).toEqual([code, 403, expect.stringContaining('Not right, or the code')])
+      expect([code, status, text]).toEqual([code, 403, expect.stringContaining('The code is incorrect')])
       expect(text).not.toContain('/invitations/ten_')
     }
     expect(await stateOf()).toEqual(before)
@@ -325,10 +325,12 @@ test('an application is disconnected by an owner, at once, and the log says by w
   )
   const path = '/sandbox/connected-apps'
   const action = `${path}/${id}/disconnect`
-  expect((await browser.get(path)).text).toContain('See everything in the account')
-  expect((await browser.get('/live/connected-apps')).text).toContain('No application acts')
+  expect((await browser.get(path)).text).toContain('View everything in the account')
+  expect((await browser.get('/live/connected-apps')).text).toContain('No connected apps yet')
   const stranger = await dashboard.signIn(await makeTenant(dashboard.service), 'owner')
-  expect((await new Browser(dashboard.origin, stranger.cookie).get(path)).text).toContain('No application')
+  expect((await new Browser(dashboard.origin, stranger.cookie).get(path)).text).toContain(
+    'No connected apps yet',
+  )
   expect((await browser.submit(path, action)).location).toBe(path)
   dashboard.service.forget()
   expect((await speak(urls.sandbox, { secret })('/v1/me')).status).toBe(401)

@@ -202,9 +202,11 @@ test('the second of two members is told what the first has changed, and neither 
     'fields[0].value': '14C',
   })
   expect(told.status).toBe(409)
-  expect(told.text).toContain('developer@example.com has changed this template')
+  expect(told.text).toContain('developer@example.com changed this template')
   expect((await read(id)).fields[0].value).toBe('12A')
-  const table = told.text.split('aria-label="What has changed meanwhile"')[1]!.split('</table>')[0]!
+  const table = told.text
+    .split('aria-label="Changes since you opened the template"')[1]!
+    .split('</table>')[0]!
   expect(table.split('<tr')).toHaveLength(1 + 1 + 4)
   for (const each of ['Ada’s name', '#111111', '#222222', 'metadata.note']) expect(table).toContain(each)
   expect(table).not.toContain('14C')

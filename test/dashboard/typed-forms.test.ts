@@ -74,12 +74,12 @@ const TYPED = {
 test('a form comes back after signing in, and is sent by hand', async () => {
   const late = await sendLate(ENDPOINT, ENDPOINT, TYPED)
   expect(late.status).toBe(401)
-  expect(late.text).toContain('Your session has ended, and nothing was sent.')
+  expect(late.text).toContain('Your session has ended, and the form was not submitted.')
   expect(late.text).not.toContain('93.184.215.14')
   const again = await signInOn(late.text)
   expect(again.status).toBe(200)
   expect(again.text).toContain('Till &quot;4&quot; &lt;b&gt;')
-  expect(again.text).toContain(`href="${ENDPOINT}">Leave it`)
+  expect(again.text).toContain(`href="${ENDPOINT}">Cancel`)
   expect(await endpoints()).toBe(0)
   const sent = await browser.post(ENDPOINT, hiddenFields(again.text, ENDPOINT))
   expect([sent.status, sent.text]).toEqual([200, expect.stringMatching(/whsec_/)])
@@ -136,7 +136,7 @@ describe('is shown to nobody', () => {
 test('a form that is too long to keep is said to be, and not cut', async () => {
   const late = await sendLate(ENDPOINT, ENDPOINT, { ...TYPED, description: 'x'.repeat(MAX_TYPED_BYTES) })
   expect(late.status).toBe(401)
-  expect(late.text).toContain('too long to come along')
+  expect(late.text).toContain('too long to keep')
   expect(late.text).not.toContain('name="typed"')
   expect([(await signInOn(late.text)).status, await endpoints()]).toEqual([303, 0])
 })

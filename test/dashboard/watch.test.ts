@@ -158,12 +158,12 @@ describe('requests', () => {
     const { text } = await browser.get(`${REQUESTS}/${made}`)
     expect(text).toContain('allowed_categories')
     expect(text).not.toContain('blocked_categories')
-    expect((await browser.get(`${REQUESTS}?before=2026-01-01T00:00:00Z`)).text).toContain('No request fits')
+    expect((await browser.get(`${REQUESTS}?before=2026-01-01T00:00:00Z`)).text).toContain('No requests match')
     expect((await browser.get(`${REQUESTS}?before=yesterday`)).status).toBe(422)
     const other = await dashboard.signIn(await makeTenant(dashboard.service), 'owner')
     const stranger = new Browser(dashboard.origin, other.cookie)
     expect((await stranger.get(`${REQUESTS}/${requestId}`)).status).toBe(404)
-    expect((await stranger.get(REQUESTS)).text).toContain('No request yet')
+    expect((await stranger.get(REQUESTS)).text).toContain('No requests yet')
   })
 
   test('path, status, key and time narrow it together, however common each is, page after page', async () => {
@@ -205,7 +205,7 @@ describe('requests', () => {
     const none = await find('path=/v1/1&key=key_rare')
     expect([none.rows, none.shown]).toEqual([
       [],
-      expect.stringContaining('5,000 requests were looked through'),
+      expect.stringContaining('This page searched 5,000 requests'),
     ])
     expect(await all('path=/v1/1&key=key_rare')).toEqual({ found: [], pages: 2 })
     const { found } = await all('path=/v1/0&status=200')
@@ -340,13 +340,15 @@ test('the last hours are drawn, with their numbers in a table, and are of one te
   const own = await makeTenant(dashboard.service)
   const visitor = await dashboard.signIn(own, 'viewer')
   const page = new Browser(dashboard.origin, visitor.cookie)
-  expect((await page.get('/sandbox/usage')).text).toContain('Nothing has been asked or delivered in them.')
+  expect((await page.get('/sandbox/usage')).text).toContain(
+    'No requests or webhook deliveries in the last 24 hours.',
+  )
   const { secret } = await makeKey(dashboard.service, own, { scope: 'admin' })
   const ask = speak(dashboard.service.urls.sandbox, { secret })
   for (const path of ['/v1/me', '/v1/me', '/v1/passes/pass_00000000000000000000000000']) await ask(path)
   await dashboard.service.flush()
   const { text } = await page.get('/sandbox/usage')
-  const [, row = ''] = /aria-label="The last hours"[\s\S]*?<tbody>\s*([\s\S]*?)<\/tbody>/.exec(text) ?? []
+  const [, row = ''] = /aria-label="Totals by hour"[\s\S]*?<tbody>\s*([\s\S]*?)<\/tbody>/.exec(text) ?? []
   const cells = [...row.matchAll(/<div>([^<]*)<\/div>/g)].map(([, cell]) => cell)
   expect(cells).toEqual(['12:00', '2', '1', '0', expect.stringMatching(/^\d+$/), '0', '0'])
   // Two bars of one hour, stacked, and one of its time.

@@ -1,4 +1,4 @@
-/** OAuth 2.1 at the console's origin: its metadata, and all that is below `/oauth/`. */
+/** OAuth 2.1 on the console's origin: the metadata and all routes below `/oauth/`. */
 import express, { type Router } from 'express'
 import { AUTHORIZE, REVOKE, TOKEN } from '../../account/oauth/paths.ts'
 import { OAUTH_SCOPES } from '../../tenants/keys/scopes.ts'
@@ -6,12 +6,12 @@ import type { AuthorizationParts } from './routes.ts'
 
 const METADATA = '/.well-known/oauth-authorization-server'
 
-/** @returns the routes, to be mounted at the console's root before what answers everything. */
+/** Returns the routes. Mount them at the console root, before the catch-all handler. */
 export function createAuthorization(parts: AuthorizationParts): Router {
   const router = express.Router({ caseSensitive: true, strict: true })
   const metadata = describe(parts.consoleUrl)
   router.get(METADATA, (_request, response) => void response.set('Cache-Control', 'no-cache').json(metadata))
-  // A fifth of all modules of a process stands behind it: loaded when somebody first asks.
+  // These routes import a fifth of all modules of a process, so they are loaded on first use.
   let routes: Promise<Router> | undefined
   router.use((request, response, next) => {
     if (!request.path.startsWith('/oauth/')) return next()
@@ -21,7 +21,7 @@ export function createAuthorization(parts: AuthorizationParts): Router {
   return router
 }
 
-/** RFC 8414. */
+/** Returns the authorization server metadata (RFC 8414). */
 function describe(issuer: string): object {
   const methods = ['none', 'client_secret_basic', 'client_secret_post']
   return {

@@ -3,30 +3,30 @@ import { codeField, facts, notice } from '../html/components.ts'
 import { writePage } from '../html/layout.ts'
 
 const WORDS: Readonly<Record<string, string>> = {
-  read: 'See everything in the account',
-  write: 'See and change everything in the account but its settings',
-  admin: 'See and change everything in the account, its settings included',
-  'pass:read': 'See passes and pass templates',
-  'pass:write': 'See, make and change passes and pass templates',
-  'card:read': 'See cards, cardholders, card transactions and disputes',
-  'card:write': 'See, make and change cards, cardholders and disputes',
-  'settlement:read': 'See settlements, payouts and reports',
-  'settlement:write': 'See settlements, payouts and reports, and pay out',
+  read: 'View everything in the account',
+  write: 'View and change everything in the account except its settings',
+  admin: 'View and change everything in the account, including its settings',
+  'pass:read': 'View passes and pass templates',
+  'pass:write': 'View, create, and change passes and pass templates',
+  'card:read': 'View cards, cardholders, card transactions, and disputes',
+  'card:write': 'View, create, and change cards, cardholders, and disputes',
+  'settlement:read': 'View settlements, payouts, and reports',
+  'settlement:write': 'View settlements, payouts, and reports, and create payouts',
 }
 
-/** What a scope lets an application do. */
+/** Describes the permissions of a scope. */
 export const sayScope = (scope: string): string => WORDS[scope] ?? scope
 
 export interface ConsentForm {
   readonly client: string
-  /** Where the browser goes afterwards: a host, or the application on this machine. */
+  /** Redirect target after the decision: a host, or the scheme of a native application. */
   readonly destination: string
   readonly account: string
   readonly environment: string
   readonly email: string
-  /** What it would be allowed. */
+  /** Scopes that the member can grant. */
   readonly scopes: readonly string[]
-  /** What it asked for beyond what the member may allow. */
+  /** Requested scopes that the member's role cannot grant. */
   readonly withheld: readonly string[]
   readonly guard: Html
   readonly fault?: string
@@ -36,31 +36,30 @@ const list = (scopes: readonly string[]) =>
   html`<ul>
 ${scopes.map((scope) => html`<li>${sayScope(scope)} <code>${scope}</code></li>\n`)}</ul>`
 
-/** Who asks, for what, in which account. */
 export function writeConsent(form: ConsentForm): Html {
   const { client, destination, account, environment, email, scopes, withheld, guard, fault } = form
   return writePage({
     title: 'Allow access?',
     narrow: true,
     content: html`${fault !== undefined && notice('bad', fault)}
-<p><strong>${client}</strong> asks to act for ${account}.</p>
+<p><strong>${client}</strong> requests access to ${account}.</p>
 ${facts([
   ['Account', `${account}, ${environment}`],
-  ['You are', email],
-  ['You return to', destination],
+  ['Signed in as', email],
+  ['Redirects to', destination],
 ])}
-${scopes.length > 0 && html`<p>It will be able to:</p>\n${list(scopes)}`}
+${scopes.length > 0 && html`<p>The application will be able to:</p>\n${list(scopes)}`}
 ${
   withheld.length > 0 &&
-  html`<p>It also asks for what your role does not let you allow:</p>\n${list(withheld)}`
+  html`<p>The application also requests permissions that your role cannot grant:</p>\n${list(withheld)}`
 }
-<p class="quiet">Allow it only if you expected this page. Access ends when you or an operator takes it back.</p>
+<p class="quiet">Allow access only if you expected this request. You can disconnect the application at any time.</p>
 <form method="post">
 ${guard}
 ${scopes.length > 0 && codeField('consent')}
 <div class="actions">
-${scopes.length > 0 && html`<button name="decision" value="allow">Allow</button>`}
-<button name="decision" value="deny" class="second" formnovalidate>Deny</button>
+${scopes.length > 0 && html`<button name="decision" value="allow">Allow access</button>`}
+<button name="decision" value="deny" class="second" formnovalidate>Deny access</button>
 </div>
 </form>`,
   })

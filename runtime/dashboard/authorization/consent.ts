@@ -1,4 +1,4 @@
-/** The page on which a member lets an application act for the tenant. */
+/** The consent page, on which a member authorizes an application to act for the tenant. */
 import type { Request, Response } from 'express'
 import type Provider from 'oidc-provider'
 import { accountIdOf } from '../../account/oauth/adapter.ts'
@@ -33,7 +33,7 @@ interface AskedConsent {
   readonly redirectUri: string
 }
 
-/** What is asked, unless it is over or cannot be granted: then the answer has been given. */
+/** Returns the authorization request. Returns undefined if it has expired, or if it is invalid and was already answered. */
 async function readRequest(
   { provider }: ConsentParts,
   request: Request,
@@ -41,11 +41,11 @@ async function readRequest(
 ): Promise<AskedConsent | undefined> {
   const details = await provider.interactionDetails(request, response)
   const { uid, params } = details
-  // The cookie says whose browser it is; the address only has to fit.
+  // The cookie identifies the interaction; the UID in the path must match it.
   if (uid !== request.params.uid) return undefined
   const scopes = typeof params.scope === 'string' ? params.scope.split(' ') : []
   if (scopes.length === 0) {
-    const error_description = 'no scope is asked for, or one that there is not'
+    const error_description = 'the scope is missing or contains an unknown value'
     await provider.interactionFinished(request, response, { error: 'invalid_scope', error_description })
     return undefined
   }
@@ -64,7 +64,7 @@ async function readRequest(
   }
 }
 
-/** Answers GET and POST of the page. */
+/** Handles GET and POST of the consent page. */
 export async function answerConsent(
   parts: ConsentParts,
   request: Request,
@@ -79,12 +79,12 @@ export async function answerConsent(
   if (!member) return
   if (request.method !== 'POST') return sendForm(parts, response, asked, member, 200)
   if (!parts.forms.isOwn(request, aboutOf(asked, member))) {
-    const fault = 'The form had to be made anew. Please decide again.'
+    const fault = 'The form has expired. Decide again.'
     return sendForm(parts, response, asked, member, 403, fault)
   }
   const allowed = scopesOfRole(asked.scopes, member.role)
   if (formField(request, 'decision') !== 'allow' || allowed.length === 0) {
-    const refusal = { error: 'access_denied', error_description: 'the member said no' }
+    const refusal = { error: 'access_denied', error_description: 'the member denied access' }
     return parts.provider.interactionFinished(request, response, refusal)
   }
   const ip = plainAddress(clientAddress(request, parts.proxies))
@@ -97,7 +97,7 @@ export async function answerConsent(
   await allow(parts, request, response, asked, sender, allowed)
 }
 
-/** The form of one request and one member fits no other. */
+/** Binds the form to one authorization request and one member. */
 const aboutOf = ({ uid }: AskedConsent, { tenantId, memberId }: SignedInMember) =>
   `consent ${uid} ${tenantId} ${memberId}`
 
@@ -134,7 +134,7 @@ async function sendForm(
   const target = new URL(redirectUri)
   const page = writeConsent({
     client: client.name,
-    destination: target.host === '' ? `the application (${target.protocol})` : target.host,
+    destination: target.host === '' ? `the application on this device (${target.protocol})` : target.host,
     account: (await tenantNames.find(member.tenantId)) ?? member.tenantId,
     environment: client.environment,
     email: member.email,
@@ -143,11 +143,11 @@ async function sendForm(
     guard: forms.issue(response, aboutOf(asked, member), `${CONSENT}/${uid}`),
     ...(fault !== undefined && { fault }),
   })
-  // The answer to the form leads on to the application: browsers hold `form-action` against that address too.
+  // The form redirects to the application, and browsers also apply `form-action` to redirects.
   sendPage(response, status, page, target.host === '' ? target.protocol : target.origin)
 }
 
 export function sendOver(response: Response): void {
-  const text = 'This page has been used or has run out. Start again from the application that sent you here.'
-  sendPage(response, 410, writeNotice('Nothing left to allow', text))
+  const text = 'This request has been completed or has expired. Start again from the application.'
+  sendPage(response, 410, writeNotice('Request no longer valid', text))
 }

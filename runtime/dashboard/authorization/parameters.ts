@@ -1,18 +1,18 @@
-/** What the interface's requests leave out, as its only legal value: oidc-provider wants everything said. */
+/** Adds OAuth parameters that the API contract lets clients omit, because oidc-provider requires them. */
 import type { Request } from 'express'
 import type Provider from 'oidc-provider'
 import { isOauthScope } from '../../tenants/keys/scopes.ts'
 
 export type AuthorizationFields = Record<string, unknown>
 
-/** @param search of an authorization request, with its question mark. */
+/** Completes the query of an authorization request. @param search query with its question mark. */
 export function completeAuthorization(search: string): string {
   const parameters = new URLSearchParams(search)
   if (!parameters.has('response_type')) parameters.set('response_type', 'code')
   if (parameters.has('code_challenge') && !parameters.has('code_challenge_method')) {
     parameters.set('code_challenge_method', 'S256')
   }
-  // Errors go back in the query too, the only mode there is. Left to itself, oidc-provider chooses the mode by the response.
+  // Errors also use the query response mode, the only supported one. By default, oidc-provider derives the mode from the response type.
   const mode = parameters.get('response_mode')
   if (parameters.get('response_type') !== 'code') {
     parameters.set('response_type', 'unsupported')
@@ -20,13 +20,13 @@ export function completeAuthorization(search: string): string {
   } else if (mode && mode !== 'query') {
     parameters.set('response_mode', `no ${mode}`)
   }
-  // Left to itself, oidc-provider drops a scope that it does not know and goes on with the others.
+  // By default, oidc-provider ignores unknown scopes. Without a scope, the request is refused.
   const scopes = parameters.get('scope')?.split(' ') ?? []
   if (scopes.some((scope) => !isOauthScope(scope))) parameters.delete('scope')
   return `?${parameters}`
 }
 
-/** A code's redirect, and the client of a public client's refresh token, are known. */
+/** Adds the redirect URI of the authorization code, and the client of a public client's refresh token. */
 export async function completeToken(
   provider: Provider,
   sent: AuthorizationFields,
@@ -45,7 +45,7 @@ export async function completeToken(
   return fields
 }
 
-/** RFC 6749, 2.3.1: the parts of the header are form-encoded. Undefined when it is not to be read. */
+/** Decodes Basic credentials, which are form-encoded (RFC 6749, 2.3.1). Returns undefined for an invalid header. */
 function readBasic(header: string): readonly [id: string, secret: string] | undefined {
   const encoded = /^basic +([A-Za-z0-9+/=]+)$/i.exec(header)?.[1]
   const text = encoded === undefined ? '' : Buffer.from(encoded, 'base64').toString()
@@ -60,18 +60,21 @@ function readBasic(header: string): readonly [id: string, secret: string] | unde
 }
 
 /**
- * Puts the client's credentials of `Authorization: Basic` among the fields, which is the other way to send them.
+ * Moves the client credentials from `Authorization: Basic` to the form fields, the other way to send them.
  *
- * @returns what is wrong, in words; undefined when nothing is.
+ * @returns an error message, or undefined on success.
  */
 export function takeBasic(request: Request, fields: AuthorizationFields): string | undefined {
   const header = request.headers.authorization
   if (header === undefined) return undefined
   const basic = readBasic(header)
-  if (!basic) return 'The Authorization header must read Basic and the client’s id and secret.'
+  if (!basic)
+    return 'The Authorization header is invalid: expected Basic credentials with the client ID and the client secret.'
   const [id, secret] = basic
-  if (fields.client_secret !== undefined) return 'The client’s secret was sent twice.'
-  if (fields.client_id !== undefined && fields.client_id !== id) return 'Two clients were named.'
+  if (fields.client_secret !== undefined)
+    return 'The client secret was sent twice. Send it in the Authorization header or in the body.'
+  if (fields.client_id !== undefined && fields.client_id !== id)
+    return 'The client ID in the Authorization header differs from client_id in the body.'
   fields.client_id = id
   fields.client_secret = secret
   delete request.headers.authorization

@@ -1,4 +1,4 @@
-/** The endpoints of OAuth 2.1 and the page of consent. */
+/** The OAuth 2.1 endpoints and the consent page. */
 import express, { type NextFunction, type Request, type Response, type Router } from 'express'
 import { errors } from 'oidc-provider'
 import type { Logger } from 'pino'
@@ -29,13 +29,12 @@ export interface AuthorizationParts extends OwnParts {
   readonly limiter: Pick<RequestLimiter, 'meter' | 'take'>
   readonly log: Logger
   readonly sessions: Sessions
-  /** Key of the forms' MAC. */
   readonly csrfKey: string
 }
 
 const CONSENT_SECONDS = 1800
 
-/** @returns what answers below `/oauth/`, which is in every path. */
+/** Returns the routes below `/oauth/`. Their paths include this prefix. */
 export function createAuthorizationRoutes(parts: AuthorizationParts): Router {
   const { control, pepper, clock, consoleUrl, proxies, sessions, log } = parts
   const authorizations = createAuthorizations(control, clock)
@@ -48,8 +47,8 @@ export function createAuthorizationRoutes(parts: AuthorizationParts): Router {
       ctx.set(pageHeaders())
       ctx.type = 'html'
       ctx.body = writeNotice(
-        'Not possible',
-        `The application's request cannot be answered: ${description}.`,
+        'Invalid request',
+        `The request of the application is invalid: ${description}.`,
       ).text
     },
   })
@@ -92,13 +91,13 @@ export function createAuthorizationRoutes(parts: AuthorizationParts): Router {
     if (!readClient(request, response)) return
     if (request.body) request.body = await completeToken(provider, request.body as AuthorizationFields)
     const { grant_type, refresh_token, client_id } = (request.body ?? {}) as AuthorizationFields
-    // The token alone was to say whose it is, and says nothing (any more).
+    // Without client_id, only a valid refresh token identifies its client, and this token does not.
     if (grant_type === 'refresh_token' && refresh_token !== undefined && client_id === undefined) {
       return sendJson(
         response,
         400,
         'invalid_grant',
-        'The refresh token is unknown, used or revoked, or client_id is missing.',
+        'The refresh token is unknown, used, or revoked, or client_id is missing.',
       )
     }
     await answer(request, response)
@@ -114,19 +113,19 @@ export function createAuthorizationRoutes(parts: AuthorizationParts): Router {
   return router
 }
 
-/** Each costs its address a token, as what is asked of the API without a key does. */
+/** Applies the rate limit for unauthenticated requests, per IP address. */
 function limitCalls({ limiter, proxies }: AuthorizationParts) {
   return async (request: Request, response: Response, next: NextFunction): Promise<void> => {
     const meter = limiter.meter(addressGroup(clientAddress(request, proxies)))
     const { allowed, limit, retryAfterMs } = await limiter.take(meter, 'unauthenticated')
     if (allowed) return next()
     response.set('Retry-After', String(Math.ceil(retryAfterMs / 1000)))
-    const told = `An address has ${limit} calls a minute. Wait as Retry-After says, and send it again.`
+    const told = `The limit is ${limit} requests per minute and IP address. Wait for the number of seconds in Retry-After, and try again.`
     sendJson(response, 429, 'temporarily_unavailable', told)
   }
 }
 
-/** Addresses that oidc-provider makes are the console's own, whatever the request says of its host. */
+/** Sets the host headers, so that oidc-provider creates URLs with the console's origin and ignores the request's Host header. */
 function speakAsConsole(request: Request, consoleUrl: string): void {
   const { host, protocol } = new URL(consoleUrl)
   request.headers.host = host
@@ -134,7 +133,7 @@ function speakAsConsole(request: Request, consoleUrl: string): void {
   request.headers['x-forwarded-proto'] = protocol.slice(0, -1)
 }
 
-/** False: it was refused. */
+/** Reads the client credentials. @returns false if they are invalid and a response was sent. */
 function readClient(request: Request, response: Response): boolean {
   const fault = takeBasic(request, (request.body ?? {}) as AuthorizationFields)
   if (fault === undefined) return true
@@ -146,9 +145,9 @@ function sendJson(response: Response, status: number, error: string, error_descr
   response.status(status).set('Cache-Control', 'no-store').json({ error, error_description })
 }
 
-/** Programs read JSON, people a page. What was wrong stands in the log alone. */
+/** Sends JSON for endpoints and a page for the consent form. Details are written only to the log. */
 function answerFailure(log: Logger) {
-  const answerPeople = answerFailures({ log }, 'a consent failed')
+  const answerPeople = answerFailures({ log }, 'a consent request failed')
   return (error: unknown, request: Request, response: Response, next: NextFunction): void => {
     if (error instanceof errors.SessionNotFound) sendOver(response)
     else if (request.originalUrl.startsWith(CONSENT)) answerPeople(error, request, response, next)
@@ -160,11 +159,16 @@ function answerProgram(log: Logger, error: unknown, response: Response): void {
   if (isUnavailable(error)) {
     log.warn({ err: error }, 'the database is unavailable')
     response.set('Retry-After', '1')
-    sendJson(response, 503, 'temporarily_unavailable', 'The service cannot answer at the moment.')
+    sendJson(
+      response,
+      503,
+      'temporarily_unavailable',
+      'The service is temporarily unavailable. Try again in a moment.',
+    )
   } else if (typeof error === 'object' && error !== null && 'status' in error && Number(error.status) < 500) {
-    sendJson(response, Number(error.status), 'invalid_request', 'The body is not to be read.')
+    sendJson(response, Number(error.status), 'invalid_request', 'The request body could not be read.')
   } else {
     log.error({ err: error }, 'an OAuth request failed')
-    sendJson(response, 500, 'server_error', 'It was on our side.')
+    sendJson(response, 500, 'server_error', 'An internal error occurred. Try again in a moment.')
   }
 }

@@ -1,7 +1,7 @@
-/** From what was typed to the body of a request. What is not as it should be goes as it is: the API says what is wrong with it. */
+/** Converts form values to request bodies. Invalid values are passed on unchanged, so that the API reports the error. */
 import type { FormField, FormValues } from './shapes.ts'
 
-/** @returns what the fields say, members of members in their places, without what was left empty; undefined without a field. */
+/** Returns a body with nested members, without empty fields. Returns undefined if the form has no fields. */
 export function bodyOf(fields: readonly FormField[], values: FormValues): unknown {
   if (fields.length === 0) return undefined
   const body: Record<string, unknown> = {}
@@ -25,13 +25,13 @@ const READ: Readonly<Partial<Record<NonNullable<FormField['kind']>, (text: strin
   truth: (text) => text === 'true',
 }
 
-/** `12.50`, `12.5` and `12` are amounts. */
+/** Converts `12.50`, `12.5`, or `12` to cents. Returns other text unchanged. */
 export function readCents(text: string): number | string {
   const [, whole, cents = ''] = /^(\d{1,13})(?:\.(\d{1,2}))?$/.exec(text) ?? []
   return whole === undefined ? text : Number(whole) * 100 + Number(cents.padEnd(2, '0'))
 }
 
-/** An amount as it is typed. */
+/** Formats cents as a form value, such as `12.50`. */
 export function writeCents(cents: number): string {
   return (cents / 100).toFixed(2)
 }

@@ -1,4 +1,4 @@
-/** The page of one item: what it is, what belongs to it, what may be done to it. */
+/** The detail page of one item: facts, sections, and actions. */
 import { type Html, html } from '../../platform/html.ts'
 import { facts, notice } from '../html/components.ts'
 import { keyField } from './form-page.ts'
@@ -43,7 +43,7 @@ export function readItem(
   return visit.read<Identified>(operation, { path: { [parameter]: id } })
 }
 
-/** Whether an action stands on a page of its own: there is something to read or to fill in before. */
+/** Whether an action has its own page, because it has a warning or fields. */
 export function hasPage(action: ItemAction<Identified>): boolean {
   return action.warning !== undefined || (action.fields ?? []).length > 0
 }

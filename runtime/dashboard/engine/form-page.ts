@@ -1,4 +1,4 @@
-/** Forms that ask for an operation, and what becomes of them. */
+/** Shows forms for API operations, and performs the operations when the forms are submitted. */
 import { randomUUID } from 'node:crypto'
 import type { Detail as FieldFault } from 'dateline/runtime'
 import type { ErrorBody } from '../../api/errors/errors.ts'
@@ -11,23 +11,24 @@ import { bodyOf } from './bodies.ts'
 import type { SendFramed } from './frame.ts'
 import { queryText } from './list-page.ts'
 import type { ApiPage, FormField, FormValues, Identified, OperationForm, Suggest } from './shapes.ts'
+import { sentence } from './values.ts'
 import type { DashboardVisit } from './visit.ts'
 
-/** Field of a form: makes one of two sendings of it. */
+/** Name of the hidden field with the idempotency key. */
 export const KEY = 'idempotency_key'
 
-/** Makes one of two sendings of a form. A form that is shown again has another: what is typed now is another request. */
+/** Writes the idempotency key, so that a form submitted twice acts once. A form that is shown again gets a new key. */
 export function keyField(): Html {
   return html`<input type="hidden" name="${KEY}" value="${randomUUID()}">`
 }
 
 export interface FormPlace {
   readonly title: string
-  /** First part of the address below the environment. */
+  /** First path segment below the environment. */
   readonly path: string
-  /** Where the form is sent. */
+  /** Target of the form. */
   readonly address: string
-  /** Where one goes who does not want to. */
+  /** Target of the Back link. */
   readonly back: string
   readonly intro?: string
   readonly warning?: string | undefined
@@ -76,24 +77,24 @@ ${visit.takesCode && codeField('form')}
   send(visit, error ? statusOf(error) : 200, { title: place.title, path: place.path, content })
 }
 
-/** Whether a form is sent as `multipart/form-data`. */
+/** Whether the form is submitted as `multipart/form-data`. */
 export function hasFiles({ fields }: Pick<OperationForm, 'fields'>): boolean {
   return fields.some(({ kind }) => kind === 'file')
 }
 
-/** A form that is not good is answered 422, whatever the API says of it. */
+/** Returns 422 for every API error except a rate limit. */
 function statusOf({ type }: ErrorBody): number {
   return type === 'rate_limited' ? 429 : 422
 }
 
-/** What a link of ours says an identifier is: links of others fill in nothing else. */
+/** Returns the value from the URL query. Only ID fields are filled in, so that external links cannot set other values. */
 function preset(visit: DashboardVisit, { name, suggest }: FormField): string | undefined {
   return suggest && queryText(visit, name)
 }
 
 const SUGGESTED = '10'
 
-/** The latest items of a list. */
+/** Returns the newest items of a list. */
 async function readSuggestions(visit: DashboardVisit, { operation, query, text }: Suggest) {
   const { data } = await visit.read<ApiPage<Identified>>(operation, { query: { ...query, limit: SUGGESTED } })
   return data.map((item) => [item.id, text(item as never)] as const)
@@ -110,28 +111,27 @@ function writeField({ kind = 'text', options = [], ...asked }: FormField, writte
 
 const INPUT_MODES = { text: undefined, amount: 'decimal', number: 'numeric' } as const
 
-/** What the API says of the field, or of what is in it. */
+/** Returns the API's error message for the field or its members. */
 export function faultOf(name: string, error: ErrorBody | undefined): string | undefined {
   if (!error) return undefined
   const isOf = ({ field: at }: FieldFault) =>
     at === name || at.startsWith(`${name}.`) || at.startsWith(`${name}[`)
   const issues = (error.details ?? []).filter(isOf).map(({ issue }) => issue)
-  if (issues.length > 0) return `${[...new Set(issues)].join('; ')}.`
+  if (issues.length > 0) return sentence([...new Set(issues)].join('; '))
   return error.param === name ? error.message : undefined
 }
 
-/** An error in one sentence or two, with what names no field of the form. */
+/** Returns the error message with all its details and the request ID. */
 export function describe({ message, details = [], request_id }: ErrorBody): string {
   const named = details.map(({ field: at, issue }) => `${at} ${issue}`).join('; ')
   return `${message}${named === '' ? '' : ` ${named}.`} (${request_id})`
 }
 
-/** What was typed into the fields of a form. */
 export function readValues({ request }: DashboardVisit, fields: readonly FormField[]): FormValues {
   return Object.fromEntries(fields.map(({ name }) => [name, formField(request, name).trim()]))
 }
 
-/** Performs what a form asks for, once however often it is sent. */
+/** Performs the operation of a form. If the form is submitted twice, the operation is performed once. */
 export function perform(
   visit: DashboardVisit,
   form: AskedForm & Pick<OperationForm, 'body'>,
@@ -150,7 +150,7 @@ export function perform(
   })
 }
 
-/** The page that shows a secret, once. */
+/** Shows a page with a secret, which cannot be shown again. */
 export function showSecret(
   visit: DashboardVisit,
   title: string,
@@ -159,8 +159,8 @@ export function showSecret(
   next: string,
   send: SendFramed,
 ): void {
-  const content = html`${notice('warn', 'This is shown once. Keep it where your programs find it, and nobody else.')}
+  const content = html`${notice('warn', 'This secret is shown only once. Store it in a secure place.')}
 <p class="secret"><code>${secret}</code></p>
-<div class="actions"><a class="button" href="${next}">I have kept it</a></div>`
+<div class="actions"><a class="button" href="${next}">I have stored the secret</a></div>`
   send(visit, 200, { title, path, content })
 }

@@ -1,4 +1,4 @@
-/** What stands around every page of the dashboard: where one is, where one may go, who one is. */
+/** The frame of every dashboard page: environment switch, search, menu, and signed-in member. */
 import { ENVIRONMENTS, type Environment } from '../../platform/environment.ts'
 import { type Html, html } from '../../platform/html.ts'
 import { sendPage, writePage } from '../html/layout.ts'
@@ -8,22 +8,22 @@ import { type DashboardVisit, mayAct, type VisitRole } from './visit.ts'
 export interface MenuEntry {
   readonly group: string
   readonly title: string
-  /** Below the environment. */
+  /** Path below the environment. */
   readonly path: string
-  /** Who may read it: it is not there for others. */
+  /** The least role that sees the entry. */
   readonly needs: VisitRole
-  /** Absent: both. */
+  /** Absent if both environments have the page. */
   readonly environment?: Environment
 }
 
-/** Of every page, in the order of the menu. */
+/** Menu entries in display order. */
 export type Menu = readonly MenuEntry[]
 
 export interface Framed {
   readonly title: string
-  /** First part of the address below the environment. */
+  /** First path segment below the environment. */
   readonly path: string
-  /** Files in `runtime/dashboard/html/assets/` that the page loads besides the script of every page. */
+  /** Scripts in `runtime/dashboard/html/assets/` that the page loads in addition to `console.js`. */
   readonly scripts?: readonly string[]
   readonly content: Html
 }
@@ -47,7 +47,7 @@ export function createFrame(menu: Menu): SendFramed {
 
 const NAMES = { sandbox: 'Sandbox', live: 'Live' } as const
 
-/** To the same page in the other environment, where there is one. */
+/** Writes the header. The environment switch links to the same page in the other environment if it exists there. */
 function writeHeader(
   environment: Environment,
   { path, environment: only }: Pick<MenuEntry, 'path' | 'environment'>,
@@ -59,7 +59,7 @@ function writeHeader(
   return html`<header class="bar ${environment}">
 <a class="home" href="/${environment}">Dashboard</a>
 <nav class="switch" aria-label="Environment">${others}</nav>
-<form class="find" method="get" action="/${environment}/search" role="search"><input type="search" name="q" aria-label="Identifier, name or page" aria-keyshortcuts="Control+K Meta+K" placeholder="Identifier, name or page" autocomplete="off"></form>
+<form class="find" method="get" action="/${environment}/search" role="search"><input type="search" name="q" aria-label="Search by ID, name, or page" aria-keyshortcuts="Control+K Meta+K" placeholder="Search by ID, name, or page" autocomplete="off"></form>
 <a class="to-menu" href="#menu">Menu</a>
 </header>
 `

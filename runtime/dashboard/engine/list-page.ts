@@ -1,4 +1,4 @@
-/** A page of a list: what there is, by the API's own cursors. */
+/** List pages, with filters and the cursor pagination of the API. */
 import { filters as documented } from '../../../generated/canonical/records.ts'
 import { type Html, html } from '../../platform/html.ts'
 import { choice, field } from '../html/components.ts'
@@ -28,7 +28,7 @@ export function linkIn({ environment, pageOf }: DashboardVisit): LinkTo {
   })
 }
 
-/** Filters of a list, each with the values that the document lists. */
+/** Returns the filters of a list, with the values that the OpenAPI document defines. */
 function filtersOf({ operation, filters: labels = {} }: DashboardResource<Identified>['list']): ListFilter[] {
   const listed: Readonly<Record<string, Readonly<Record<string, readonly string[] | null>>>> = documented
   return Object.entries(labels).map(([name, label]) => {
@@ -37,7 +37,7 @@ function filtersOf({ operation, filters: labels = {} }: DashboardResource<Identi
   })
 }
 
-/** Rows under their titles; on narrow screens each row is a block and says what its cells are. */
+/** Writes a table. On narrow screens, each row is a block and each cell shows its column title. */
 export function writeTable<Item>(
   label: string,
   columns: readonly ListColumn<Item>[],
@@ -57,12 +57,12 @@ export function writeRow<Item>(columns: readonly ListColumn<Item>[], item: Item,
   )}</tr>\n`
 }
 
-/** Where the script finds what is new for the page's table, as rows; says without scripts how it is seen then. */
+/** Writes the element through which `tail.js` adds new rows to the table. */
 export function writeTail(address: string): Html {
-  return html`<p class="tail" data-rows="${address}" role="status"><noscript>What is new is here when you load the page again.</noscript></p>`
+  return html`<p class="tail" data-rows="${address}" role="status"><noscript>Reload this page to see new rows.</noscript></p>`
 }
 
-/** The script of `writeTail`. */
+/** The script that reads the element of `writeTail`. */
 export const TAIL_SCRIPT = 'tail.js'
 
 export async function showList(
@@ -91,13 +91,13 @@ ${isLive && writeTail(`/${visit.environment}/${path}/live${writeQuery({ ...asked
 ${
   data.length > 0
     ? writeTable(title, columns, data, link)
-    : html`<p class="empty">${isNarrowed ? 'Nothing here fits what you look for.' : list.empty}</p>`
+    : html`<p class="empty">${isNarrowed ? 'No results match these filters. Change or clear the filters.' : list.empty}</p>`
 }
 ${writePaging(after !== '', has_more ? next_cursor : null, asked)}`
   send(visit, 200, { title, path: menu, scripts: isLive ? [TAIL_SCRIPT] : [], content })
 }
 
-/** The first column leads to the item. */
+/** Links the first column to the detail page. */
 function toDetail({ path }: DashboardResource<Identified>) {
   return (column: ListColumn<Identified>, index: number): ListColumn<Identified> =>
     index > 0
@@ -126,11 +126,11 @@ ${filters.map(({ name, label, options }) =>
       })
     : field({ name, label, value: asked[name], optional: true }),
 )}
-<button class="second" type="submit">Filter</button>
+<button class="second" type="submit">Apply filters</button>
 </form>`
 }
 
-/** Leaves out what is empty. */
+/** Returns a query string without empty values. */
 export function writeQuery(values: Readonly<Record<string, string>>): string {
   return `?${new URLSearchParams(Object.entries(values).filter(([, value]) => value !== ''))}`
 }
@@ -142,7 +142,7 @@ export function writePaging(
 ): Html {
   const address = (cursor?: string) => writeQuery({ ...asked, ...(cursor && { starting_after: cursor }) })
   if (!isLater && next === null) return html``
-  return html`<nav class="paging" aria-label="Pages of the list">${
+  return html`<nav class="paging" aria-label="Pagination">${
     isLater && html`<a href="${address()}">First page</a>`
   }${next !== null && html`<a rel="next" href="${address(next)}">Next page</a>`}</nav>`
 }

@@ -1,4 +1,4 @@
-/** The table of the dashboard's routes: what each needs, and who may. */
+/** Creates the routes of a resource from its description. */
 
 import type { OperationId } from '../../api/operate.ts'
 import type { Environment } from '../../platform/environment.ts'
@@ -10,30 +10,30 @@ import { showList } from './list-page.ts'
 import type { DashboardResource, DetailPage, Identified, ItemAction, OperationForm } from './shapes.ts'
 import { type DashboardVisit, isServed, roleFor, type VisitRole } from './visit.ts'
 
-/** Of a form with files: what is the most that an operation takes, which has them in base64. */
+/** Maximum size of a form with files. In base64, 6 MiB become 8 MiB, the largest body limit of an operation. */
 const MAX_FILES_BYTES = 6 * 1024 * 1024
 
 export interface DashboardRoute {
   readonly method: 'GET' | 'POST'
-  /** As Express reads it; a POST is sent by a form of ours. */
+  /** Express path. Only dashboard forms submit a POST. */
   readonly path: string
   readonly environment: Environment
-  /** Who may. */
+  /** The least role that may use the route. */
   readonly needs: VisitRole
-  /** Of a form that may hold files: its size with them. */
+  /** Maximum size of a form that can contain files. */
   readonly maxBytes?: number
-  /** Of a form whose work is one operation: a code that it takes is looked at once the operation is validated. */
+  /** The operation that the form performs. A required code is checked after the operation has validated its input. */
   readonly operation?: OperationId
   /**
-   * Answers a form that is wrong as it stands, before it uses up a code.
+   * Rejects an invalid form before its code is used.
    *
-   * @returns whether it has answered.
+   * @returns whether a response was sent.
    */
   answerBefore?(visit: DashboardVisit, id: string): Promise<boolean> | boolean
   handle(visit: DashboardVisit, id: string): Promise<void> | void
 }
 
-/** The routes of a resource, in each environment that has it. */
+/** Returns the routes of a resource in each environment that has it. */
 export function routesOf(resource: DashboardResource<Identified>, send: SendFramed): DashboardRoute[] {
   return ENVIRONMENTS.filter(
     (environment) => resource.environment === undefined || resource.environment === environment,
@@ -85,7 +85,7 @@ function createRoutes(
   ]
 }
 
-/** After a form: to where what it did is seen, or to what it made and nobody sees again. */
+/** Shows the secret in the result, if any, or else redirects to the next page. */
 function succeed(
   visit: DashboardVisit,
   { secret: find }: Pick<OperationForm, 'secret'>,
@@ -129,7 +129,8 @@ function actionRoutes(
   action: ItemAction<Identified>,
   send: SendFramed,
 ): DashboardRoute[] {
-  const form = { ...action, fields: action.fields ?? [] }
+  const button = action.values ? 'Save changes' : action.button
+  const form = { ...action, button, fields: action.fields ?? [] }
   const list = `/${environment}/${resource.path}`
   const placeOf = (id: string, name: string): FormPlace => {
     const back = `${list}/${encodeURIComponent(id)}`

@@ -1,4 +1,4 @@
-/** What a resource says of itself to have pages: a list, a detail, forms. */
+/** Types that describe the pages of a resource: list, detail page, and forms. */
 import type { FilterName, ListOperation } from '../../../generated/canonical/records.ts'
 import type { OperationId } from '../../api/operate.ts'
 import type { Environment } from '../../platform/environment.ts'
@@ -10,105 +10,105 @@ export type ShownText = Html | string
 
 export interface ListColumn<Item> {
   readonly title: string
-  /** @param link makes a link to a page of another resource in the same environment. */
+  /** @param link creates links to pages in the same environment. */
   show(item: Item, link: LinkTo): ShownText
 }
 
 export interface LinkTo {
-  /** @param path below the environment. */
+  /** @param path path below the environment. */
   (path: string, text: ShownText): Html
-  /** The identifier, with a link if what it names has a page in this environment; a dash for null. */
+  /** Returns the ID, linked if it has a page in this environment, or a dash for null. */
   to(id: string | null): ShownText
 }
 
-/** A query parameter of the list that people choose. */
+/** A query parameter that users can set. */
 export interface ListFilter {
   readonly name: string
   readonly label: string
-  /** Without: typed. */
+  /** Absent for a text input. */
   readonly options?: readonly string[]
 }
 
 export interface FormField {
-  /** Of the form; and of the body, where the API finds fault with it: `merchant.name` is a member of a member. */
+  /** Name of the form field and path of the body member: `merchant.name` is a nested member. API errors refer to this path. */
   readonly name: string
   readonly label: string
-  /** Members of the body that it stands for, where they are called otherwise. */
+  /** Paths of the body members that the field sets, if they differ from `name`. */
   readonly of?: readonly string[]
-  /** `amount`: typed as people write money, cents in the body. `truth`: a choice of `true` and `false`. */
+  /** `amount`: decimal in the form, cents in the body. `truth`: a choice of `true` and `false`. */
   readonly kind?: 'text' | 'lines' | 'choice' | 'amount' | 'number' | 'truth' | 'file'
-  /** The latest items, to be chosen from. */
+  /** Source of suggested values. */
   readonly suggest?: Suggest
   readonly options?: readonly (readonly [value: string, text: string])[]
-  /** Types of a file that browsers offer. */
+  /** Accepted file types. */
   readonly accept?: string
   readonly value?: string
   readonly hint?: string
   readonly optional?: boolean
 }
 
-/** Where the values of a field are found: identifiers of a list, and what they are called there. */
+/** Suggests the IDs of a list, with a text for each. */
 export interface Suggest {
   readonly operation: OperationId
   readonly query?: Readonly<Record<string, string>>
   text(item: never): string
 }
 
-/** What was typed, by field. */
+/** Submitted values by field name. */
 export type FormValues = Readonly<Record<string, string>>
 
-/** The file of a field; undefined where none was chosen. */
+/** Returns the uploaded file of a field, or undefined if no file was selected. */
 export type Files = (name: string) => UploadedFile | undefined
 
-/** An operation that a form asks for. */
+/** A form that performs an API operation. */
 export interface OperationForm {
   readonly operation: OperationId
   readonly title: string
   readonly button: string
   readonly fields: readonly FormField[]
-  /** Absent: what the fields say, by their names and kinds. */
+  /** Returns the request body. If absent, the body is built from the field names and kinds. */
   body?(values: FormValues, files: Files): unknown
-  /** Of an answer: what nobody sees again. */
+  /** Returns the secret in the response, which is shown only once. */
   secret?(answer: unknown): string | undefined
 }
 
-/** What is done to one item: by a button alone, or on a page of its own where there is something to say or to fill in. */
+/** An action on one item. It has its own page if it has a warning or fields, and is a single button otherwise. */
 export interface ItemAction<Item> extends Omit<OperationForm, 'fields' | 'title'> {
-  /** Of the address. */
+  /** Last path segment. */
   readonly name: string
   readonly fields?: readonly FormField[]
-  /** What the fields hold before anything is typed. */
+  /** Returns the initial values of the fields. */
   values?(item: Item): FormValues
-  /** What will happen, to be read before it does. */
+  /** Describes the consequences before the action is performed. */
   readonly warning?: string
   readonly isDanger?: boolean
-  /** Whether it makes sense for the item; absent: always. */
+  /** Whether the action applies to the item. Absent if it always applies. */
   when?(item: Item): boolean
-  /** The item is no longer there after it. */
+  /** The action deletes the item. */
   readonly removes?: boolean
 }
 
 export interface Section<Item> {
   readonly title: string
-  /** Absent: both. */
+  /** Absent if both environments have the section. */
   readonly environment?: Environment
   write(item: Item, visit: DashboardVisit, link: LinkTo): Promise<Html> | Html
 }
 
-/** A page of its own that leads on from an item, for those who may perform its operation. */
+/** A link from an item to another page, shown to members who may perform the operation. */
 export interface ItemLink<Item> {
   readonly operation: OperationId
-  /** Where it is; absent: wherever its operation is. */
+  /** Absent if the link is shown in every environment that has the operation. */
   readonly environment?: Environment
   readonly text: string
-  /** Below the environment. */
+  /** Returns the path below the environment. */
   to(item: Item): string
   when?(item: Item): boolean
 }
 
 export interface DetailPage<Item> {
   readonly operation: OperationId
-  /** The parameter of the path that names the item. */
+  /** The path parameter with the ID of the item. */
   readonly parameter: string
   name(item: Item): string
   facts(item: Item, link: LinkTo): readonly (readonly [name: string, value: ShownText])[]
@@ -117,7 +117,7 @@ export interface DetailPage<Item> {
   readonly actions?: readonly ItemAction<Item>[]
 }
 
-/** The operation of a list, and the labels of its filters: a value is chosen if the document lists the values, otherwise typed. */
+/** A list operation and the labels of its filters. A filter with enumerated values is a select; other filters are text inputs. */
 type ListedBy<Operation> = Operation extends ListOperation
   ? {
       readonly operation: Operation
@@ -126,31 +126,31 @@ type ListedBy<Operation> = Operation extends ListOperation
   : never
 
 export interface DashboardResource<Item> {
-  /** First part of the address below the environment. */
+  /** First path segment below the environment. */
   readonly path: string
   readonly title: string
   readonly intro: string
-  /** The page of the menu that it belongs to; absent: its own. */
+  /** Path of the menu entry that the resource belongs to. Absent if it has its own entry. */
   readonly menu?: string
   readonly list: ListedBy<ListOperation> & {
-    /** What it is a list of: parameters of the operation's path. */
+    /** Path parameters of the operation. */
     readonly of?: Readonly<Record<string, string>>
     readonly columns: readonly ListColumn<Item>[]
-    /** What to do first where there is nothing yet. */
+    /** Shown if the list is empty: a message with the next action. */
     readonly empty: string
-    /** Between the introduction and the list. */
+    /** Writes content between the introduction and the list. */
     above?(visit: DashboardVisit): Html
-    /** What is new comes by itself, from `live` below its address. */
+    /** New rows appear automatically, through the route `live` below the list. */
     readonly isLive?: boolean
   }
   readonly detail?: DetailPage<Item>
-  /** Without fields: its page at `new` is one of its own. */
+  /** A create form without fields has a custom page at `new`. */
   readonly create?: OperationForm | Pick<OperationForm, 'operation' | 'title'>
-  /** Absent: both. */
+  /** Absent if both environments have the resource. */
   readonly environment?: Environment
 }
 
-/** A page of a list, as the API answers it. */
+/** A page of an API list response. */
 export interface ApiPage<Item> {
   readonly data: readonly Item[]
   readonly has_more: boolean
@@ -161,7 +161,7 @@ export interface Identified {
   readonly id: string
 }
 
-/** Keeps the type of the items for those who write the resource, and hides it from those who show any. */
+/** Checks the description against the item type, and then erases the type so that pages can handle any resource. */
 export function resource<Item extends Identified>(
   described: DashboardResource<Item>,
 ): DashboardResource<Identified> {

@@ -1,18 +1,32 @@
-/** How values of the API stand on pages. */
+/** Formats API values for pages. */
 import type { components } from '../../../generated/canonical/types.ts'
 import { type Html, html } from '../../platform/html.ts'
 
-/** An instant as it is, in UTC, for people and for programs. */
+/** Shows a time. The script `console.js` replaces the text with a relative time, such as "3 minutes ago". */
 export function when(instant: string | null): Html | string {
-  if (instant === null) return '–'
-  const time = new Date(instant).toISOString()
-  return html`<time datetime="${time}">${time.slice(0, 10)} ${time.slice(11, 19)} UTC</time>`
+  return instant === null ? '–' : writeTime(instant, html` data-relative`)
 }
 
-/** `retry_exhausted` is "Retry exhausted". */
+/** Shows a time that must stay exact, such as the end of a period. */
+export function exactly(instant: string): Html {
+  return writeTime(instant, html``)
+}
+
+function writeTime(instant: string, attribute: Html): Html {
+  const time = new Date(instant).toISOString()
+  const text = `${time.slice(0, 10)} ${time.slice(11, 19)} UTC`
+  return html`<time datetime="${time}" title="${text}"${attribute}>${text}</time>`
+}
+
+/** Converts `retry_exhausted` to "Retry exhausted". */
 export function words(name: string): string {
   const text = name.replaceAll('_', ' ')
   return text.charAt(0).toUpperCase() + text.slice(1)
+}
+
+/** Formats an error message without capital letter and period as a sentence. */
+export function sentence(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
 }
 
 const MOODS: Readonly<Record<string, 'good' | 'bad' | 'warn'>> = {
@@ -50,12 +64,12 @@ function of<Mood>(mood: Mood, ...names: string[]): Record<string, Mood> {
   return Object.fromEntries(names.map((name) => [name, mood]))
 }
 
-/** A state: its word says it, its colour only repeats it. */
+/** Writes a status. The color only repeats the meaning of the word. */
 export function state(name: string): Html {
   return html`<span class="state ${MOODS[name]}">${words(name)}</span>`
 }
 
-/** An amount in cents as people write it: `12.50 USD`. */
+/** Formats cents as `12.50 USD`. */
 export function writeMoney(cents: number, currency: string): string {
   const text = new Intl.NumberFormat('en', { minimumFractionDigits: 2 }).format(cents / 100)
   return `${text.replace('-', '−')} ${currency.toUpperCase()}`
@@ -65,7 +79,7 @@ export function money(cents: number, currency: string): Html {
   return html`<span class="number">${writeMoney(cents, currency)}</span>`
 }
 
-/** A postal address in one line. */
+/** Formats a postal address on one line. */
 export function writeAddress(address: components['schemas']['Address']): string {
   const { line1, line2, postal_code, city, state: region, country } = address
   return [line1, line2, `${postal_code} ${city}`, region, country].filter(Boolean).join(', ')
@@ -75,7 +89,7 @@ export function code(text: string): Html {
   return html`<code>${text}</code>`
 }
 
-/** What is there, or a dash. */
+/** Returns the text, or a dash if it is missing or empty. */
 export function orDash(text: string | null | undefined): string {
   return text === null || text === undefined || text === '' ? '–' : text
 }

@@ -1,4 +1,4 @@
-/** One request of a member for a page: who asks, where, and what may be done on its behalf. */
+/** The context of one page request: the member, the environment, and the permitted operations. */
 import type { Request, Response } from 'express'
 import {
   findOperation,
@@ -15,49 +15,49 @@ import type { Html } from '../../platform/html.ts'
 import type { Operator } from '../../tenants/admin/change.ts'
 import type { SignedInMember } from '../sign-in/sessions.ts'
 
-/** From least to most. */
+/** In ascending order of permissions. */
 export const ROLES = ['viewer', 'developer', 'owner'] as const
 export type VisitRole = (typeof ROLES)[number]
 
-/** Where the member's tenant has its data in an environment. */
+/** Location of a tenant's data in an environment. */
 export interface TenantPlace {
   readonly db: Database
-  /** The `tenant_id` of its rows. */
+  /** The `tenant_id` of the tenant's rows. */
   readonly space: string
 }
 
 export interface DashboardVisit {
   readonly member: SignedInMember
   readonly environment: Environment
-  /** Of the member's browser, as the audit log writes it. */
+  /** IP address of the browser, in the format of the audit log. */
   readonly address: string
-  /** Of the console. */
+  /** Origin of the console. */
   readonly origin: string
-  /** The operator's functions, done by the member. */
+  /** Operator functions, with the member as the actor in audit entries. */
   readonly operator: Operator
   readonly request: Request
   readonly response: Response
   /** Performs an operation of the API as the member, in the environment of the page. */
   operate(operationId: OperationId, input?: OperationInput): Promise<OperationAnswer>
-  /** Performs a read; a refusal of it is thrown, as a `Refused`. */
+  /** Performs a read operation. @throws `ApiRefused` if the API returns an error. */
   read<Body>(operationId: OperationId, input?: OperationInput): Promise<Body>
-  /** Makes a read that the request log has once more, in any version. */
+  /** Repeats a logged read request in the given version. */
   replayRead(version: string, target: string): ReturnType<ReplayRead>
-  /** Path below the environment of the page that shows what an identifier names; undefined if it has none there. */
+  /** Returns the path of an ID's page below the environment, or undefined if the environment has no such page. */
   pageOf(id: string): string | undefined
-  /** Where the tenant has its data in the environment, for what no operation tells. */
+  /** Returns the location of the tenant's data, for reads that no API operation provides. */
   place(): Promise<TenantPlace>
-  /** Draws a barcode, in the tenant's turn. */
+  /** Draws a barcode. Drawing is scheduled fairly between tenants. */
   draw(barcode: Barcode): ReturnType<Barcodes['draw']>
-  /** The hidden field of a form that is sent to the path. */
+  /** Returns the hidden CSRF field of a form that is submitted to the path. */
   guard(path: string): Html
-  /** Whether the form at the page's own address takes a code of the member's app. */
+  /** Whether a form that is submitted to the path of this page requires an authenticator code. */
   readonly takesCode: boolean
-  /** Whether the session lasts: of what goes on after its page is made. */
+  /** Whether the session is still valid. Long-running responses check it repeatedly. */
   isSignedIn(): Promise<boolean>
 }
 
-/** The API did not do what a page needs. */
+/** The API refused an operation that the page needs. */
 export class ApiRefused extends Error {
   readonly status: number
   constructor(status: number, message: string) {
@@ -72,12 +72,11 @@ export function mayAct(role: VisitRole, needs: VisitRole): boolean {
 
 const LEAST_ROLE = { any: 'viewer', read: 'viewer', write: 'developer', admin: 'owner' } as const
 
-/** The least role whose scope an operation takes: the documents say which. @throws when the newest version has no such operation. */
+/** Returns the least role that may perform the operation, from its `x-scope`. @throws if the newest version has no such operation. */
 export function roleFor(operationId: OperationId): VisitRole {
   return LEAST_ROLE[findOperation(operationId).extensions.scope]
 }
 
-/** Whether the environment has the operation. */
 export function isServed(operationId: OperationId, environment: Environment): boolean {
   const only = findOperation(operationId).extensions.environment
   return only === undefined || only === environment

@@ -1,4 +1,4 @@
-/** Files that pages load: the style sheet, the icon, and scripts for what a page cannot do without one. */
+/** Static files of the pages: style sheets, icon, and scripts. */
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { basename, extname } from 'node:path'
@@ -6,7 +6,7 @@ import type { Router } from 'express'
 import { compress } from './compress.ts'
 
 const FOLDER = new URL('assets/', import.meta.url)
-/** How passes look on their own pages, for previews. */
+/** Style sheet of the pass pages, which previews also use. */
 const PASS_STYLE = new URL('../../passes/wallets/render/page/pass.css', import.meta.url)
 const TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
@@ -15,7 +15,7 @@ const TYPES: Readonly<Record<string, string>> = {
 }
 const A_YEAR_SECONDS = 31_536_000
 
-/** An address changes with its file's text, so what it answers may be kept for ever. */
+/** The URL contains a hash of the content, so browsers may cache the response permanently. */
 const ASSETS: ReadonlyMap<string, { readonly path: string; readonly type: string; readonly bytes: Buffer }> =
   new Map(
     [...readdirSync(FOLDER).map((name) => new URL(name, FOLDER)), PASS_STYLE].flatMap((file) => {
@@ -28,16 +28,15 @@ const ASSETS: ReadonlyMap<string, { readonly path: string; readonly type: string
     }),
   )
 
-/** @returns the address of a file in `assets/`. @throws when there is none of that name. */
+/** Returns the URL path of a file in `assets/`. @throws if no file has this name. */
 export function assetPath(name: string): string {
   const asset = ASSETS.get(name)
-  if (!asset) throw new Error(`there is no asset ${name}`)
+  if (!asset) throw new Error(`asset not found: ${name}`)
   return asset.path
 }
 
-/** Adds the routes of all files in `assets/`. */
 export function serveAssets(router: Router): void {
-  // Browsers ask for this address where a page names no icon, such as one of JSON.
+  // Browsers request this path if a response, such as JSON, does not link to an icon.
   router.get('/favicon.ico', (_request, response) => {
     response.set({ 'Cache-Control': 'public, max-age=86400', 'Content-Type': 'image/svg+xml' })
     response.send(ASSETS.get('favicon.svg')?.bytes)

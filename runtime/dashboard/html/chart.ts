@@ -1,32 +1,32 @@
-/** Charts as SVG that is made here: no script, readable in either scheme; the numbers stand beside them as a table. */
+/** Bar charts as server-rendered SVG, without scripts. Pages also show the numbers in a table. */
 import { type Html, html } from '../../platform/html.ts'
 
-/** Numbers, one for each label of the chart. */
+/** One series, with one value for each label of the chart. */
 export interface ChartSeries {
   readonly name: string
-  /** Decides the colour. */
+  /** Determines the color. */
   readonly kind: 'plain' | 'good' | 'warn' | 'bad'
   readonly values: readonly number[]
 }
 
 export interface Chart {
-  /** What it shows, for those who do not see it. */
+  /** Caption, also the text alternative for screen readers. */
   readonly title: string
-  /** Along the axis below: days, hours. */
+  /** Labels of the horizontal axis, such as days or hours. */
   readonly labels: readonly string[]
-  /** Stacked on each other. */
+  /** The series, stacked in this order. */
   readonly bars: readonly ChartSeries[]
-  /** Behind the numbers of the axis. */
+  /** Suffix of the numbers on the vertical axis. */
   readonly unit?: string
 }
 
 const SIZE = { width: 640, height: 180 }
 const MARGIN = { top: 8, right: 8, bottom: 22, left: 64 }
 
-/** Labels that have room below the chart. */
+/** Maximum number of labels that fit below the chart. */
 const MAX_LABELS = 8
 
-/** Draws it. The library of scales is loaded by the first chart of a process. */
+/** Draws the chart. The first chart of a process loads the scale library. */
 export async function drawChart({ title, labels, bars, unit = '' }: Chart): Promise<Html> {
   const { scaleBand, scaleLinear } = await import('d3-scale')
   const heapOf = (at: number, series: readonly ChartSeries[]) =>

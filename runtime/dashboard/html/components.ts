@@ -1,32 +1,32 @@
-/** The small parts that pages of the console are made of. */
+/** HTML components of the console pages. */
 import { type Html, html } from '../../platform/html.ts'
 import { CODE_FIELD } from './forms.ts'
 
-/** What went wrong, well, or is to be thought of; a screen reader says it at once. */
+/** Writes an error, success, or warning message. Screen readers announce it immediately. */
 export function notice(kind: 'bad' | 'good' | 'warn', text: string): Html {
   return html`<p class="notice ${kind}" role="${kind === 'bad' ? 'alert' : 'status'}">${text}</p>`
 }
 
 export interface InputField {
-  /** Of the form's field. */
+  /** Name of the form field. */
   readonly name: string
-  /** Of its element, where a page has several of the name. */
+  /** ID of the element, if a page contains several fields with the same name. */
   readonly id?: string
   readonly label: string
   readonly type?: 'text' | 'email' | 'password' | 'color'
-  /** What was typed before. Never given for a password. */
+  /** Initial value. Never set for passwords. */
   readonly value?: string | undefined
   readonly autocomplete?: string
   readonly inputMode?: 'numeric' | 'decimal' | undefined
-  /** Values to choose from; others can be typed. */
+  /** Suggested values. Other values are allowed. */
   readonly suggestions?: readonly (readonly [value: string, text: string])[] | undefined
   readonly optional?: boolean
   readonly hint?: string | undefined
-  /** What is wrong with what was typed. */
+  /** Error message for the submitted value. */
   readonly fault?: string | undefined
 }
 
-/** A labelled input that must be filled in, unless it is optional, with what is wrong beside it. */
+/** Writes a labeled input with its hint and error message. The input is required unless it is optional. */
 export function field(given: InputField): Html {
   const { name, id = name, type = 'text', value, autocomplete = 'off', inputMode, suggestions = [] } = given
   const list = suggestions.length > 0 ? `${id}-list` : undefined
@@ -43,17 +43,17 @@ export function field(given: InputField): Html {
   )
 }
 
-/** The code with which a member confirms a form. */
+/** Writes the field for the authenticator code that confirms a form. */
 export const codeField = (form: string): Html =>
   field({
     name: CODE_FIELD,
     id: `${form}-code`,
-    label: 'Code of your authenticator app',
+    label: 'Authenticator code',
     inputMode: 'numeric',
     autocomplete: 'one-time-code',
   })
 
-/** A labelled choice of a file. What was chosen is never in a page: it is chosen again. */
+/** Writes a labeled file input. Browsers do not restore a selected file when the form is shown again. */
 export function fileField(given: InputField & { readonly accept?: string }): Html {
   const { name, accept, optional } = given
   return labelled(
@@ -64,7 +64,6 @@ export function fileField(given: InputField & { readonly accept?: string }): Htm
   )
 }
 
-/** A labelled input of several lines. */
 export function textArea(given: InputField & { readonly rows?: number }): Html {
   const { name, value = '', rows = 4 } = given
   return labelled(
@@ -75,7 +74,6 @@ export function textArea(given: InputField & { readonly rows?: number }): Html {
   )
 }
 
-/** A labelled choice of one. */
 export function choice(
   given: InputField & { readonly options: readonly (readonly [value: string, text: string])[] },
 ): Html {
@@ -104,7 +102,7 @@ ${hint !== undefined && html`<p class="hint" id="${id}-hint">${hint}</p>`}
 </div>`
 }
 
-/** Names and what they are, one below the other. */
+/** Writes a description list of names and values. */
 export function facts(pairs: readonly (readonly [name: string, value: Html | string])[]): Html {
   return html`<dl>
 ${pairs.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>\n`)}</dl>`

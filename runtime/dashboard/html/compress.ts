@@ -1,8 +1,8 @@
 /**
- * Compression of answers that are the same for everybody: documentation, style sheet, scripts. Pages of the dashboard hold
- * what a member typed beside secrets of theirs, whose lengths compression would tell (CVE-2013-3587), and go as they are.
+ * Compresses public responses: documentation, style sheets, and scripts. Dashboard pages are not compressed, because they contain
+ * both user input and secrets: the compressed size could reveal the secrets (BREACH, CVE-2013-3587).
  */
 import compression from 'compression'
 
-/** Brotli, gzip or neither, as the request says; what fits into a packet goes as it is. */
+/** Uses Brotli or gzip, as the request accepts. Responses below 1 KB are not compressed. */
 export const compress = compression()

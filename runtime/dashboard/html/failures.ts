@@ -8,28 +8,32 @@ export interface FailureParts {
   readonly log: Logger
 }
 
-/** @returns what Express calls with an error: a page for people. What was wrong stands in the log alone. */
+/** Returns an Express error handler that shows an error page. Details are written only to the log. */
 export function answerFailures({ log }: FailureParts, what: string) {
   return (error: unknown, _request: Request, response: Response, _next: NextFunction): void => {
     if (response.headersSent) {
       log.error({ err: error }, what)
       response.destroy()
     } else if (isRefusedBody(error)) {
-      sendPage(response, error.status, writeNotice('Not readable', 'The form did not arrive as it was sent.'))
+      sendPage(
+        response,
+        error.status,
+        writeNotice('Invalid request', 'The form could not be read. Go back and submit it again.'),
+      )
     } else if (isUnavailable(error) || error instanceof PasswordQueueFull) {
-      log.warn({ err: error }, 'the service cannot answer at the moment')
+      log.warn({ err: error }, 'the service is temporarily unavailable')
       response.set('Retry-After', '1')
-      const text = 'The service cannot answer at the moment. Please try again.'
-      sendPage(response, 503, writeNotice('Not now', text))
+      const text = 'The service is temporarily unavailable. Try again in a moment.'
+      sendPage(response, 503, writeNotice('Service unavailable', text))
     } else {
       log.error({ err: error }, what)
-      const text = 'It was on our side. Please try again.'
+      const text = 'An internal error occurred. Try again in a moment.'
       sendPage(response, 500, writeNotice('Something went wrong', text))
     }
   }
 }
 
-/** Express could not read the path or the form. */
+/** Whether Express could not read the path or the form. */
 function isRefusedBody(error: unknown): error is { readonly status: number } {
   if (typeof error !== 'object' || error === null || !('status' in error)) return false
   return typeof error.status === 'number' && error.status >= 400 && error.status < 500

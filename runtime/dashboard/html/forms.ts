@@ -1,37 +1,36 @@
-/** Forms that only our own pages can send: a nonce in a cookie, and its MAC in a hidden field. */
+/** CSRF protection: a nonce in a cookie, and its MAC in a hidden field of each form. */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { Request, Response } from 'express'
 import { type Html, html } from '../../platform/html.ts'
 import { randomBase62 } from '../../tenants/keys/keys.ts'
 
 const NONCE_LENGTH = 32
-/** The hidden field that proves it. */
+/** Name of the hidden field with the CSRF token. */
 export const GUARD_FIELD = 'csrf'
 
 export interface FormGuard {
   /**
-   * Sets the cookie, unless the browser has it, and makes the hidden field of a form.
+   * Sets the cookie unless the browser already has it, and returns the hidden field of a form.
    *
-   * @param about what the form is for, a path or an id: the field of one form does not fit another.
-   * @param path below which the browser sends the cookie.
+   * @param about purpose of the form, a path or an ID. The token is not valid for another purpose.
+   * @param path cookie path.
    */
   issue(response: Response, about: string, path: string): Html
-  /** Whether the form was sent by a page of ours, in the browser that it was made for, about this. */
+  /** Whether the form contains a token that was issued to this browser for this purpose. */
   isOwn(request: Request, about: string): boolean
 }
 
 export interface FormGuardParts {
-  /** Key of the MAC. */
   readonly key: string
   readonly cookie: string
   readonly cookieSeconds: number
-  /** The console is reached by https. */
+  /** Whether the console uses HTTPS. */
   readonly secure: boolean
 }
 
 export function createFormGuard({ key, cookie, cookieSeconds, secure }: FormGuardParts): FormGuard {
   const pattern = new RegExp(`(?:^|;\\s*)${cookie}=([0-9A-Za-z]{${NONCE_LENGTH}})(?:;|$)`)
-  // Forms of one page share it, and pages that are open beside each other.
+  // All forms of a page, and all open pages of a browser, share one nonce.
   const nonces = new WeakMap<Response, string>()
   const nonceOf = (request: Request) => pattern.exec(request.get('Cookie') ?? '')?.[1]
   const sign = (nonce: string, about: string) =>
@@ -58,10 +57,13 @@ export function createFormGuard({ key, cookie, cookieSeconds, secure }: FormGuar
   }
 }
 
-/** The field of a code of the member's app. */
+/** Shown above the form again if its CSRF token is missing or not valid. */
+export const FORM_EXPIRED = 'The form has expired. Fill it in again.'
+
+/** Name of the field with the authenticator code. */
 export const CODE_FIELD = 'code'
 
-/** A field of the form that was sent; empty when it is missing, came twice or contains U+0000, which PostgreSQL cannot store. */
+/** Returns a submitted field. Returns an empty string if it is missing, repeated, or contains U+0000, which PostgreSQL cannot store. */
 export function formField(request: Request, name: string): string {
   const body: unknown = request.body
   if (typeof body !== 'object' || body === null) return ''

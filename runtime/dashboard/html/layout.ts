@@ -1,21 +1,21 @@
-/** What every page of the console stands in: its head, its style sheet and what a browser is told of it. */
-import type { Response } from 'express'
+/** The common layout and response headers of all console pages. */
+import type { Request, Response } from 'express'
 import { type Html, html } from '../../platform/html.ts'
 import { assetPath } from './assets.ts'
 
 export interface PageLayout {
-  /** The page's heading, and what its tab says. */
+  /** Heading of the page and title of the browser tab. */
   readonly title: string
-  /** A form or a message alone: a narrow column. */
+  /** Uses a narrow column, for a single form or message. */
   readonly narrow?: boolean
-  /** What stands around the page's content: above and beside it. */
+  /** Header and menu around the content. */
   readonly frame?: { readonly header: Html; readonly menu: Html }
-  /** Files in `assets/` that the page runs. What it says and its forms do not need them. */
+  /** Scripts in `assets/`. Pages and forms also work without them. */
   readonly scripts?: readonly string[]
   readonly content: Html
 }
 
-/** @returns the whole document. */
+/** Returns the complete HTML document. */
 export function writePage({ title, narrow = false, frame, scripts = [], content }: PageLayout): Html {
   return html`<!doctype html>
 <html lang="en">
@@ -32,15 +32,15 @@ ${frame?.menu}</html>
 `
 }
 
-/** A page that says one thing. */
+/** Returns a page with a single message. */
 export function writeNotice(title: string, text: string): Html {
   return writePage({ title, narrow: true, content: html`<p>${text}</p>` })
 }
 
 /**
- * Pages hold what is a member's own: not framed, not kept, their addresses not told to others.
+ * Returns headers for pages with private data: no framing, no caching, and no referrer.
  *
- * @param formTarget where the answer to the page's form may lead beside the console itself: an origin or a scheme.
+ * @param formTarget an origin or a scheme, other than the console, to which the form of the page may redirect.
  */
 export function pageHeaders(formTarget = ''): Record<string, string> {
   return {
@@ -55,7 +55,13 @@ export function pageHeaders(formTarget = ''): Record<string, string> {
   }
 }
 
-/** @param formTarget as of `pageHeaders`. */
+/** Sends 405 for a page that shows and accepts a form. */
+export function refuseMethod(_request: Request, response: Response): void {
+  response.set('Allow', 'GET, HEAD, POST')
+  sendPage(response, 405, writeNotice('Method not allowed', 'This page supports only GET, HEAD, and POST.'))
+}
+
+/** Sends the page. @param formTarget see `pageHeaders`. */
 export function sendPage(response: Response, status: number, page: Html, formTarget?: string): void {
   response.status(status).set(pageHeaders(formTarget)).type('html').send(page.text)
 }

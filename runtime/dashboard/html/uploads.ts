@@ -1,4 +1,4 @@
-/** Forms with files (RFC 7578), read whole and within a bound. */
+/** Reads forms with files (RFC 7578) into memory, up to a maximum size. */
 import express, { type NextFunction, type Request, type RequestHandler } from 'express'
 
 export interface UploadedFile {
@@ -8,7 +8,7 @@ export interface UploadedFile {
 
 const files = new WeakMap<Request, ReadonlyMap<string, UploadedFile>>()
 
-/** Reads `multipart/form-data`: its fields stand in the body as those of other forms do. @param maxBytes of the whole form. */
+/** Reads `multipart/form-data` and sets its text fields as `request.body`. @param maxBytes maximum size of the form. */
 export function readUploads(maxBytes: number): RequestHandler[] {
   return [express.raw({ type: 'multipart/form-data', limit: maxBytes }), readParts]
 }
@@ -30,7 +30,7 @@ async function readParts(request: Request, _response: unknown, next: NextFunctio
   next()
 }
 
-/** @returns undefined where the body is not what it says it is. */
+/** Returns undefined if the body is not valid multipart data. */
 async function parse(body: Buffer, type: string): Promise<FormData | undefined> {
   try {
     return await new Response(new Uint8Array(body), { headers: { 'Content-Type': type } }).formData()
@@ -40,10 +40,10 @@ async function parse(body: Buffer, type: string): Promise<FormData | undefined> 
   }
 }
 
-/** Names of the fields in which a file was chosen. */
+/** Returns the names of the fields with an uploaded file. */
 export const uploadedNames = (request: Request): readonly string[] => [...(files.get(request)?.keys() ?? [])]
 
-/** @returns undefined where no file was chosen. */
+/** Returns undefined if no file was selected. */
 export function uploadedFile(request: Request, name: string): UploadedFile | undefined {
   return files.get(request)?.get(name)
 }

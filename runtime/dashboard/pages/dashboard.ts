@@ -1,4 +1,4 @@
-/** The dashboard on the console's origin: for members who have signed in, in what their role lets them do. */
+/** The dashboard, on the console's origin. Every page requires a signed-in member whose role permits it. */
 import express, { type NextFunction, type Request, type Response, type Router } from 'express'
 import type { Logger } from 'pino'
 import type { Operate, OperationId, ReplayRead } from '../../api/operate.ts'
@@ -52,7 +52,6 @@ export interface DashboardParts extends Watching {
   readonly operate: Operate
   readonly replayRead: ReplayRead
   readonly barcodes: Pick<Barcodes, 'draw'>
-  /** Key of the forms' MAC. */
   readonly csrfKey: string
   /** Origin of the console. */
   readonly consoleUrl: string
@@ -81,13 +80,13 @@ const MENU: Menu = [
     needs: 'developer',
     environment: 'sandbox',
   },
-  { group: 'Developers', title: 'Requests', path: REQUESTS_PATH, needs: 'developer' },
-  { group: 'Developers', title: 'Keys', path: 'keys', needs: 'developer' },
+  { group: 'Developers', title: 'Request log', path: REQUESTS_PATH, needs: 'developer' },
+  { group: 'Developers', title: 'API keys', path: 'keys', needs: 'developer' },
   { group: 'Developers', title: 'API version', path: 'version', needs: 'viewer' },
   { group: 'Account', title: 'Members', path: 'members', needs: 'viewer' },
   { group: 'Account', title: 'Connected apps', path: 'connected-apps', needs: 'viewer' },
-  { group: 'Account', title: 'Your sign-in', path: SECURITY_PATH, needs: 'viewer' },
-  { group: 'Account', title: 'Your sessions', path: 'sessions', needs: 'viewer' },
+  { group: 'Account', title: 'Sign-in and security', path: SECURITY_PATH, needs: 'viewer' },
+  { group: 'Account', title: 'Sessions', path: 'sessions', needs: 'viewer' },
   { group: 'Account', title: 'Usage', path: 'usage', needs: 'viewer' },
   {
     group: 'Account',
@@ -98,14 +97,14 @@ const MENU: Menu = [
   },
   {
     group: 'Account',
-    title: 'Reset',
+    title: 'Reset sandbox',
     path: RESET_PATH,
     needs: roleFor('wipeSandbox'),
     environment: 'sandbox',
   },
 ]
 
-/** What is found by its name: pages of the menu, and forms. */
+/** Pages that the search finds by title: the menu entries, create forms, and simulator forms. */
 const PAGES: Menu = [
   ...MENU,
   ...Object.entries(RESOURCES).flatMap(([group, resources]) =>
@@ -126,7 +125,7 @@ const PAGES: Menu = [
   ...SIMULATOR_PAGES,
 ]
 
-/** The table of what is there, and who may. */
+/** Returns all dashboard routes, each with the role that it requires. */
 export function listRoutes(watching: Watching): readonly DashboardRoute[] {
   const send = createFrame(MENU)
   const { operator } = watching
@@ -161,7 +160,7 @@ export function listRoutes(watching: Watching): readonly DashboardRoute[] {
   ]
 }
 
-/** @returns the routes of the dashboard, to be mounted at the console's root. */
+/** Returns the routes of the dashboard. Mount them at the console root. */
 export function createDashboard(parts: DashboardParts): Router {
   const forms = createFormGuard({
     key: parts.csrfKey,
@@ -179,7 +178,7 @@ export function createDashboard(parts: DashboardParts): Router {
       visit({ ...parts, forms, pages }, route, request, response)
     if (route.method === 'GET') router.get(route.path, answer)
     else {
-      // What is not in the list of actions is not served.
+      // Throws at startup for a form that ACTIONS does not list.
       actionOf(route.path)
       router.post(route.path, form, ...(route.maxBytes ? readUploads(route.maxBytes) : []), answer)
     }
@@ -189,13 +188,13 @@ export function createDashboard(parts: DashboardParts): Router {
     const { pepper, clock } = parts.operator
     if (member) showTyped({ forms, pepper, formName }, member, clock.machine(), request, response)
   })
-  router.use(answerRefusals(parts), answerFailures(parts, 'a page of the dashboard failed'))
+  router.use(answerRefusals(parts), answerFailures(parts, 'a dashboard request failed'))
   return router
 }
 
 interface VisitParts extends DashboardParts {
   readonly forms: FormGuard
-  /** Paths of the routes that show something. */
+  /** Paths of the GET routes. */
   readonly pages: ReadonlySet<string>
 }
 
@@ -209,20 +208,20 @@ async function visit(
   const member = await parts.sessions.find(request)
   if (!member) return askToSignIn(parts, request, response, pageOf(route.path, request.path, pages))
   if (!mayAct(member.role, route.needs)) {
-    const text = `This takes the role ${route.needs}; yours is ${member.role}. An owner of the account can change that.`
-    sendPage(response, 403, writeNotice('Not for your role', text))
+    const text = `This page requires the role ${route.needs}. Your role is ${member.role}. An owner of the account can change your role.`
+    sendPage(response, 403, writeNotice('Access denied', text))
     return
   }
   if (route.method === 'POST' && !forms.isOwn(request, formName(member, request.path))) {
     const text =
-      'The form was not sent by a page of this dashboard, or that page was too old. Go back, load it again and send it once more.'
-    sendPage(response, 403, writeNotice('Not sent', text))
+      'The form has expired, or it was not sent from a dashboard page. Go back, reload the page, and submit the form again.'
+    sendPage(response, 403, writeNotice('Form expired', text))
     return
   }
   await answerVisit(parts, route, request, response, member)
 }
 
-/** A form that takes a code is acted on with one only: before its work, or within the operation that its work is. */
+/** Handles the request. If the form requires a code, the code is checked before the handler runs or within its operation. */
 async function answerVisit(
   parts: VisitParts,
   route: DashboardRoute,
@@ -248,17 +247,17 @@ async function answerVisit(
   }
 }
 
-/** The form came without the code that it takes. */
+/** The form requires a code, and the code is missing or wrong. */
 class Unconfirmed extends Error {}
 
-/** The page that a form stands on: at the form's own address, or the nearest above it. */
+/** Returns the path of the page that contains a form: the path of the form, or its nearest ancestor with a GET route. */
 function pageOf(route: string, path: string, pages: ReadonlySet<string>): string {
   const segments = route.split('/')
   while (segments.length > 1 && !pages.has(segments.join('/'))) segments.pop()
   return path.split('/').slice(0, segments.length).join('/') || '/'
 }
 
-/** Without a session: what reads comes back after signing in, and so does what was typed. */
+/** Asks for sign-in. Afterwards a GET returns to its page, and a POST shows the submitted fields for review. */
 async function askToSignIn(
   parts: DashboardParts,
   request: Request,
@@ -269,9 +268,9 @@ async function askToSignIn(
   if (request.method !== 'POST') return void (await requireMember(sessions, request, response))
   const { pepper, clock } = operator
   const typed = sealTyped(request, page, pepper, clock.machine())
-  const lost = 'What you typed is too long to come along: go back, keep it, and sign in then.'
-  const told = `Your session has ended, and nothing was sent. ${
-    typed === 'too long' ? lost : typed === undefined ? '' : 'Sign in, and what you typed is here again.'
+  const lost = 'The text in the form is too long to keep during sign-in. Go back, copy it, and then sign in.'
+  const told = `Your session has ended, and the form was not submitted. ${
+    typed === 'too long' ? lost : typed === undefined ? '' : 'Sign in to review the form and submit it again.'
   }`
   createSignInPage({ ...parts, pepper, clock }).show(response, 401, {
     returnTo: page,
@@ -280,7 +279,7 @@ async function askToSignIn(
   })
 }
 
-/** A form is good for one member and one address. */
+/** A form is valid for one member and one path. */
 function formName({ tenantId, memberId }: SignedInMember, path: string): string {
   return `${tenantId} ${memberId} ${path}`
 }
@@ -288,7 +287,7 @@ function formName({ tenantId, memberId }: SignedInMember, path: string): string 
 interface PageSender {
   readonly member: SignedInMember
   readonly ip: string
-  /** Checks the code that the form came with; absent where it takes none. */
+  /** Checks the submitted code. Undefined if the form requires no code. */
   readonly confirm: (() => Promise<boolean>) | undefined
 }
 
@@ -342,12 +341,12 @@ function createVisit(
   }
 }
 
-/** What the API has refused is said; the rest is as on all pages. */
+/** Shows the message of an `ApiRefused` error; other errors go to the next handler. */
 function answerRefusals({ log }: DashboardParts) {
   return (error: unknown, _request: Request, response: Response, next: NextFunction): void => {
     if (!(error instanceof ApiRefused)) return next(error)
-    const title = error.status === 404 ? 'Not found' : 'Not possible'
-    if (error.status >= 500) log.warn({ err: error }, 'a page of the dashboard cannot be shown')
+    const title = error.status === 404 ? 'Not found' : 'Request failed'
+    if (error.status >= 500) log.warn({ err: error }, 'a dashboard page cannot be shown')
     sendPage(response, error.status, writeNotice(title, error.message))
   }
 }

@@ -1,4 +1,4 @@
-/** The first page: what to do first, and what is going on. */
+/** The home page: setup steps and recent events. */
 
 import type { OperationId } from '../../api/operate.ts'
 import { ENVIRONMENTS } from '../../platform/environment.ts'
@@ -24,14 +24,14 @@ const STEPS: readonly SetupStep[] = [
   {
     list: 'listWebhookEndpoints',
     path: 'webhook-endpoints',
-    text: 'Say where events are sent: add a webhook endpoint',
+    text: 'Add a webhook endpoint',
   },
   {
     list: 'listPassTemplates',
     path: 'pass-templates',
-    text: 'Make what your passes look like: a pass template',
+    text: 'Create a pass template',
   },
-  { list: 'listPasses', path: 'passes', text: 'Issue a pass and open it on your telephone' },
+  { list: 'listPasses', path: 'passes', text: 'Issue a pass and open it on your phone' },
 ]
 
 const RECENT = '5'
@@ -53,16 +53,16 @@ async function showHome(visit: DashboardVisit, send: SendFramed): Promise<void> 
     ...STEPS.map(({ list }) => visit.read<ApiPage<unknown>>(list, { query: { limit: '1' } })),
   ])
   const link = linkIn(visit)
-  const content = html`<section><h2>First steps</h2>
+  const content = html`<section><h2>Get started</h2>
 <ol class="steps">${STEPS.map(({ path, text }, index) => {
     const isDone = (done[index]?.data.length ?? 0) > 0
     return html`<li>${link(path, text)}${isDone && html` <span class="state good">Done</span>`}</li>`
   })}</ol></section>
-<section><h2>Latest events</h2>
+<section><h2>Recent events</h2>
 ${
   events.data.length > 0
-    ? html`${writeTable('Latest events', EVENT_COLUMNS, events.data, link)}<p>${link('events', 'All events')}</p>`
-    : html`<p class="empty">Nothing has happened yet. Whatever you or your customers do is shown here.</p>`
+    ? html`${writeTable('Recent events', EVENT_COLUMNS, events.data, link)}<p>${link('events', 'View all events')}</p>`
+    : html`<p class="empty">No events yet. Actions by you and your customers appear here.</p>`
 }</section>`
   send(visit, 200, { title: me.tenant.name, path: '', content })
 }

@@ -1,6 +1,6 @@
 /**
- * What was typed into a form whose session had ended: it goes through the page of signing in, sealed, and comes back to who typed it,
- * to be sent again by hand. Nothing of it is kept here.
+ * Keeps the fields of a form that was submitted after the session ended. The sign-in page carries the fields in encrypted form.
+ * After sign-in, the same member reviews the fields and submits them again. The server stores nothing.
  */
 import type { Request, Response } from 'express'
 import { type Html, html } from '../../platform/html.ts'
@@ -10,44 +10,45 @@ import { codeField, facts, field, fileField, notice } from '../html/components.t
 import { CODE_FIELD, type FormGuard, formField, GUARD_FIELD } from '../html/forms.ts'
 import { sendPage, writeNotice, writePage } from '../html/layout.ts'
 import { uploadedNames } from '../html/uploads.ts'
-import { NOT_CONFIRMED } from '../sign-in/own-credentials.ts'
+import { NOT_CONFIRMED, NOT_CONFIRMED_WITH_PASSWORD } from '../sign-in/own-credentials.ts'
 import { TYPED_FIELD } from '../sign-in/pages.ts'
 import type { SignedInMember } from '../sign-in/sessions.ts'
 
-/** Of the fields, as JSON. */
+/** Maximum size of the fields as JSON. */
 export const MAX_TYPED_BYTES = 32 * 1024
 
 const KEPT_MS = 30 * 60_000
 
-/** Never kept: typed again. */
+/** Secret fields are not kept; the member enters them again. */
 const SECRETS: readonly string[] = [CODE_FIELD, 'password', 'current', 'next']
 
-const PASSWORDS: Readonly<Record<string, string>> = { current: 'Password now', next: 'New password' }
+const PASSWORDS: Readonly<Record<string, string>> = { current: 'Current password', next: 'New password' }
 
-/** Made by a device for one moment: such a form begins anew. */
+/** A passkey response is valid only for its challenge, so a form with this field is not kept. */
 const MOMENTARY = 'credential'
 
 const CONTEXT = 'fields of a form whose session had ended'
 
-/** What a form came with. */
+/** A submitted form. */
 interface SentForm {
   readonly path: string
   readonly fields: Readonly<Record<string, readonly string[]>>
-  /** Names of secrets that were typed, and of files that were chosen. */
+  /** Names of the submitted secret fields. */
   readonly secrets: readonly string[]
+  /** Names of the fields with uploaded files. */
   readonly files: readonly string[]
 }
 
 interface Typed extends SentForm {
-  /** The address of the page that the form stands on. */
+  /** Path of the page that contains the form. */
   readonly page: string
-  /** What proved that the form was made for the member, in this browser. */
+  /** CSRF token of the form. */
   readonly guard: string
-  /** Machine time, milliseconds. */
+  /** Expiry, in machine time (milliseconds). */
   readonly until: number
 }
 
-/** @returns the fields of a form, sealed; undefined where nothing was typed, and `too long` beyond what is kept. */
+/** Returns the encrypted fields, undefined if the form has no fields to keep, or `too long` above `MAX_TYPED_BYTES`. */
 export function sealTyped(
   request: Request,
   page: string,
@@ -76,7 +77,7 @@ function readSent(request: Request): SentForm {
   }
 }
 
-/** @returns undefined for what is not ours, or too old. */
+/** Returns undefined if the value was not encrypted by this service or has expired. */
 function openTyped(sealed: string, pepper: string, now: number): Typed | undefined {
   try {
     const typed = JSON.parse(unseal(pepper, Buffer.from(sealed, 'base64url'), CONTEXT)) as Typed
@@ -90,11 +91,11 @@ function openTyped(sealed: string, pepper: string, now: number): Typed | undefin
 export interface SendAgainParts {
   readonly forms: FormGuard
   readonly pepper: string
-  /** What a form of the member's is for. */
+  /** Returns the purpose that the CSRF token of a member's form is bound to. */
   readonly formName: (member: SignedInMember, path: string) => string
 }
 
-/** Shows who typed it what was typed, to be sent; nobody else. */
+/** Shows the kept fields for review, but only to the member who entered them. */
 export function showTyped(
   { forms, pepper, formName }: SendAgainParts,
   member: SignedInMember,
@@ -103,11 +104,12 @@ export function showTyped(
   response: Response,
 ): void {
   const typed = openTyped(formField(request, TYPED_FIELD), pepper, now)
-  // The proof that the form came with: it was made for one member, in one browser.
+  // The CSRF token of the original form proves that the same member submitted it from the same browser.
   if (typed) request.body = { [GUARD_FIELD]: typed.guard }
   if (!typed || !forms.isOwn(request, formName(member, typed.path.split('?')[0]!))) {
-    const text = 'What was typed comes back to who typed it, in the same browser, within half an hour.'
-    return sendPage(response, 403, writeNotice('Nothing to send', text))
+    const text =
+      'This form was submitted by a different member or from a different browser, or more than 30 minutes ago. Open the page again and complete the form.'
+    return sendPage(response, 403, writeNotice('Form not available', text))
   }
   const guard = forms.issue(response, formName(member, typed.path.split('?')[0]!), '/')
   sendPage(response, 200, writeTyped(typed, guard))
@@ -118,30 +120,29 @@ function writeTyped(typed: Typed, guard: Html): Html {
     ([name, values]) => name !== KEY && values.some((value) => value !== ''),
   )
   return writePage({
-    title: 'Send it again?',
+    title: 'Submit form again',
     narrow: true,
-    content: html`${notice('warn', 'Your session had ended, so nothing was sent. This is what you typed: look it over and send it again.')}
+    content: html`${notice('warn', 'Your session had ended, so the form was not submitted. Review your entries and submit the form again.')}
 ${facts(shown.map(([name, values]) => [name.replaceAll('_', ' '), html`<span class="typed">${values.join('\n')}</span>`]))}
 ${writeForm(typed, typed.page, guard)}`,
   })
 }
 
-/** Asks for the code without which a form is not acted on; the rest of the form comes along. */
+/** Asks for the code that the form requires. The other fields are passed on as hidden fields. */
 export function writeCodePage(request: Request, page: string, guard: Html): Html {
   const sent = readSent(request)
   const isWrong = formField(request, CODE_FIELD) !== ''
-  const told = isWrong
-    ? NOT_CONFIRMED
-    : 'This takes a fresh code of your authenticator app: your session alone is not enough for it.'
+  const wrong = sent.secrets.includes('current') ? NOT_CONFIRMED_WITH_PASSWORD : NOT_CONFIRMED
+  const told = isWrong ? wrong : 'This action requires a new code from your authenticator app.'
   return writePage({
-    title: 'Confirm with a code',
+    title: 'Confirm with your authenticator app',
     narrow: true,
-    content: html`${notice(isWrong ? 'bad' : 'warn', `${told} Nothing was done.`)}
+    content: html`${notice(isWrong ? 'bad' : 'warn', `${told} No changes were made.`)}
 ${writeForm({ ...sent, secrets: [...new Set([...sent.secrets, CODE_FIELD])] }, page, guard)}`,
   })
 }
 
-/** The form once more. @param page where its sender goes instead. */
+/** Writes the form with its values as hidden fields. @param page target of the Cancel button. */
 function writeForm({ path, fields, secrets, files }: SentForm, page: string, guard: Html): Html {
   return html`<form method="post" action="${path}"${files.length > 0 && html` enctype="multipart/form-data"`}>
 ${guard}
@@ -152,7 +153,7 @@ ${Object.entries(fields).flatMap(([name, values]) =>
     ? codeField('again')
     : field({ name, label: PASSWORDS[name] ?? name, type: 'password' }),
 )}
-${files.map((name) => fileField({ name, label: `${name.replaceAll('_', ' ')}, chosen again`, optional: true }))}
-<div class="actions"><button type="submit">Send</button> <a class="button second" href="${page}">Leave it</a></div>
+${files.map((name) => fileField({ name, label: `${name.replaceAll('_', ' ')} (select the file again)`, optional: true }))}
+<div class="actions"><button type="submit">Submit form</button> <a class="button second" href="${page}">Cancel</a></div>
 </form>`
 }

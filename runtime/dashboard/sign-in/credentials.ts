@@ -1,4 +1,4 @@
-/** Who somebody is that says an e-mail address, a password and a code. */
+/** Identifies a member by email address, password, and code. */
 
 import type { Database } from '../../database/database.ts'
 import {
@@ -18,7 +18,7 @@ export interface SignInCredentials {
   readonly email: string
   readonly password: string
   readonly code: string
-  /** Where they come from. */
+  /** IP address of the client. */
   readonly ip: string
 }
 
@@ -26,29 +26,29 @@ export interface CredentialParts {
   readonly control: Database
   readonly pepper: string
   readonly clock: Clock
-  /** Counts what is wrong, over every way to show a code. */
+  /** Counts wrong codes across all ways to submit one. */
   readonly wrongCodes: WrongCodes
 }
 
-/** Who the credentials are of; or who was named, in vain. */
+/** The identified member, or the members with the given email address if the credentials are wrong. */
 export type Recognition =
   | {
       readonly right: true
       readonly member: CandidateRow
-      /** With one of the member's recovery codes, which is used now. */
+      /** Whether a recovery code was used. It cannot be used again. */
       readonly recovered: boolean
     }
   | { readonly right: false; readonly named: readonly CandidateRow[] }
 
-/** An address may be known to several tenants, with passwords of their own. More than that, and the newest are not tried. */
+/** Several tenants can have a member with the same email address. Only the 10 oldest are checked. */
 const MAX_CANDIDATES = 10
 
 const MAX_EMAIL = 254
 const MAX_PASSWORD = 1000
 
 /**
- * The member whom e-mail, password and code all fit. A try at a member counts as a wrong code until it is right, and takes
- * as long for nobody's address and for a paused member: who is a member stays unsaid.
+ * Returns the member for whom email, password, and code are all correct. Each attempt counts as a wrong code until it succeeds. An
+ * unknown address and a paused member take the same time, so that response times do not reveal which addresses have members.
  */
 export async function recognize(
   parts: CredentialParts,
@@ -74,9 +74,9 @@ export async function recognize(
     tries.push({ member, counted })
     if (!isCode && !recovered) continue
     await counted.right()
-    // Nobody guessed at the others: it was the password of this one.
+    // The attempts at the other members were not guesses, so they do not count.
     for (const other of tries) if (other.member !== member) await other.counted.takeBack()
-    // If the queue is full, the hash is renewed at a later sign-in: the code has been used.
+    // The code is already used, so sign-in must not fail here. If the hashing queue is full, a later sign-in renews the hash.
     if (!isHashedAsToday(member.password_hash) && canHash())
       await renewHash(control, member, await hashPassword(password))
     return { right: true, member, recovered }

@@ -1,4 +1,4 @@
-/** What a member signs in with, changed by the member: the password, and codes for the day when the telephone is gone. */
+/** Changes of a member's own password and recovery codes, and the check of authenticator codes. */
 import { randomInt } from 'node:crypto'
 import type { Database } from '../../database/database.ts'
 import { hashPassword, verifyPassword } from '../../platform/passwords.ts'
@@ -25,23 +25,23 @@ export interface Whose {
   readonly memberId: string
 }
 
-/** The member who sends a form, and from where. */
+/** The member who submits a form. */
 export interface FormSender extends Whose {
   readonly ip: string
-  /** Digest of the session that it is sent in, as sessions are kept. */
+  /** Digest of the session, as stored in the database. */
   readonly session: Buffer
 }
 
-/** Codes of one set. */
+/** Number of recovery codes in a set. */
 export const RECOVERY_CODES = 10
 
-/** Digits, which every keyboard has: 40 bits, of which ten wrong ones in a quarter of an hour are looked at. */
+/** 12 digits are about 40 bits. At most 10 wrong codes are accepted in 15 minutes, so guessing is infeasible. */
 const RECOVERY_DIGITS = 12
 
 /**
- * Puts another password in the place of the member's, and ends the member's other sessions.
+ * Changes the member's password and ends the member's other sessions.
  *
- * @param session the one that stays, by its digest.
+ * @param session digest of the session that is kept.
  */
 export async function changePassword(
   operator: Operator,
@@ -56,7 +56,7 @@ export async function changePassword(
   })
 }
 
-/** Makes a set of recovery codes; those before are good no longer. @returns the codes, shown once. */
+/** Creates a set of recovery codes, which replaces the previous set. @returns the codes, which are shown only once. */
 export async function makeRecoveryCodes(
   operator: Operator,
   { tenantId, memberId }: Whose,
@@ -73,7 +73,7 @@ export async function makeRecoveryCodes(
 
 const makeCode = () => Array.from({ length: RECOVERY_DIGITS }, () => randomInt(10)).join('')
 
-/** Whether it is a recovery code of the member, which it is no longer. @param code without blanks. */
+/** Uses up a recovery code of the member. @returns false if the code is not valid. @param code without spaces. */
 export async function useRecoveryCode(
   control: Database,
   pepper: string,
@@ -85,20 +85,27 @@ export async function useRecoveryCode(
   return deleteRecoveryCode(control, tenantId, memberId, digestKey(pepper, digits))
 }
 
-/** Said where `confirm` has not. */
-export const NOT_CONFIRMED =
-  'Not right, or the code was used before. After too many tries none is looked at for a while.'
+const WAIT = 'After 10 failed attempts, wait at least 15 minutes before you try again.'
 
-/** What a member confirms a form with. */
+/** Shown if `confirm` returns false for a code. */
+export const NOT_CONFIRMED = `The code is incorrect or was already used. ${WAIT}`
+
+/** Shown if `confirm` returns false for a code and a password. */
+export const NOT_CONFIRMED_WITH_PASSWORD = `The password or code is incorrect, or the code was already used. ${WAIT}`
+
+/** Shown if email, password, and code do not identify a member. */
+export const WRONG_CREDENTIALS = `The email, password, or code is incorrect, or the code was already used. ${WAIT}`
+
+/** The credentials with which a member confirms a form. */
 export interface FormConfirmation {
   readonly code: string
-  /** Absent: the code alone is enough. */
+  /** Absent if the form requires only a code. */
   readonly password?: string | undefined
-  /** SHA-256 of the form: sent twice, it uses its code once. */
+  /** SHA-256 of the form. A form that is submitted twice uses its code once. */
   readonly formHash: Buffer
 }
 
-/** Whether they are the member's. What is wrong counts as a wrong code, and after too many none is looked at. */
+/** Whether the credentials are correct. A failure counts as a wrong code; after too many, no code is accepted for a time. */
 export async function confirm(
   { operator, wrongCodes }: OwnParts,
   { tenantId, memberId, ip, session }: FormSender,

@@ -4,18 +4,18 @@ import { writePage } from '../html/layout.ts'
 import type { SignedInMember } from './sessions.ts'
 
 export interface SignInForm {
-  /** Proves that the form is ours. */
+  /** Hidden field with the CSRF token. */
   readonly guard: Html
-  /** Where to go afterwards: a path of the console. */
+  /** Path of the console to open after sign-in. */
   readonly returnTo: string
   readonly fault?: string | undefined
-  /** What has to be known before. */
+  /** Notice above the form. */
   readonly told?: string | undefined
-  /** What was typed into another form, sealed: it is shown again afterwards. */
+  /** Encrypted fields of another form, shown for review after sign-in. */
   readonly typed?: string | undefined
-  /** As it was typed before. */
+  /** The email address from the previous attempt. */
   readonly email?: string | undefined
-  /** What a browser is asked for, and the field that proves its form is ours; absent where there are no passkeys. */
+  /** Passkey request options with their CSRF field. Absent if the console does not support passkeys. */
   readonly passkey?:
     | { readonly options: object; readonly challenge: string; readonly guard: Html }
     | undefined
@@ -34,9 +34,9 @@ ${fault !== undefined && notice('bad', fault)}
 <form method="post" action="/sign-in">
 ${guard}
 ${passedOn}
-${field({ name: 'email', label: 'E-mail', type: 'email', autocomplete: 'username', value: email })}
+${field({ name: 'email', label: 'Email', type: 'email', autocomplete: 'username', value: email })}
 ${field({ name: 'password', label: 'Password', type: 'password', autocomplete: 'current-password' })}
-${field({ name: 'code', label: 'Code of your authenticator app', inputMode: 'numeric', autocomplete: 'one-time-code', hint: 'Six digits, or one of your recovery codes. Each is good once.' })}
+${field({ name: 'code', label: 'Authenticator code', inputMode: 'numeric', autocomplete: 'one-time-code', hint: 'The six-digit code from your authenticator app, or a recovery code.' })}
 <div class="actions"><button type="submit">Sign in</button></div>
 </form>
 ${
@@ -53,13 +53,13 @@ ${passedOn}
   })
 }
 
-/** The field of the form of signing in that holds what was typed into another one. */
+/** Name of the sign-in field with the encrypted fields of another form. */
 export const TYPED_FIELD = 'typed'
 
-/** Where that is shown again. */
+/** Path of the page that shows these fields for review. */
 export const SEND_AGAIN_PATH = '/send-again'
 
-/** The script of forms that want a passkey. */
+/** The script of passkey forms. */
 export const PASSKEY_SCRIPT = 'passkey.js'
 
 export function writeSignOut(member: SignedInMember, guard: Html): Html {
@@ -74,13 +74,13 @@ export function writeSignOut(member: SignedInMember, guard: Html): Html {
 ${guard}
 <div class="actions">
 <button type="submit" name="where" value="here">Sign out</button>
-<button type="submit" name="where" value="everywhere" class="second">Sign out everywhere</button>
+<button type="submit" name="where" value="everywhere" class="second">Sign out of all sessions</button>
 </div>
 </form>`,
   })
 }
 
-/** Said where there is no session any more, or none is left. */
+/** Writes the page shown after sign-out, or if the session has ended. */
 export function writeSignedOut(text: string): Html {
   return writePage({
     title: 'Signed out',

@@ -41,7 +41,7 @@ const ADD: Statement = {
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING`,
 }
 
-/** @returns false where the tenant knows the passkey already. */
+/** Adds the passkey. @returns false if the tenant already has it. */
 export async function insertPasskey(db: Database, passkey: NewPasskey): Promise<boolean> {
   const { tenantId, credentialId, memberId, publicKey, counter, transports, name, now } = passkey
   const values = [tenantId, credentialId, memberId, publicKey, counter, transports, name, toTimestamp(now)]
@@ -52,7 +52,7 @@ const DELETE: Statement = {
   text: 'DELETE FROM control.passkeys WHERE tenant_id = $1 AND member_id = $2 AND credential_id = $3',
 }
 
-/** @returns whether the member had it. */
+/** Deletes the passkey. @returns false if the member does not have it. */
 export async function deletePasskey(
   db: Database,
   tenantId: string,
@@ -62,7 +62,7 @@ export async function deletePasskey(
   return (await db.query(DELETE, [tenantId, memberId, credentialId])).count > 0
 }
 
-/** A passkey as it is checked. */
+/** The fields that verify a passkey signature. */
 export interface KnownPasskey {
   readonly member_id: string
   readonly public_key: Buffer
@@ -87,7 +87,7 @@ const USE: Statement = {
          WHERE tenant_id = $1 AND credential_id = $2 AND (counter < $3 OR (counter = 0 AND $3 = 0))`,
 }
 
-/** @returns false where the counter has not gone on: there may be a copy of the passkey (WebAuthn, 6.1.1). */
+/** Stores the new counter. @returns false if the counter did not increase, so the passkey may be cloned (WebAuthn, 6.1.1). */
 export async function usePasskey(
   db: Database,
   tenantId: string,
@@ -103,7 +103,7 @@ const TAKE_CHALLENGE: Statement = {
          ON CONFLICT DO NOTHING`,
 }
 
-/** @returns false where the challenge has been answered before. */
+/** Marks the challenge as used. @returns false if it was already used. */
 export async function answerChallenge(
   db: Database,
   tenantId: string,
@@ -115,7 +115,7 @@ export async function answerChallenge(
 
 const SWEEP: Statement = { text: 'DELETE FROM control.passkey_challenges WHERE expires_at <= $1' }
 
-/** Deletes what has run out, of all tenants. */
+/** Deletes expired challenges of all tenants. */
 export function sweepPasskeyChallenges(db: Database, by: number): Promise<unknown> {
   return db.query(SWEEP, [toTimestamp(by)])
 }

@@ -1,6 +1,6 @@
 /**
- * Passkeys (WebAuthn, Level 3): a key pair in the member's device, which asks for a finger, a face or a PIN before it signs, and
- * so stands for password and code alike.
+ * Passkeys (WebAuthn, Level 3): a key pair on the member's device. The device requires a fingerprint, a face, or a PIN before it
+ * signs, so a passkey replaces both password and code.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { isIP } from 'node:net'
@@ -21,20 +21,20 @@ import {
   usePasskey,
 } from './passkey-queries.ts'
 
-/** Of one member. */
+/** Maximum number of passkeys per member. */
 export const MAX_PASSKEYS = 10
 
 export const MAX_PASSKEY_NAME = 60
 
 const CHALLENGE_MS = 5 * 60_000
 
-/** Whom passkeys are for: the console's host, as browsers and devices know it. */
+/** The console as a WebAuthn relying party. */
 export interface RelyingParty {
   readonly id: string
   readonly origin: string
 }
 
-/** @returns undefined where browsers make no passkeys: at an address in numbers, or without TLS. */
+/** Returns undefined if browsers do not support passkeys at this URL: for an IP address, or without TLS. */
 export function relyingPartyOf(consoleUrl: string): RelyingParty | undefined {
   const { origin, protocol, hostname } = new URL(consoleUrl)
   const isNamed = isIP(hostname.replace(/^\[|\]$/g, '')) === 0
@@ -42,7 +42,7 @@ export function relyingPartyOf(consoleUrl: string): RelyingParty | undefined {
   return isNamed && isSafe ? { id: hostname, origin } : undefined
 }
 
-/** @param about what the answer is for: a challenge of one form does not fit another. */
+/** Creates a signed challenge. @param about purpose of the challenge, which is not valid for another purpose. */
 export function makeChallenge(pepper: string, about: string, now: number): string {
   const head = `${randomBase62(43)}.${now + CHALLENGE_MS}`
   return `${head}.${signChallenge(pepper, about, head)}`
@@ -53,7 +53,7 @@ const signChallenge = (pepper: string, about: string, head: string): string =>
     .update(`${about} ${head}`)
     .digest('base64url')
 
-/** When a challenge ends; undefined for one that has ended, or is not ours. */
+/** Returns the expiry of a challenge, or undefined if it has expired or its signature is invalid. */
 function endOf(pepper: string, about: string, challenge: string, now: number): number | undefined {
   const [, head, end, mac] = /^(\w{43}\.(\d{1,15}))\.([\w-]{43})$/.exec(challenge) ?? []
   if (head === undefined) return undefined
@@ -62,10 +62,10 @@ function endOf(pepper: string, about: string, challenge: string, now: number): n
   return isOurs && Number(end) > now ? Number(end) : undefined
 }
 
-/** Bytes as WebAuthn writes them in JSON. */
+/** Encodes bytes as base64url, as WebAuthn JSON requires. */
 const encode = (text: string | Buffer): string => Buffer.from(text).toString('base64url')
 
-/** What a browser is asked for when a passkey is to be made (`PublicKeyCredentialCreationOptionsJSON`). */
+/** Returns the options to create a passkey (`PublicKeyCredentialCreationOptionsJSON`). */
 export function creationOptions(
   { id }: RelyingParty,
   { tenantId, memberId, email }: Whose & { readonly email: string },
@@ -76,7 +76,7 @@ export function creationOptions(
     challenge: encode(challenge),
     rp: { id, name: id },
     user: { id: encode(`${tenantId}.${memberId}`), name: email, displayName: email },
-    // EdDSA, ES256, RS256.
+    // COSE identifiers of EdDSA, ES256, and RS256.
     pubKeyCredParams: [-8, -7, -257].map((alg) => ({ type: 'public-key', alg })),
     authenticatorSelection: {
       residentKey: 'required',
@@ -93,7 +93,7 @@ export function creationOptions(
   }
 }
 
-/** What a browser is asked for at sign-in (`PublicKeyCredentialRequestOptionsJSON`): any passkey that it has for us. */
+/** Returns the options to sign in with any passkey for this console (`PublicKeyCredentialRequestOptionsJSON`). */
 export function requestOptions({ id }: RelyingParty, challenge: string): object {
   return { challenge: encode(challenge), rpId: id, userVerification: 'required', timeout: CHALLENGE_MS }
 }
@@ -106,16 +106,16 @@ export interface PasskeyParts {
   readonly consoleUrl: string
 }
 
-/** A browser's answer: the challenge that it was given, and the credential as JSON. */
+/** The browser's response: the challenge and the credential as JSON. */
 export interface PasskeyAnswer {
   readonly challenge: string
   readonly credential: string
 }
 
-/** Why no passkey was added. */
+/** The reason why a passkey was not added. */
 export type NotAdded = 'not readable' | 'too many' | 'known'
 
-/** Adds a passkey of the member's. @returns undefined when it was. */
+/** Adds a passkey. @returns undefined on success. */
 export async function addPasskey(
   { operator, consoleUrl }: { readonly operator: Operator } & Pick<PasskeyParts, 'consoleUrl'>,
   { tenantId, memberId }: Whose,
@@ -146,7 +146,7 @@ async function verifyCreation(
   const party = relyingPartyOf(consoleUrl)
   const end = endOf(pepper, about, challenge, now)
   if (!party || end === undefined) return undefined
-  // Loaded when somebody first asks: few do, and a process starts without it.
+  // Loaded on first use, to keep process start fast.
   const { verifyRegistrationResponse } = await import('@simplewebauthn/server')
   try {
     const { verified, registrationInfo } = await verifyRegistrationResponse({
@@ -168,12 +168,12 @@ async function verifyCreation(
       },
     }
   } catch {
-    // Whatever the library refuses, and says in words for who wrote the page.
+    // The library throws for every invalid response. Its messages are meant for developers.
     return undefined
   }
 }
 
-/** Takes a passkey away. @returns false where the member has no such passkey. */
+/** Removes a passkey. @returns false if the member does not have it. */
 export async function removePasskey(
   operator: Operator,
   { tenantId, memberId }: Whose,
@@ -186,7 +186,7 @@ export async function removePasskey(
   })
 }
 
-/** Whose passkey signed; or whose seems to have been copied or used before. */
+/** The member whose passkey signed. If the response was replayed or the passkey may be cloned, `named` is that member. */
 export type PasskeyRecognition =
   | { readonly right: true; readonly tenantId: string; readonly memberId: string }
   | {
@@ -196,7 +196,7 @@ export type PasskeyRecognition =
 
 const USER = /^(ten_[0-9a-z]{26})\.(mem_[0-9a-z]{26})$/
 
-/** The member whose passkey has answered the challenge, which it can do once. */
+/** Returns the member whose passkey signed the challenge. Each challenge is accepted once. */
 export async function recognizePasskey(
   { control, clock, pepper, consoleUrl }: PasskeyParts,
   about: string,
@@ -234,7 +234,7 @@ function userOf(response: AuthenticationResponseJSON | undefined): string {
   return typeof handle === 'string' ? Buffer.from(handle, 'base64url').toString() : ''
 }
 
-/** @returns the authenticator's counter; undefined where the signature is not one for us. */
+/** Returns the authenticator's counter, or undefined if the signature is invalid. */
 async function verifySignature(
   party: RelyingParty,
   challenge: string,
@@ -248,7 +248,7 @@ async function verifySignature(
       expectedChallenge: encode(challenge),
       expectedOrigin: party.origin,
       expectedRPID: party.id,
-      // What the counter was is compared where it is written, so that two at once cannot both pass.
+      // The UPDATE statement compares the stored counter, so that two concurrent sign-ins cannot both pass.
       credential: { id: response.id, publicKey: new Uint8Array(publicKey), counter: 0 },
       requireUserVerification: true,
     })

@@ -1,14 +1,15 @@
-/** NIST SP 800-63B asks for eight at least; with a second factor beside it no kinds of characters are asked for. */
+/** NIST SP 800-63B requires at least 8 characters and advises against composition rules. */
 export const MIN_PASSWORD = 12
 
-/** Of longer ones the rest would be looked at by nobody. */
+/** Sign-in ignores further characters. */
 export const MAX_PASSWORD = 1000
 
-/** @returns what is wrong with a password that somebody chooses; undefined for a good one. */
+/** Returns the error message for a new password, or undefined if it is acceptable. */
 export function faultOfPassword(password: string, email: string): string | undefined {
-  if (password.length < MIN_PASSWORD) return `At least ${MIN_PASSWORD} characters, please.`
-  if (password.length > MAX_PASSWORD) return `At most ${MAX_PASSWORD} characters, please.`
-  if (new Set(password).size < 4) return 'It has too few different characters.'
-  if (password.toLowerCase().includes(email.toLowerCase())) return 'It must not hold your e-mail address.'
+  if (password.length < MIN_PASSWORD) return `The password must have at least ${MIN_PASSWORD} characters.`
+  if (password.length > MAX_PASSWORD) return `The password must have at most ${MAX_PASSWORD} characters.`
+  if (new Set(password).size < 4) return 'The password must contain at least 4 different characters.'
+  if (password.toLowerCase().includes(email.toLowerCase()))
+    return 'The password must not contain your email address.'
   return undefined
 }

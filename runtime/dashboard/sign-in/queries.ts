@@ -13,13 +13,13 @@ export interface CandidateRow {
   readonly totp_secret: Buffer
 }
 
-// Whoever signs in names no tenant: the address locates the members.
+// A sign-in does not specify a tenant, so this statement finds members of all tenants by email address.
 const CANDIDATES: Statement = {
   text: `SELECT tenant_id, id, email, password_hash, totp_secret FROM control.members
          WHERE lower(email) = $1 AND totp_secret IS NOT NULL ORDER BY created LIMIT $2`,
 }
 
-/** @param email in lower case. @param most so many tenants may know the same address. */
+/** Returns members with the email address, oldest first. @param email in lower case. @param most maximum number of members. */
 export async function findCandidates(
   db: Database,
   email: string,
@@ -33,7 +33,7 @@ const RENEW_HASH: Statement = {
          WHERE tenant_id = $1 AND id = $2 AND password_hash = $3`,
 }
 
-/** Puts the hash of the same password in another's place, unless the password was changed meanwhile. */
+/** Replaces the hash with a new hash of the same password, unless the password was changed concurrently. */
 export function renewHash(
   db: Database,
   { tenant_id, id, password_hash }: CandidateRow,
@@ -62,7 +62,7 @@ const INSERT: Statement = {
          VALUES ($1, $2, $3, $4, $4, $5, $6, $7)`,
 }
 
-/** @param others so many sessions of the member stay beside it, the newest. */
+/** Inserts a session and deletes the oldest ones. @param others number of the member's other sessions that are kept. */
 export function insertSession(db: Database, session: NewSession, others: number): Promise<unknown> {
   const { tenantId, digest, memberId, now, expiresAt, ip, userAgent } = session
   const times = [toTimestamp(now), toTimestamp(expiresAt)]
@@ -80,11 +80,11 @@ const FIND: Statement = {
   text: `SELECT s.member_id, m.email, m.role, s.seen_at FROM control.sessions s
          JOIN control.members m ON m.tenant_id = s.tenant_id AND m.id = s.member_id
          WHERE s.tenant_id = $1 AND s.digest = $2 AND s.expires_at > $3 AND s.seen_at > $4
-           -- A sign-in that ended while the member was disabled began a session too.
+                      -- A sign-in that was in progress when the member was disabled also created a session.
            AND m.totp_secret IS NOT NULL`,
 }
 
-/** @param seenAfter a session that was not seen since then has ended. */
+/** Returns the session if it is valid. @param seenAfter sessions last seen at or before this time have ended. */
 export async function findSession(
   db: Database,
   tenantId: string,
@@ -110,7 +110,7 @@ const LIST: Statement = {
          ORDER BY seen_at DESC, created DESC`,
 }
 
-/** Those of a member that are good, the latest first. @param seenAfter as of `findSession`. */
+/** Returns the valid sessions of a member, most recent first. @param seenAfter see `findSession`. */
 export async function listSessions(
   db: Database,
   tenantId: string,
@@ -134,7 +134,7 @@ const DELETE_ONE: Statement = {
   text: 'DELETE FROM control.sessions WHERE tenant_id = $1 AND digest = $2 RETURNING member_id',
 }
 
-/** @returns whose it was; undefined when there was none. */
+/** Deletes a session. @returns its member, or undefined if there was no such session. */
 export async function deleteSession(
   db: Database,
   tenantId: string,
@@ -154,7 +154,7 @@ export async function deleteSessions(db: Database, tenantId: string, memberId: s
 
 const SWEEP: Statement = { text: 'DELETE FROM control.sessions WHERE expires_at <= $1' }
 
-/** Deletes what has run out, of all tenants. */
+/** Deletes expired sessions of all tenants. */
 export function sweepSessions(db: Database, by: number): Promise<unknown> {
   return db.query(SWEEP, [toTimestamp(by)])
 }
@@ -164,7 +164,7 @@ const OWN: Statement = {
          WHERE tenant_id = $1 AND id = $2 AND totp_secret IS NOT NULL`,
 }
 
-/** @returns undefined for nobody, and for a member who has never been able to sign in. */
+/** Returns undefined if the member does not exist or cannot sign in. */
 export async function findOwnCredentials(
   db: Database,
   tenantId: string,
@@ -191,7 +191,7 @@ const DELETE_OTHERS: Statement = {
          WHERE tenant_id = $1 AND member_id = $2 AND digest IS DISTINCT FROM $3::bytea`,
 }
 
-/** @param kept the session that stays. */
+/** Deletes the member's sessions. @param kept digest of a session that is not deleted. */
 export function deleteOtherSessions(
   db: Database,
   tenantId: string,
@@ -227,7 +227,7 @@ const DELETE_CODE: Statement = {
   text: 'DELETE FROM control.recovery_codes WHERE tenant_id = $1 AND member_id = $2 AND digest = $3',
 }
 
-/** @returns whether there was such a code. */
+/** Deletes a recovery code. @returns whether it existed. */
 export async function deleteRecoveryCode(
   db: Database,
   tenantId: string,

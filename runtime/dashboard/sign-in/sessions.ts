@@ -1,4 +1,4 @@
-/** Sessions of members, in the database: on all nodes alike, and ended on all at once. */
+/** Member sessions, stored in the database, so that they are valid and end on all nodes at the same time. */
 import type { Request, Response } from 'express'
 import type { MemberRole } from '../../account/members/users.ts'
 import type { Database } from '../../database/database.ts'
@@ -7,28 +7,28 @@ import type { Clock } from '../../tenants/clock/clock.ts'
 import { digestKey, randomBase62 } from '../../tenants/keys/keys.ts'
 import { deleteSession, deleteSessions, findSession, insertSession, seeSession } from './queries.ts'
 
-/** Who is signed in. The role is that of the moment. */
+/** A signed-in member, with the current role. */
 export interface SignedInMember {
   readonly tenantId: string
   readonly memberId: string
   readonly email: string
   readonly role: MemberRole
-  /** Digest that the session is kept under. */
+  /** Digest under which the session is stored. */
   readonly session: Buffer
 }
 
 export interface Sessions {
-  /** The member whose session the request's cookie names; undefined without one that is good. */
+  /** Returns the member of the session in the cookie, or undefined without a valid session. */
   find(request: Request): Promise<SignedInMember | undefined>
   /**
-   * Begins another session than any before, and sets its cookie. The one that the request came with ends.
+   * Starts a new session and sets its cookie. The session of the request, if any, ends.
    *
-   * @param also what happens with it or not at all.
+   * @param also work in the same transaction.
    */
   begin(request: Request, response: Response, member: SignedIn, also?: InTransaction): Promise<void>
-  /** Ends the request's session and takes its cookie away. @param also as of `begin`. */
+  /** Ends the session of the request and deletes its cookie. @param also see `begin`. */
   end(request: Request, response: Response, also?: InTransaction): Promise<void>
-  /** Ends all sessions of the member. @returns how many there were. */
+  /** Ends all sessions of the member. @returns the number of sessions. */
   endAll(tx: Database, member: Pick<SignedInMember, 'tenantId' | 'memberId'>): Promise<number>
 }
 
@@ -40,21 +40,21 @@ export interface SignedIn extends Pick<SignedInMember, 'tenantId' | 'memberId'> 
 
 const DAY_MS = 24 * 3_600_000
 
-/** However much it is used. */
+/** Maximum age of a session, regardless of activity. */
 const MAX_AGE_MS = 7 * DAY_MS
 
-/** Without a page in between. */
+/** A session ends after this time without a request. */
 export const MAX_IDLE_MS = DAY_MS / 2
 
 const SEEN_EVERY_MS = 60_000
 
-/** Sessions of one member beside a new one. */
+/** Maximum number of other sessions that are kept when a session starts. */
 const MAX_OTHERS = 19
 
-/** 256 bits. */
+/** 43 base62 characters are 256 bits. */
 const SECRET_LENGTH = 43
 
-/** The tenant's id, and the secret. */
+/** The tenant ID and the secret. */
 const COOKIE_VALUE = /^(ten_[0-9a-z]{26})\.([0-9A-Za-z]{43})$/
 
 const MAX_USER_AGENT = 200
@@ -63,12 +63,12 @@ export interface SessionParts {
   readonly control: Pool
   readonly pepper: string
   readonly clock: Clock
-  /** The console is reached by https. */
+  /** Whether the console uses HTTPS. */
   readonly secure: boolean
 }
 
 export function createSessions({ control, pepper, clock, secure }: SessionParts): Sessions {
-  // The prefix keeps other hosts of the same domain from setting it (RFC 6265bis, 4.1.3.2).
+  // The prefix prevents other hosts of the same domain from setting the cookie (RFC 6265bis, 4.1.3.2).
   const name = secure ? '__Host-svc_session' : 'svc_session'
   const attributes = `Path=/; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`
   const read = (request: Request) => {
@@ -124,7 +124,7 @@ export function createSessions({ control, pepper, clock, secure }: SessionParts)
   }
 }
 
-/** The first of that name, as servers read it. */
+/** Returns the first cookie with the name. */
 function cookieOf(request: Request, name: string): string | undefined {
   for (const pair of (request.get('Cookie') ?? '').split(';')) {
     const equals = pair.indexOf('=')

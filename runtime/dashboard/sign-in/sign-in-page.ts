@@ -1,4 +1,4 @@
-/** The page of signing in, wherever it is shown: asked for, or in the place of what needs a session. */
+/** The sign-in page, shown at its own path or instead of a page that requires a session. */
 import type { Response } from 'express'
 import type { Clock } from '../../tenants/clock/clock.ts'
 import { createFormGuard, type FormGuard } from '../html/forms.ts'
@@ -14,7 +14,6 @@ const FORM_SECONDS = 3600
 export interface SignInPageParts {
   readonly pepper: string
   readonly clock: Clock
-  /** Key of the forms' MAC. */
   readonly csrfKey: string
   /** Origin of the console. */
   readonly consoleUrl: string
@@ -40,7 +39,7 @@ export function createSignInPage({ pepper, clock, csrfKey, consoleUrl }: SignInP
       const passkey = party && {
         challenge,
         options: requestOptions(party, challenge),
-        // Good in the browser that it is made for.
+        // Binds the challenge to this browser.
         guard: forms.issue(response, `${PASSKEY_PATH} ${challenge}`, SIGN_IN_PATH),
       }
       const guard = forms.issue(response, SIGN_IN_PATH, SIGN_IN_PATH)

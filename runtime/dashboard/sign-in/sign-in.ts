@@ -1,10 +1,11 @@
-/** Pages on which members sign in and out. */
+/** The sign-in and sign-out routes. */
 import express, { type Request, type Response, type Router } from 'express'
 import { clientAddress, type ProxyTrust, plainAddress } from '../../platform/client-address.ts'
 import { answerFailures, type FailureParts } from '../html/failures.ts'
-import { type FormGuard, formField } from '../html/forms.ts'
-import { sendPage, writeNotice } from '../html/layout.ts'
+import { FORM_EXPIRED, type FormGuard, formField } from '../html/forms.ts'
+import { refuseMethod, sendPage } from '../html/layout.ts'
 import { type CredentialParts, recognize } from './credentials.ts'
+import { WRONG_CREDENTIALS } from './own-credentials.ts'
 import { SEND_AGAIN_PATH, TYPED_FIELD, writeSignedOut, writeSignOut } from './pages.ts'
 import { recognizePasskey } from './passkeys.ts'
 import type { Sessions, SignedInMember } from './sessions.ts'
@@ -13,20 +14,15 @@ import { failed, succeeded, writeMemberEntries } from './telling.ts'
 
 export interface SignInParts extends CredentialParts, FailureParts {
   readonly sessions: Sessions
-  /** Key of the forms' MAC. */
   readonly csrfKey: string
   /** Origin of the console. */
   readonly consoleUrl: string
   readonly proxies: ProxyTrust
 }
 
-const WRONG_PASSKEY = 'The passkey is not known here, or the page was open for too long. Please try again.'
+const WRONG_PASSKEY = 'The passkey is not registered here, or the page expired. Try again.'
 
-const WRONG =
-  'E-mail, password and code do not fit together, or the code was used before. ' +
-  'After too many tries none is looked at for a while.'
-
-/** @returns the routes `/sign-in` and `/sign-out`, to be mounted at the console's root. */
+/** Returns the routes `/sign-in` and `/sign-out`. Mount them at the console root. */
 export function createSignIn(parts: SignInParts): Router {
   const { sessions, consoleUrl } = parts
   const page = createSignInPage(parts)
@@ -52,13 +48,13 @@ export function createSignIn(parts: SignInParts): Router {
     })
     .post(form, (request, response) => signOut(parts, forms, request, response))
     .all(refuseMethod)
-  router.use(['/sign-in', '/sign-out'], answerFailures(parts, 'signing in or out failed'))
+  router.use(['/sign-in', '/sign-out'], answerFailures(parts, 'a sign-in or sign-out request failed'))
   return router
 }
 
 /**
- * The member whose session the request comes with. Without one it is answered: what reads is sent to sign in and back, what
- * writes is told.
+ * Returns the member of the request's session. Without a session it sends the response: a GET or HEAD redirects to the sign-in page,
+ * and other methods get a 401 page.
  */
 export async function requireMember(
   sessions: Pick<Sessions, 'find'>,
@@ -70,16 +66,16 @@ export async function requireMember(
   if (request.method === 'GET' || request.method === 'HEAD') {
     const query = new URLSearchParams({ return_to: request.originalUrl })
     response.set('Cache-Control', 'no-store').redirect(303, `/sign-in?${query}`)
-  } else sendPage(response, 401, writeSignedOut('You are not signed in any more, and nothing was done.'))
+  } else sendPage(response, 401, writeSignedOut('Your session has ended. No changes were made.'))
   return undefined
 }
 
 const issue = (forms: FormGuard, response: Response, path: string) => forms.issue(response, path, path)
 
-/** What was typed into another form, which goes along until somebody has signed in. */
+/** Returns the encrypted fields of another form, which are carried through sign-in. */
 const typedOf = (request: Request): string | undefined => formField(request, TYPED_FIELD) || undefined
 
-/** To where one wanted to go; with what was typed, by the same request again (RFC 9110, 15.4.8). */
+/** Redirects to the requested page. With carried fields, a 307 repeats the POST to the review page (RFC 9110, 15.4.8). */
 function goOn(request: Request, response: Response, returnTo: string): void {
   response.set('Cache-Control', 'no-store')
   if (typedOf(request) === undefined) response.redirect(303, returnTo)
@@ -93,7 +89,7 @@ async function signIn(parts: SignInParts, page: SignInPage, request: Request, re
   const typed = typedOf(request)
   const again = (fault: string) => page.show(response, 403, { returnTo, fault, email, typed })
   if (!page.forms.isOwn(request, '/sign-in')) {
-    return again('The form had to be made anew. Please fill it in again.')
+    return again(FORM_EXPIRED)
   }
   const ip = plainAddress(clientAddress(request, proxies))
   const credentials = {
@@ -110,7 +106,7 @@ async function signIn(parts: SignInParts, page: SignInPage, request: Request, re
         action: 'member.signed_in',
       })
     }
-    return again(WRONG)
+    return again(WRONG_CREDENTIALS)
   }
   const { tenant_id: tenantId, id: memberId } = recognition.member
   await sessions.begin(request, response, { tenantId, memberId, ip }, async (tx) => {
@@ -132,7 +128,7 @@ async function signInByPasskey(parts: SignInParts, page: SignInPage, request: Re
     ? await recognizePasskey(parts, PASSKEY_PATH, given)
     : ({ right: false } as const)
   if (!recognition.right) {
-    // A signature that was right, of a passkey that may have been copied, or used again.
+    // The signature is valid, but the response was replayed or the passkey may be cloned.
     if (recognition.named) {
       const { tenantId, memberId } = recognition.named
       await writeMemberEntries(parts, parts.control, tenantId, {
@@ -164,19 +160,18 @@ async function signOut(parts: SignInParts, forms: FormGuard, request: Request, r
     if (isEverywhere) await sessions.endAll(tx, member)
     await writeMemberEntries(parts, tx, member.tenantId, { ...succeeded(member.memberId, ip), action })
   })
-  sendPage(response, 200, writeSignedOut(isEverywhere ? 'No session of yours is left.' : 'Until next time.'))
+  sendPage(
+    response,
+    200,
+    writeSignedOut(isEverywhere ? 'You are signed out of all sessions.' : 'You are signed out.'),
+  )
 }
 
-/** A path of the console; its root where something else is asked for, another site above all. */
+/** Returns the requested path if it belongs to the console, or `/` otherwise, to prevent open redirects. */
 export function ownPath(consoleUrl: string, asked: unknown): string {
   if (typeof asked !== 'string' || !asked.startsWith('/')) return '/'
   const own = new URL(consoleUrl).origin
   const url = URL.canParse(asked, own) ? new URL(asked, own) : undefined
-  // `/.//other.example` is a path of ours that would lead elsewhere.
+  // `/.//other.example` is resolved to a console path that browsers would treat as another host.
   return url?.origin === own && !url.pathname.startsWith('//') ? `${url.pathname}${url.search}` : '/'
-}
-
-function refuseMethod(_request: Request, response: Response): void {
-  response.set('Allow', 'GET, HEAD, POST')
-  sendPage(response, 405, writeNotice('Not possible', 'This page is read and filled in, nothing else.'))
 }

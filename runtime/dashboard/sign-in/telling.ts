@@ -1,4 +1,4 @@
-/** What the audit logs tell of signing in and out. */
+/** Audit entries for sign-in, sign-out, and credential changes. */
 
 import type { Database } from '../../database/database.ts'
 import { ENVIRONMENTS } from '../../platform/environment.ts'
@@ -9,7 +9,7 @@ import type { Clock } from '../../tenants/clock/clock.ts'
 
 export type NotableEntry = Pick<AuditEntry, 'action' | 'targetId' | 'outcome' | 'actorId' | 'ip'>
 
-/** In the logs of both environments, since a member belongs to the whole account. @param db the transaction that it is told of. */
+/** Writes the entry to the audit logs of both environments, because members belong to both. @param db database or transaction. */
 export async function writeMemberEntries(
   { clock }: { readonly clock: Clock },
   db: Database,
@@ -29,12 +29,12 @@ export async function writeMemberEntries(
   }
 }
 
-/** What a member has done to the member's own sign-in. */
+/** Returns the fields of an entry for a successful action of a member on their own sign-in. */
 export function succeeded(memberId: string, ip: string): Omit<NotableEntry, 'action'> {
   return { targetId: memberId, outcome: 'succeeded', actorId: memberId, ip }
 }
 
-/** What somebody has tried to do to it in vain. */
+/** Returns the fields of an entry for a failed attempt by an unknown actor. */
 export function failed(memberId: string, ip: string): Omit<NotableEntry, 'action'> {
   return { targetId: memberId, outcome: 'failed', actorId: null, ip }
 }

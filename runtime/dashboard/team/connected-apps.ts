@@ -1,4 +1,4 @@
-/** Applications that members let act for the account, and the end of it. */
+/** The connected apps page: lists authorized applications, which owners can disconnect. */
 import {
   type ConnectedApp,
   listConnectedApps,
@@ -32,7 +32,7 @@ export function connectedAppRoutes(send: SendFramed): DashboardRoute[] {
       needs: 'owner',
       handle: async (visit, id) => {
         if (!(await readApps(visit)).some((app) => app.id === id)) {
-          throw new ApiRefused(404, 'It may do nothing here any more.')
+          throw new ApiRefused(404, 'Connected app not found. It may already be disconnected.')
         }
         await revokeConnectedApp(visit.operator, id)
         visit.response.redirect(303, `/${environment}/${PATH}`)
@@ -49,27 +49,27 @@ async function readApps({ operator, member, environment }: DashboardVisit): Prom
 const COLUMNS: readonly ListColumn<ConnectedApp>[] = [
   { title: 'Application', show: ({ name }) => name },
   {
-    title: 'May',
+    title: 'Permissions',
     show: ({ scopes }) => html`<ul>${scopes.map((scope) => html`<li>${sayScope(scope)}</li>`)}</ul>`,
   },
-  { title: 'Since', show: ({ created }) => when(created) },
+  { title: 'Connected', show: ({ created }) => when(created) },
 ]
 
 async function showApps(visit: DashboardVisit, send: SendFramed): Promise<void> {
   const apps = await readApps(visit)
   const disconnect: ListColumn<ConnectedApp> = {
-    title: 'Change',
+    title: 'Actions',
     show: ({ id, name }) => {
       const address = `/${visit.environment}/${PATH}/${id}/disconnect`
-      return html`<form method="post" action="${address}">${visit.guard(address)}<button type="submit" class="danger" aria-label="Disconnect ${name}">Disconnect</button></form>`
+      return html`<form method="post" action="${address}">${visit.guard(address)}<button type="submit" class="danger" aria-label="Disconnect app ${name}">Disconnect app</button></form>`
     },
   }
   const columns = mayAct(visit.member.role, 'owner') ? [...COLUMNS, disconnect] : COLUMNS
-  const content = html`<p class="quiet">What members let act for the account here. Once disconnected, an application is refused at once, everywhere.</p>
+  const content = html`<p class="quiet">Applications that members have authorized to act for this account. If you disconnect an application, it loses access immediately.</p>
 ${
   apps.length > 0
     ? writeTable('Connected apps', columns, apps, linkIn(visit))
-    : html`<p class="empty">No application acts for the account. One that asks to sends you to a page where you decide.</p>`
+    : html`<p class="empty">No connected apps yet. An application that requests access sends you to a page where you can allow or deny it.</p>`
 }`
   send(visit, 200, { title: 'Connected apps', path: PATH, content })
 }

@@ -1,4 +1,4 @@
-/** What an invitation's link opens: a password is chosen, an authenticator app set up, and one is a member. */
+/** The invitation page, on which a new member chooses a password and sets up an authenticator app. */
 import type { OpenInvitation } from '../../account/members/invitations.ts'
 import { type Html, html, trusted } from '../../platform/html.ts'
 import { facts, field, notice } from '../html/components.ts'
@@ -7,13 +7,13 @@ import { MIN_PASSWORD } from '../sign-in/passwords.ts'
 
 export interface JoinForm {
   readonly invitation: OpenInvitation
-  /** Proves that the form is ours. */
+  /** Hidden field with the CSRF token. */
   readonly guard: Html
-  /** Base32. */
+  /** TOTP secret in Base32. */
   readonly totp: string
-  /** The same as a QR code in SVG; absent where none holds it. */
+  /** The secret as a QR code in SVG. Absent if it does not fit into a QR code. */
   readonly qr?: string | undefined
-  /** The same, so that the form brings it back unchanged. */
+  /** The encrypted secret, which the form submits again so that it stays the same. */
   readonly sealedTotp: string
   readonly faults?: Readonly<Partial<Record<'password' | 'code' | 'form', string>>>
 }
@@ -26,7 +26,7 @@ export function writeJoin({ invitation, guard, totp, qr, sealedTotp, faults = {}
     content: html`${faults.form !== undefined && notice('bad', faults.form)}
 ${facts([
   ['Account', tenant_name],
-  ['You', email],
+  ['Email', email],
   ['Role', role],
 ])}
 <form method="post">
@@ -35,28 +35,28 @@ ${guard}
 <input class="visually-hidden" type="email" name="email" autocomplete="username" value="${email}" readonly tabindex="-1" aria-hidden="true">
 ${field({
   name: 'password',
-  label: 'Choose a password',
+  label: 'Password',
   type: 'password',
   autocomplete: 'new-password',
   hint: `At least ${MIN_PASSWORD} characters.`,
   fault: faults.password,
 })}
-<p>Scan this with your authenticator app, or type the key into it.</p>
-${qr !== undefined && html`<div class="qr" role="img" aria-label="Key of the authenticator app as a QR code">${trusted(qr)}</div>`}
+<p>Scan this QR code with your authenticator app, or enter the key manually.</p>
+${qr !== undefined && html`<div class="qr" role="img" aria-label="QR code with the authenticator key">${trusted(qr)}</div>`}
 <p class="secret"><code>${totp.replaceAll(/.{4}(?=.)/g, '$& ')}</code></p>
 ${field({
   name: 'code',
-  label: 'The code that it shows',
+  label: 'Authenticator code',
   inputMode: 'numeric',
   autocomplete: 'one-time-code',
   fault: faults.code,
 })}
-<div class="actions"><button type="submit">Join</button></div>
+<div class="actions"><button type="submit">Join account</button></div>
 </form>`,
   })
 }
 
-/** The key as authenticator apps read it from a QR code: `otpauth://totp/…`, of Google Authenticator's key URI format. */
+/** Returns the TOTP secret as an `otpauth://totp/…` URI, in the key URI format of Google Authenticator. */
 export function writeKeyUri(email: string, account: string, secret: string): string {
   const label = `${encodeURIComponent(account)}:${encodeURIComponent(email)}`
   return `otpauth://totp/${label}?secret=${secret}&issuer=${encodeURIComponent(account)}`

@@ -1,4 +1,4 @@
-/** The route `/invitations/…`: whoever has the link may join once. */
+/** The route `/invitations/…`. Anyone with the link can join the account once. */
 import express, { type Request, type Response, type Router } from 'express'
 import { Secret } from 'otpauth'
 import { acceptInvitation, type OpenInvitation, openInvitation } from '../../account/members/invitations.ts'
@@ -9,7 +9,7 @@ import { ControlError, type Operator } from '../../tenants/admin/change.ts'
 import { stepOfCode } from '../../tenants/factors/factors.ts'
 import { answerFailures, type FailureParts } from '../html/failures.ts'
 import { createFormGuard, type FormGuard, formField } from '../html/forms.ts'
-import { sendPage, writeNotice } from '../html/layout.ts'
+import { refuseMethod, sendPage, writeNotice } from '../html/layout.ts'
 import { faultOfPassword } from '../sign-in/passwords.ts'
 import type { Sessions } from '../sign-in/sessions.ts'
 import { type JoinForm, writeJoin, writeKeyUri } from './invitation-page.ts'
@@ -18,7 +18,6 @@ export interface JoinParts extends FailureParts {
   readonly operator: Operator
   readonly sessions: Pick<Sessions, 'begin'>
   readonly barcodes: Pick<Barcodes, 'draw'>
-  /** Key of the forms' MAC. */
   readonly csrfKey: string
   /** Origin of the console. */
   readonly consoleUrl: string
@@ -33,10 +32,10 @@ type JoinRequest = Request<{ link: string }>
 
 const FORM_SECONDS = 3600
 
-/** RFC 4226, 4: 160 bits. */
+/** 160 bits, as RFC 4226, section 4, recommends. */
 const TOTP_BYTES = 20
 
-/** @returns the routes below `/invitations`, to be mounted at the console's root. */
+/** Returns the routes below `/invitations`. Mount them at the console root. */
 export function createJoin(given: JoinParts): Router {
   const forms = createFormGuard({
     key: given.csrfKey,
@@ -54,11 +53,8 @@ export function createJoin(given: JoinParts): Router {
       if (invitation) await sendForm(parts, response, invitation, 200, newTotp())
     })
     .post(form, (request: JoinRequest, response: Response) => join(parts, request, response))
-    .all((_request, response) => {
-      response.set('Allow', 'GET, HEAD, POST')
-      sendPage(response, 405, writeNotice('Not possible', 'This page is read and filled in, nothing else.'))
-    })
-  router.use('/invitations', answerFailures(given, 'an invitation failed'))
+    .all(refuseMethod)
+  router.use('/invitations', answerFailures(given, 'an invitation request failed'))
   return router
 }
 
@@ -70,7 +66,7 @@ async function join(parts: Parts, request: JoinRequest, response: Response): Pro
   if (!invitation) return
   const totp = readTotp(operator, invitation, formField(request, 'totp'))
   if (totp === undefined || !forms.isOwn(request, invitation.id)) {
-    const faults = { form: 'The form had to be made anew. Please fill it in again.' }
+    const faults = { form: 'The form has expired. Scan the new QR code and fill in the form again.' }
     return sendForm(parts, response, invitation, 403, newTotp(), faults)
   }
   const password = formField(request, 'password')
@@ -80,7 +76,9 @@ async function join(parts: Parts, request: JoinRequest, response: Response): Pro
   if (passwordFault !== undefined || step === undefined) {
     return sendForm(parts, response, invitation, 422, totp, {
       ...(passwordFault !== undefined && { password: passwordFault }),
-      ...(step === undefined && { code: 'This is not the code that the app shows now.' }),
+      ...(step === undefined && {
+        code: 'The code is incorrect. Enter the current code from your authenticator app.',
+      }),
     })
   }
   const ip = plainAddress(clientAddress(request, proxies))
@@ -91,7 +89,7 @@ async function join(parts: Parts, request: JoinRequest, response: Response): Pro
   response.set('Cache-Control', 'no-store').redirect(303, '/')
 }
 
-/** The address may have become a member's by another way: then the link is good for nothing. */
+/** Returns undefined on a conflict: the email address already belongs to a member, so the link is no longer valid. */
 async function accept(...given: Parameters<typeof acceptInvitation>): Promise<string | undefined> {
   try {
     return await acceptInvitation(...given)
@@ -123,8 +121,9 @@ async function openOrRefuse(
 }
 
 function sendOver(response: Response): void {
-  const text = 'This link was used, was withdrawn or has run out. Ask whoever invited you for another.'
-  sendPage(response, 410, writeNotice('No invitation', text))
+  const text =
+    'This link has been used, was withdrawn, or has expired. Ask an owner of the account for a new invitation.'
+  sendPage(response, 410, writeNotice('Invitation not valid', text))
 }
 
 async function sendForm(

@@ -1,4 +1,4 @@
-/** Who works in the account: roles, invitations, leaving. Members are of the account, whichever environment they look at. */
+/** The members pages: roles, invitations, and removal. Membership applies to both environments. */
 
 import {
   findInvited,
@@ -18,7 +18,7 @@ import type { SendFramed } from '../engine/frame.ts'
 import { linkIn, writeTable } from '../engine/list-page.ts'
 import type { DashboardRoute } from '../engine/routes.ts'
 import type { ListColumn } from '../engine/shapes.ts'
-import { when, words } from '../engine/values.ts'
+import { sentence, when, words } from '../engine/values.ts'
 import { ApiRefused, type DashboardVisit, mayAct } from '../engine/visit.ts'
 import { choice, codeField, facts, field, notice } from '../html/components.ts'
 import { formField } from '../html/forms.ts'
@@ -26,16 +26,16 @@ import { formField } from '../html/forms.ts'
 const PATH = 'members'
 
 const MAY: Readonly<Record<MemberRole, string>> = {
-  owner: 'Owner: everything, members, keys and the account too',
-  developer: 'Developer: see and change everything but the account',
-  viewer: 'Viewer: see everything, change nothing',
+  owner: 'Owner: full access, including members, API keys, and account settings',
+  developer: 'Developer: view and change everything except account settings',
+  viewer: 'Viewer: view everything',
 }
 
 export function memberRoutes(send: SendFramed): DashboardRoute[] {
   return ENVIRONMENTS.flatMap((environment) => {
     const list = `/${environment}/${PATH}`
     const owner = { environment, needs: 'owner' } as const
-    /** Does it and shows the members; what cannot be done is said on the page it was asked on. */
+    /** Performs the change and redirects to the list. If it is refused, shows the error on the page of the form. */
     const act = (
       path: string,
       work: (visit: DashboardVisit, id: string) => Promise<unknown>,
@@ -51,9 +51,9 @@ export function memberRoutes(send: SendFramed): DashboardRoute[] {
       },
     })
     const member = (visit: DashboardVisit, id: string, fault?: string) => showMember(visit, id, send, fault)
-    const everybody = (visit: DashboardVisit, _: string, fault?: string) => showMembers(visit, send, fault)
+    const allMembers = (visit: DashboardVisit, _: string, fault?: string) => showMembers(visit, send, fault)
     return [
-      { environment, needs: 'viewer', method: 'GET', path: list, handle: (visit) => everybody(visit, '') },
+      { environment, needs: 'viewer', method: 'GET', path: list, handle: (visit) => allMembers(visit, '') },
       { ...owner, method: 'GET', path: `${list}/invite`, handle: (visit) => showInvite(visit, send) },
       {
         ...owner,
@@ -75,37 +75,35 @@ export function memberRoutes(send: SendFramed): DashboardRoute[] {
       act(
         'invitations/:id/withdraw',
         (visit, id) => withdrawInvitation(visit.operator, visit.member.tenantId, id),
-        everybody,
+        allMembers,
       ),
     ]
   })
 }
 
-/** @returns what is wrong with what was asked for; undefined when it was done. */
+/** Returns the error message if the change is refused, or undefined if it was performed. */
 async function refusalOf(work: () => Promise<unknown>): Promise<string | undefined> {
   try {
     await work()
     return undefined
   } catch (error) {
     if (!(error instanceof ControlError)) throw error
-    if (error.kind === 'not_found') throw new ApiRefused(404, 'It is not there any more.')
+    if (error.kind === 'not_found') throw new ApiRefused(404, 'The member or invitation no longer exists.')
     return sentence(error.message)
   }
 }
 
-const sentence = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
-
 function readRole({ request }: DashboardVisit): MemberRole {
   const role = MEMBER_ROLES.find((each) => each === formField(request, 'role'))
-  if (!role) throw new ApiRefused(422, 'There is no such role.')
+  if (!role) throw new ApiRefused(422, 'Invalid role. Choose a role from the list.')
   return role
 }
 
 const COLUMNS: readonly ListColumn<ListedMember>[] = [
   { title: 'Member', show: ({ email }) => email },
   { title: 'Role', show: ({ role }) => words(role) },
-  { title: 'Last seen', show: ({ seen_at }) => (seen_at === null ? 'not signed in' : when(seen_at)) },
-  { title: 'Since', show: ({ created }) => when(created) },
+  { title: 'Last active', show: ({ seen_at }) => (seen_at === null ? 'Never' : when(seen_at)) },
+  { title: 'Joined', show: ({ created }) => when(created) },
 ]
 
 async function showMembers(visit: DashboardVisit, send: SendFramed, fault?: string): Promise<void> {
@@ -121,8 +119,8 @@ async function showMembers(visit: DashboardVisit, send: SendFramed, fault?: stri
     ? [{ ...first!, show: (each: ListedMember) => link(`${PATH}/${each.id}`, each.email) }, ...rest]
     : COLUMNS
   const content = html`${fault !== undefined && notice('bad', fault)}
-<p class="quiet">Who works in this account, in the sandbox and live alike.</p>
-${isOwner && html`<div class="actions"><a class="button" href="/${environment}/${PATH}/invite">Invite somebody</a></div>`}
+<p class="quiet">People with access to this account. Roles apply to both sandbox and live.</p>
+${isOwner && html`<div class="actions"><a class="button" href="/${environment}/${PATH}/invite">Invite member</a></div>`}
 ${writeTable(
   'Members',
   columns,
@@ -135,22 +133,22 @@ ${isOwner && writeInvitations(visit, invitations)}`
 
 function writeInvitations(visit: DashboardVisit, invitations: readonly Invitation[]): Html {
   const columns: readonly ListColumn<Invitation>[] = [
-    { title: 'Invited', show: ({ email }) => email },
+    { title: 'Email', show: ({ email }) => email },
     { title: 'Role', show: ({ role }) => words(role) },
-    { title: 'Good until', show: ({ expires_at }) => when(expires_at) },
+    { title: 'Expires', show: ({ expires_at }) => when(expires_at) },
     {
-      title: 'Change',
+      title: 'Actions',
       show: ({ id, email }) => {
         const address = `/${visit.environment}/${PATH}/invitations/${id}/withdraw`
-        return html`<form method="post" action="${address}">${visit.guard(address)}<button type="submit" class="second" aria-label="Withdraw the invitation of ${email}">Withdraw</button></form>`
+        return html`<form method="post" action="${address}">${visit.guard(address)}<button type="submit" class="second" aria-label="Withdraw invitation for ${email}">Withdraw invitation</button></form>`
       },
     },
   ]
-  return html`<section><h2>Open invitations</h2>
+  return html`<section><h2>Pending invitations</h2>
 ${
   invitations.length > 0
-    ? writeTable('Open invitations', columns, invitations, linkIn(visit))
-    : html`<p class="empty">None is open.</p>`
+    ? writeTable('Pending invitations', columns, invitations, linkIn(visit))
+    : html`<p class="empty">No pending invitations. Invite a member to create an invitation link.</p>`
 }</section>`
 }
 
@@ -175,15 +173,15 @@ function showInvite(
 ): void {
   const list = `/${visit.environment}/${PATH}`
   const content = html`${typed.fault !== undefined && notice('bad', 'Check the highlighted fields.')}
-<p>You get a link to send on. It is good for ${String(INVITATION_MS / 3_600_000)} hours and makes one member, once.</p>
+<p>This creates an invitation link that you send to the new member. The link expires after ${String(INVITATION_MS / 3_600_000)} hours and works once.</p>
 <form method="post" action="${list}/invite">
 ${visit.guard(`${list}/invite`)}${keyField()}
-${field({ name: 'email', label: 'E-mail', type: 'email', value: typed.email, fault: typed.fault })}
+${field({ name: 'email', label: 'Email', type: 'email', value: typed.email, fault: typed.fault })}
 ${roleChoice(typed.role)}
 ${codeField('invite')}
-<div class="actions"><button type="submit">Make the link</button> <a class="button second" href="${list}">Back</a></div>
+<div class="actions"><button type="submit">Create invitation link</button> <a class="button second" href="${list}">Back</a></div>
 </form>`
-  send(visit, typed.fault === undefined ? 200 : 422, { title: 'Invite somebody', path: PATH, content })
+  send(visit, typed.fault === undefined ? 200 : 422, { title: 'Invite member', path: PATH, content })
 }
 
 async function sendInvitation(visit: DashboardVisit, send: SendFramed): Promise<void> {
@@ -201,11 +199,11 @@ async function sendInvitation(visit: DashboardVisit, send: SendFramed): Promise<
 }
 
 function showLink(visit: DashboardVisit, email: string, link: string, send: SendFramed): void {
-  const content = html`${notice('warn', 'This is shown once. The first person who opens it joins: send it to no one else.')}
-<p>For ${email}:</p>
+  const content = html`${notice('warn', 'This link is shown only once. Anyone who opens it can join the account, so send it only to the invited person.')}
+<p>Invitation link for ${email}:</p>
 <p class="secret"><code>${visit.origin}/invitations/${link}</code></p>
-<div class="actions"><a class="button" href="/${visit.environment}/${PATH}">I have sent it</a></div>`
-  send(visit, 200, { title: 'The link', path: PATH, content })
+<div class="actions"><a class="button" href="/${visit.environment}/${PATH}">I have copied the link</a></div>`
+  send(visit, 200, { title: 'Invitation link', path: PATH, content })
 }
 
 async function showMember(
@@ -216,30 +214,30 @@ async function showMember(
 ): Promise<void> {
   const members = await listMembers(visit.operator, visit.member.tenantId)
   const member = members.find((each) => each.id === id && each.can_sign_in)
-  if (!member) throw new ApiRefused(404, 'There is no such member here.')
+  if (!member) throw new ApiRefused(404, 'Member not found.')
   const list = `/${visit.environment}/${PATH}`
   const forms = { role: `${list}/${id}/role`, remove: `${list}/${id}/remove` }
   const content = html`${fault !== undefined && notice('bad', fault)}
 ${facts([
   ['Role', words(member.role)],
-  ['Since', when(member.created)],
-  ['Last seen', member.seen_at === null ? 'not signed in' : when(member.seen_at)],
+  ['Joined', when(member.created)],
+  ['Last active', member.seen_at === null ? 'Never' : when(member.seen_at)],
 ])}
 <section><h2>Role</h2>
 <form method="post" action="${forms.role}">${visit.guard(forms.role)}
 ${roleChoice(member.role)}
 ${codeField('role')}
-<div class="actions"><button type="submit">Change</button></div>
+<div class="actions"><button type="submit">Change role</button></div>
 </form></section>
 ${
   id !== visit.member.memberId &&
-  html`<section><h2>Remove</h2>
-<p>The sessions end at once, and so does what applications may do that this member let in. Keys go on working and become yours: rotate those that the member knows.</p>
+  html`<section><h2>Remove member</h2>
+<p>The member's sessions end immediately, and applications that the member authorized lose access. The member's API keys keep working and are transferred to you. Rotate all keys that the member knows.</p>
 <form method="post" action="${forms.remove}">${visit.guard(forms.remove)}
 ${codeField('remove')}
-<div class="actions"><button type="submit" class="danger">Remove</button></div>
+<div class="actions"><button type="submit" class="danger">Remove member</button></div>
 </form></section>`
 }
-<p><a href="${list}">All members</a></p>`
+<p><a href="${list}">View all members</a></p>`
   send(visit, fault === undefined ? 200 : 409, { title: member.email, path: PATH, content })
 }

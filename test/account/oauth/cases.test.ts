@@ -348,7 +348,12 @@ describe('the page of consent', () => {
     expect(page.headers.get('X-Frame-Options')).toBe('DENY')
     expect(page.headers.get('Content-Security-Policy')).toContain("frame-ancestors 'none'")
     expect(page.headers.get('Cache-Control')).toBe('no-store')
-    for (const words of ['Loyalty Ltd', 'Harbour Coffee, sandbox', member.email, 'make and change passes']) {
+    for (const words of [
+      'Loyalty Ltd',
+      'Harbour Coffee, sandbox',
+      member.email,
+      'create, and change passes',
+    ]) {
       expect(page.text).toContain(words)
     }
   })
@@ -371,7 +376,7 @@ describe('the page of consent', () => {
     const used = await member.freshCode()
     for (const code of ['', '000000']) {
       const refused = await browser.submit(page, { decision: 'allow', code })
-      expect([refused.status, refused.text]).toEqual([403, expect.stringContaining('Not right, or the code')])
+      expect([refused.status, refused.text]).toEqual([403, expect.stringContaining('The code is incorrect')])
     }
     const { url } = await browser.submit(page, { decision: 'allow', code: used })
     expect(url.searchParams.get('code')).toMatch(/^svc_ac_/)

@@ -31,7 +31,7 @@ beforeAll(async () => {
   const transaction = await make(send, '/v1/test/cards/simulate_authorization', {
     card_id: card.id,
     amount: 1250,
-    merchant: { name: 'Harbour Grocer', category_code: '5411' },
+    merchant: { name: 'Harbor Grocer', category_code: '5411' },
   })
   const old = { 'Service-Version': versions[1]!.name }
   for (const path of [
@@ -154,7 +154,7 @@ test.each([390, 1280])(
   'axe finds nothing in a rehearsal at %i pixels',
   async (width) => {
     const look = async (page: Page) => {
-      await page.getByRole('button', { name: 'Rehearse' }).click()
+      await page.getByRole('button', { name: 'Rehearse upgrade' }).click()
       await page.getByRole('heading', { name: /^Rehearsal: / }).waitFor()
       await page.evaluate(axe.source)
       for (const colorScheme of ['light', 'dark'] as const) {
@@ -189,9 +189,9 @@ test('the preview of a template follows what is typed, and without scripts its b
     const complaints: string[] = []
     page.on('console', (message) => complaints.push(message.text()))
     await page.goto(`${dashboard.origin}/sandbox/pass-templates/new`)
-    await page.getByLabel('Background').fill('#0b2239')
+    await page.getByLabel('Background color').fill('#0b2239')
     await page.getByLabel('Label', { exact: false }).last().fill(label)
-    if (!javaScriptEnabled) await page.getByRole('button', { name: 'Preview' }).click()
+    if (!javaScriptEnabled) await page.getByRole('button', { name: 'Update preview' }).click()
     for (const card of ['Front of the pass', 'Card in Google Wallet'])
       await page.getByRole('region', { name: card }).getByText(label).waitFor()
     const colors = `[...document.querySelectorAll('.pass-preview')].map(
@@ -208,13 +208,13 @@ test('an endpoint is added with the keyboard alone, without scripts, and its sec
   await context.addCookies([{ name: name!, value: value!, url: dashboard.origin }])
   const page = await context.newPage()
   await page.goto(`${dashboard.origin}/sandbox/webhook-endpoints/new`)
-  await page.getByLabel('Address').focus()
+  await page.getByLabel('URL').focus()
   await page.keyboard.type('https://93.184.215.14/typed')
   for (let count = 0; count < 3; count += 1) await page.keyboard.press('Tab')
   await page.keyboard.press('Enter')
-  await page.getByText('This is shown once').waitFor()
+  await page.getByText('This secret is shown only once').waitFor()
   expect(await page.locator('.secret').textContent()).toMatch(/^whsec_/)
-  await page.getByText('I have kept it').click()
+  await page.getByText('I have stored the secret').click()
   expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('https://93.184.215.14/typed')
   await context.close()
 })
@@ -225,14 +225,14 @@ test('an event appears by itself while its page is open, until that is paused', 
   await context.addCookies([{ name: name!, value: value!, url: dashboard.origin }])
   const page = await context.newPage()
   await page.goto(`${dashboard.origin}/sandbox/events`)
-  await page.getByText('Live: what is new').waitFor()
+  await page.getByText('Live: new rows').waitFor()
   const rows = page.locator('tbody tr')
   const before = await rows.count()
   await makeTemplate(send)
   await page.locator('tr.new').waitFor()
   expect(await rows.count()).toBe(before + 1)
   expect(await rows.first().textContent()).toContain('pass_template.created')
-  await page.getByRole('button', { name: 'Pause' }).click()
+  await page.getByRole('button', { name: 'Pause updates' }).click()
   await page.getByText('Paused.').waitFor()
   await context.close()
 })

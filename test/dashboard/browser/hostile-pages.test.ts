@@ -100,7 +100,7 @@ test('nothing of what others have set runs on any page, and no browser complains
 async function sendWithCode(page: Page): Promise<number> {
   await fillIn(page.locator('form'))
   const answer = page.waitForResponse((response) => response.request().method() === 'POST')
-  await page.getByRole('button', { name: 'Send' }).click()
+  await page.getByRole('button', { name: 'Submit form' }).click()
   return (await answer).status()
 }
 
@@ -113,7 +113,7 @@ test('every page without scripts says what it holds, and every form is sent', as
     const response = await page.goto(dashboard.origin + path)
     const text = await page.locator('body').innerText()
     expect([path, response?.status(), text.length > 400]).toEqual([path, 200, true])
-    if ((await page.locator('[data-rows]').count()) > 0) expect(text).toContain('load the page again')
+    if ((await page.locator('[data-rows]').count()) > 0) expect(text).toContain('Reload this page')
     for (const { method, action } of readForms(readMarkup(await page.content())))
       if (method === 'post' && !forms.has(action)) forms.set(action, path)
   }

@@ -46,10 +46,10 @@ test('a member adds a passkey and signs in with it', async () => {
   const { page, context, complaints, devices, authenticatorId } = await open({ cookie: owner.cookie })
   await page.goto(`${dashboard.origin}/sandbox/security`)
   const adding = page.locator('form[data-passkey]')
-  await adding.getByLabel('What you call it').fill('Laptop')
-  await adding.getByLabel('Code of your authenticator app').fill(owner.code())
+  await adding.getByLabel('Passkey name').fill('Laptop')
+  await adding.getByLabel('Authenticator code').fill(owner.code())
   await adding.getByRole('button').click()
-  await page.getByText('The passkey is added.').waitFor()
+  await page.getByText('Passkey added.').waitFor()
   const { credentials } = await devices.send('WebAuthn.getCredentials', { authenticatorId })
   const users = credentials.map(({ userHandle }) => Buffer.from(userHandle ?? '', 'base64').toString())
   expect(users).toEqual([`${owner.tenantId}.${owner.memberId}`])
@@ -75,10 +75,10 @@ test('passkeys are not offered without scripts where one signs in, and are expla
   await page.goto(`${dashboard.origin}/sign-in`)
   expect(await page.getByRole('button', { name: /passkey/ }).count()).toBe(0)
   await page.goto(`${dashboard.origin}/sandbox/security`)
-  expect(await page.getByRole('button', { name: 'Add a passkey' }).count()).toBe(0)
+  expect(await page.getByRole('button', { name: 'Add passkey' }).count()).toBe(0)
   const said = page.locator('noscript')
   expect([await said.isVisible(), await said.innerText()]).toEqual([
     true,
-    expect.stringContaining('run the page’s script'),
+    expect.stringContaining('enable JavaScript'),
   ])
 })

@@ -1,20 +1,42 @@
-/** On every page of the dashboard: what is nice to have and not needed. */
+/** Optional enhancements of every dashboard page. */
 
-const zoned = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
+const local = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'long' })
+const utc = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'long', timeZone: 'UTC' })
+const dateOnly = new Intl.DateTimeFormat('en', { dateStyle: 'medium' })
+const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
 
-/** Times in the reader's zone, with UTC at hand. */
+const DAY_MS = 86_400_000
+const MAX_RELATIVE_MS = 30 * DAY_MS
+
+/** @type {[Intl.RelativeTimeFormatUnit, number][]} */
+const UNITS = [
+  ['day', DAY_MS],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+  ['second', 1000],
+]
+
+/** Shows relative times, such as "3 minutes ago", with the full time in the user's time zone and in UTC on hover. */
 function showTimes() {
-  for (const time of document.querySelectorAll('time[datetime]:not([title])')) {
-    const instant = new Date(time.getAttribute('datetime') ?? '')
-    if (Number.isNaN(instant.getTime())) continue
-    time.setAttribute('title', time.textContent ?? '')
-    time.textContent = zoned.format(instant)
+  for (const time of document.querySelectorAll('time[data-relative]')) {
+    const instant = Date.parse(time.getAttribute('datetime') ?? '')
+    if (Number.isNaN(instant)) continue
+    time.setAttribute('title', [...new Set([local.format(instant), utc.format(instant)])].join('\n'))
+    time.textContent = formatRelative(instant)
   }
+}
+
+/** @param {number} instant milliseconds */
+function formatRelative(instant) {
+  const distance = instant - Date.now()
+  if (Math.abs(distance) > MAX_RELATIVE_MS) return dateOnly.format(instant)
+  const [unit, ms] = UNITS.find((each) => Math.abs(distance) >= each[1]) ?? ['second', 1000]
+  return relative.format(Math.round(distance / ms), unit)
 }
 
 const ID = /^[a-z]{2,5}_[0-7][0-9a-hjkmnp-tv-z]{25}$/
 
-/** Identifiers are copied with one click, where the browser lets pages copy. */
+/** Adds a Copy button to IDs and secrets if the clipboard is available. */
 function offerCopies() {
   if (!navigator.clipboard) return
   for (const shown of document.querySelectorAll('main code:not([data-copied]), main h1:not([data-copied])')) {
@@ -42,7 +64,7 @@ function copyButton(text) {
   return button
 }
 
-/** Ctrl-K or ⌘K leads to the search of every page. */
+/** Ctrl-K or ⌘K moves the focus to the search field. */
 document.addEventListener('keydown', (event) => {
   const field = document.querySelector('.find input')
   if (event.key !== 'k' || !(event.ctrlKey || event.metaKey) || !(field instanceof HTMLInputElement)) return
@@ -55,3 +77,5 @@ for (const show of [showTimes, offerCopies]) {
   show()
   document.addEventListener('rows', show)
 }
+
+setInterval(showTimes, 60_000)

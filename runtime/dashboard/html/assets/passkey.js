@@ -1,4 +1,4 @@
-/** Asks the browser for a passkey before a form is sent that wants one. Without scripts, or without passkeys, such forms stay hidden. */
+/** Asks the browser for a passkey before a passkey form is submitted. Without passkey support, these forms stay hidden. */
 
 /** @typedef {PublicKeyCredential & { toJSON(): unknown }} Credential */
 
@@ -12,7 +12,7 @@ function prepare(form) {
   if (!said || !(answer instanceof HTMLInputElement)) return
   form.addEventListener('submit', async (event) => {
     event.preventDefault()
-    said.textContent = 'Your browser asks you for a passkey.'
+    said.textContent = 'Follow the instructions of your browser to use a passkey.'
     try {
       const credential = await (options.user
         ? navigator.credentials.create({ publicKey: Passkeys.parseCreationOptionsFromJSON(options) })
@@ -20,8 +20,8 @@ function prepare(form) {
       answer.value = JSON.stringify(/** @type {Credential} */ (credential).toJSON())
       form.submit()
     } catch {
-      // What a browser says of it is the same for a refusal, a time-out and a passkey that is not there.
-      said.textContent = 'No passkey was used. Try again, or go on without one.'
+      // Browsers throw the same error for a refusal, a timeout, and a missing passkey.
+      said.textContent = 'No passkey was used. Try again, or continue without a passkey.'
     }
   })
   form.hidden = false

@@ -1,4 +1,4 @@
-/** Puts rows into the page's table as they come, newest first, until the reader stops it. */
+/** Inserts new rows at the top of the page's table until the user pauses the updates. */
 
 const MAX_ROWS = 200
 
@@ -22,7 +22,7 @@ function follow(place, address) {
     last = message.lastEventId
     const rows = document.querySelector('tbody')
     if (!rows) return location.reload() // the page has no table yet
-    // Written by the service, which has escaped whatever others have set.
+    // The service renders the rows and has escaped all user input.
     rows.insertAdjacentHTML('afterbegin', message.data)
     while (rows.childElementCount > MAX_ROWS) rows.lastElementChild?.remove()
     rows.firstElementChild?.classList.add('new')
@@ -32,28 +32,28 @@ function follow(place, address) {
     const from = new URL(address, location.href)
     if (last !== '') from.searchParams.set('after', last)
     source = new EventSource(from)
-    source.onopen = () => say('Live: what is new appears by itself.', 'Pause')
+    source.onopen = () => say('Live: new rows appear automatically.', 'Pause updates')
     source.onmessage = add
     source.onerror = () => {
       const isOver = source?.readyState === EventSource.CLOSED
       if (isOver) source = undefined
       say(
-        isOver ? 'The connection has ended.' : 'The connection was lost; it is being made again.',
-        isOver ? 'Go on' : 'Pause',
+        isOver ? 'The connection was closed.' : 'The connection was lost. Reconnecting…',
+        isOver ? 'Resume updates' : 'Pause updates',
       )
     }
   }
   const stop = () => {
     source?.close()
     source = undefined
-    say('Paused.', 'Go on')
+    say('Paused.', 'Resume updates')
   }
   /** @param {string} text @param {string} action */
   const say = (text, action) => {
     said.textContent = text
     button.textContent = action
   }
-  say('Connecting.', 'Pause')
+  say('Connecting…', 'Pause updates')
   button.addEventListener('click', () => (source ? stop() : start()))
   start()
 }

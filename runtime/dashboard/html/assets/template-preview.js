@@ -1,9 +1,9 @@
-/** Keeps the preview of a template as what is typed. Without it there is a button. */
+/** Updates the template preview while the user types. Without this script, the Update preview button does it. */
 
 const PAUSE_MS = 350
 
 const form = /** @type {HTMLFormElement | null} */ (document.querySelector('form[data-preview]'))
-// Of a browser that does not know shadow roots in documents, the button stays.
+// Browsers without declarative shadow roots use the button.
 if (form && 'parseHTMLUnsafe' in Document) watch(form)
 
 /** @param {HTMLFormElement} form */
@@ -36,12 +36,12 @@ async function refresh(form, signal) {
     if (!fresh) return
     await show(document.adoptNode(fresh))
   } catch (error) {
-    // Another one is on its way, or the next input asks again.
+    // The request was aborted by a newer one, or it failed; the next input triggers a new request.
     if (!(error instanceof DOMException || error instanceof TypeError)) throw error
   }
 }
 
-/** Its style sheets are loaded before it takes the place of the old one. @param {Element} fresh */
+/** Replaces the preview after the style sheets of the new one are loaded, to avoid flicker. @param {Element} fresh */
 async function show(fresh) {
   const old = document.querySelector('#preview')
   if (!old) return

@@ -1,4 +1,4 @@
-/** What another version would change for a tenant: of the changes on the way, those that its own traffic has met. */
+/** Shows which changes between two versions affect a tenant, based on its own requests and events. */
 import type { ChangeEntry } from 'dateline/runtime'
 import { changes } from '../../../../generated/changelog.ts'
 import { readRequest } from '../../../api/request-log-queries.ts'
@@ -12,26 +12,25 @@ import { type DashboardVisit, mayAct, type TenantPlace } from '../../engine/visi
 import { facts } from '../../html/components.ts'
 import { REQUESTS_PATH } from '../watch/requests.ts'
 
-/** The last events that a page looks at. */
+/** Maximum number of recent events that a page examines. */
 const EVENTS = 100
 
-/** What the tenant's own traffic has met of a change. */
+/** How a change affects the tenant's own traffic. */
 interface Met {
   readonly change: ChangeEntry
   readonly requests: Touches | undefined
-  /** Whether the last request still stands in the log. */
+  /** Whether the request log still contains the last affected request. */
   readonly isLogged: boolean
-  /** Of the last events in the version. */
+  /** Number of affected events among the recent events in the version. */
   readonly events: number
 }
 
-/** The way from one version to a later one. */
 export interface VersionUpgrade {
   readonly from: string
   readonly to: string
 }
 
-/** The section of a page that says what the way would change. */
+/** Writes the page section about the changes of an upgrade. */
 export async function writeChanges(visit: DashboardVisit, { from, to }: VersionUpgrade): Promise<Html> {
   const place = await visit.place()
   const since = firstTouchedDay(visit.operator.clock.service(visit.environment))
@@ -49,16 +48,16 @@ export async function writeChanges(visit: DashboardVisit, { from, to }: VersionU
   )
   const met = all.filter(({ requests, events }) => requests !== undefined || events > 0)
   const rest = all.filter((each) => !met.includes(each))
-  return html`<h2 id="changes">What ${to} would change for you</h2>
-<p class="quiet">Of ${counted(all.length, 'change')} between ${from} and ${to}, those that made a difference to your requests of the last ${String(TOUCHED_DAYS)} days in ${from}${last.count > 0 && `, or to the last ${counted(last.count, 'event')} written in it`}. Requests are counted within ten seconds of their answers; what a process had not written when it was killed is missing.</p>
+  return html`<h2 id="changes">Changes in ${to} that affect you</h2>
+<p class="quiet">Of the ${counted(all.length, 'change')} between ${from} and ${to}, this list shows the changes that affect your requests to ${from} in the last ${String(TOUCHED_DAYS)} days${last.count > 0 && `, or your last ${counted(last.count, 'event')} in this version`}. Requests are counted within 10 seconds. If a server process stops unexpectedly, its requests of the last seconds may be missing.</p>
 ${
   met.length > 0
     ? met.map((each) => writeMet(each, visit))
-    : html`<p class="empty">Nothing that was asked or sent in ${from} reads otherwise in ${to}.</p>`
+    : html`<p class="empty">No changes in ${to} affect your requests or events in ${from}.</p>`
 }
 ${
   rest.length > 0 &&
-  html`<h3>Not used by your requests in the last ${String(TOUCHED_DAYS)} days</h3>
+  html`<h3>Changes that do not affect your requests in the last ${String(TOUCHED_DAYS)} days</h3>
 ${rest.map(({ change }) => writeRest(change))}`
 }`
 }
@@ -68,7 +67,7 @@ async function countEvents({ db, space }: TenantPlace, version: string) {
   const told = events.map((event) => ({ names: changesOf(event), delivered: event.delivered }))
   return {
     count: events.length,
-    /** A renamed header shows in deliveries alone. */
+    /** A renamed header affects only events that were delivered. */
     of: ({ name, renamedHeader }: ChangeEntry) =>
       told.filter(({ names, delivered }) => names.has(name) || (renamedHeader !== undefined && delivered))
         .length,
@@ -82,8 +81,8 @@ function writeMet({ change, requests, isLogged, events }: Met, visit: DashboardV
 <p>${prose(change.why)}</p>
 ${facts([
   ...(requests ? requestFacts(requests, isLogged && mayAct(visit.member.role, 'developer'), visit) : []),
-  ...(events > 0 ? [['Events', `${events} of the last, as they were written or sent`] as const] : []),
-  ['Came with', change.version],
+  ...(events > 0 ? [['Events', `${counted(events, 'recent event')} affected`] as const] : []),
+  ['Introduced in', change.version],
 ])}
 ${writeExamples(change)}</section>`
 }
@@ -98,14 +97,14 @@ function requestFacts(
   return [
     ['Requests', html`${String(requests)}${named > 0 && html`; ${namedWords(named, requests)}`}`],
     [
-      'The last',
+      'Last request',
       html`${last_operation}, ${when(new Date(last_at).toISOString())}, ${isLinked ? link(`${REQUESTS_PATH}/${last_request}`, id) : id}`,
     ],
   ]
 }
 
 const namedWords = (named: number, all: number) =>
-  `${named === all ? 'all' : `${named} of them`} named the version and stay in it, whatever is pinned`
+  `${named === all ? 'all' : named} with a Service-Version header (not affected by the pinned version)`
 
 function writeRest(change: ChangeEntry): Html {
   return html`<details class="change"><summary>${change.title} <span class="quiet">${change.version}</span></summary>
@@ -119,11 +118,11 @@ function writeExamples({ examples, version }: ChangeEntry): Html | false {
   return html`<p class="quiet">${example.of}</p>
 <div class="beside">
 <section><h4>Before ${version}</h4><pre tabindex="0">${example.before}</pre></section>
-<section><h4>From ${version} on</h4><pre tabindex="0">${example.after}</pre></section>
+<section><h4>Since ${version}</h4><pre tabindex="0">${example.after}</pre></section>
 </div>`
 }
 
-/** What stands between backticks is code. */
+/** Shows text between backticks as code. */
 function prose(markdown: string): Html {
   return html`${markdown.split('`').map((part, index) => (index % 2 === 1 ? code(part) : part))}`
 }

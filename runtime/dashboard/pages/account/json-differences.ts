@@ -1,9 +1,9 @@
-/** Where two JSON values differ. */
+/** Finds the differences between two JSON values. */
 
 export interface JsonDifference {
-  /** `data[0].merchant.category_code`; members of lists by their identifier, where they have one: `data[pass_1].name`. */
+  /** For example, `data[0].merchant.category_code`. List items with an `id` use it as their index: `data[pass_1].name`. */
   readonly path: string
-  /** Undefined where there is nothing. */
+  /** Undefined if the value does not exist on this side. */
   readonly before: unknown
   readonly after: unknown
 }
@@ -13,7 +13,7 @@ type ComparedMembers = Readonly<Record<string, unknown>>
 const isObject = (value: unknown): value is ComparedMembers =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** @param most so many are found; further ones are not looked for. */
+/** Returns the differences. @param most stops after this number of differences. */
 export function findDifferences(before: unknown, after: unknown, most: number): readonly JsonDifference[] {
   const found: JsonDifference[] = []
   compare('', before, after, found, most)
@@ -33,7 +33,7 @@ function compare(path: string, before: unknown, after: unknown, found: JsonDiffe
   }
 }
 
-/** Members by name, place or identifier; undefined for what has none, or is not of the kind of the other. */
+/** Returns the members by name, index, or ID. Undefined unless both values are objects or both are arrays. */
 function membersOf(value: unknown, other: unknown): ReadonlyMap<string, unknown> | undefined {
   if (isObject(value) && isObject(other)) return new Map(Object.entries(value))
   if (!Array.isArray(value) || !Array.isArray(other)) return undefined
@@ -43,7 +43,7 @@ function membersOf(value: unknown, other: unknown): ReadonlyMap<string, unknown>
   )
 }
 
-/** Whether a list can be compared by identifiers: what is left out of it does not move the rest. */
+/** Whether every item has a unique `id`. Comparison by ID is not thrown off by an added or removed item. */
 function isIdentified(list: readonly unknown[]): boolean {
   const ids = list.map((each) => (isObject(each) && typeof each.id === 'string' ? each.id : undefined))
   return !ids.includes(undefined) && new Set(ids).size === ids.length

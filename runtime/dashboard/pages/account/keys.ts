@@ -1,4 +1,4 @@
-/** Keys of the tenant: made, rotated and revoked by an owner, and shown once. */
+/** API keys of the tenant. Owners create, rotate, and revoke them; each secret is shown once. */
 import { hash } from 'node:crypto'
 import { ENVIRONMENTS } from '../../../platform/environment.ts'
 import { html } from '../../../platform/html.ts'
@@ -19,9 +19,9 @@ import type { SendFramed } from '../../engine/frame.ts'
 import { linkIn, writeTable } from '../../engine/list-page.ts'
 import type { DashboardRoute } from '../../engine/routes.ts'
 import type { ListColumn } from '../../engine/shapes.ts'
-import { code, orDash, state, when } from '../../engine/values.ts'
+import { code, orDash, sentence, state, when } from '../../engine/values.ts'
 import { ApiRefused, type DashboardVisit, mayAct } from '../../engine/visit.ts'
-import { choice, codeField, field, notice } from '../../html/components.ts'
+import { choice, codeField, facts, field, notice } from '../../html/components.ts'
 import { formField } from '../../html/forms.ts'
 
 interface Key {
@@ -97,7 +97,7 @@ async function readKeys({ operator, member, environment }: DashboardVisit): Prom
 
 async function findKey(visit: DashboardVisit, id: string): Promise<Key> {
   const key = (await readKeys(visit)).find((each) => each.id === id)
-  if (!key) throw new ApiRefused(404, 'There is no such key here.')
+  if (!key) throw new ApiRefused(404, 'API key not found in this environment.')
   return key
 }
 
@@ -112,9 +112,9 @@ const COLUMNS: readonly ListColumn<Key>[] = [
     show: ({ kind, hint }) => html`${kind === 'secret' ? 'Secret' : 'Publishable'} <code>…${hint}</code>`,
   },
   { title: 'Scope', show: ({ scope }) => orDash(scope) },
-  { title: 'State', show: (key) => state(stateOf(key)) },
-  { title: 'From', show: ({ allowed_ips }) => allowed_ips.join(', ') || 'anywhere' },
-  { title: 'Last used', show: ({ last_used_at }) => (last_used_at === null ? 'never' : when(last_used_at)) },
+  { title: 'Status', show: (key) => state(stateOf(key)) },
+  { title: 'Allowed IPs', show: ({ allowed_ips }) => allowed_ips.join(', ') || 'Any' },
+  { title: 'Last used', show: ({ last_used_at }) => (last_used_at === null ? 'Never' : when(last_used_at)) },
   { title: 'Created', show: ({ created }) => when(created) },
 ]
 
@@ -123,20 +123,20 @@ async function showKeys(visit: DashboardVisit, send: SendFramed): Promise<void> 
   const isOwner = mayAct(visit.member.role, 'owner')
   const link = linkIn(visit)
   const changes: ListColumn<Key> = {
-    title: 'Change',
+    title: 'Actions',
     show: (key) =>
       key.revoked_at === null
         ? html`${key.retired_at === null && html`${link(`${PATH}/${key.id}/rotate`, 'Rotate')} `}${link(`${PATH}/${key.id}/revoke`, 'Revoke')}`
         : '–',
   }
-  const content = html`<p class="quiet">What programs show to be let in. A key works in one environment only.</p>
-${isOwner && html`<div class="actions"><a class="button" href="/${visit.environment}/${PATH}/new">Make a key</a></div>`}
+  const content = html`<p class="quiet">API keys authenticate your requests. Each key works in one environment only.</p>
+${isOwner && html`<div class="actions"><a class="button" href="/${visit.environment}/${PATH}/new">Create API key</a></div>`}
 ${
   keys.length > 0
-    ? writeTable('Keys', isOwner ? [...COLUMNS, changes] : COLUMNS, keys, link)
-    : html`<p class="empty">No key yet. Make one, and your first request is a minute away.</p>`
+    ? writeTable('API keys', isOwner ? [...COLUMNS, changes] : COLUMNS, keys, link)
+    : html`<p class="empty">No API keys yet. Create a key to send your first request.</p>`
 }`
-  send(visit, 200, { title: 'Keys', path: PATH, content })
+  send(visit, 200, { title: 'API keys', path: PATH, content })
 }
 
 interface Typed {
@@ -156,27 +156,27 @@ function showNew(
 ${visit.guard(address)}${keyField()}
 ${choice({
   name: 'scope',
-  label: 'What it may do',
+  label: 'Scope',
   value: typed.scope,
   options: [
     ['read', 'Read'],
     ['write', 'Read and write'],
-    ['admin', 'Everything, the account too'],
-    ['publishable', 'Publishable: what apps and browsers may hold'],
+    ['admin', 'Admin: read and write, including account settings'],
+    ['publishable', 'Publishable: for apps and browsers'],
   ],
 })}
 ${field({
   name: 'allow',
-  label: 'Only from',
+  label: 'Allowed IP addresses',
   optional: true,
   value: typed.allow,
-  hint: 'Addresses and networks with commas in between; empty: from anywhere.',
+  hint: 'IP addresses or CIDR ranges, separated by commas. Leave empty to allow any address.',
   fault: typed.fault,
 })}
 ${codeField('key')}
-<div class="actions"><button type="submit">Make</button> <a class="button second" href="/${visit.environment}/${PATH}">Back</a></div>
+<div class="actions"><button type="submit">Create API key</button> <a class="button second" href="/${visit.environment}/${PATH}">Back</a></div>
 </form>`
-  send(visit, typed.fault === undefined ? 200 : 422, { title: 'Make a key', path: PATH, content })
+  send(visit, typed.fault === undefined ? 200 : 422, { title: 'Create API key', path: PATH, content })
 }
 
 const readTyped = ({ request }: DashboardVisit) => ({
@@ -186,7 +186,7 @@ const readTyped = ({ request }: DashboardVisit) => ({
 
 const splitNetworks = (allow: string) => allow.split(/[\s,]+/).filter((each) => each !== '')
 
-/** Shows the form again where its allowlist cannot be read. @returns whether it has. */
+/** Shows the form again if the allowlist is invalid. @returns whether a response was sent. */
 function refuseNetworks(visit: DashboardVisit, send: SendFramed): boolean {
   const typed = readTyped(visit)
   try {
@@ -194,7 +194,7 @@ function refuseNetworks(visit: DashboardVisit, send: SendFramed): boolean {
     return false
   } catch (error) {
     if (!(error instanceof ControlError)) throw error
-    showNew(visit, send, { ...typed, fault: error.message })
+    showNew(visit, send, { ...typed, fault: sentence(error.message) })
     return true
   }
 }
@@ -204,7 +204,7 @@ async function create(visit: DashboardVisit, send: SendFramed): Promise<void> {
   const { scope, allow } = readTyped(visit)
   const isPublishable = scope === 'publishable'
   if (!isPublishable && !SCOPES.some((each) => each === scope))
-    throw new ApiRefused(422, 'There is no such scope.')
+    throw new ApiRefused(422, 'Invalid scope. Choose a scope from the list.')
   const once = hash(
     'sha256',
     `key ${member.tenantId} ${environment} ${formField(request, 'idempotency_key')}`,
@@ -220,22 +220,22 @@ async function create(visit: DashboardVisit, send: SendFramed): Promise<void> {
       memberId: member.memberId,
       id: `key_${bodyOf(once)}`,
     })
-    showSecret(visit, 'The new key', PATH, key.secret, `/${environment}/${PATH}`, send)
+    showSecret(visit, 'New API key', PATH, key.secret, `/${environment}/${PATH}`, send)
   } catch (error) {
     if (!(error instanceof ControlError)) throw error
-    throw new ApiRefused(409, `This form was sent before: ${error.message}.`)
+    throw new ApiRefused(409, `This form was already submitted: ${error.message}.`)
   }
 }
 
 const CHANGES = {
   rotate: {
-    button: 'Rotate',
-    warning: `A new key with the same rights is made and shown once. The old one works for ${RETIREMENT_MS / 3_600_000} hours more.`,
+    button: 'Rotate API key',
+    warning: `A new key with the same scope is created and shown once. The old key works for ${RETIREMENT_MS / 3_600_000} more hours.`,
     isDanger: false,
   },
   revoke: {
-    button: 'Revoke',
-    warning: 'Programs that use the key are refused at once. This cannot be undone.',
+    button: 'Revoke API key',
+    warning: 'Requests with this key fail immediately. You cannot undo this.',
     isDanger: true,
   },
 } as const
@@ -244,20 +244,23 @@ function showChange(visit: DashboardVisit, key: Key, name: keyof typeof CHANGES,
   const { button, warning, isDanger } = CHANGES[name]
   const address = `/${visit.environment}/${PATH}/${key.id}/${name}`
   const content = html`${notice('warn', warning)}
-<p>${code(key.id)}, which ends in ${code(key.hint)}.</p>
+${facts([
+  ['API key', code(key.id)],
+  ['Ending in', code(key.hint)],
+])}
 <form method="post" action="${address}">${visit.guard(address)}
 ${visit.takesCode && codeField(name)}
 <div class="actions"><button type="submit"${isDanger && html` class="danger"`}>${button}</button> <a class="button second" href="/${visit.environment}/${PATH}">Back</a></div>
 </form>`
-  send(visit, 200, { title: `${button} a key`, path: PATH, content })
+  send(visit, 200, { title: button, path: PATH, content })
 }
 
 async function rotate(visit: DashboardVisit, { id }: Key, send: SendFramed): Promise<void> {
   try {
     const successor = await rotateKey(visit.operator, id)
-    showSecret(visit, 'The new key', PATH, successor.secret, `/${visit.environment}/${PATH}`, send)
+    showSecret(visit, 'New API key', PATH, successor.secret, `/${visit.environment}/${PATH}`, send)
   } catch (error) {
     if (!(error instanceof ControlError)) throw error
-    throw new ApiRefused(409, `${error.message}.`)
+    throw new ApiRefused(409, sentence(error.message))
   }
 }

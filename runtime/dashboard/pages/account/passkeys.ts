@@ -1,4 +1,4 @@
-/** Passkeys of a member, on the page of what the member signs in with: added and removed with a code of the member's app. */
+/** The passkeys section of the security page. A member confirms each change with an authenticator code. */
 import { type Html, html } from '../../../platform/html.ts'
 import { when } from '../../engine/values.ts'
 import type { DashboardVisit } from '../../engine/visit.ts'
@@ -16,21 +16,20 @@ import {
   removePasskey,
 } from '../../sign-in/passkeys.ts'
 
-/** What is said above the passkeys. */
+/** Message above the list of passkeys. */
 export interface PasskeySaid {
   readonly passkey?: { readonly mood: 'good' | 'bad'; readonly text: string }
 }
 
 const FAULTS: Readonly<Record<NotAdded, string>> = {
-  'not readable': 'No passkey came with it, or the page was open for too long. Please try again.',
-  'too many': `You have ${MAX_PASSKEYS} passkeys, which is all that there can be. Remove one first.`,
-  known: 'This passkey is known already.',
+  'not readable': 'The passkey could not be read, or the page expired. Try again.',
+  'too many': `You have the maximum of ${MAX_PASSKEYS} passkeys. Remove one before you add another.`,
+  known: 'This passkey is already registered.',
 }
 
 const aboutOf = ({ member }: DashboardVisit): string =>
   `add ${member.memberId} ${member.session.toString('hex')}`
 
-/** @returns what came of it. */
 export async function savePasskey(visit: DashboardVisit): Promise<PasskeySaid> {
   const { operator, member, origin: consoleUrl, request } = visit
   const name = formField(request, 'name').trim().slice(0, MAX_PASSKEY_NAME)
@@ -42,22 +41,24 @@ export async function savePasskey(visit: DashboardVisit): Promise<PasskeySaid> {
   const fault = await addPasskey({ operator, consoleUrl }, member, aboutOf(visit), given)
   if (fault !== undefined) return { passkey: { mood: 'bad', text: FAULTS[fault] } }
   return {
-    passkey: { mood: 'good', text: 'The passkey is added. It takes the place of your password and code.' },
+    passkey: {
+      mood: 'good',
+      text: 'Passkey added. You can now sign in with it instead of your password and code.',
+    },
   }
 }
 
-/** @returns what came of it. */
 export async function dropPasskey({ operator, member, request }: DashboardVisit): Promise<PasskeySaid> {
   const id = Buffer.from(formField(request, 'passkey'), 'base64url')
   const isRemoved = await removePasskey(operator, member, id)
   return {
     passkey: isRemoved
-      ? { mood: 'good', text: 'The passkey is removed, and signs nobody in any more.' }
-      : { mood: 'bad', text: 'Nothing was removed: you have no such passkey.' },
+      ? { mood: 'good', text: 'Passkey removed. It can no longer be used to sign in.' }
+      : { mood: 'bad', text: 'Passkey not found. It may already be removed.' },
   }
 }
 
-/** The part of the page. @param address to which its forms are sent, without what they do. */
+/** Writes the section. @param address base path of its forms. */
 export async function writePasskeys(
   visit: DashboardVisit,
   address: string,
@@ -66,7 +67,7 @@ export async function writePasskeys(
   const { operator, member } = visit
   const known = await listPasskeys(operator.control, member.tenantId, member.memberId)
   return html`<h2>Passkeys</h2>
-<p>A passkey is kept by your device or your password manager, and takes the place of password and code when you sign in.</p>
+<p>A passkey is stored on your device or in your password manager. You can sign in with it instead of your password and code.</p>
 ${said && notice(said.mood, said.text)}
 ${known.map((passkey) => writePasskey(visit, address, passkey))}
 ${known.length < MAX_PASSKEYS && writeAdding(visit, address, known)}`
@@ -79,14 +80,14 @@ function writePasskey(visit: DashboardVisit, address: string, passkey: Passkey):
   return html`<section class="card"><h3>${passkey.name}</h3>
 ${facts([
   ['Added', instant(passkey.created)],
-  ['Last used', passkey.used_at === null ? 'never' : instant(passkey.used_at)],
+  ['Last used', passkey.used_at === null ? 'Never' : instant(passkey.used_at)],
 ])}
-<details><summary>Remove</summary>
+<details><summary>Remove passkey</summary>
 <form method="post" action="${path}">
 ${visit.guard(path)}
 <input type="hidden" name="passkey" value="${id}">
 ${codeField(`remove-${id}`)}
-<div class="actions"><button type="submit" class="danger">Remove it</button></div>
+<div class="actions"><button type="submit" class="danger">Remove passkey</button></div>
 </form>
 </details></section>`
 }
@@ -95,17 +96,17 @@ function writeAdding(visit: DashboardVisit, address: string, known: readonly Pas
   const { operator, member, origin } = visit
   const party = relyingPartyOf(origin)
   if (!party)
-    return html`<p class="empty">Browsers make passkeys for names alone, over https or at localhost: open the dashboard at such an address (CONSOLE_BASE_URL).</p>`
+    return html`<p class="empty">Passkeys require a host name with HTTPS, or localhost. Set CONSOLE_BASE_URL to such an address to add passkeys.</p>`
   const challenge = makeChallenge(operator.pepper, aboutOf(visit), operator.clock.machine())
   const options = creationOptions(party, member, challenge, known)
-  return html`<noscript><p class="empty">To add one, let your browser run the page’s script.</p></noscript>
+  return html`<noscript><p class="empty">To add a passkey, enable JavaScript for this page.</p></noscript>
 <form method="post" action="${address}" data-passkey="${JSON.stringify(options)}" hidden>
 ${visit.guard(address)}
 <input type="hidden" name="challenge" value="${challenge}">
 <input type="hidden" name="credential" value="">
-${field({ name: 'name', id: 'passkey-name', label: 'What you call it', hint: 'The device that keeps it, for example.' })}
+${field({ name: 'name', id: 'passkey-name', label: 'Passkey name', hint: 'For example, the name of your device.' })}
 ${codeField('passkey')}
-<div class="actions"><button type="submit">Add a passkey</button></div>
+<div class="actions"><button type="submit">Add passkey</button></div>
 <p class="hint" role="status"></p>
 </form>`
 }

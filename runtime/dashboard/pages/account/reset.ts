@@ -1,4 +1,4 @@
-/** The sandbox emptied: a word that is typed, a code of the member's app, and what was deleted. */
+/** Resets the sandbox. The member types a word and an authenticator code; the result lists the deleted records. */
 import { html } from '../../../platform/html.ts'
 import { type FormPlace, perform, readValues, showForm } from '../../engine/form-page.ts'
 import type { SendFramed } from '../../engine/frame.ts'
@@ -12,18 +12,18 @@ export const RESET_PATH = 'reset'
 
 const FORM = {
   operation: 'wipeSandbox',
-  button: 'Delete everything in the sandbox',
-  fields: [{ name: 'confirm', label: 'Type the word wipe' }],
+  button: 'Delete all sandbox data',
+  fields: [{ name: 'confirm', label: 'Type wipe to confirm' }],
   body: ({ confirm }: Readonly<Record<string, string>>) => ({ confirm }),
 } as const
 
 const PLACE: FormPlace = {
-  title: 'Reset the sandbox',
+  title: 'Reset sandbox',
   path: RESET_PATH,
   address: `/sandbox/${RESET_PATH}`,
   back: '/sandbox',
   warning:
-    'Every template, pass, card, event, endpoint and whatever else is in the sandbox is deleted, for good. Keys, members, the version pin and all of live stay.',
+    'All sandbox data is deleted permanently, including templates, passes, cards, events, and webhook endpoints. API keys, members, the pinned version, and all live data are kept.',
   isDanger: true,
 }
 
@@ -45,19 +45,19 @@ async function reset(visit: DashboardVisit, send: SendFramed): Promise<void> {
   if (!answer.ok)
     return showForm(visit, FORM, PLACE, send, { values: readValues(visit, FORM.fields), error: answer.error })
   const deleted = Object.entries((answer.body as Wipe).deleted).filter(([, count]) => count > 0)
-  const content = html`${notice('good', deleted.length === 0 ? 'There was nothing to delete.' : 'The sandbox is empty.')}
+  const content = html`${notice('good', deleted.length === 0 ? 'The sandbox was already empty.' : 'All sandbox data was deleted.')}
 ${
   deleted.length > 0 &&
   writeTable(
-    'What was deleted',
+    'Deleted records',
     [
-      { title: 'What', show: ([type]: readonly [string, number]) => words(type) },
-      { title: 'How many', show: ([, count]) => String(count) },
+      { title: 'Type', show: ([type]: readonly [string, number]) => words(type) },
+      { title: 'Count', show: ([, count]) => String(count) },
     ],
     deleted,
     linkIn(visit),
   )
 }
-<p>${linkIn(visit)('', 'Begin anew')}</p>`
-  send(visit, 200, { title: 'The sandbox is reset', path: RESET_PATH, content })
+<p>${linkIn(visit)('', 'Go to the home page')}</p>`
+  send(visit, 200, { title: 'Sandbox reset', path: RESET_PATH, content })
 }

@@ -1,4 +1,4 @@
-/** What a member signs in with: the password, passkeys and recovery codes, changed with a code of the member's app. */
+/** The security page: password, passkeys, and recovery codes. Each change requires an authenticator code. */
 import { ENVIRONMENTS } from '../../../platform/environment.ts'
 import { type Html, html } from '../../../platform/html.ts'
 import type { SendFramed } from '../../engine/frame.ts'
@@ -14,9 +14,9 @@ import { dropPasskey, type PasskeySaid, savePasskey, writePasskeys } from './pas
 
 export const SECURITY_PATH = 'security'
 
-const TITLE = 'Your sign-in'
+const TITLE = 'Sign-in and security'
 
-/** What is said above one of the forms, or beside one of its fields. */
+/** Messages above the forms or next to their fields. */
 interface Said extends PasskeySaid {
   readonly done?: string
   readonly fault?: string | undefined
@@ -57,7 +57,7 @@ export function securityRoutes(send: SendFramed): DashboardRoute[] {
   })
 }
 
-/** Shows the page again where the new password is not one to have. @returns whether it has. */
+/** Shows the page again if the new password is not acceptable. @returns whether a response was sent. */
 async function refusePassword(visit: DashboardVisit, send: SendFramed): Promise<boolean> {
   const fault = faultOfPassword(formField(visit.request, 'next'), visit.member.email)
   if (fault !== undefined) await show(visit, send, { fault })
@@ -67,37 +67,37 @@ async function refusePassword(visit: DashboardVisit, send: SendFramed): Promise<
 async function savePassword(visit: DashboardVisit, send: SendFramed) {
   const { operator, member, request } = visit
   await changePassword(operator, member, formField(request, 'next'))
-  return show(visit, send, { done: 'Your password is another one. Your other sessions have ended.' })
+  return show(visit, send, { done: 'Your password was changed. Your other sessions have ended.' })
 }
 
 async function saveCodes(visit: DashboardVisit, send: SendFramed) {
   const codes = await makeRecoveryCodes(visit.operator, visit.member)
-  const content = html`${notice('warn', 'These are shown once. Keep them where your telephone is not: on paper, or in a password manager.')}
+  const content = html`${notice('warn', 'These codes are shown only once. Store them separately from your phone, for example, on paper or in a password manager.')}
 <ul class="secret">${codes.map((code) => html`<li><code>${code}</code></li>`)}</ul>
-<div class="actions"><a class="button" href="/${visit.environment}/${SECURITY_PATH}">I have kept them</a></div>`
-  send(visit, 200, { title: 'Your recovery codes', path: SECURITY_PATH, content })
+<div class="actions"><a class="button" href="/${visit.environment}/${SECURITY_PATH}">I have stored the codes</a></div>`
+  send(visit, 200, { title: 'Recovery codes', path: SECURITY_PATH, content })
 }
 
 async function show(visit: DashboardVisit, send: SendFramed, said: Said = {}): Promise<void> {
   const { operator, member } = visit
   const left = await countRecoveryCodes(operator.control, member.tenantId, member.memberId)
   const content = html`${said.done !== undefined && notice('good', said.done)}
-<p class="quiet">What you sign in with as ${member.email}, in the sandbox and live alike.</p>
+<p class="quiet">Sign-in settings of ${member.email}. They apply to sandbox and live.</p>
 <h2>Password</h2>
 ${formTo(
   visit,
   'password',
-  // For managers of passwords: whose password it is.
+  // Tells password managers which account the password belongs to.
   html`<input type="text" name="username" autocomplete="username" value="${member.email}" readonly hidden>
-${field({ name: 'current', label: 'Password now', type: 'password', autocomplete: 'current-password' })}
+${field({ name: 'current', label: 'Current password', type: 'password', autocomplete: 'current-password' })}
 ${field({ name: 'next', label: 'New password', type: 'password', autocomplete: 'new-password', hint: `At least ${MIN_PASSWORD} characters.`, fault: said.fault })}
 ${codeField('password')}`,
-  'Change the password',
+  'Change password',
 )}
 ${await writePasskeys(visit, `/${visit.environment}/${SECURITY_PATH}/passkeys`, said)}
 <h2>Recovery codes</h2>
-<p>When the telephone with your authenticator app is gone, one of them takes the place of its code, once. ${left === 0 ? 'You have none.' : `${left} of ${RECOVERY_CODES} are left.`}</p>
-${formTo(visit, 'recovery-codes', codeField('recovery-codes'), left === 0 ? 'Make recovery codes' : 'Make new ones in their place')}`
+<p>If you lose the phone with your authenticator app, sign in with a recovery code instead. Each code works once. ${left === 0 ? 'You have no recovery codes.' : `You have ${left} of ${RECOVERY_CODES} codes left.`}</p>
+${formTo(visit, 'recovery-codes', codeField('recovery-codes'), left === 0 ? 'Create recovery codes' : 'Replace recovery codes')}`
   const isRefused = said.fault !== undefined || said.passkey?.mood === 'bad'
   send(visit, isRefused ? 422 : 200, {
     title: TITLE,

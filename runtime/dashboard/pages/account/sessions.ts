@@ -1,4 +1,4 @@
-/** A member's own sessions, and the end of any. */
+/** The list of a member's own sessions, each of which the member can end. */
 
 import { ENVIRONMENTS } from '../../../platform/environment.ts'
 import { html } from '../../../platform/html.ts'
@@ -30,7 +30,7 @@ export function sessionRoutes(send: SendFramed): DashboardRoute[] {
       needs: 'viewer',
       handle: async (visit, id) => {
         const own = (await readSessions(visit)).find((each) => idOf(each) === id)
-        // One that has ended by itself is what was asked for.
+        // If the session has already expired, the request still succeeds.
         if (own) await endSession(visit, own)
         visit.response.redirect(303, `/${environment}/${PATH}`)
       },
@@ -46,13 +46,13 @@ function readSessions({ operator, member }: DashboardVisit): Promise<readonly Li
 async function endSession({ operator, member }: DashboardVisit, { digest }: ListedSession): Promise<void> {
   const { tenantId, memberId } = member
   await operator.control.transaction(async (tx) => {
-    // Sent twice, it is told once.
+    // If the form is submitted twice, only one audit entry is written.
     if ((await deleteSession(tx, tenantId, digest)) === undefined) return
     await writeNote(tx, operator, { tenantId, action: 'member.session_ended', targetId: memberId })
   })
 }
 
-/** A digest under the pepper: nobody gets to the cookie by it. */
+/** The peppered digest identifies the session in URLs. The cookie value cannot be derived from it. */
 const idOf = ({ digest }: ListedSession) => digest.toString('hex')
 
 async function showSessions(visit: DashboardVisit, send: SendFramed): Promise<void> {
@@ -65,20 +65,20 @@ async function showSessions(visit: DashboardVisit, send: SendFramed): Promise<vo
           ? html`${orDash(session.user_agent)} <strong>(this session)</strong>`
           : orDash(session.user_agent),
     },
-    { title: 'From', show: ({ ip }) => ip },
-    { title: 'Last seen', show: ({ seen_at }) => when(new Date(seen_at).toISOString()) },
-    { title: 'Since', show: ({ created }) => when(new Date(created).toISOString()) },
+    { title: 'IP address', show: ({ ip }) => html`<span class="number">${ip}</span>` },
+    { title: 'Last active', show: ({ seen_at }) => when(new Date(seen_at).toISOString()) },
+    { title: 'Signed in', show: ({ created }) => when(new Date(created).toISOString()) },
     {
-      title: 'Change',
+      title: 'Actions',
       show: (session) => {
         const address = `/${visit.environment}/${PATH}/${idOf(session)}/end`
-        return html`<form method="post" action="${address}">${visit.guard(address)}<button type="submit" class="second" aria-label="End the session from ${session.ip}">End</button></form>`
+        return html`<form method="post" action="${address}">${visit.guard(address)}<button type="submit" class="second" aria-label="End session from ${session.ip}">End session</button></form>`
       },
     },
   ]
   const sessions = await readSessions(visit)
-  const content = html`<p class="quiet">Where you are signed in. The latest stands first; ending the one you look at signs you out here.</p>
-${writeTable('Your sessions', columns, sessions, linkIn(visit))}
-<p><a href="/sign-out">Sign out, here or everywhere</a></p>`
-  send(visit, 200, { title: 'Your sessions', path: PATH, content })
+  const content = html`<p class="quiet">The browsers in which you are signed in, most recent first. If you end this session, you are signed out.</p>
+${writeTable('Sessions', columns, sessions, linkIn(visit))}
+<p><a href="/sign-out">Sign out</a></p>`
+  send(visit, 200, { title: 'Sessions', path: PATH, content })
 }

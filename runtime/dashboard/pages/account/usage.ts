@@ -1,4 +1,4 @@
-/** How much is asked, and how it goes: requests by day and kind; errors, times and deliveries of the last day by hour. */
+/** The usage page: requests by day and kind, and hourly errors, latency, and deliveries for the last 24 hours. */
 
 import { countRequestsByHour } from '../../../api/request-log-queries.ts'
 import { countAttemptsByHour } from '../../../events/delivery-attempts/queries.ts'
@@ -19,7 +19,7 @@ const DAY_MS = 86_400_000
 const HOURS = 24
 const HOUR_MS = 3_600_000
 
-/** The last requests and attempts that a page looks at, however many there are. */
+/** Maximum number of requests, and of attempts, that a page reads. */
 const MAX_READ = 10_000
 
 export function usageRoutes(send: SendFramed, operator: Operator): DashboardRoute[] {
@@ -38,7 +38,8 @@ export function usageRoutes(send: SendFramed, operator: Operator): DashboardRout
 async function writeDays(operator: Operator, visit: DashboardVisit): Promise<Html> {
   const { environment, member } = visit
   const { usage } = await showUsage(operator, { tenantId: member.tenantId, environment, days: DAYS })
-  if (usage.length === 0) return html`<p class="empty">No request has been counted yet.</p>`
+  if (usage.length === 0)
+    return html`<p class="empty">No requests yet. Send a request with an API key to see your usage.</p>`
   const today = operator.clock.service(environment)
   const days = Array.from({ length: DAYS }, (_, ago) =>
     new Date(today - (DAYS - 1 - ago) * DAY_MS).toISOString().slice(0, 10),
@@ -46,7 +47,7 @@ async function writeDays(operator: Operator, visit: DashboardVisit): Promise<Htm
   const sumOf = (day: string) =>
     usage.reduce((sum, line) => (line.day === day ? sum + line.requests : sum), 0)
   const chart = await drawChart({
-    title: `Requests of the last ${DAYS} days`,
+    title: `Requests in the last ${DAYS} days`,
     labels: days.map((day) => day.slice(5)),
     bars: [{ name: 'requests', kind: 'plain', values: days.map(sumOf) }],
   })
@@ -55,12 +56,12 @@ async function writeDays(operator: Operator, visit: DashboardVisit): Promise<Htm
     { title: 'Kind', show: ({ bucket }: (typeof usage)[number]) => words(bucket) },
     { title: 'Requests', show: ({ requests }: (typeof usage)[number]) => String(requests) },
   ]
-  return html`<p class="quiet">Yours on these pages are counted too.</p>
+  return html`<p class="quiet">Requests from the dashboard are included.</p>
 ${chart}
 ${writeTable('Requests by day', columns, usage.toReversed(), linkIn(visit))}`
 }
 
-/** What one hour came to. */
+/** The totals of one hour. */
 interface Hour {
   readonly hour: string
   readonly answered: number
@@ -103,19 +104,19 @@ async function writeHours(visit: DashboardVisit): Promise<Html> {
       title: 'Requests',
       labels,
       bars: [
-        { name: 'done', kind: 'plain', values: of('answered') },
-        { name: 'refused (4xx)', kind: 'warn', values: of('refused') },
-        { name: 'failed (5xx)', kind: 'bad', values: of('failed') },
+        { name: 'succeeded', kind: 'plain', values: of('answered') },
+        { name: 'client errors (4xx)', kind: 'warn', values: of('refused') },
+        { name: 'server errors (5xx)', kind: 'bad', values: of('failed') },
       ],
     }),
     await drawChart({
-      title: 'Time until the answer, 95 of 100 within',
+      title: 'Latency (p95)',
       labels,
       bars: [{ name: 'p95', kind: 'plain', values: of('p95') }],
       unit: ' ms',
     }),
     await drawChart({
-      title: 'Deliveries of events',
+      title: 'Webhook deliveries',
       labels,
       bars: [
         { name: 'succeeded', kind: 'good', values: of('delivered') },
@@ -125,20 +126,20 @@ async function writeHours(visit: DashboardVisit): Promise<Html> {
   ]
   const column = (title: string, name: keyof Hour) => ({ title, show: (each: Hour) => String(each[name]) })
   const columns = [
-    column('Hour', 'hour'),
-    column('Done', 'answered'),
-    column('Refused', 'refused'),
-    column('Failed', 'failed'),
-    column('p95, ms', 'p95'),
+    column('Hour (UTC)', 'hour'),
+    column('Succeeded', 'answered'),
+    column('Client errors (4xx)', 'refused'),
+    column('Server errors (5xx)', 'failed'),
+    column('Latency p95 (ms)', 'p95'),
     column('Delivered', 'delivered'),
-    column('Not delivered', 'undelivered'),
+    column('Failed deliveries', 'undelivered'),
   ]
   const busy = hours.filter(({ hour: _, ...numbers }) => Object.values(numbers).some((each) => each > 0))
-  return html`<h2>The last ${String(HOURS)} hours</h2>
-<p class="quiet">Hours in UTC. Of the last ${MAX_READ.toLocaleString('en')} requests in the log, and as many deliveries.</p>
+  return html`<h2>Last ${String(HOURS)} hours</h2>
+<p class="quiet">Based on the last ${MAX_READ.toLocaleString('en')} logged requests and the last ${MAX_READ.toLocaleString('en')} delivery attempts. Hours are in UTC.</p>
 ${
   busy.length > 0
-    ? html`${charts}${writeTable('The last hours', columns, busy.toReversed(), linkIn(visit))}`
-    : html`<p class="empty">Nothing has been asked or delivered in them.</p>`
+    ? html`${charts}${writeTable('Totals by hour', columns, busy.toReversed(), linkIn(visit))}`
+    : html`<p class="empty">No requests or webhook deliveries in the last 24 hours.</p>`
 }`
 }

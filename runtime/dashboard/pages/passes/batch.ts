@@ -1,4 +1,4 @@
-/** Passes of a table, issued a hundred at a time: the same table sent again goes on where it stopped, and issues none twice. */
+/** Issues the passes of a table in batches of 100. If the same table is submitted again, no pass is issued twice. */
 import { createHash } from 'node:crypto'
 import type { components } from '../../../../generated/canonical/types.ts'
 import type { ErrorBody } from '../../../api/errors/errors.ts'
@@ -9,18 +9,17 @@ import { type CsvRow, parseCsv } from './csv.ts'
 import { passBody } from './issue.ts'
 
 export const MAX_ROWS = 1000
-/** As the document says of a batch. */
+/** Maximum batch size of the `createPassBatch` operation. */
 const MAX_BATCH = 100
 
-/** Passes to be issued. */
 export interface PassTable {
   readonly header: readonly string[]
   readonly rows: readonly CsvRow[]
-  /** What each column fills. */
+  /** The pass attribute that each column sets. */
   readonly columns: readonly string[]
 }
 
-/** What became of a row: the pass, what is wrong with it, or neither: it was not asked for, or nobody knows. */
+/** The result of one row: a pass, or an error, or neither if the row was not sent or its result is unknown. */
 export interface RowOutcome {
   readonly row: CsvRow
   readonly passId?: string
@@ -29,21 +28,20 @@ export interface RowOutcome {
 
 export interface BatchReport {
   readonly outcomes: readonly RowOutcome[]
-  /** Why it stopped before the end. */
+  /** Error message if processing stopped early. */
   readonly stopped?: string
 }
 
 const HOLDER = ['name', 'email']
 
-/** @returns a sentence where the text is no table of passes of the template. */
+/** Parses the table. Returns an error message if it is not a valid table of passes for the template. */
 export function readTable(text: string, { fields }: TemplateObject): PassTable | string {
   const parsed = parseCsv(text)
   if (typeof parsed === 'string') return parsed
   const [header, ...rows] = parsed
-  if (!header || rows.length === 0)
-    return 'The table needs a line that names its columns, and a line for each pass.'
+  if (!header || rows.length === 0) return 'The table must contain a header line and at least one pass.'
   if (rows.length > MAX_ROWS)
-    return `The table has ${rows.length} passes; ${MAX_ROWS} go at once. Cut it into parts.`
+    return `The table contains ${rows.length} passes. The maximum is ${MAX_ROWS}. Split the table into several files.`
   const names = header.cells.map((cell) => cell.toLowerCase().replace(/^(?:holder|fields)[._]/, ''))
   const keys = fields.map(({ key }) => key)
   const columns = names.map((name, index) => {
@@ -53,13 +51,13 @@ export function readTable(text: string, { fields }: TemplateObject): PassTable |
   })
   const unknown = header.cells.filter((_, index) => columns[index] === '')
   if (unknown.length > 0)
-    return `There is no column ${unknown.map((each) => `“${each}”`).join(', ')} here. There are: ${[...HOLDER, 'expires_at', ...keys].join(', ')}.`
+    return `Unknown ${unknown.length === 1 ? 'column' : 'columns'}: ${unknown.join(', ')}. Valid columns: ${[...HOLDER, 'expires_at', ...keys].join(', ')}.`
   const twice = header.cells.find((_, index) => columns.indexOf(columns[index]!) < index)
-  if (twice !== undefined) return `The column “${twice}” stands there twice.`
+  if (twice !== undefined) return `The column ${twice} occurs more than once.`
   return { header: header.cells, rows, columns }
 }
 
-/** @param round tells apart what is sent anew on purpose; empty for what is sent first. */
+/** Issues the passes. @param round distinguishes a deliberate resubmission from a retry; empty for the first submission. */
 export async function issueTable(
   visit: DashboardVisit,
   templateId: string,
@@ -76,7 +74,7 @@ export async function issueTable(
     if (typeof answer === 'string') stopped = answer
     for (const row of rows) {
       const result = typeof answer === 'string' ? undefined : answer[given.indexOf(row)]
-      if (!given.includes(row)) outcomes.push({ row, fault: 'It has more cells than there are columns.' })
+      if (!given.includes(row)) outcomes.push({ row, fault: 'The row has more cells than the header.' })
       else if (result?.status === 'succeeded') outcomes.push({ row, passId: result.pass.id })
       else outcomes.push({ row, ...(result && { fault: faultOf(result.error) }) })
     }
@@ -84,7 +82,7 @@ export async function issueTable(
   return { outcomes, ...(stopped !== undefined && { stopped }) }
 }
 
-/** Of one row: no more than what is wrong with it. */
+/** Returns the error of one row, without the request ID. */
 function faultOf({ message, details = [] }: ErrorBody): string {
   return details.length === 0
     ? message
@@ -93,7 +91,7 @@ function faultOf({ message, details = [] }: ErrorBody): string {
 
 type BatchRowResult = components['schemas']['PassBatchResult']
 
-/** @returns why none of them was asked for, or what is not known of them. */
+/** Returns the results of the rows, or the error message if the request failed. */
 async function issueRows(
   visit: DashboardVisit,
   templateId: string,
@@ -124,7 +122,7 @@ function bodyOf(templateId: string, cells: ReadonlyMap<string, string>): object 
   )
 }
 
-/** A UUID that follows from the text (RFC 9562, version 8). */
+/** Derives a UUID from the text (RFC 9562, version 8). */
 function keyOf(text: string): string {
   const hex = createHash('sha256').update(text).digest('hex')
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`

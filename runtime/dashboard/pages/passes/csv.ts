@@ -1,12 +1,12 @@
-/** Tables as spreadsheets write them: RFC 4180, with semicolons or tabs where the header has them. */
+/** CSV (RFC 4180). The header determines whether the separator is a comma, a semicolon, or a tab. */
 
 export interface CsvRow {
-  /** Where it begins, from 1. */
+  /** First line of the row, starting at 1. */
   readonly line: number
   readonly cells: readonly string[]
 }
 
-/** @returns the rows with anything in them, the header first; a sentence where a quote does not end. */
+/** Returns the nonempty rows, header first, or an error message if a quote is misplaced or not closed. */
 export function parseCsv(text: string): readonly CsvRow[] | string {
   const source = text.replace(/^\uFEFF/, '')
   const header = source.slice(0, source.search(/[\r\n]|$/))
@@ -19,7 +19,7 @@ export function parseCsv(text: string): readonly CsvRow[] | string {
   let [line, begun, cells] = [1, 1, [] as string[]]
   while (cell.lastIndex < source.length) {
     const match = cell.exec(source)
-    if (!match) return `Line ${line} has a quote in the wrong place, or without its end.`
+    if (!match) return `Line ${line} contains a misplaced or unclosed quotation mark.`
     const [whole, quoted, plain = '', end] = match
     cells.push((quoted?.replaceAll('""', '"') ?? plain).trim())
     line += whole.match(/\r\n|\n|\r/g)?.length ?? 0

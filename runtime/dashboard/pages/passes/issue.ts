@@ -1,4 +1,4 @@
-/** A pass issued from a template: first the template, then what the pass has of its own. */
+/** Issues a pass: the member selects a template and then enters the values of the pass. */
 import type { ErrorBody } from '../../../api/errors/errors.ts'
 import { ENVIRONMENTS } from '../../../platform/environment.ts'
 import { type Html, html } from '../../../platform/html.ts'
@@ -28,26 +28,26 @@ export function issueRoutes(send: SendFramed): DashboardRoute[] {
 
 async function begin(visit: DashboardVisit, send: SendFramed): Promise<void> {
   const id = queryText(visit, TEMPLATE).trim()
-  if (id === '') return showChoice(visit, send, 'Issue a pass')
+  if (id === '') return showChoice(visit, send, 'Issue pass')
   showForm(visit, await visit.read<TemplateObject>('getPassTemplate', { path: { template_id: id } }), send)
 }
 
-/** The templates that passes are issued from, in a form that comes back here. @param title of the page. */
+/** Shows a form to select a template. The form submits to the current page. @param title page title. */
 export async function showChoice(visit: DashboardVisit, send: SendFramed, title: string): Promise<void> {
   const { data } = await visit.read<ApiPage<TemplateObject>>('listPassTemplates', {
     query: { status: 'active', limit: MAX_CHOICES },
   })
   const content =
     data.length === 0
-      ? html`<p class="empty">No template yet. ${linkIn(visit)('pass-templates/new', 'Make one first')}: every pass is issued from a template.</p>`
+      ? html`<p class="empty">No pass templates yet. ${linkIn(visit)('pass-templates/new', 'Create a template')} before you issue a pass.</p>`
       : html`<form method="get">
 ${choice({
   name: TEMPLATE,
   label: 'Template',
   options: data.map(({ id, name }) => [id, name] as const),
-  hint: 'The newest hundred. Pages of templates lead here too.',
+  hint: 'Only the 100 newest templates are listed. To use an older template, start from its page.',
 })}
-<div class="actions"><button type="submit">Go on</button> <a class="button second" href="/${visit.environment}/${PATH}">Back</a></div>
+<div class="actions"><button type="submit">Continue</button> <a class="button second" href="/${visit.environment}/${PATH}">Back</a></div>
 </form>`
   send(visit, 200, { title, path: PATH, content })
 }
@@ -70,24 +70,25 @@ function showForm(
       fault: faultOf(rest.of ?? name, error),
     })
   const content = html`${error && notice('bad', (error.details ?? []).length > 0 ? `Check the highlighted fields. ${describe(error)}` : describe(error))}
-<p>From ${linkIn(visit)(`pass-templates/${template.id}`, template.name)}.</p>
+<p>Template: ${linkIn(visit)(`pass-templates/${template.id}`, template.name)}.</p>
 <form method="post" action="${address}">
 ${visit.guard(address)}${keyField()}<input type="hidden" name="${TEMPLATE}" value="${template.id}">
-${one('holder.name', 'Name of the holder')}
-${one('holder.email', 'E-mail of the holder')}
+${one('holder.name', 'Holder name')}
+${one('holder.email', 'Holder email')}
 ${template.fields.map(({ key, label, value }) =>
-  one(`fields.${key}`, label === '' ? key : label, { hint: value === '' ? '' : `Empty: ${value}` }),
+  one(`fields.${key}`, label === '' ? key : label, { hint: value === '' ? '' : `Default: ${value}` }),
 )}
-${one('expires_at', 'Valid until', { hint: 'Such as 2027-01-31 or 2027-01-31T18:00:00Z. Empty: without end.' })}
-<div class="actions"><button type="submit">Issue</button> <a class="button second" href="${list}">Back</a></div>
+${one('expires_at', 'Expires', { hint: 'For example, 2027-01-31 or 2027-01-31T18:00:00Z. Leave empty for no expiry.' })}
+<div class="actions"><button type="submit">Issue pass</button> <a class="button second" href="${list}">Back</a></div>
 </form>`
-  send(visit, error ? 422 : 200, { title: 'Issue a pass', path: PATH, content })
+  send(visit, error ? 422 : 200, { title: 'Issue pass', path: PATH, content })
 }
 
 async function issue(visit: DashboardVisit, send: SendFramed): Promise<void> {
   const { request } = visit
   const template_id = formField(request, TEMPLATE)
-  if (template_id === '') throw new ApiRefused(422, 'The form does not say which template the pass is of.')
+  if (template_id === '')
+    throw new ApiRefused(422, 'The form does not contain a template. Select a template first.')
   const template = await visit.read<TemplateObject>('getPassTemplate', { path: { template_id } })
   const typed = (name: string) => formField(request, name).trim()
   const answer = await visit.operate('createPass', {
@@ -103,7 +104,7 @@ async function issue(visit: DashboardVisit, send: SendFramed): Promise<void> {
   visit.response.redirect(303, `/${visit.environment}/${PATH}/${(answer.body as Identified).id}`)
 }
 
-/** What was left empty is the template's. */
+/** Returns the request body. Empty values are omitted, so that the values of the template apply. */
 export function passBody(
   template_id: string,
   holder: Readonly<Record<string, string>>,
@@ -116,7 +117,7 @@ export function passBody(
     template_id,
     holder: given(holder),
     fields: given(fields),
-    // A day alone is meant to its end.
+    // A date without a time means the end of that day.
     ...(expires !== '' && {
       expires_at: /^\d{4}-\d\d-\d\d$/.test(expires) ? `${expires}T23:59:59Z` : expires,
     }),

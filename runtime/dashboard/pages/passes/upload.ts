@@ -1,4 +1,4 @@
-/** Passes issued from a file: a table of a spreadsheet, and what became of each of its rows. */
+/** Issues passes from a CSV file and reports the result of each row. */
 import { randomUUID } from 'node:crypto'
 import { ENVIRONMENTS } from '../../../platform/environment.ts'
 import { type Html, html } from '../../../platform/html.ts'
@@ -25,7 +25,7 @@ import { showChoice } from './issue.ts'
 const PATH = 'passes'
 const TITLE = 'Issue passes from a file'
 
-/** The table as a file, and once more as what was typed. */
+/** Room for the table twice: as a file and as text. */
 const MAX_BYTES = 1024 * 1024
 
 export function uploadRoutes(send: SendFramed): DashboardRoute[] {
@@ -59,19 +59,19 @@ function show(visit: DashboardVisit, send: SendFramed, status: number, content: 
 async function upload(visit: DashboardVisit, send: SendFramed): Promise<void> {
   const { request } = visit
   const id = formField(request, 'template_id')
-  if (id === '') throw new ApiRefused(422, 'The form does not say which template the passes are of.')
+  if (id === '') throw new ApiRefused(422, 'The form does not contain a template. Select a template first.')
   const template = await readTemplate(visit, id)
   const text = readText(visit)
   const round = formField(request, 'round')
   const table =
-    text === undefined ? 'The file is not text in UTF-8. Save it as “CSV UTF-8”.' : readTable(text, template)
+    text === undefined ? 'The file is not UTF-8 text. Save it as “CSV UTF-8”.' : readTable(text, template)
   if (typeof table === 'string')
     return show(visit, send, 422, writeForm(visit, template, { text: text ?? '', fault: table, round }))
   const report = await issueTable(visit, template.id, table, round)
   show(visit, send, 200, writeReport(visit, template, text ?? '', table, report, round))
 }
 
-/** A file before what was typed. @returns undefined where it is no text. */
+/** Returns the file, or else the typed text. Undefined if the file is not UTF-8. */
 function readText({ request }: DashboardVisit): string | undefined {
   const file = uploadedFile(request, 'file')
   if (!file) return formField(request, 'table')
@@ -86,7 +86,7 @@ function readText({ request }: DashboardVisit): string | undefined {
 interface Typed {
   readonly text: string
   readonly fault?: string
-  /** Of rows that are sent anew on purpose. */
+  /** Set for rows that are deliberately submitted again. */
   readonly round?: string
 }
 
@@ -105,17 +105,17 @@ function writeForm(
 ): Html {
   const columns = ['name', 'email', 'expires_at', ...template.fields.map(({ key }) => key)]
   return html`${fault !== undefined && notice('bad', fault)}
-<p>From ${linkIn(visit)(`pass-templates/${template.id}`, template.name)}. The first line names the columns, in any order, and
-each further line is a pass; what is empty is the template’s. Up to ${String(MAX_ROWS)} passes. The same table sent again within a day issues none twice.</p>
+<p>Template: ${linkIn(visit)(`pass-templates/${template.id}`, template.name)}. The first line contains the column names, in any order.
+Each further line is one pass. Empty cells use the values of the template. A table can contain up to ${String(MAX_ROWS)} passes. If you submit the same table again within 24 hours, no pass is issued twice.</p>
 <p>Columns: ${code(columns.join(', '))}</p>
 ${formAround(
   visit,
   template,
   round,
   html`<div class="field"><label for="file">File <span class="quiet">(optional)</span></label>
-<input id="file" name="file" type="file" accept=".csv,text/csv" aria-describedby="file-hint"><p class="hint" id="file-hint">CSV, as spreadsheets save it.</p></div>
-${textArea({ name: 'table', label: 'Or the table itself', optional: true, rows: 8, value: text })}
-<div class="actions"><button type="submit">Issue</button> <a class="button second" href="/${visit.environment}/${PATH}">Back</a></div>`,
+<input id="file" name="file" type="file" accept=".csv,text/csv" aria-describedby="file-hint"><p class="hint" id="file-hint">A CSV file, as exported by a spreadsheet.</p></div>
+${textArea({ name: 'table', label: 'Or paste the table', optional: true, rows: 8, value: text })}
+<div class="actions"><button type="submit">Issue passes</button> <a class="button second" href="/${visit.environment}/${PATH}">Back</a></div>`,
 )}`
 }
 
@@ -129,27 +129,27 @@ function writeReport(
 ): Html {
   const failed = outcomes.filter(({ fault }) => fault !== undefined)
   const issued = outcomes.filter(({ passId }) => passId !== undefined)
-  const words = `${issued.length} of ${outcomes.length} passes are issued${failed.length > 0 ? `, ${failed.length} could not be` : ''}.`
-  const goOn = html`${notice('warn', `${words} Then it stopped: ${stopped ?? ''}`)}
+  const words = `${issued.length} of ${outcomes.length} passes were issued${failed.length > 0 ? `, ${failed.length} failed` : ''}.`
+  const goOn = html`${notice('warn', `${words} Processing stopped: ${stopped ?? ''}`)}
 ${formAround(
   visit,
   template,
   round,
-  html`<textarea name="table" hidden>\n${text}</textarea><div class="actions"><button type="submit">Go on</button></div>`,
+  html`<textarea name="table" hidden>\n${text}</textarea><div class="actions"><button type="submit">Continue issuing</button></div>`,
 )}`
-  const again = html`<h2>What could not be issued</h2>
-<p>Put it right here, and send these lines alone.</p>
+  const again = html`<h2>Failed rows</h2>
+<p>Correct the lines here, and submit only these lines again.</p>
 ${formAround(
   visit,
   template,
   randomUUID(),
-  html`${textArea({ name: 'table', label: 'Lines to be sent again', rows: 8, value: writeCsv([table.header, ...failed.map(({ row }) => row.cells)]) })}
-<div class="actions"><button type="submit">Issue these</button></div>`,
+  html`${textArea({ name: 'table', label: 'Corrected lines', rows: 8, value: writeCsv([table.header, ...failed.map(({ row }) => row.cells)]) })}
+<div class="actions"><button type="submit">Issue corrected passes</button></div>`,
 )}`
   return html`${stopped === undefined ? notice(failed.length > 0 ? 'warn' : 'good', words) : goOn}
 ${writeOutcomes(visit, table, outcomes)}
 ${stopped === undefined && failed.length > 0 && again}
-<p>${linkIn(visit)(`passes?template_id=${template.id}`, 'Passes of this template')}</p>`
+<p>${linkIn(visit)(`passes?template_id=${template.id}`, 'View passes of this template')}</p>`
 }
 
 function writeOutcomes(visit: DashboardVisit, { columns }: PassTable, outcomes: readonly RowOutcome[]): Html {
@@ -164,12 +164,12 @@ function writeOutcomes(visit: DashboardVisit, { columns }: PassTable, outcomes: 
       { title: 'Line', show: ({ row }: RowOutcome) => String(row.line) },
       { title: 'Holder', show: ({ row }) => who(row) || '–' },
       {
-        title: 'State',
+        title: 'Status',
         show: ({ passId, fault }) => state(passId ? 'issued' : fault ? 'failed' : 'pending'),
       },
       {
         title: 'Result',
-        show: ({ passId, fault }, link) => (passId ? link.to(passId) : (fault ?? 'Not sent yet')),
+        show: ({ passId, fault }, link) => (passId ? link.to(passId) : (fault ?? 'Not processed yet')),
       },
     ],
     outcomes,

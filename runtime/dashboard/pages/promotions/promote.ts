@@ -1,4 +1,4 @@
-/** The way from the sandbox to live: what is chosen, the plan of it, and its carrying out. */
+/** Promotes resources from the sandbox to live: select them, create a plan, and apply the plan. */
 import { html } from '../../../platform/html.ts'
 import { showDetail } from '../../engine/detail-page.ts'
 import { describe, KEY, keyField } from '../../engine/form-page.ts'
@@ -13,7 +13,7 @@ import { PROMOTABLE, PROMOTIONS, type Promotion } from './promotions.ts'
 
 export const PROMOTE_PATH = 'promote'
 
-/** As many as one promotion takes. */
+/** Maximum number of resources in one promotion. */
 const MAX_CHOICES = 100
 const MAX_BYTES = 64 * 1024
 
@@ -55,27 +55,27 @@ interface NamedSource extends Identified {
 async function choose(visit: DashboardVisit, send: SendFramed): Promise<void> {
   const asked = queryText(visit, 'type') || 'pass_template'
   const chosen = PROMOTABLE[asked]
-  if (!chosen) throw new ApiRefused(404, 'That cannot be promoted.')
+  if (!chosen) throw new ApiRefused(404, 'This type of resource cannot be promoted.')
   const one = queryText(visit, 'id')
   const { data } = await visit.read<ApiPage<NamedSource>>(chosen.list, {
     query: { limit: String(MAX_CHOICES) },
   })
   const link = linkIn(visit)
   const address = '/live/promotions/plan'
-  const content = html`<p class="quiet">What you have tried in the sandbox is copied to live as it is, under identifiers of its own. First you see the plan.</p>
+  const content = html`<p class="quiet">Promotion copies resources from the sandbox to live. The copies get new IDs. You review a plan before anything is copied.</p>
 <p>${Object.entries(PROMOTABLE).map(([type, { title }]) =>
     type === asked ? html`<strong>${title}</strong> ` : html`${link(`${PROMOTE_PATH}?type=${type}`, title)} `,
   )}</p>
 ${
   data.length === 0
-    ? html`<p class="empty">There is nothing of this in the sandbox yet. ${link(`${chosen.path}/new`, 'Make it here first')}.</p>`
+    ? html`<p class="empty">No ${chosen.title.toLowerCase()} in the sandbox yet. ${link(`${chosen.path}/new`, 'Create one first')}.</p>`
     : html`<form method="post" action="${address}" enctype="multipart/form-data">
 ${visit.guard(address)}${keyField()}<input type="hidden" name="type" value="${asked}">
 <fieldset><legend>${chosen.title}</legend>${data.map(
         ({ id, name, url }) =>
           html`<p><label><input type="checkbox" name="${id}" value="yes"${id === one && html` checked`}> ${name ?? url ?? words(asked)} <code>${id}</code></label></p>`,
       )}</fieldset>
-<div class="actions"><button type="submit">Plan</button></div>
+<div class="actions"><button type="submit">Create plan</button></div>
 </form>`
 }`
   send(visit, 200, { title: 'Promote to live', path: PROMOTE_PATH, content })

@@ -1,4 +1,4 @@
-/** What went from the sandbox to live, and what would: a plan of each, which can be carried out. */
+/** Promotions from the sandbox to live, and plans that can be applied. */
 import type { ListOperation } from '../../../../generated/canonical/records.ts'
 import type { components } from '../../../../generated/canonical/types.ts'
 import { type Html, html } from '../../../platform/html.ts'
@@ -13,7 +13,7 @@ export type Promotion = components['schemas']['Promotion']
 type ShownStep = Promotion['plan'][number]
 export type PromotedType = Promotion['resource_type']
 
-/** What can be promoted: its name, the operation that lists it, and its pages. */
+/** Resource types that can be promoted, with their list operations and pages. */
 export const PROMOTABLE: Readonly<
   Record<string, { readonly title: string; readonly list: ListOperation; readonly path: string }>
 > = {
@@ -23,15 +23,15 @@ export const PROMOTABLE: Readonly<
 }
 
 const ACTIONS: Readonly<Record<string, string>> = {
-  create: 'A copy is made.',
-  unchanged: 'The copy is as its source: nothing is done.',
-  differs: 'The copy differs from its source: nothing is done.',
-  refused: 'It may not be in live as it is.',
+  create: 'Creates a copy in live.',
+  unchanged: 'The live copy matches its source. No action.',
+  differs: 'The live copy differs from its source. No action.',
+  refused: 'The resource is not valid in live.',
 }
 
 const countOf = ({ plan }: Promotion, action: string) => plan.filter((step) => step.action === action).length
 
-/** From the page of what can be promoted to where it is. */
+/** Returns the link from a resource page to the promotion form. */
 export function promotes(type: PromotedType): ItemLink<Identified> {
   return {
     operation: 'createPromotion',
@@ -44,34 +44,33 @@ export function promotes(type: PromotedType): ItemLink<Identified> {
 export const PROMOTIONS = resource<Promotion>({
   path: 'promotions',
   title: 'Promotions',
-  intro:
-    'Configuration that was copied from the sandbox to live, under identifiers of its own, and plans of that.',
+  intro: 'Copies of sandbox configuration in live, and plans for such copies.',
   environment: 'live',
   list: {
     operation: 'listPromotions',
     columns: [
       { title: 'Promotion', show: ({ id }) => code(id) },
-      { title: 'What', show: ({ resource_type }) => words(resource_type) },
-      { title: 'State', show: ({ dry_run }) => state(dry_run ? 'planned' : 'done') },
+      { title: 'Resource type', show: ({ resource_type }) => words(resource_type) },
+      { title: 'Status', show: ({ dry_run }) => state(dry_run ? 'planned' : 'done') },
       { title: 'Copies', show: ({ created }) => String(created.length) },
-      { title: 'Time', show: ({ promoted_at }) => when(promoted_at) },
+      { title: 'Created', show: ({ promoted_at }) => when(promoted_at) },
     ],
-    empty: 'Nothing was promoted yet. Open what you have made in the sandbox, and promote it from there.',
+    empty: 'No promotions yet. Open a resource in the sandbox, and promote it to live.',
   },
   detail: {
     operation: 'getPromotion',
     parameter: 'promotion_id',
-    name: ({ dry_run }) => (dry_run ? 'Plan of a promotion' : 'Promotion'),
+    name: ({ dry_run }) => (dry_run ? 'Promotion plan' : 'Promotion'),
     facts: ({ id, resource_type, dry_run, created, promoted_at }) => [
-      ['Identifier', code(id)],
-      ['What', words(resource_type)],
-      ['State', state(dry_run ? 'planned' : 'done')],
+      ['ID', code(id)],
+      ['Resource type', words(resource_type)],
+      ['Status', state(dry_run ? 'planned' : 'done')],
       ['Copies', String(created.length)],
-      ['Time', when(promoted_at)],
+      ['Created', when(promoted_at)],
     ],
     sections: [
       { title: 'Plan', write: writePlan },
-      { title: 'Carry it out', write: writeApply },
+      { title: 'Apply', write: writeApply },
     ],
   },
 })
@@ -84,11 +83,11 @@ function writePlan({ plan, resource_type, created }: Promotion, visit: Dashboard
   return writeTable(
     'Plan',
     [
-      { title: 'In the sandbox', show: ({ sandbox_id }: ShownStep) => item('sandbox', sandbox_id) },
-      { title: 'What is done', show: ({ action }) => state(action) },
-      { title: 'Why', show: writeReasons },
+      { title: 'Sandbox', show: ({ sandbox_id }: ShownStep) => item('sandbox', sandbox_id) },
+      { title: 'Action', show: ({ action }) => state(action) },
+      { title: 'Details', show: writeReasons },
       {
-        title: 'In live',
+        title: 'Live',
         show: ({ sandbox_id, live_id }) => {
           const id = copies.get(sandbox_id) ?? live_id
           return id === null ? '–' : item('live', id)
@@ -101,7 +100,7 @@ function writePlan({ plan, resource_type, created }: Promotion, visit: Dashboard
 }
 
 function writeReasons({ action, differences, problems }: ShownStep): Html {
-  return html`${ACTIONS[action] ?? ''}${problems.map(({ field, issue }) => html`<br>${field === '' ? 'It' : code(field)} ${issue}.`)}${differences.map(
+  return html`${ACTIONS[action] ?? ''}${problems.map(({ field, issue }) => html`<br>${field === '' ? 'The resource' : code(field)} ${issue}.`)}${differences.map(
     ({ field, sandbox, live }) =>
       html`<br>${code(field)}: ${sandbox ?? '–'} in the sandbox, ${live ?? '–'} in live`,
   )}`
@@ -109,12 +108,13 @@ function writeReasons({ action, differences, problems }: ShownStep): Html {
 
 function writeApply(promotion: Promotion, visit: DashboardVisit): Html {
   const count = countOf(promotion, 'create')
-  if (!promotion.dry_run) return html`<p>It was carried out.</p>`
+  if (!promotion.dry_run) return html`<p>This promotion is complete.</p>`
   if (countOf(promotion, 'refused') > 0)
-    return html`<p>Not as long as something is refused: all of it is copied, or nothing. Put it right in the sandbox, and plan again.</p>`
-  if (count === 0) return html`<p>There is nothing to do.</p>`
-  if (!mayAct(visit.member.role, roleFor('createPromotion'))) return html`<p>An owner can do that.</p>`
+    return html`<p>You cannot apply this plan, because at least one resource is refused and a promotion copies all resources or none. Fix the resource in the sandbox, and then create a new plan.</p>`
+  if (count === 0) return html`<p>This plan contains no copies to create.</p>`
+  if (!mayAct(visit.member.role, roleFor('createPromotion')))
+    return html`<p>Only an owner can apply this plan.</p>`
   const address = `/live/promotions/${promotion.id}/apply`
-  return html`<p>${count === 1 ? 'One copy is' : `${count} copies are`} made in live, and used from then on as anything else there. Nothing is done if anything has changed since the plan.</p>
+  return html`<p>Applying this plan creates ${count === 1 ? '1 copy' : `${count} copies`} in live. If anything has changed since the plan was created, nothing is copied.</p>
 <form method="post" action="${address}">${visit.guard(address)}${keyField()}${codeField('apply')}<div class="actions"><button type="submit">Promote to live</button></div></form>`
 }

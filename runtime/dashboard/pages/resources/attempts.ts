@@ -1,4 +1,4 @@
-/** One attempt at delivering an event to an endpoint: what was answered, and to try again. */
+/** The page of one delivery attempt, with the endpoint's response and a retry button. */
 import { ENVIRONMENTS } from '../../../platform/environment.ts'
 import { html } from '../../../platform/html.ts'
 import { describe, keyField, perform } from '../../engine/form-page.ts'
@@ -10,7 +10,7 @@ import { type DashboardVisit, mayAct, roleFor } from '../../engine/visit.ts'
 import { facts, notice } from '../../html/components.ts'
 import type { DeliveryAttempt } from './webhook-endpoints.ts'
 
-const RETRY = { operation: 'retryDeliveryAttempt', button: 'Try again', fields: [] } as const
+const RETRY = { operation: 'retryDeliveryAttempt', button: 'Retry delivery', fields: [] } as const
 
 export function attemptRoutes(send: SendFramed): DashboardRoute[] {
   return ENVIRONMENTS.flatMap((environment) => {
@@ -59,25 +59,25 @@ async function showAttempt(
   const content = html`<p class="trail">${link(`webhook-endpoints/${attempt.webhook_endpoint_id}`, 'Webhook endpoint')}</p>
 ${fault !== undefined && notice('bad', fault)}
 ${facts([
-  ['Identifier', code(attempt.id)],
-  ['State', state(attempt.status)],
+  ['ID', code(attempt.id)],
+  ['Status', state(attempt.status)],
   ['Event', link.to(attempt.event_id)],
-  ['Sent because of', words(attempt.trigger)],
-  ['Planned', when(attempt.scheduled_at)],
+  ['Trigger', words(attempt.trigger)],
+  ['Scheduled', when(attempt.scheduled_at)],
   ['Sent', when(attempt.attempted_at)],
-  ['Took', attempt.duration_ms === null ? '–' : `${attempt.duration_ms} ms`],
-  ['Answer', String(attempt.response_status ?? '–')],
-  ['What went wrong', orDash(attempt.error)],
+  ['Duration', attempt.duration_ms === null ? '–' : `${attempt.duration_ms} ms`],
+  ['Response status', String(attempt.response_status ?? '–')],
+  ['Error', orDash(attempt.error)],
   ['Next attempt', when(attempt.next_attempt_at)],
 ])}
 ${
   mayAct(visit.member.role, roleFor(RETRY.operation)) &&
   html`<form class="actions" method="post" action="${address}">${visit.guard(address)}${keyField()}<button class="second" type="submit">${RETRY.button}</button></form>`
 }
-<h2>What the endpoint answered</h2>
-${attempt.response_body ? html`<pre tabindex="0">${attempt.response_body}</pre>` : html`<p class="empty">Nothing, or nothing that is kept.</p>`}`
+<h2>Response body</h2>
+${attempt.response_body ? html`<pre tabindex="0">${attempt.response_body}</pre>` : html`<p class="empty">The response body is empty or was not stored.</p>`}`
   send(visit, fault === undefined ? 200 : 409, {
-    title: `Attempt no. ${attempt.attempt}`,
+    title: `Delivery attempt ${attempt.attempt}`,
     path: 'webhook-endpoints',
     content,
   })

@@ -23,30 +23,30 @@ export const AUDIT_LOG = resource<ShownEntry>({
   path: PATH,
   title: 'Audit log',
   intro:
-    'Who did what. Each entry holds the hash of the one before, so none can be changed or left out unseen.',
+    'Who did what, and when. Each entry contains the hash of the previous entry, so any later change is detectable.',
   list: {
     operation: LISTING,
     columns: [
       { title: 'Action', show: ({ action }) => code(action) },
-      { title: 'By', show: ({ actor }) => `${actor.type} ${actor.id ?? ''}` },
-      { title: 'What', show: ({ target_id }) => (target_id === null ? '–' : code(target_id)) },
+      { title: 'Actor', show: ({ actor }) => `${actor.type} ${actor.id ?? ''}` },
+      { title: 'Target', show: ({ target_id }) => (target_id === null ? '–' : code(target_id)) },
       { title: 'Outcome', show: ({ outcome }) => state(outcome) },
-      { title: 'From', show: ({ ip }) => orDash(ip) },
-      { title: 'When', show: ({ created }) => when(created) },
+      { title: 'IP address', show: ({ ip }) => html`<span class="number">${orDash(ip)}</span>` },
+      { title: 'Created', show: ({ created }) => when(created) },
     ],
-    filters: { action: 'Action', actor_id: 'Who', target_id: 'What' },
-    empty: 'Nothing has been done yet.',
+    filters: { action: 'Action', actor_id: 'Actor ID', target_id: 'Target ID' },
+    empty: 'No audit entries yet. Actions by members and API keys appear here.',
     above: (visit) => {
       const address = verifyAddress(visit)
-      return html`<form method="post" action="${address}">${visit.guard(address)}<div class="actions"><button type="submit" class="second">Verify the log</button></div></form>`
+      return html`<form method="post" action="${address}">${visit.guard(address)}<div class="actions"><button type="submit" class="second">Verify audit log</button></div></form>`
     },
   },
 })
 
-/** Entries that a page looks at: a second's work. The operator's command looks at all. */
+/** Verifying 50,000 entries takes about one second. The operator's command verifies all entries. */
 const MAX_CHECKED = 50_000
 
-/** The check of the chain, asked for on the page of the log. */
+/** Routes that verify the hash chain of the audit log. */
 export function auditRoutes(send: SendFramed): DashboardRoute[] {
   return ENVIRONMENTS.map((environment) => ({
     method: 'POST',
@@ -61,22 +61,22 @@ async function verify(visit: DashboardVisit, send: SendFramed): Promise<void> {
   const { operator, member, environment } = visit
   const show = (content: ReturnType<typeof html>, status = 200) =>
     send(visit, status, {
-      title: 'Audit log, verified',
+      title: 'Audit log verification',
       path: PATH,
-      content: html`${content}<p>${linkIn(visit)(PATH, 'Back to the log')}</p>`,
+      content: html`${content}<p>${linkIn(visit)(PATH, 'Back to the audit log')}</p>`,
     })
   try {
     const found = await verifyAudit(operator, member.tenantId, environment, { newest: MAX_CHECKED })
     const { checked, entries, head } = found
-    show(html`${notice('good', checked === 0 ? 'There is no entry yet.' : 'No entry was changed, taken away or slipped in.')}
+    show(html`${notice('good', checked === 0 ? 'No audit entries yet.' : 'The audit log is intact: no entry was changed, removed, or inserted.')}
 ${facts([
   ['Entries', `${entries}`],
-  ['Looked at', checked === entries ? 'all of them' : `the last ${checked}`],
-  ['Hash of the last', head === null ? '–' : code(head)],
+  ['Verified', checked === entries ? 'All entries' : `The latest ${checked} entries`],
+  ['Latest hash', head === null ? '–' : code(head)],
 ])}
-<p class="quiet">Keep the hash elsewhere: it shows later that nothing before it was taken away.</p>`)
+<p class="quiet">Store this hash outside the service. If you compare it later, you can detect that earlier entries were removed.</p>`)
   } catch (error) {
     if (!(error instanceof ControlError) || error.kind !== 'broken') throw error
-    show(notice('bad', `${error.message}. Tell whoever runs the service.`), 409)
+    show(notice('bad', `${error.message}. Contact the operator of the service.`), 409)
   }
 }

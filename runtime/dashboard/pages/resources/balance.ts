@@ -1,4 +1,4 @@
-/** What a tenant has: to spend, held, and to be paid out. */
+/** The balance page: available, held, and payable amounts. */
 import type { components } from '../../../../generated/canonical/types.ts'
 import { ENVIRONMENTS } from '../../../platform/environment.ts'
 import { html } from '../../../platform/html.ts'
@@ -27,9 +27,9 @@ async function show(visit: DashboardVisit, send: SendFramed): Promise<void> {
   const { available, held, payable, currency } = await visit.read<Balance>('getBalance')
   const link = linkIn(visit)
   const content = html`${facts([
-    ['To spend by card', money(available, currency)],
+    ['Available for card spending', money(available, currency)],
     ['Held for open authorizations', money(held, currency)],
-    ['To be paid out', money(payable, currency)],
+    ['Available for payout', money(payable, currency)],
   ])}
 <ul class="plain"><li>${link('card-transactions', 'Transactions')}</li><li>${link('settlements', 'Settlements')}</li><li>${link('payouts', 'Payouts')}</li></ul>`
   send(visit, 200, { title: 'Balance', path: BALANCE_PATH, content })

@@ -14,9 +14,9 @@ type Program = components['schemas']['CardProgram']
 const FIELDS: readonly FormField[] = [
   { name: 'name', label: 'Name' },
   ...CONTROL_FIELDS,
-  { name: 'design.background_color', label: 'Colour of the card', optional: true, hint: 'Such as #1e3a5f.' },
-  { name: 'design.foreground_color', label: 'Colour of the print', optional: true },
-  { name: 'design.text', label: 'Second line on the card', optional: true },
+  { name: 'design.background_color', label: 'Card color', optional: true, hint: 'For example, #1e3a5f.' },
+  { name: 'design.foreground_color', label: 'Text color', optional: true },
+  { name: 'design.text', label: 'Second line of text', optional: true },
 ]
 
 function readProgram(values: FormValues): object {
@@ -44,25 +44,28 @@ function currentValues({ name, spending_controls: controls, design }: Program): 
 export const CARD_PROGRAMS = resource<Program>({
   path: 'card-programs',
   title: 'Card programs',
-  intro: 'What cards of one kind have in common: what they may be used for, and how they look.',
+  intro: 'A card program sets the spending controls and the design of its cards.',
   list: {
     operation: 'listCardPrograms',
     columns: [
       { title: 'Name', show: ({ name }) => name },
-      { title: 'Cards', show: ({ kind }) => words(kind) },
-      { title: 'Limits', show: ({ spending_controls }) => String(spending_controls.spending_limits.length) },
+      { title: 'Card type', show: ({ kind }) => words(kind) },
+      {
+        title: 'Spending limits',
+        show: ({ spending_controls }) => String(spending_controls.spending_limits.length),
+      },
       { title: 'Created', show: ({ created }) => when(created) },
     ],
-    empty: 'No program yet. Make one, and the cards issued in it take its limits and its look.',
+    empty: 'No card programs yet. Create a program to give its cards shared limits and a design.',
   },
   create: {
     operation: 'createCardProgram',
-    title: 'Make a program',
-    button: 'Make',
+    title: 'Create card program',
+    button: 'Create card program',
     fields: [
       {
         name: 'kind',
-        label: 'Cards',
+        label: 'Card type',
         kind: 'choice',
         options: ['virtual', 'physical', 'both'].map((kind) => [kind, words(kind)] as const),
       },
@@ -75,21 +78,22 @@ export const CARD_PROGRAMS = resource<Program>({
     parameter: 'card_program_id',
     name: ({ name }) => name,
     facts: ({ id, kind, spending_controls, design, created, updated }) => [
-      ['Identifier', code(id)],
-      ['Cards', words(kind)],
+      ['ID', code(id)],
+      ['Card type', words(kind)],
       ...controlFacts(spending_controls),
-      ['Colours', design === null ? '–' : `${design.background_color} under ${design.foreground_color}`],
-      ['Second line', orDash(design?.text)],
+      ['Colors', design === null ? '–' : `${design.foreground_color} on ${design.background_color}`],
+      ['Second line of text', orDash(design?.text)],
       ['Created', when(created)],
-      ['Changed', when(updated)],
+      ['Updated', when(updated)],
     ],
     ways: [promotes('card_program')],
     actions: [
       {
         name: 'change',
         operation: 'updateCardProgram',
-        button: 'Change',
-        warning: 'Cards that follow the program are held to what stands here from now on.',
+        button: 'Edit card program',
+        warning:
+          'The new spending controls apply at once to all cards that use the controls of this program.',
         fields: FIELDS,
         values: currentValues,
         body: readProgram,
@@ -97,9 +101,13 @@ export const CARD_PROGRAMS = resource<Program>({
     ],
     sections: [
       {
-        title: 'Limits',
+        title: 'Spending limits',
         write: ({ spending_controls }, _visit, link) =>
-          writeLimits(spending_controls, link, 'No limit: cards of the program spend what the balance has.'),
+          writeLimits(
+            spending_controls,
+            link,
+            'No spending limits. Cards in this program can spend the full available balance.',
+          ),
       },
     ],
   },

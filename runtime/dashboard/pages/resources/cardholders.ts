@@ -8,29 +8,39 @@ type Cardholder = components['schemas']['Cardholder']
 type Alert = components['schemas']['SanctionsAlert']
 
 const PERSON: readonly FormField[] = [
-  { name: 'name', label: 'Name', hint: 'In full, as it stands on papers.' },
-  { name: 'email', label: 'E-mail', optional: true },
+  { name: 'name', label: 'Name', hint: 'The full legal name.' },
+  { name: 'email', label: 'Email', optional: true },
   {
     name: 'phone_number',
-    label: 'Telephone',
+    label: 'Phone',
     optional: true,
-    hint: 'With the country, such as +14155550100.',
+    hint: 'With the country code, for example, +14155550100.',
   },
-  { name: 'date_of_birth', label: 'Date of birth', optional: true, hint: 'Such as 1990-05-31; people only.' },
+  {
+    name: 'date_of_birth',
+    label: 'Date of birth',
+    optional: true,
+    hint: 'For example, 1990-05-31. Individuals only.',
+  },
 ]
 
 const ADDRESS: readonly FormField[] = [
-  { name: 'billing_address.line1', label: 'Street and number', optional: true },
-  { name: 'billing_address.line2', label: 'Flat, suite or floor', optional: true },
-  { name: 'billing_address.city', label: 'Town', optional: true },
+  { name: 'billing_address.line1', label: 'Address line 1', optional: true },
+  { name: 'billing_address.line2', label: 'Address line 2', optional: true },
+  { name: 'billing_address.city', label: 'City', optional: true },
   { name: 'billing_address.state', label: 'State or province', optional: true },
   { name: 'billing_address.postal_code', label: 'Postal code', optional: true },
-  { name: 'billing_address.country', label: 'Country', optional: true, hint: 'Two letters, such as US.' },
+  {
+    name: 'billing_address.country',
+    label: 'Country',
+    optional: true,
+    hint: 'Two-letter code, for example, US.',
+  },
 ]
 
 const FIELDS = [...PERSON, ...ADDRESS]
 
-/** As a merge patch: what was left empty is taken away where it may be. */
+/** Returns a merge patch. An optional field that was left empty becomes null, which removes its value. */
 function readChanges(values: FormValues): object {
   const removed = ['email', 'phone_number', 'date_of_birth'].filter((name) => values[name] === '')
   return { ...(bodyOf(FIELDS, values) as object), ...Object.fromEntries(removed.map((name) => [name, null])) }
@@ -58,31 +68,32 @@ function currentValues({
 export const CARDHOLDERS = resource<Cardholder>({
   path: 'cardholders',
   title: 'Cardholders',
-  intro: 'People and companies that cards are issued to, each looked for on the lists of sanctions.',
+  intro:
+    'People and companies that you issue cards to. Every cardholder is screened against sanctions lists.',
   list: {
     operation: 'listCardholders',
     columns: [
       { title: 'Name', show: ({ name }) => name },
       { title: 'Type', show: ({ type }) => words(type) },
-      { title: 'State', show: ({ status }) => state(status) },
-      { title: 'Sanctions', show: ({ sanctions }) => state(sanctions.status) },
+      { title: 'Status', show: ({ status }) => state(status) },
+      { title: 'Sanctions status', show: ({ sanctions }) => state(sanctions.status) },
       { title: 'Created', show: ({ created }) => when(created) },
     ],
-    filters: { status: 'State', type: 'Type' },
-    empty: 'No cardholder yet. Add the first one: every card is issued to somebody.',
+    filters: { status: 'Status', type: 'Type' },
+    empty: 'No cardholders yet. Add a cardholder before you issue the first card.',
   },
   create: {
     operation: 'createCardholder',
-    title: 'Add a cardholder',
-    button: 'Add',
+    title: 'Add cardholder',
+    button: 'Add cardholder',
     fields: [
       {
         name: 'type',
         label: 'Type',
         kind: 'choice',
         options: [
-          ['individual', 'A person'],
-          ['company', 'A company'],
+          ['individual', 'Individual'],
+          ['company', 'Company'],
         ],
       },
       ...FIELDS,
@@ -93,29 +104,29 @@ export const CARDHOLDERS = resource<Cardholder>({
     parameter: 'cardholder_id',
     name: ({ name }) => name,
     facts: (holder) => [
-      ['Identifier', code(holder.id)],
+      ['ID', code(holder.id)],
       ['Type', words(holder.type)],
-      ['State', state(holder.status)],
+      ['Status', state(holder.status)],
       [
-        'Stopped because',
+        'Disabled reason',
         orDash(holder.requirements.disabled_reason && words(holder.requirements.disabled_reason)),
       ],
-      ['Still needed', orDash(holder.requirements.past_due.map(words).join(', '))],
-      ['E-mail', orDash(holder.email)],
-      ['Telephone', orDash(holder.phone_number)],
+      ['Missing information', orDash(holder.requirements.past_due.map(words).join(', '))],
+      ['Email', orDash(holder.email)],
+      ['Phone', orDash(holder.phone_number)],
       ['Date of birth', orDash(holder.date_of_birth)],
-      ['Address', holder.billing_address === null ? '–' : writeAddress(holder.billing_address)],
-      ['Sanctions', state(holder.sanctions.status)],
-      ['Last looked for', when(holder.sanctions.last_screened_at)],
-      ['List of', orDash(holder.sanctions.list_version)],
+      ['Billing address', holder.billing_address === null ? '–' : writeAddress(holder.billing_address)],
+      ['Sanctions status', state(holder.sanctions.status)],
+      ['Last screened', when(holder.sanctions.last_screened_at)],
+      ['List version', orDash(holder.sanctions.list_version)],
       ['Created', when(holder.created)],
-      ['Changed', when(holder.updated)],
+      ['Updated', when(holder.updated)],
     ],
     actions: [
       {
         name: 'change',
         operation: 'updateCardholder',
-        button: 'Change',
+        button: 'Edit cardholder',
         fields: FIELDS,
         values: currentValues,
         body: readChanges,
@@ -123,8 +134,8 @@ export const CARDHOLDERS = resource<Cardholder>({
       {
         name: 'deactivate',
         operation: 'updateCardholder',
-        button: 'Switch off',
-        warning: 'Every card of this cardholder declines until it is switched on again.',
+        button: 'Deactivate cardholder',
+        warning: 'All cards of this cardholder decline until you activate the cardholder again.',
         isDanger: true,
         when: ({ status }) => status === 'active',
         body: () => ({ status: 'inactive' }),
@@ -132,15 +143,15 @@ export const CARDHOLDERS = resource<Cardholder>({
       {
         name: 'activate',
         operation: 'updateCardholder',
-        button: 'Switch on',
+        button: 'Activate cardholder',
         when: ({ status }) => status === 'inactive',
         body: () => ({ status: 'active' }),
       },
-      { name: 'screen', operation: 'screenCardholder', button: 'Look for again' },
+      { name: 'screen', operation: 'screenCardholder', button: 'Screen cardholder' },
     ],
     sections: [
       {
-        title: 'What belongs to it',
+        title: 'Related',
         write: ({ id }, _visit, link) =>
           html`<ul class="plain"><li>${link(`cards?cardholder_id=${id}`, 'Cards of this cardholder')}</li><li>${link(`sanctions-alerts?cardholder_id=${id}`, 'Sanctions alerts of this cardholder')}</li></ul>`,
       },
@@ -151,21 +162,21 @@ export const CARDHOLDERS = resource<Cardholder>({
 export const SANCTIONS_ALERTS = resource<Alert>({
   path: 'sanctions-alerts',
   title: 'Sanctions alerts',
-  intro: 'Cardholders that are perhaps on a list of sanctions, for you to judge.',
+  intro: 'Possible matches between cardholders and sanctions lists, for you to review.',
   list: {
     operation: 'listSanctionsAlerts',
     columns: [
       { title: 'Alert', show: ({ id }) => code(id) },
       {
-        title: 'Of',
+        title: 'Cardholder',
         show: ({ cardholder_id }, link) => link.to(cardholder_id),
       },
-      { title: 'Alike', show: ({ score }) => percent(score) },
-      { title: 'State', show: ({ status }) => state(status) },
-      { title: 'Found', show: ({ created }) => when(created) },
+      { title: 'Match score', show: ({ score }) => percent(score) },
+      { title: 'Status', show: ({ status }) => state(status) },
+      { title: 'Created', show: ({ created }) => when(created) },
     ],
-    filters: { status: 'State', cardholder_id: 'Cardholder' },
-    empty: 'No alert. Every cardholder is looked for when it is added and whenever a list changes.',
+    filters: { status: 'Status', cardholder_id: 'Cardholder' },
+    empty: 'No sanctions alerts. Every cardholder is screened when you add it and each time a list changes.',
   },
   detail: {
     operation: 'getSanctionsAlert',
@@ -173,32 +184,37 @@ export const SANCTIONS_ALERTS = resource<Alert>({
     name: ({ id }) => id,
     facts: (alert, link) => [
       ['Cardholder', link.to(alert.cardholder_id)],
-      ['State', state(alert.status)],
-      ['Because of', words(alert.kind)],
+      ['Status', state(alert.status)],
+      ['Kind', words(alert.kind)],
       ['List', alert.list],
-      ['Alike', percent(alert.score)],
-      ['What matches', orDash(alert.matched_fields.map(words).join(', '))],
-      ['Your reasons', orDash(alert.note)],
+      ['Match score', percent(alert.score)],
+      ['Matched fields', orDash(alert.matched_fields.map(words).join(', '))],
+      ['Note', orDash(alert.note)],
       ['Resolved', when(alert.resolved_at)],
-      ['Found', when(alert.created)],
+      ['Created', when(alert.created)],
     ],
     actions: [
       {
         name: 'resolve',
         operation: 'resolveSanctionsAlert',
-        button: 'Judge',
-        warning: 'Who is confirmed to be on the list is blocked, and every card with it.',
+        button: 'Resolve alert',
+        warning: 'If you confirm the match, the cardholder is blocked and all of its cards decline.',
         fields: [
           {
             name: 'resolution',
-            label: 'Judgement',
+            label: 'Resolution',
             kind: 'choice',
             options: [
-              ['false_positive', 'It is somebody else'],
-              ['confirmed', 'It is the same'],
+              ['false_positive', 'False positive'],
+              ['confirmed', 'Confirmed'],
             ],
           },
-          { name: 'note', label: 'Reasons', kind: 'lines', hint: 'Kept with the alert.' },
+          {
+            name: 'note',
+            label: 'Note',
+            kind: 'lines',
+            hint: 'The reason for your decision. It is stored with the alert.',
+          },
         ],
         when: ({ status }) => status === 'open',
       },
@@ -207,5 +223,5 @@ export const SANCTIONS_ALERTS = resource<Alert>({
 })
 
 function percent(share: number): string {
-  return `${(share * 100).toFixed(0)} %`
+  return `${(share * 100).toFixed(0)}%`
 }

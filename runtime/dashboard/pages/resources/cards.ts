@@ -16,21 +16,26 @@ import { CARD_PROGRAM, CARDHOLDER, inState } from './suggestions.ts'
 type Card = components['schemas']['Card']
 type Transaction = components['schemas']['CardTransaction']
 
-/** Where a physical card is sent; nothing for a virtual one. */
+/** Shipping fields, which stay empty for virtual cards. */
 const SHIPPING: readonly FormField[] = [
   {
     name: 'shipping.address.line1',
-    label: 'Sent to: street and number',
+    label: 'Shipping address line 1',
     optional: true,
     hint: 'Physical cards only.',
   },
-  { name: 'shipping.address.city', label: 'Town', optional: true },
-  { name: 'shipping.address.state', label: 'State or province', optional: true },
-  { name: 'shipping.address.postal_code', label: 'Postal code', optional: true },
-  { name: 'shipping.address.country', label: 'Country', optional: true, hint: 'Two letters, such as US.' },
+  { name: 'shipping.address.city', label: 'Shipping city', optional: true },
+  { name: 'shipping.address.state', label: 'Shipping state or province', optional: true },
+  { name: 'shipping.address.postal_code', label: 'Shipping postal code', optional: true },
+  {
+    name: 'shipping.address.country',
+    label: 'Shipping country',
+    optional: true,
+    hint: 'Two-letter code, for example, US.',
+  },
   {
     name: 'shipping.service',
-    label: 'How',
+    label: 'Shipping service',
     kind: 'choice',
     options: [
       ['', '–'],
@@ -44,9 +49,9 @@ function shippingFacts({ shipping }: Card): readonly (readonly [string, ShownTex
   if (shipping === null) return []
   const { address, service, status, tracking_number } = shipping
   return [
-    ['Sent to', writeAddress(address)],
-    ['How', words(service)],
-    ['On its way', state(status)],
+    ['Shipping address', writeAddress(address)],
+    ['Shipping service', words(service)],
+    ['Shipping status', state(status)],
     ['Tracking number', orDash(tracking_number)],
   ]
 }
@@ -54,32 +59,32 @@ function shippingFacts({ shipping }: Card): readonly (readonly [string, ShownTex
 export const CARDS = resource<Card>({
   path: 'cards',
   title: 'Cards',
-  intro: 'Cards of your cardholders.',
+  intro: 'Virtual and physical cards issued to your cardholders.',
   list: {
     operation: 'listCards',
     columns: [
       { title: 'Card', show: ({ last4 }) => `•••• ${last4}` },
       { title: 'Type', show: ({ type }) => words(type) },
-      { title: 'State', show: ({ status, frozen }) => state(frozen ? 'frozen' : status) },
+      { title: 'Status', show: ({ status, frozen }) => state(frozen ? 'frozen' : status) },
       {
         title: 'Cardholder',
         show: ({ cardholder_id }, link) => link.to(cardholder_id),
       },
       { title: 'Created', show: ({ created }) => when(created) },
     ],
-    filters: { status: 'State', cardholder_id: 'Cardholder' },
-    empty: 'No card yet. Add a cardholder, then issue the first card to them.',
+    filters: { status: 'Status', cardholder_id: 'Cardholder' },
+    empty: 'No cards yet. Add a cardholder, and then issue a card.',
   },
   create: {
     operation: 'createCard',
-    title: 'Issue a card',
-    button: 'Issue',
+    title: 'Issue card',
+    button: 'Issue card',
     fields: [
       {
         name: 'cardholder_id',
         label: 'Cardholder',
         suggest: inState(CARDHOLDER, 'active'),
-        hint: 'The identifier of one that is active.',
+        hint: 'The ID of an active cardholder.',
       },
       {
         name: 'type',
@@ -90,7 +95,7 @@ export const CARDS = resource<Card>({
           ['physical', 'Physical'],
         ],
       },
-      { name: 'card_program_id', label: 'Program', suggest: CARD_PROGRAM, optional: true },
+      { name: 'card_program_id', label: 'Card program', suggest: CARD_PROGRAM, optional: true },
       ...SHIPPING,
     ],
   },
@@ -99,35 +104,35 @@ export const CARDS = resource<Card>({
     parameter: 'card_id',
     name: ({ last4 }) => `Card •••• ${last4}`,
     facts: (card, link) => [
-      ['Identifier', code(card.id)],
+      ['ID', code(card.id)],
       ['Type', words(card.type)],
-      ['State', state(card.frozen ? 'frozen' : card.status)],
+      ['Status', state(card.frozen ? 'frozen' : card.status)],
       ['Cardholder', link.to(card.cardholder_id)],
-      ['Program', link.to(card.card_program_id)],
-      ['Good until', `${String(card.exp_month).padStart(2, '0')}/${card.exp_year}`],
+      ['Card program', link.to(card.card_program_id)],
+      ['Expires', `${String(card.exp_month).padStart(2, '0')}/${card.exp_year}`],
       ...controlFacts(card.spending_controls),
       ...shippingFacts(card),
-      ['Canceled because', card.cancellation_reason === null ? '–' : words(card.cancellation_reason)],
+      ['Cancellation reason', card.cancellation_reason === null ? '–' : words(card.cancellation_reason)],
       ['Created', when(card.created)],
     ],
     actions: [
       {
         name: 'activate',
         operation: 'activateCard',
-        button: 'Activate',
+        button: 'Activate card',
         when: ({ status }) => status === 'inactive',
       },
       {
         name: 'freeze',
         operation: 'freezeCard',
-        button: 'Freeze',
+        button: 'Freeze card',
         when: ({ status, frozen }) => status === 'active' && !frozen,
       },
-      { name: 'unfreeze', operation: 'unfreezeCard', button: 'Unfreeze', when: ({ frozen }) => frozen },
+      { name: 'unfreeze', operation: 'unfreezeCard', button: 'Unfreeze card', when: ({ frozen }) => frozen },
       {
         name: 'limit',
         operation: 'updateCard',
-        button: 'Change its limits',
+        button: 'Edit spending controls',
         fields: CONTROL_FIELDS,
         values: ({ spending_controls }) => controlValues(spending_controls),
         body: (values) => ({ spending_controls: readControls(values) }),
@@ -136,30 +141,34 @@ export const CARDS = resource<Card>({
       {
         name: 'cancel',
         operation: 'cancelCard',
-        button: 'Cancel',
-        warning: 'The card never works again. This cannot be undone.',
+        button: 'Cancel card',
+        warning: 'The card declines permanently. You cannot undo this.',
         isDanger: true,
         when: ({ status }) => status !== 'canceled',
       },
     ],
     sections: [
       {
-        title: 'Limits',
+        title: 'Spending limits',
         write: ({ spending_controls }, _visit, link) =>
-          writeLimits(spending_controls, link, 'No limit: the card spends what the balance has.'),
+          writeLimits(
+            spending_controls,
+            link,
+            'No spending limits. The card can spend the full available balance.',
+          ),
       },
       {
         title: 'Transactions',
         write: ({ id }, _visit, link) =>
-          html`<p>${link(`card-transactions?card_id=${id}`, 'Transactions of this card')}</p>`,
+          html`<p>${link(`card-transactions?card_id=${id}`, 'View transactions of this card')}</p>`,
       },
       {
         title: 'Simulate',
         environment: 'sandbox',
         write: ({ id, type }, _visit, link) =>
-          html`<ul class="plain"><li>${link(`simulator/authorization?card_id=${id}`, 'An authorization')}</li><li>${link(`simulator/force-post?card_id=${id}`, 'A force post')}</li>${
+          html`<ul class="plain"><li>${link(`simulator/authorization?card_id=${id}`, 'Simulate an authorization')}</li><li>${link(`simulator/force-post?card_id=${id}`, 'Simulate a force post')}</li>${
             type === 'physical' &&
-            html`<li>${link(`simulator/shipping?card_id=${id}`, 'Its way by post')}</li>`
+            html`<li>${link(`simulator/shipping?card_id=${id}`, 'Simulate shipping')}</li>`
           }</ul>`,
       },
     ],
@@ -169,59 +178,60 @@ export const CARDS = resource<Card>({
 export const CARD_TRANSACTIONS = resource<Transaction>({
   path: 'card-transactions',
   title: 'Transactions',
-  intro: 'What was asked of your cards, and what was decided.',
+  intro: 'Authorizations, clearings, and refunds on your cards.',
   list: {
     operation: 'listCardTransactions',
     columns: [
       { title: 'Merchant', show: ({ merchant }) => merchant.name },
       { title: 'Amount', show: ({ amounts, currency }) => money(amounts.requested, currency) },
-      { title: 'State', show: ({ status }) => state(status) },
+      { title: 'Status', show: ({ status }) => state(status) },
       { title: 'Card', show: ({ card_id }, link) => link.to(card_id) },
-      { title: 'When', show: ({ created }) => when(created) },
+      { title: 'Created', show: ({ created }) => when(created) },
     ],
-    filters: { status: 'State', card_id: 'Card' },
-    empty: 'No transaction yet. In the sandbox the simulator makes one: an authorization of any amount.',
+    filters: { status: 'Status', card_id: 'Card' },
+    empty: 'No transactions yet. In the sandbox, use the simulator to create an authorization.',
   },
   detail: {
     operation: 'getCardTransaction',
     parameter: 'card_transaction_id',
     name: ({ merchant }) => merchant.name,
     facts: ({ id, card_id, status, type, amounts, currency, merchant, decline_reason, created }, link) => [
-      ['Identifier', code(id)],
+      ['ID', code(id)],
       ['Card', link.to(card_id)],
-      ['State', state(status)],
+      ['Status', state(status)],
       ['Type', words(type)],
       ['Requested', money(amounts.requested, currency)],
       ['Authorized', money(amounts.authorized, currency)],
       ['Held', money(amounts.held, currency)],
       ['Cleared', money(amounts.cleared, currency)],
       ['Refunded', money(amounts.refunded, currency)],
-      ['Where', [merchant.city, merchant.country].filter(Boolean).join(', ') || '–'],
-      ['Category', code(merchant.category_code)],
-      ['Declined because', decline_reason === null ? '–' : decline_reason.message],
-      ['When', when(created)],
+      ['Merchant location', [merchant.city, merchant.country].filter(Boolean).join(', ') || '–'],
+      ['Merchant category', code(merchant.category_code)],
+      ['Decline reason', decline_reason === null ? '–' : decline_reason.message],
+      ['Created', when(created)],
     ],
     actions: [
       {
         name: 'release',
         operation: 'releaseCardTransaction',
-        button: 'Release the hold',
-        warning: 'What is held becomes available again. A later clearing is posted all the same.',
+        button: 'Release hold',
+        warning:
+          'The held amount becomes available again. If the merchant clears the transaction later, the clearing is still posted.',
         when: ({ status }) => status === 'authorized',
       },
     ],
     sections: [
       {
-        title: 'What decided it',
+        title: 'Authorization rules',
         write: ({ rules, currency }, _visit, link) =>
           rules.length === 0
-            ? html`<p class="empty">No rule was asked: it came without an authorization.</p>`
+            ? html`<p class="empty">No authorization rules were checked for this transaction.</p>`
             : writeTable(
                 'Rules',
                 [
                   { title: 'Rule', show: ({ rule }) => words(rule) },
-                  { title: 'Said', show: ({ outcome }) => state(outcome) },
-                  { title: 'In words', show: (rule) => explainRule(rule, currency) },
+                  { title: 'Result', show: ({ outcome }) => state(outcome) },
+                  { title: 'Description', show: (rule) => explainRule(rule, currency) },
                 ],
                 rules,
                 link,
@@ -231,18 +241,18 @@ export const CARD_TRANSACTIONS = resource<Transaction>({
         title: 'Dispute',
         write: ({ id, status }, _visit, link) =>
           status === 'cleared'
-            ? html`<p>${link(`disputes/new?card_transaction_id=${id}`, 'Dispute this transaction')}</p>`
-            : html`<p class="empty">What has not cleared cannot be disputed.</p>`,
+            ? html`<p>${link(`disputes/new?card_transaction_id=${id}`, 'Dispute transaction')}</p>`
+            : html`<p class="empty">You can dispute a transaction only after it clears.</p>`,
       },
       {
-        title: 'What happened',
+        title: 'History',
         write: ({ history, currency }, _visit, link) =>
           writeTable(
-            'Steps',
+            'History',
             [
-              { title: 'Step', show: ({ type }) => words(type) },
+              { title: 'Event', show: ({ type }) => words(type) },
               { title: 'Amount', show: ({ amount }) => money(amount, currency) },
-              { title: 'When', show: ({ created }) => when(created) },
+              { title: 'Created', show: ({ created }) => when(created) },
             ],
             history,
             link,
@@ -253,7 +263,8 @@ export const CARD_TRANSACTIONS = resource<Transaction>({
         environment: 'sandbox',
         write: (transaction, _visit, link) => {
           const next = nextOf(transaction)
-          if (next.length === 0) return html`<p class="empty">Nothing more becomes of it.</p>`
+          if (next.length === 0)
+            return html`<p class="empty">No further events are possible for this transaction.</p>`
           const steps = next.map(([name, text]) => {
             const path = `simulator/${name}?card_transaction_id=${transaction.id}`
             return html`<li>${link(path, text)}</li>`
@@ -265,18 +276,18 @@ export const CARD_TRANSACTIONS = resource<Transaction>({
   },
 })
 
-/** Which helpers simulate what can become of a transaction. */
+/** Returns the simulator helpers that apply to the transaction in its current status. */
 function nextOf({ status, amounts }: Transaction): readonly (readonly [string, string])[] {
-  // One of 0 only verifies the card.
+  // A zero-amount authorization only verifies the card, so it cannot be incremented.
   return (NEXT[status] ?? []).filter(([name]) => name !== 'increment' || amounts.held > 0)
 }
 
 const NEXT: Readonly<Partial<Record<Transaction['status'], readonly (readonly [string, string])[]>>> = {
   authorized: [
-    ['clearing', 'The merchant collects'],
-    ['increment', 'The merchant asks for more'],
-    ['reversal', 'The merchant gives it up'],
-    ['expiry', 'The hold expires'],
+    ['clearing', 'Simulate a clearing'],
+    ['increment', 'Simulate an increment'],
+    ['reversal', 'Simulate a reversal'],
+    ['expiry', 'Simulate a hold expiry'],
   ],
-  cleared: [['refund', 'The merchant gives it back']],
+  cleared: [['refund', 'Simulate a refund']],
 }

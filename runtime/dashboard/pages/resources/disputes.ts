@@ -24,7 +24,7 @@ const EVIDENCE: readonly FormField[] = [
   {
     name: 'explanation',
     of: ['evidence.explanation', 'evidence'],
-    label: 'What happened',
+    label: 'Explanation',
     kind: 'lines',
     optional: true,
   },
@@ -36,7 +36,7 @@ const EVIDENCE: readonly FormField[] = [
       kind: 'file',
       accept: '.pdf,.png,.jpg,.jpeg',
       optional: true,
-      ...(index === 0 && { hint: 'PDF, PNG or JPEG, up to 1 MB each.' }),
+      ...(index === 0 && { hint: 'PDF, PNG, or JPEG, up to 1 MB each.' }),
     }),
   ),
 ]
@@ -48,7 +48,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.jpeg': 'image/jpeg',
 }
 
-/** The documents that were chosen; undefined without one. */
+/** Returns the selected documents, or undefined if no file is selected. */
 function readDocuments(files: Files): object[] | undefined {
   const documents = FILES.flatMap((field) => files(field) ?? []).map(({ name, bytes }) => ({
     name,
@@ -61,29 +61,29 @@ function readDocuments(files: Files): object[] | undefined {
 export const DISPUTES = resource<Dispute>({
   path: 'disputes',
   title: 'Disputes',
-  intro: 'Transactions that your cardholders contest.',
+  intro: 'Cleared transactions that your cardholders dispute.',
   list: {
     operation: 'listDisputes',
     columns: [
       { title: 'Dispute', show: ({ id }) => code(id) },
       { title: 'Amount', show: ({ amount, currency }) => money(amount, currency) },
       { title: 'Reason', show: ({ reason }) => words(reason) },
-      { title: 'State', show: ({ status }) => state(status) },
-      { title: 'Due', show: ({ submission_deadline }) => when(submission_deadline) },
+      { title: 'Status', show: ({ status }) => state(status) },
+      { title: 'Submit by', show: ({ submission_deadline }) => when(submission_deadline) },
     ],
-    filters: { status: 'State' },
-    empty: 'No dispute. A transaction that has cleared can be disputed here.',
+    filters: { status: 'Status' },
+    empty: 'No disputes yet. You can dispute a transaction after it clears.',
   },
   create: {
     operation: 'createDispute',
-    title: 'Dispute a transaction',
-    button: 'Dispute',
+    title: 'Dispute transaction',
+    button: 'Create dispute',
     fields: [
       {
         name: 'card_transaction_id',
         label: 'Transaction',
         suggest: inState(TRANSACTION, 'cleared'),
-        hint: 'The identifier of one that has cleared.',
+        hint: 'The ID of a cleared transaction.',
       },
       REASON,
       {
@@ -91,7 +91,7 @@ export const DISPUTES = resource<Dispute>({
         label: 'Amount',
         kind: 'amount',
         optional: true,
-        hint: 'Such as 12.50. Empty: all of it.',
+        hint: 'For example, 12.50. Leave empty to dispute the full amount.',
       },
       ...EVIDENCE,
     ],
@@ -107,10 +107,10 @@ export const DISPUTES = resource<Dispute>({
     name: ({ id }) => id,
     facts: (dispute, link) => [
       ['Transaction', link.to(dispute.card_transaction_id)],
-      ['State', state(dispute.status)],
+      ['Status', state(dispute.status)],
       ['Amount', money(dispute.amount, dispute.currency)],
       ['Reason', words(dispute.reason)],
-      ['What happened', orDash(dispute.evidence.explanation)],
+      ['Explanation', orDash(dispute.evidence.explanation)],
       ['Submit by', when(dispute.submission_deadline)],
       ['Submitted', when(dispute.submitted_at)],
       ['Closed', when(dispute.closed_at)],
@@ -119,8 +119,8 @@ export const DISPUTES = resource<Dispute>({
       {
         name: 'evidence',
         operation: 'updateDispute',
-        button: 'Change',
-        warning: 'Documents that you choose here stand instead of those that were sent before.',
+        button: 'Edit dispute',
+        warning: 'If you select documents here, they replace all documents that you uploaded before.',
         fields: [REASON, { name: 'amount', label: 'Amount', kind: 'amount' }, ...EVIDENCE],
         values: ({ reason, amount, evidence }) => ({
           reason,
@@ -137,15 +137,16 @@ export const DISPUTES = resource<Dispute>({
       {
         name: 'submit',
         operation: 'submitDispute',
-        button: 'Submit',
-        warning: 'The evidence goes to the network as it is now, and cannot be changed afterwards.',
+        button: 'Submit dispute',
+        warning:
+          'The evidence is sent to the card network. You cannot change it after you submit the dispute.',
         when: ({ status }) => status === 'unsubmitted',
       },
       {
         name: 'withdraw',
         operation: 'withdrawDispute',
-        button: 'Withdraw',
-        warning: 'What was credited for the time being is taken back. This cannot be undone.',
+        button: 'Withdraw dispute',
+        warning: 'The provisional credit is reversed. You cannot undo this.',
         isDanger: true,
         when: ({ status }) => ['unsubmitted', 'submitted'].includes(status),
       },
@@ -156,20 +157,21 @@ export const DISPUTES = resource<Dispute>({
         title: 'Simulate',
         environment: 'sandbox',
         write: ({ id }, _visit, link) =>
-          html`<p>${link(`simulator/dispute-outcome?dispute_id=${id}`, 'How it ends')}</p>`,
+          html`<p>${link(`simulator/dispute-outcome?dispute_id=${id}`, 'Simulate the outcome')}</p>`,
       },
     ],
   },
 })
 
 function writeDocuments({ evidence: { files } }: Dispute, _visit: DashboardVisit, link: LinkTo): Html {
-  if (files.length === 0) return html`<p class="empty">None. An invoice or a letter says more than words.</p>`
+  if (files.length === 0)
+    return html`<p class="empty">No documents yet. Add receipts, invoices, or correspondence as evidence.</p>`
   return writeTable(
     'Documents',
     [
       { title: 'Name', show: ({ name }) => name },
       { title: 'Type', show: ({ content_type }) => content_type },
-      { title: 'Bytes', show: ({ size }) => String(size) },
+      { title: 'Size (bytes)', show: ({ size }) => String(size) },
       { title: 'SHA-256', show: ({ sha256 }) => code(sha256) },
     ],
     files,

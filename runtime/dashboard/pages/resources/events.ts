@@ -9,33 +9,33 @@ import { ATTEMPT_COLUMNS, type DeliveryAttempt, type EndpointObject } from './we
 
 export type EventObject = components['schemas']['Event']
 
-/** With a link, for other pages than the list itself. */
+/** Columns for pages other than the events list. The event type links to the event. */
 export const EVENT_COLUMNS: readonly ListColumn<EventObject>[] = [
   { title: 'Event', show: ({ id, type }, link) => link(`events/${id}`, type) },
-  { title: 'Identifier', show: ({ id }) => code(id) },
-  { title: 'When', show: ({ created }) => when(created) },
+  { title: 'ID', show: ({ id }) => code(id) },
+  { title: 'Created', show: ({ created }) => when(created) },
 ]
 
 export const EVENTS = resource<EventObject>({
   path: 'events',
   title: 'Events',
-  intro: 'What has happened, newest first, as it is sent to your endpoints.',
+  intro: 'Events on your account, newest first, as they are sent to your webhook endpoints.',
   list: {
     operation: 'listEvents',
     columns: [{ title: 'Event', show: ({ type }) => type }, ...EVENT_COLUMNS.slice(1)],
     filters: { type: 'Type' },
     isLive: true,
-    empty: 'Nothing has happened yet. Issue a pass or make a card, and its events appear here.',
+    empty: 'No events yet. Issue a pass or a card to see its events here.',
   },
   detail: {
     operation: 'getEvent',
     parameter: 'event_id',
     name: ({ type }) => type,
     facts: ({ id, version, created, emitted_at }) => [
-      ['Identifier', code(id)],
+      ['ID', code(id)],
       ['Version', version],
-      ['Happened', when(created)],
-      ['Sent from', when(emitted_at)],
+      ['Created', when(created)],
+      ['Emitted', when(emitted_at)],
     ],
     sections: [
       {
@@ -47,13 +47,13 @@ export const EVENTS = resource<EventObject>({
   },
 })
 
-/** To the payload as tenants of each version are sent it. */
+/** Links to the payload of the event in each API version. */
 export function linkVersions(
   { id, version }: Pick<EventObject, 'id' | 'version'>,
   link: LinkTo,
   shown = version,
 ): Html {
-  return html`<p class="versions">As in ${versions
+  return html`<p class="versions">Show in version ${versions
     .toReversed()
     .map(({ name }) =>
       name === shown
@@ -62,10 +62,9 @@ export function linkVersions(
     )}</p>`
 }
 
-/** Endpoints whose attempts are asked for. */
+/** The maximum number of endpoints whose attempts are read. */
 const ENDPOINTS = '10'
 
-/** The attempts of each endpoint at this event. */
 async function writeDeliveries({ id }: EventObject, visit: DashboardVisit, link: LinkTo): Promise<Html> {
   const endpoints = await visit.read<ApiPage<EndpointObject>>('listWebhookEndpoints', {
     query: { limit: ENDPOINTS },
@@ -81,5 +80,5 @@ async function writeDeliveries({ id }: EventObject, visit: DashboardVisit, link:
   const all = attempts.flatMap(({ data }) => data)
   return all.length > 0
     ? writeTable('Deliveries', ATTEMPT_COLUMNS, all, link)
-    : html`<p class="empty">No endpoint has been sent this event. ${link('webhook-endpoints', 'Webhook endpoints')} say which types they want.</p>`
+    : html`<p class="empty">No deliveries for this event. ${link('webhook-endpoints', 'Webhook endpoints')} receive only the event types that they are subscribed to.</p>`
 }

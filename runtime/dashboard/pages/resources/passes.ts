@@ -7,7 +7,7 @@ import { code, orDash, state, when, words } from '../../engine/values.ts'
 import type { DashboardVisit } from '../../engine/visit.ts'
 import { facts } from '../../html/components.ts'
 import { promotes } from '../promotions/promotions.ts'
-import { draftOf } from '../templates/draft.ts'
+import { BARCODE_FORMATS, draftOf } from '../templates/draft.ts'
 import { drawPasses } from '../templates/preview.ts'
 
 type Template = components['schemas']['PassTemplate']
@@ -20,49 +20,51 @@ const FIELD_COLUMNS: readonly ListColumn<Template['fields'][number]>[] = [
   { title: 'Value', show: ({ value }) => orDash(value) },
 ]
 
+const barcodeLabel = (format: string) => BARCODE_FORMATS.find(([each]) => each === format)?.[1] ?? format
+
 const isActive = ({ status }: Template) => status === 'active'
 
 export const PASS_TEMPLATES = resource<Template>({
   path: 'pass-templates',
   title: 'Pass templates',
-  intro: 'What passes of one kind have in common: colours, texts, fields and the code.',
+  intro: 'A pass template sets the colors, fields, and barcode of its passes.',
   list: {
     operation: 'listPassTemplates',
     columns: [
       { title: 'Name', show: ({ name }) => name },
       { title: 'Kind', show: ({ kind }) => words(kind) },
-      { title: 'State', show: ({ status }) => state(status) },
+      { title: 'Status', show: ({ status }) => state(status) },
       { title: 'Created', show: ({ created }) => when(created) },
     ],
-    filters: { kind: 'Kind', status: 'State' },
-    empty: 'No template yet. Make one first: every pass is issued from a template.',
+    filters: { kind: 'Kind', status: 'Status' },
+    empty: 'No pass templates yet. Create a template to issue passes from it.',
   },
-  create: { operation: 'createPassTemplate', title: 'Make a template' },
+  create: { operation: 'createPassTemplate', title: 'Create template' },
   detail: {
     operation: 'getPassTemplate',
     parameter: 'template_id',
     name: ({ name }) => name,
     facts: ({ id, kind, status, brand, barcode, created, updated }) => [
-      ['Identifier', code(id)],
+      ['ID', code(id)],
       ['Kind', words(kind)],
-      ['State', state(status)],
-      ['Colours', `${brand.background_color} behind ${brand.foreground_color}`],
-      ['Text beside the logo', orDash(brand.logo_text)],
-      ['Code', words(barcode.format)],
+      ['Status', state(status)],
+      ['Colors', `${brand.foreground_color} on ${brand.background_color}`],
+      ['Logo text', orDash(brand.logo_text)],
+      ['Barcode format', barcodeLabel(barcode.format)],
       ['Created', when(created)],
-      ['Changed', when(updated)],
+      ['Updated', when(updated)],
     ],
     ways: [
-      { operation: 'updatePassTemplate', text: 'Edit', to: ({ id }) => `pass-templates/${id}/edit` },
+      { operation: 'updatePassTemplate', text: 'Edit template', to: ({ id }) => `pass-templates/${id}/edit` },
       {
         operation: 'createPass',
-        text: 'Issue a pass',
+        text: 'Issue pass',
         to: ({ id }) => `passes/new?template_id=${id}`,
         when: isActive,
       },
       {
         operation: 'createPassBatch',
-        text: 'Issue from a file',
+        text: 'Issue passes from a file',
         to: ({ id }) => `passes/upload?template_id=${id}`,
         when: isActive,
       },
@@ -72,8 +74,8 @@ export const PASS_TEMPLATES = resource<Template>({
       {
         name: 'archive',
         operation: 'archivePassTemplate',
-        button: 'Archive',
-        warning: 'No pass is issued from it any more. Passes that are out stay as they are.',
+        button: 'Archive template',
+        warning: 'You can no longer issue passes from this template. Issued passes stay valid.',
         isDanger: true,
         when: isActive,
       },
@@ -87,7 +89,7 @@ export const PASS_TEMPLATES = resource<Template>({
       {
         title: 'Passes',
         write: ({ id }, _visit, link) =>
-          html`<p>${link(`passes?template_id=${id}`, 'Passes of this template')}</p>`,
+          html`<p>${link(`passes?template_id=${id}`, 'View passes of this template')}</p>`,
       },
     ],
   },
@@ -96,30 +98,30 @@ export const PASS_TEMPLATES = resource<Template>({
 export const PASSES = resource<Pass>({
   path: 'passes',
   title: 'Passes',
-  intro: 'What your customers have in their wallets.',
+  intro: 'Wallet passes issued to your customers.',
   list: {
     operation: 'listPasses',
     columns: [
       { title: 'Pass', show: ({ id }) => code(id) },
       { title: 'Holder', show: ({ holder }) => orDash(holder.name ?? holder.email) },
-      { title: 'State', show: ({ status }) => state(status) },
+      { title: 'Status', show: ({ status }) => state(status) },
       { title: 'Created', show: ({ created }) => when(created) },
     ],
-    filters: { status: 'State', template_id: 'Template' },
-    empty: 'No pass yet. Make a template, issue a pass from it, and open its page on your telephone.',
+    filters: { status: 'Status', template_id: 'Template' },
+    empty: 'No passes yet. Create a template, issue a pass from it, and open the pass on your phone.',
   },
-  create: { operation: 'createPass', title: 'Issue a pass' },
+  create: { operation: 'createPass', title: 'Issue pass' },
   detail: {
     operation: 'getPass',
     parameter: 'pass_id',
     name: ({ id }) => id,
     facts: (pass, link) => [
       ['Template', link.to(pass.template_id)],
-      ['State', state(pass.status)],
+      ['Status', state(pass.status)],
       ['Holder', orDash(pass.holder.name)],
-      ['E-mail', orDash(pass.holder.email)],
+      ['Email', orDash(pass.holder.email)],
       [
-        'Page for the holder',
+        'Download page',
         html`<a href="${pass.download.page_url}" rel="noreferrer">${pass.download.page_url}</a>`,
       ],
       ['Installed', when(pass.installed_at)],
@@ -131,14 +133,14 @@ export const PASSES = resource<Pass>({
       {
         name: 'revoke',
         operation: 'revokePass',
-        button: 'Revoke',
-        warning: 'The pass is shown as no longer valid in its holder’s wallet. This cannot be undone.',
+        button: 'Revoke pass',
+        warning: 'The wallet of the holder shows the pass as no longer valid. You cannot undo this.',
         isDanger: true,
         when: ({ status }) => status !== 'revoked' && status !== 'expired',
       },
     ],
     sections: [
-      { title: 'On a telephone', write: writeCode },
+      { title: 'Add to a phone', write: writeCode },
       { title: 'Fields', write: ({ fields }) => facts(Object.entries(fields)) },
       { title: 'Devices', write: writeDevices },
       { title: 'Scans', write: writeScans },
@@ -146,23 +148,23 @@ export const PASSES = resource<Pass>({
   },
 })
 
-/** The page of the pass as a code: its holder's telephone reads it off the screen. */
+/** Shows the URL of the download page as a QR code, so that a phone can scan it from the screen. */
 async function writeCode({ download, status }: Pass, visit: DashboardVisit): Promise<Html> {
   if (status === 'revoked' || status === 'expired') return html`<p>The pass is no longer valid.</p>`
   const drawn = await visit.draw({ format: 'qr', message: download.page_url })
-  return html`<p>Read this with the camera of a telephone: it opens the page of the pass, which adds it to a wallet.</p>
-${drawn && html`<figure class="qr" role="img" aria-label="QR code of the page of the pass">${trusted(drawn.svg)}</figure>`}`
+  return html`<p>Scan this code with the camera of a phone. The page that opens adds the pass to a wallet.</p>
+${drawn && html`<figure class="qr" role="img" aria-label="QR code with the URL of the download page">${trusted(drawn.svg)}</figure>`}`
 }
 
 const PLATFORMS: Readonly<Record<string, string>> = { apple: 'Apple Wallet', google: 'Google Wallet' }
 
-/** More are not counted. */
+/** Limits the count query; a pass on more devices shows “100 or more”. */
 const MAX_DEVICES = 100
 
-/** Apple's devices say each that they have a pass; Google says only whether anybody has it. */
+/** Apple registers each device, so devices are counted. Google reports only whether the pass is saved. */
 async function writeDevices({ id, platforms, installed_at }: Pass, visit: DashboardVisit): Promise<Html> {
   if (platforms.length === 0)
-    return html`<p class="empty">${installed_at === null ? 'In no wallet yet.' : 'In no wallet any more.'}</p>`
+    return html`<p class="empty">${installed_at === null ? 'Not in a wallet yet.' : 'Removed from all wallets.'}</p>`
   const { db, space } = await visit.place()
   const devices = await countDevices(db, space, id, MAX_DEVICES)
   const known =
@@ -173,12 +175,12 @@ async function writeDevices({ id, platforms, installed_at }: Pass, visit: Dashbo
 }
 
 const SCAN_COLUMNS: readonly ListColumn<Scan>[] = [
-  { title: 'Time', show: ({ scanned_at }) => when(scanned_at) },
+  { title: 'Scanned', show: ({ scanned_at }) => when(scanned_at) },
   { title: 'Result', show: ({ result }) => state(result) },
   { title: 'Mode', show: ({ mode }) => words(mode) },
   { title: 'Scanner', show: ({ scanner }) => orDash(scanner) },
   {
-    title: 'Place',
+    title: 'Location',
     show: ({ location }) => (location === null ? '–' : `${location.latitude}, ${location.longitude}`),
   },
 ]
@@ -188,15 +190,15 @@ const SHOWN_SCANS = '10'
 async function writeScans({ id }: Pass, visit: DashboardVisit): Promise<Html> {
   const query = { pass_id: id, limit: SHOWN_SCANS }
   const { data, has_more } = await visit.read<ApiPage<Scan>>('listScans', { query })
-  if (data.length === 0) return html`<p class="empty">Nobody has scanned it yet.</p>`
+  if (data.length === 0) return html`<p class="empty">No scans of this pass yet.</p>`
   const link = linkIn(visit)
-  return html`${writeTable('Scans', SCAN_COLUMNS, data, link)}${has_more && html`<p>${link(`scans?pass_id=${id}`, 'All scans')}</p>`}`
+  return html`${writeTable('Scans', SCAN_COLUMNS, data, link)}${has_more && html`<p>${link(`scans?pass_id=${id}`, 'View all scans')}</p>`}`
 }
 
 export const SCANS = resource<Scan>({
   path: 'scans',
   title: 'Scans',
-  intro: 'Every reading of a pass, whatever came of it.',
+  intro: 'Every scan of a pass, with its result.',
   list: {
     operation: 'listScans',
     columns: [
@@ -207,6 +209,6 @@ export const SCANS = resource<Scan>({
       },
     ],
     filters: { result: 'Result', pass_id: 'Pass' },
-    empty: 'No scan yet. Whatever your scanners read is shown here.',
+    empty: 'No scans yet. Passes that your scanners read appear here.',
   },
 })

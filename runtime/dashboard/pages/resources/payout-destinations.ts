@@ -5,7 +5,7 @@ import { code, orDash, state, when, words } from '../../engine/values.ts'
 
 type PayoutDestination = components['schemas']['PayoutDestination']
 
-/** Each type has another way of saying where. */
+/** A bank account is identified by a token, and a USDC destination by an address. */
 function readDestination({ type, where, holder_name, default: isDefault }: FormValues): object {
   return {
     type,
@@ -22,25 +22,25 @@ function whereOf({ address, bank_account: account }: PayoutDestination): string 
 export const PAYOUT_DESTINATIONS = resource<PayoutDestination>({
   path: 'payout-destinations',
   title: 'Payout destinations',
-  intro: 'Addresses and accounts of yours that money is paid out to.',
+  intro: 'USDC addresses and bank accounts that receive your payouts.',
   list: {
     operation: 'listPayoutDestinations',
     columns: [
-      { title: 'Whose', show: ({ holder_name }) => holder_name },
+      { title: 'Account holder', show: ({ holder_name }) => holder_name },
       { title: 'Type', show: ({ type }) => words(type) },
-      { title: 'Where', show: (destination) => code(whereOf(destination)) },
-      { title: 'State', show: ({ status }) => state(status) },
+      { title: 'Destination', show: (destination) => code(whereOf(destination)) },
+      { title: 'Status', show: ({ status }) => state(status) },
       { title: 'Default', show: ({ default: isDefault }) => (isDefault ? 'Yes' : 'No') },
     ],
-    filters: { status: 'State', type: 'Type' },
-    empty: 'No destination yet. Add one: a payout has to go somewhere.',
+    filters: { status: 'Status', type: 'Type' },
+    empty: 'No payout destinations yet. Add a destination to receive payouts.',
   },
   create: {
     operation: 'createPayoutDestination',
-    title: 'Add a destination',
-    button: 'Add',
+    title: 'Add payout destination',
+    button: 'Add payout destination',
     fields: [
-      { name: 'holder_name', label: 'Whose it is' },
+      { name: 'holder_name', label: 'Account holder' },
       {
         name: 'type',
         label: 'Type',
@@ -53,12 +53,12 @@ export const PAYOUT_DESTINATIONS = resource<PayoutDestination>({
       {
         name: 'where',
         of: ['address', 'token_id'],
-        label: 'Where',
-        hint: 'A USDC address with its chain, such as eip155:8453:0x5290…; of a bank account the token that your application has made of it.',
+        label: 'Address or bank account token',
+        hint: 'For USDC, the address with its chain, for example, eip155:8453:0x5290…. For a bank account, the token that your application created.',
       },
       {
         name: 'default',
-        label: 'Settlements are paid to it from now on',
+        label: 'Use as the default destination for settlements',
         kind: 'choice',
         options: [
           ['no', 'No'],
@@ -73,28 +73,28 @@ export const PAYOUT_DESTINATIONS = resource<PayoutDestination>({
     parameter: 'payout_destination_id',
     name: ({ holder_name }) => holder_name,
     facts: (destination) => [
-      ['Identifier', code(destination.id)],
+      ['ID', code(destination.id)],
       ['Type', words(destination.type)],
-      ['Where', code(whereOf(destination))],
-      ['State', state(destination.status)],
+      ['Destination', code(whereOf(destination))],
+      ['Status', state(destination.status)],
       ['Default', destination.default ? 'Yes' : 'No'],
       ['Usable from', when(destination.active_at)],
       ['Created', when(destination.created)],
-      ['Changed', when(destination.updated)],
+      ['Updated', when(destination.updated)],
     ],
     actions: [
       {
         name: 'make-default',
         operation: 'updatePayoutDestination',
-        button: 'Make it the default',
+        button: 'Set as default',
         when: ({ status, default: isDefault }) => status === 'active' && !isDefault,
         body: () => ({ default: true }),
       },
       {
         name: 'disable',
         operation: 'disablePayoutDestination',
-        button: 'Disable',
-        warning: 'Nothing is paid to it any more. This cannot be undone.',
+        button: 'Disable destination',
+        warning: 'The destination no longer receives payouts. You cannot undo this.',
         isDanger: true,
         when: ({ status }) => !['disabled', 'denied'].includes(status),
       },
@@ -103,8 +103,9 @@ export const PAYOUT_DESTINATIONS = resource<PayoutDestination>({
       {
         title: 'Payouts',
         write: ({ id, status }, _visit, link) =>
-          html`<ul class="plain"><li>${link(`payouts?destination_id=${id}`, 'Payouts to this destination')}</li>${
-            status === 'active' && html`<li>${link(`payouts/new?destination_id=${id}`, 'Pay out to it')}</li>`
+          html`<ul class="plain"><li>${link(`payouts?destination_id=${id}`, 'View payouts to this destination')}</li>${
+            status === 'active' &&
+            html`<li>${link(`payouts/new?destination_id=${id}`, 'Create payout to this destination')}</li>`
           }</ul>`,
       },
     ],

@@ -13,31 +13,31 @@ type Payout = components['schemas']['Payout']
 export const PAYOUTS = resource<Payout>({
   path: 'payouts',
   title: 'Payouts',
-  intro: 'Money on its way to you.',
+  intro: 'Transfers from your balance to your payout destinations.',
   list: {
     operation: 'listPayouts',
     columns: [
       { title: 'Payout', show: ({ id }) => code(id) },
       { title: 'Amount', show: ({ amount, currency }) => money(amount, currency) },
-      { title: 'State', show: ({ status }) => state(status) },
-      { title: 'Arrives', show: ({ arrival_date }) => orDash(arrival_date) },
+      { title: 'Status', show: ({ status }) => state(status) },
+      { title: 'Arrival date', show: ({ arrival_date }) => orDash(arrival_date) },
       { title: 'Created', show: ({ created }) => when(created) },
     ],
-    filters: { status: 'State' },
-    empty: 'No payout yet. Add a destination, then ask for the first one.',
+    filters: { status: 'Status' },
+    empty: 'No payouts yet. Add a payout destination, and then create a payout.',
   },
   create: {
     operation: 'createPayout',
-    title: 'Pay out',
-    button: 'Pay out',
+    title: 'Create payout',
+    button: 'Create payout',
     fields: [
       {
         name: 'destination_id',
         label: 'Destination',
         suggest: DESTINATION,
-        hint: 'The identifier of one that is active.',
+        hint: 'The ID of an active destination.',
       },
-      { name: 'amount', label: 'Amount', kind: 'amount', hint: 'Such as 12.50.' },
+      { name: 'amount', label: 'Amount', kind: 'amount', hint: 'For example, 12.50.' },
       {
         name: 'currency',
         label: 'Currency',
@@ -54,44 +54,44 @@ export const PAYOUTS = resource<Payout>({
     parameter: 'payout_id',
     name: ({ id }) => id,
     facts: (payout, link) => [
-      ['State', state(payout.status)],
+      ['Status', state(payout.status)],
       ['Amount', money(payout.amount, payout.currency)],
       ['Destination', link.to(payout.destination_id)],
       ['Settlement', link.to(payout.settlement_id)],
       ['Chain', orDash(payout.chain?.id)],
-      ['Transaction', payout.chain?.transaction_hash ? code(payout.chain.transaction_hash) : '–'],
+      ['Transaction hash', payout.chain?.transaction_hash ? code(payout.chain.transaction_hash) : '–'],
       ['Confirmations', payout.chain === null ? '–' : String(payout.chain.confirmations)],
-      ['Arrives', orDash(payout.arrival_date)],
-      ['Failed because', payout.failure_code === null ? '–' : words(payout.failure_code)],
+      ['Arrival date', orDash(payout.arrival_date)],
+      ['Failure reason', payout.failure_code === null ? '–' : words(payout.failure_code)],
       ['Created', when(payout.created)],
     ],
     actions: [
       {
         name: 'cancel',
         operation: 'cancelPayout',
-        button: 'Cancel',
-        warning: 'The money stays in the balance.',
+        button: 'Cancel payout',
+        warning: 'The amount stays in your balance.',
         isDanger: true,
         when: ({ status }) => status === 'pending',
       },
     ],
     sections: [
-      { title: 'On its way', write: writeWay },
+      { title: 'Transfer', write: writeWay },
       {
-        title: 'What the ledger was written for',
+        title: 'Ledger postings',
         write: ({ id }, visit, link) => writePostings(visit, showPayout, id, link),
       },
       {
         title: 'Simulate',
         environment: 'sandbox',
         write: ({ id }, _visit, link) =>
-          html`<ul class="plain"><li>${link(`simulator/payout-failure?payout_id=${id}`, 'It fails')}</li><li>${link(`simulator/payout-return?payout_id=${id}`, 'It comes back')}</li></ul>`,
+          html`<ul class="plain"><li>${link(`simulator/payout-failure?payout_id=${id}`, 'Simulate a failure')}</li><li>${link(`simulator/payout-return?payout_id=${id}`, 'Simulate a return')}</li></ul>`,
       },
     ],
   },
 })
 
-/** As the chain or the bank has it. */
+/** The transfer as the chain or the bank reports it. */
 interface ShownTransfer {
   readonly transfer: {
     readonly state: string
@@ -110,16 +110,16 @@ async function writeWay({ id }: Payout, { operator, member }: DashboardVisit): P
   const { transfer, bank } = (await showPayout(operator, member.tenantId, id)) as unknown as ShownTransfer
   if (transfer !== null)
     return facts([
-      ['On chain', state(transfer.state)],
-      ['To', code(transfer.recipient)],
-      ['Held up since', when(transfer.held_up_since)],
-      ['Seen last', when(transfer.updated)],
+      ['Status on chain', state(transfer.state)],
+      ['Recipient', code(transfer.recipient)],
+      ['Delayed since', when(transfer.held_up_since)],
+      ['Updated', when(transfer.updated)],
     ])
   if (bank !== null)
     return facts([
-      ['At the bank', state(bank.state)],
-      ['The bank calls it', orDash(bank.bank_id)],
+      ['Status at the bank', state(bank.state)],
+      ['Bank reference', orDash(bank.bank_id)],
       ['Paid', when(bank.paid_at)],
     ])
-  return html`<p class="empty">Nothing was handed to a chain or a bank.</p>`
+  return html`<p class="empty">The payout was not submitted to a chain or a bank.</p>`
 }

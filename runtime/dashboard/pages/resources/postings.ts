@@ -1,4 +1,4 @@
-/** What the ledger was written for, and one entry of it. */
+/** Ledger postings of a settlement or a payout, and the page of one ledger entry. */
 
 import { showLedgerEntry } from '../../../operator/ledger.ts'
 import { ENVIRONMENTS } from '../../../platform/environment.ts'
@@ -21,7 +21,7 @@ interface ShownPosting {
 
 type Show = (operator: Operator, tenantId: string, id: string) => Promise<object>
 
-/** @param show what an operator is shown of the settlement or payout. */
+/** @param show reads the settlement or payout as an operator sees it. */
 export async function writePostings(
   { operator, member }: DashboardVisit,
   show: Show,
@@ -32,12 +32,12 @@ export async function writePostings(
     readonly postings: readonly ShownPosting[]
   }
   if (postings.length === 0)
-    return html`<p class="empty">Nothing yet: the ledger is written when money moves.</p>`
+    return html`<p class="empty">No ledger postings yet. The ledger is updated when money moves.</p>`
   return writeTable(
-    'What the ledger was written for',
+    'Ledger postings',
     [
       { title: 'Cause', show: ({ cause }: ShownPosting) => code(cause) },
-      { title: 'When', show: ({ created }: ShownPosting) => when(created) },
+      { title: 'Created', show: ({ created }: ShownPosting) => when(created) },
     ],
     postings,
     link,
@@ -57,29 +57,29 @@ export function ledgerEntryRoutes(send: SendFramed): DashboardRoute[] {
 async function showEntry(visit: DashboardVisit, id: string, send: SendFramed): Promise<void> {
   const { operator, member, environment } = visit
   const transaction = await showLedgerEntry(operator, member.tenantId, environment, id)
-  if (!transaction) throw new ApiRefused(404, 'There is no such entry of the ledger here.')
+  if (!transaction) throw new ApiRefused(404, 'Ledger entry not found. Check the ID and the environment.')
   const link = linkIn(visit)
   const { cause, created, entries } = transaction
   const content = html`${facts([
-    ['Identifier', code(id)],
-    ['Because of', link.to(cause.split('/')[0]!)],
+    ['ID', code(id)],
+    ['Source', link.to(cause.split('/')[0]!)],
     ['Cause', code(cause)],
-    ['When', when(created)],
+    ['Created', when(created)],
   ])}
-<section><h2>What moved</h2>
+<section><h2>Account entries</h2>
 ${writeTable(
-  'What moved',
+  'Account entries',
   [
     { title: 'Account', show: ({ account }) => words(account) },
     { title: 'Amount', show: ({ amount }) => money(amount, CURRENCY) },
     { title: 'Before', show: ({ previous }) => money(previous, CURRENCY) },
     { title: 'After', show: ({ current }) => money(current, CURRENCY) },
-    { title: 'No. in the account', show: ({ version }) => String(version) },
-    { title: 'Entry', show: (entry) => code(entry.id) },
+    { title: 'Account version', show: ({ version }) => String(version) },
+    { title: 'Entry ID', show: (entry) => code(entry.id) },
   ],
   entries,
   link,
 )}
-<p class="quiet">The two add up to nothing: what leaves one account comes into the other.</p></section>`
+<p class="quiet">The amounts of the two entries add up to zero: a debit on one account is a credit on the other.</p></section>`
   send(visit, 200, { title: 'Ledger entry', path: 'settlements', content })
 }

@@ -1,4 +1,4 @@
-/** All resources that have pages, in the order of the menu. */
+/** All resources with dashboard pages, in menu order. */
 
 import type { DashboardResource, Identified } from '../../engine/shapes.ts'
 import { PROMOTIONS } from '../promotions/promotions.ts'
@@ -15,7 +15,7 @@ import { REPORTS } from './reports.ts'
 import { SETTLEMENTS } from './settlements.ts'
 import { WEBHOOK_ENDPOINTS } from './webhook-endpoints.ts'
 
-/** By group of the menu. */
+/** Resources by menu group. */
 export const RESOURCES: Readonly<Record<string, readonly DashboardResource<Identified>[]>> = {
   Passes: [PASS_TEMPLATES, PASSES, SCANS],
   Cards: [CARDHOLDERS, SANCTIONS_ALERTS, CARD_PROGRAMS, CARDS, CARD_TRANSACTIONS, DISPUTES],

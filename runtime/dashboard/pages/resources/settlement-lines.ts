@@ -1,4 +1,4 @@
-/** Lines of a settlement, each with what it comes from and the entry of the ledger behind it. */
+/** The list of settlement lines, each with its source and its ledger entry. */
 import type { components } from '../../../../generated/canonical/types.ts'
 import { ENVIRONMENTS } from '../../../platform/environment.ts'
 import type { SendFramed } from '../../engine/frame.ts'
@@ -13,26 +13,26 @@ type Line = components['schemas']['SettlementLine']
 export const LINE_COLUMNS: readonly ListColumn<Line>[] = [
   { title: 'Type', show: ({ type }) => words(type) },
   { title: 'Amount', show: ({ amount, currency }) => money(amount, currency) },
-  { title: 'Of', show: ({ source_id }, link) => link.to(source_id) },
+  { title: 'Source', show: ({ source_id }, link) => link.to(source_id) },
   {
     title: 'Ledger entry',
     show: ({ ledger_entry_id }, link) => link.to(ledger_entry_id),
   },
-  { title: 'When', show: ({ created }) => when(created) },
+  { title: 'Created', show: ({ created }) => when(created) },
 ]
 
 const linesOf = (id: string) =>
   resource<Line>({
     path: `settlements/${encodeURIComponent(id)}/lines`,
     menu: 'settlements',
-    title: 'Lines of a settlement',
-    intro: 'What is yours is positive, what you owe negative.',
+    title: 'Settlement lines',
+    intro: 'Amounts owed to you are positive. Amounts that you owe are negative.',
     list: {
       operation: 'listSettlementLines',
       of: { settlement_id: id },
       columns: LINE_COLUMNS,
-      filters: { type: 'Type', source_id: 'Of' },
-      empty: 'No line yet: nothing has cleared in this time.',
+      filters: { type: 'Type', source_id: 'Source ID' },
+      empty: 'No settlement lines yet. No transactions cleared in this period.',
     },
   })
 

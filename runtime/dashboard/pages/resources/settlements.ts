@@ -3,7 +3,7 @@ import { showSettlement } from '../../../operator/settlements.ts'
 import { type Html, html } from '../../../platform/html.ts'
 import { writeTable } from '../../engine/list-page.ts'
 import { type LinkTo, resource } from '../../engine/shapes.ts'
-import { code, money, state, when } from '../../engine/values.ts'
+import { code, exactly, money, state } from '../../engine/values.ts'
 import type { DashboardVisit } from '../../engine/visit.ts'
 import { writePostings } from './postings.ts'
 import { LINE_COLUMNS } from './settlement-lines.ts'
@@ -13,28 +13,28 @@ type Settlement = components['schemas']['Settlement']
 export const SETTLEMENTS = resource<Settlement>({
   path: 'settlements',
   title: 'Settlements',
-  intro: 'What each day of card use comes to.',
+  intro: 'Daily totals of cleared card transactions, interchange, and fees.',
   list: {
     operation: 'listSettlements',
     columns: [
-      { title: 'Day', show: ({ period_start }) => period_start.slice(0, 10) },
-      { title: 'State', show: ({ status }) => state(status) },
+      { title: 'Date', show: ({ period_start }) => period_start.slice(0, 10) },
+      { title: 'Status', show: ({ status }) => state(status) },
       { title: 'Net', show: ({ net_amount, currency }) => money(net_amount, currency) },
       { title: 'Lines', show: ({ lines_count }) => String(lines_count) },
-      { title: 'Ends', show: ({ period_end }) => when(period_end) },
+      { title: 'Period end', show: ({ period_end }) => exactly(period_end) },
     ],
-    filters: { status: 'State' },
-    empty: 'No settlement yet. The first one begins with the first transaction that clears.',
+    filters: { status: 'Status' },
+    empty: 'No settlements yet. The first settlement opens when a transaction clears.',
   },
   detail: {
     operation: 'getSettlement',
     parameter: 'settlement_id',
     name: ({ period_start }) => `Settlement of ${period_start.slice(0, 10)}`,
     facts: (settlement, link) => [
-      ['Identifier', code(settlement.id)],
-      ['State', state(settlement.status)],
-      ['Begins', when(settlement.period_start)],
-      ['Ends', when(settlement.period_end)],
+      ['ID', code(settlement.id)],
+      ['Status', state(settlement.status)],
+      ['Period start', exactly(settlement.period_start)],
+      ['Period end', exactly(settlement.period_end)],
       ['Transactions', money(settlement.transaction_amount, settlement.currency)],
       ['Interchange', money(settlement.interchange_amount, settlement.currency)],
       ['Fees', money(settlement.fees_amount, settlement.currency)],
@@ -44,14 +44,14 @@ export const SETTLEMENTS = resource<Settlement>({
     sections: [
       { title: 'Lines', write: writeFirstLines },
       {
-        title: 'What the ledger was written for',
+        title: 'Ledger postings',
         write: ({ id }, visit, link) => writePostings(visit, showSettlement, id, link),
       },
       {
         title: 'Simulate',
         environment: 'sandbox',
         write: ({ id }, _visit, link) =>
-          html`<ul class="plain"><li>${link(`simulator/clock?settlement_id=${id}`, 'Time passes')}</li><li>${link(`simulator/settlement-failure?settlement_id=${id}`, 'It fails')}</li></ul>`,
+          html`<ul class="plain"><li>${link(`simulator/clock?settlement_id=${id}`, 'Advance the settlement clock')}</li><li>${link(`simulator/settlement-failure?settlement_id=${id}`, 'Simulate a failure')}</li></ul>`,
       },
     ],
   },
@@ -60,7 +60,8 @@ export const SETTLEMENTS = resource<Settlement>({
 const FIRST = 10
 
 function writeFirstLines({ id, lines, lines_count }: Settlement, _visit: DashboardVisit, link: LinkTo): Html {
-  if (lines_count === 0) return html`<p class="empty">No line yet: nothing has cleared in this time.</p>`
+  if (lines_count === 0)
+    return html`<p class="empty">No settlement lines yet. No transactions cleared in this period.</p>`
   return html`${writeTable('Lines', LINE_COLUMNS, lines.slice(0, FIRST), link)}
-<p>${link(`settlements/${id}/lines`, `All ${lines_count} lines`)}</p>`
+<p>${link(`settlements/${id}/lines`, `View all ${lines_count} lines`)}</p>`
 }

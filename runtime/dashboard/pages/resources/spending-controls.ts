@@ -1,4 +1,4 @@
-/** What cards may be used for, of a program or of one card: as it is typed, and as it is shown. */
+/** Spending controls of a card or a card program: form fields, parsing, and display. */
 import type { components } from '../../../../generated/canonical/types.ts'
 import { type Html, html } from '../../../platform/html.ts'
 import { readCents, readNumber, writeCents } from '../../engine/bodies.ts'
@@ -14,26 +14,26 @@ const CURRENCY = 'usd'
 export const CONTROL_FIELDS: readonly FormField[] = [
   {
     name: 'spending_controls.blocked_categories',
-    label: 'Categories that decline',
+    label: 'Blocked merchant categories',
     optional: true,
-    hint: 'Four digits each, with commas in between: 7995 is betting.',
+    hint: 'Four-digit codes, separated by commas. For example, 7995 is betting.',
   },
   {
     name: 'spending_controls.blocked_countries',
-    label: 'Countries that decline',
+    label: 'Blocked countries',
     optional: true,
-    hint: 'Two letters each, with commas in between.',
+    hint: 'Two-letter codes, separated by commas.',
   },
   {
     name: 'spending_controls.spending_limits',
-    label: 'Limits',
+    label: 'Spending limits',
     kind: 'lines',
     optional: true,
-    hint: 'One a line: an amount, per_authorization, daily, weekly, monthly, yearly or all_time, and the categories it counts if not all. “500.00 monthly 5812 5411”.',
+    hint: 'One limit per line: an amount, then per_authorization, daily, weekly, monthly, yearly, or all_time, and then the merchant categories that it applies to, if not all. For example, 500.00 monthly 5812 5411.',
   },
   {
     name: 'spending_controls.max_authorization_count',
-    label: 'Authorizations in all',
+    label: 'Maximum number of authorizations',
     kind: 'number',
     optional: true,
   },
@@ -42,13 +42,13 @@ export const CONTROL_FIELDS: readonly FormField[] = [
 const items = (text = '') => text.split(/[\s,]+/).filter((each) => each !== '')
 const orNull = (list: readonly unknown[]) => (list.length > 0 ? list : null)
 
-/** A line such as `500.00 monthly 5812 5411`. */
+/** Parses a line such as `500.00 monthly 5812 5411`. */
 function readLimit(line: string): object {
   const [amount = '', interval = '', ...categories] = items(line)
   return { amount: readCents(amount), interval, ...(categories.length > 0 && { categories }) }
 }
 
-/** All of what is in the form: also right for a merge patch, since the form shows all there is. */
+/** Returns all controls. The form shows every control, so the result is also a correct merge patch. */
 export function readControls(values: FormValues): object {
   const of = (name: string) => values[`spending_controls.${name}`] ?? ''
   const lines = of('spending_limits')
@@ -67,7 +67,6 @@ function writeLimit({ amount, interval, categories }: Limit): string {
   return [writeCents(amount), interval, ...(categories ?? [])].join(' ')
 }
 
-/** What stands in the form before anything is typed. */
 export function controlValues(controls: Controls): FormValues {
   return {
     'spending_controls.blocked_categories': controls.blocked_categories.join(', '),
@@ -79,21 +78,21 @@ export function controlValues(controls: Controls): FormValues {
 
 export function controlFacts(controls: Controls): readonly (readonly [string, string])[] {
   return [
-    ['Categories that decline', orDash(controls.blocked_categories.join(', '))],
-    ['Countries that decline', orDash(controls.blocked_countries.join(', '))],
-    ['Authorizations in all', orDash(controls.max_authorization_count?.toString())],
+    ['Blocked merchant categories', orDash(controls.blocked_categories.join(', '))],
+    ['Blocked countries', orDash(controls.blocked_countries.join(', '))],
+    ['Maximum number of authorizations', orDash(controls.max_authorization_count?.toString())],
   ]
 }
 
-/** @param none what is said where there is no limit. */
+/** @param none shown if there are no limits. */
 export function writeLimits({ spending_limits }: Controls, link: LinkTo, none: string): Html {
   return spending_limits.length === 0
     ? html`<p class="empty">${none}</p>`
-    : writeTable('Limits', LIMIT_COLUMNS, spending_limits, link)
+    : writeTable('Spending limits', LIMIT_COLUMNS, spending_limits, link)
 }
 
 const LIMIT_COLUMNS = [
-  { title: 'Up to', show: ({ amount }: Limit) => money(amount, CURRENCY) },
-  { title: 'In', show: ({ interval }: Limit) => words(interval) },
-  { title: 'Categories', show: ({ categories }: Limit) => categories?.join(', ') ?? 'All' },
+  { title: 'Amount', show: ({ amount }: Limit) => money(amount, CURRENCY) },
+  { title: 'Interval', show: ({ interval }: Limit) => words(interval) },
+  { title: 'Merchant categories', show: ({ categories }: Limit) => categories?.join(', ') ?? 'All' },
 ]

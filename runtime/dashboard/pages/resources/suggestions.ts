@@ -1,4 +1,4 @@
-/** Where the identifiers that forms ask for are found. */
+/** Suggestions for the ID fields of forms: the list to read, and the text to show. */
 import type { components } from '../../../../generated/canonical/types.ts'
 import type { Suggest } from '../../engine/shapes.ts'
 import { words, writeMoney } from '../../engine/values.ts'
@@ -54,7 +54,7 @@ export const PAYOUT: Suggest = {
     `${writeMoney(amount, currency)}, ${words(status)}`,
 }
 
-/** With the transaction that is contested, or the card that is used: narrowed to one state. */
+/** Limits the suggestions to resources with the given status. */
 export function inState(suggest: Suggest, status: string): Suggest {
   return { ...suggest, query: { ...suggest.query, status } }
 }

@@ -20,22 +20,22 @@ export const ATTEMPT_COLUMNS: readonly ListColumn<DeliveryAttempt>[] = [
   {
     title: 'Attempt',
     show: ({ id, webhook_endpoint_id, attempt }, link) =>
-      link(`webhook-endpoints/${webhook_endpoint_id}/attempts/${id}`, `No. ${attempt}`),
+      link(`webhook-endpoints/${webhook_endpoint_id}/attempts/${id}`, `Attempt\u00a0${attempt}`),
   },
-  { title: 'State', show: ({ status }) => state(status) },
+  { title: 'Status', show: ({ status }) => state(status) },
   { title: 'Event', show: ({ event_id }, link) => link.to(event_id) },
-  { title: 'Answer', show: ({ response_status, error }) => String(response_status ?? orDash(error)) },
-  { title: 'When', show: ({ attempted_at, scheduled_at }) => when(attempted_at ?? scheduled_at) },
+  { title: 'Response', show: ({ response_status, error }) => String(response_status ?? orDash(error)) },
+  { title: 'Time', show: ({ attempted_at, scheduled_at }) => when(attempted_at ?? scheduled_at) },
 ]
 
 const FIELDS: readonly FormField[] = [
-  { name: 'url', label: 'Address', hint: 'Where your server listens on the public internet; https in live.' },
+  { name: 'url', label: 'URL', hint: 'A public URL of your server. Live requires https.' },
   {
     name: 'enabled_events',
     label: 'Events',
     kind: 'lines',
     value: '*',
-    hint: 'One type a line, such as pass.created; * is all of them.',
+    hint: 'One event type per line, for example, pass.created. Use * for all event types.',
   },
   { name: 'description', label: 'Description', optional: true },
 ]
@@ -50,22 +50,22 @@ const secretOf = (answer: unknown) => (answer as EndpointObject).secret
 export const WEBHOOK_ENDPOINTS = resource<EndpointObject>({
   path: 'webhook-endpoints',
   title: 'Webhook endpoints',
-  intro: 'Addresses of yours that are told of events, signed, in order of what happened.',
+  intro: 'URLs on your servers that receive signed events, in the order in which they occurred.',
   list: {
     operation: 'listWebhookEndpoints',
     columns: [
-      { title: 'Address', show: ({ url }) => url },
-      { title: 'State', show: ({ status }) => state(status) },
+      { title: 'URL', show: ({ url }) => url },
+      { title: 'Status', show: ({ status }) => state(status) },
       { title: 'Description', show: ({ description }) => orDash(description) },
       { title: 'Created', show: ({ created }) => when(created) },
     ],
-    filters: { status: 'State' },
-    empty: 'No endpoint yet. Add one, and events reach you within seconds of what happened.',
+    filters: { status: 'Status' },
+    empty: 'No webhook endpoints yet. Add an endpoint to receive events within seconds.',
   },
   create: {
     operation: 'createWebhookEndpoint',
-    title: 'Add an endpoint',
-    button: 'Add',
+    title: 'Add webhook endpoint',
+    button: 'Add webhook endpoint',
     fields: FIELDS,
     body: readEndpoint,
     secret: secretOf,
@@ -75,48 +75,49 @@ export const WEBHOOK_ENDPOINTS = resource<EndpointObject>({
     parameter: 'whe_id',
     name: ({ url }) => url,
     facts: ({ id, status, disabled_reason, enabled_events, description, created, updated }) => [
-      ['Identifier', code(id)],
-      ['State', html`${state(status)}${disabled_reason === null ? '' : ` ${words(disabled_reason)}`}`],
+      ['ID', code(id)],
+      ['Status', html`${state(status)}${disabled_reason === null ? '' : ` ${words(disabled_reason)}`}`],
       ['Events', enabled_events.join(', ')],
       ['Description', orDash(description)],
       ['Created', when(created)],
-      ['Changed', when(updated)],
+      ['Updated', when(updated)],
     ],
     ways: [promotes('webhook_endpoint')],
     actions: [
-      { name: 'test', operation: 'testWebhookEndpoint', button: 'Send a test event' },
+      { name: 'test', operation: 'testWebhookEndpoint', button: 'Send test event' },
       {
         name: 'disable',
         operation: 'updateWebhookEndpoint',
-        button: 'Disable',
+        button: 'Disable endpoint',
         when: ({ status }) => status === 'enabled',
         body: () => ({ status: 'disabled' }),
       },
       {
         name: 'enable',
         operation: 'updateWebhookEndpoint',
-        button: 'Enable',
+        button: 'Enable endpoint',
         when: ({ status }) => status === 'disabled',
         body: () => ({ status: 'enabled' }),
       },
       {
         name: 'rotate',
         operation: 'rotateWebhookEndpointSecret',
-        button: 'Rotate the secret',
+        button: 'Rotate signing secret',
         warning:
-          'A new secret is made and shown once. The old one goes on signing for a while, so that you can change over.',
+          'A new signing secret is created and shown once. Events are also signed with the old secret for a limited time, so that you can switch over.',
         secret: secretOf,
       },
       {
         name: 'delete',
         operation: 'deleteWebhookEndpoint',
-        button: 'Delete',
-        warning: 'Events are no longer sent there, and its attempts are gone. This cannot be undone.',
+        button: 'Delete endpoint',
+        warning:
+          'The endpoint no longer receives events, and its delivery attempts are deleted. You cannot undo this.',
         isDanger: true,
         removes: true,
       },
     ],
-    sections: [{ title: 'Latest attempts', write: writeAttempts }],
+    sections: [{ title: 'Recent delivery attempts', write: writeAttempts }],
   },
 })
 
@@ -125,6 +126,6 @@ async function writeAttempts({ id }: EndpointObject, visit: DashboardVisit, link
     path: { whe_id: id },
   })
   return data.length > 0
-    ? writeTable('Latest attempts', ATTEMPT_COLUMNS, data, link)
-    : html`<p class="empty">Nothing has been sent there yet. Send a test event to see whether it arrives.</p>`
+    ? writeTable('Recent delivery attempts', ATTEMPT_COLUMNS, data, link)
+    : html`<p class="empty">No delivery attempts yet. Send a test event to check the endpoint.</p>`
 }

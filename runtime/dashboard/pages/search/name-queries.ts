@@ -1,31 +1,31 @@
-/** What a tenant has of some name, by how the name begins: each kind is a short walk along an index of its own. */
+/** Prefix search over names and email addresses. Each kind of record uses its own index. */
 import type { Database, Statement } from '../../../database/database.ts'
 
-/** Something that a search found. */
+/** A search result. */
 export interface NamedRow {
   readonly id: string
-  /** Its name; the e-mail address where it has none. */
+  /** The name, or the email address if the record has no name. */
   readonly name: string
-  /** Absent: it has none, or none beside the name. */
+  /** Absent if the record has no email address or `name` already contains it. */
   readonly email?: string
 }
 
-/** Results of each index, at most. */
+/** Maximum number of results per index. */
 export const NAMED_LIMIT = 5
 
-/** Longer than any name or e-mail address that is kept. */
+/** No stored name or email address is longer. */
 const MAX_LENGTH = 254
 
 interface SearchedColumns {
   readonly table: string
   readonly name: string
   readonly email: string
-  /** What begins with the text: with its condition as 0098 indexes it, letter for letter. */
+  /** The expression that must start with the text. Expression and condition match the indexes of migration 0098 exactly. */
   readonly begins: string
   readonly when?: string
 }
 
-/** The whole name comes before its last word, and that before the e-mail address. */
+/** Searches the full name first, then its last word, and then the email address. */
 function placesOf(table: string, name: string, email: string, isOptional: boolean): SearchedColumns[] {
   const shown = { table, name: isOptional ? `coalesce(${name}, ${email})` : name, email }
   const given = (column: string) => ({ when: `${column} IS NOT NULL` })
@@ -43,7 +43,7 @@ const PLACES: readonly SearchedColumns[] = [
   { table: 'card_programs', name: 'name', email: 'NULL', begins: 'lower(name)' },
 ]
 
-/** From the text to the last text that begins with it, in the order of bytes. */
+/** Writes a range scan in byte order, from the text to the last string that starts with it. */
 function writePlace({ table, name, email, begins, when }: SearchedColumns): string {
   const key = `(${begins} COLLATE "C")`
   return `(SELECT id, ${name} AS name, ${email} AS email FROM ${table}
@@ -51,14 +51,14 @@ function writePlace({ table, name, email, begins, when }: SearchedColumns): stri
     ORDER BY ${key} LIMIT ${NAMED_LIMIT})`
 }
 
-// Without a name: it is planned for the text that it looks for.
+// An unnamed statement, so that PostgreSQL plans it for the actual search text.
 const FIND: Statement = { text: PLACES.map(writePlace).join('\nUNION ALL\n') }
 
 /**
- * Finds pass templates and card programs by the beginning of their names, cardholders and passes by that of the name, of its
- * last word or of the e-mail address. Upper and lower case are the same.
+ * Finds pass templates and card programs by name prefix, and cardholders and passes by a prefix of the name, of its
+ * last word, or of the email address. The search ignores case.
  *
- * @returns each once: `NAMED_LIMIT` or more of one kind where there may be others.
+ * @returns each record once. If one kind has `NAMED_LIMIT` results or more, further records may match.
  */
 export async function findNamed(db: Database, tenantId: string, text: string): Promise<readonly NamedRow[]> {
   if (text === '' || text.length > MAX_LENGTH || text.includes('\0')) return []

@@ -1,4 +1,4 @@
-/** What the tenant itself has called so. */
+/** Finds records by the names that the tenant gave them. */
 
 import { type RecordPrefix, records } from '../../../../generated/canonical/records.ts'
 import type { ApiPage } from '../../engine/shapes.ts'
@@ -12,17 +12,17 @@ interface FoundEndpoint {
   readonly description: string | null
 }
 
-/** More than an environment can have. */
+/** An environment has fewer endpoints, so one page contains all of them. */
 const ENDPOINTS = '100'
 
 export interface Hit {
   readonly id: string
   readonly name: string
-  /** What it is. */
+  /** The kind of record, with its email address if it has one. */
   readonly about: string
 }
 
-/** @returns a few of each kind; `isCut` where there may be more. */
+/** Returns at most `NAMED_LIMIT` records of each kind. `isCut` means that more may match. */
 export async function findHits(
   visit: DashboardVisit,
   text: string,
@@ -49,7 +49,6 @@ export async function findHits(
   return { hits, isCut: [...byKind.values()].some((found) => found.length >= NAMED_LIMIT) }
 }
 
-/** Of a record that has a name. */
 function prefixOf(id: string): RecordPrefix {
   return id.slice(0, id.indexOf('_')) as RecordPrefix
 }

@@ -1,4 +1,4 @@
-/** Finds pages of the dashboard by an identifier, or by words of their titles. */
+/** Finds dashboard pages by ID or by words in their titles. */
 import { records } from '../../../../generated/canonical/records.ts'
 import type { Environment } from '../../../platform/environment.ts'
 import { type IdPrefix, isId, PREFIXES } from '../../../platform/ids.ts'
@@ -7,18 +7,18 @@ import { RESOURCES } from '../resources/resources.ts'
 import { REQUESTS_PATH } from '../watch/requests.ts'
 
 export interface FoundPlace {
-  /** Below the environment. */
+  /** Path below the environment. */
   readonly path: string
-  /** Absent: where one is. */
+  /** Absent for the current environment. */
   readonly environment?: Environment
 }
 
-/** Pages of one kind of record: of each, or a list alone. */
+/** The pages of one kind of record: a list, and possibly a detail page. */
 interface RecordPages extends FoundPlace {
   readonly hasDetail: boolean
 }
 
-/** Records whose pages no resource describes. */
+/** Records that have pages without a `DashboardResource`. */
 const OTHERS: Readonly<Partial<Record<IdPrefix, RecordPages>>> = {
   len: { path: 'ledger-entries', hasDetail: true },
   req: { path: REQUESTS_PATH, hasDetail: true },
@@ -39,7 +39,7 @@ const DESCRIBED: Readonly<Record<string, RecordPages>> = Object.fromEntries(
     ),
 )
 
-/** @returns the page that shows what an identifier names, or its list; undefined for any other text. */
+/** Returns the page of the record with this ID, or its list page. Undefined if the text is not an ID with a page. */
 export function findById(text: string): FoundPlace | undefined {
   const prefix = PREFIXES.find((each) => isId(each, text))
   const found = prefix && (DESCRIBED[prefix] ?? OTHERS[prefix])
@@ -48,7 +48,7 @@ export function findById(text: string): FoundPlace | undefined {
   return { path: hasDetail ? `${path}/${text}` : path, ...(environment && { environment }) }
 }
 
-/** @returns the pages whose title, with its group, has every word of the text in it. */
+/** Returns the pages whose group and title contain every word of the text. */
 export function findByName(entries: readonly MenuEntry[], text: string): MenuEntry[] {
   const asked = text.toLowerCase().split(/\s+/).filter(Boolean)
   return entries.filter(({ group, title }) => {

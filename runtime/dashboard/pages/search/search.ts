@@ -1,4 +1,4 @@
-/** One field for everything: an identifier leads to its page, words to the pages and things that are called so. */
+/** The search page. An ID redirects to its page; words find pages and records by name. */
 
 import { findEndpointOf } from '../../../events/delivery-attempts/queries.ts'
 import { ENVIRONMENTS } from '../../../platform/environment.ts'
@@ -14,7 +14,7 @@ import { type FoundPlace, findById, findByName } from './places.ts'
 
 const PATH = 'search'
 
-/** @param pages all that can be found by name. */
+/** @param pages the pages that the search finds by title. */
 export function searchRoutes(send: SendFramed, pages: Menu): DashboardRoute[] {
   return ENVIRONMENTS.map((environment) => ({
     method: 'GET',
@@ -25,7 +25,7 @@ export function searchRoutes(send: SendFramed, pages: Menu): DashboardRoute[] {
   }))
 }
 
-/** An attempt is shown below the endpoint that it was made to. */
+/** Returns the page of a delivery attempt, which is below the page of its endpoint. */
 async function findAttempt(visit: DashboardVisit, id: string): Promise<FoundPlace | undefined> {
   if (!isId('wdla', id)) return undefined
   const { db, space } = await visit.place()
@@ -47,18 +47,17 @@ async function search(visit: DashboardVisit, pages: Menu, send: SendFramed): Pro
   const all = [...found, ...things]
   if (all.length === 1) return response.redirect(303, `/${environment}/${all[0]!.path}`)
   const link = linkIn(visit)
-  const content = html`<form method="get" role="search" aria-label="Everything">
-${field({ name: 'q', label: 'Identifier, name or page', value: asked, hint: 'A whole identifier such as ctx_…, words of a title, or how a name or an e-mail address begins.' })}
-<div class="actions"><button type="submit">Find</button></div>
+  const content = html`<form method="get" role="search" aria-label="All pages and records">
+${field({ name: 'q', label: 'ID, name, or page', value: asked, hint: 'Enter a complete ID, for example, ctx_…, words of a page title, or the beginning of a name or email address.' })}
+<div class="actions"><button type="submit">Search</button></div>
 </form>
 ${
   all.length > 0
     ? html`<ul class="plain">${all.map(
         ({ group, title, path }) =>
           html`<li>${link(path, title)}${group !== '' && html` <span class="quiet">${group}</span>`}</li>`,
-      )}</ul>${isCut && html`<p class="quiet">More may be called so. Write more of the name.</p>`}`
-    : asked !== '' &&
-      html`<p class="empty">Nothing is called so. Look in the lists of the menu; each can be narrowed.</p>`
+      )}</ul>${isCut && html`<p class="quiet">More results may match. Enter more of the name to narrow the search.</p>`}`
+    : asked !== '' && html`<p class="empty">No results found. You can also filter the lists in the menu.</p>`
 }`
   send(visit, 200, { title: 'Search', path: PATH, content })
 }

@@ -1,4 +1,4 @@
-/** Everything that the sandbox can be made to do, as forms. */
+/** The forms of the sandbox simulator. */
 import type { components } from '../../../../generated/canonical/types.ts'
 import type { FormField, OperationForm } from '../../engine/shapes.ts'
 import { words } from '../../engine/values.ts'
@@ -16,10 +16,10 @@ import {
 type Schemas = components['schemas']
 
 export interface Helper extends OperationForm {
-  /** Last part of the address. */
+  /** Last segment of the path. */
   readonly name: string
   readonly text: string
-  /** Where what it did is seen, below the environment. */
+  /** Returns the page that shows the result, as a path below the environment. */
   next(answer: never): string
 }
 
@@ -32,24 +32,33 @@ const options = (names: readonly string[]) => names.map((name) => [name, words(n
 const orNone = (names: readonly string[]) => [['', '–'] as const, ...options(names)]
 
 const card: FormField = { name: 'card_id', label: 'Card', suggest: CARD }
-const physicalCard: FormField = { ...card, hint: 'A physical one.' }
-const amount: FormField = { name: 'amount', label: 'Amount', kind: 'amount', hint: 'In USD, such as 12.50.' }
-const partOf = (whole: string): FormField => ({ ...amount, optional: true, hint: `Empty: ${whole}.` })
+const physicalCard: FormField = { ...card, hint: 'A physical card.' }
+const amount: FormField = {
+  name: 'amount',
+  label: 'Amount',
+  kind: 'amount',
+  hint: 'In USD, for example, 12.50.',
+}
+const partOf = (whole: string): FormField => ({
+  ...amount,
+  optional: true,
+  hint: `In USD. Leave empty for ${whole}.`,
+})
 const transaction = (status?: string): FormField => ({
   name: 'card_transaction_id',
   label: 'Transaction',
   suggest: status === undefined ? TRANSACTION : inState(TRANSACTION, status),
 })
 const merchant: readonly FormField[] = [
-  { name: 'merchant.name', label: 'Merchant', value: 'Harbour Grocer' },
+  { name: 'merchant.name', label: 'Merchant', value: 'Harbor Grocer' },
   {
     name: 'merchant.category_code',
-    label: 'Category',
+    label: 'Merchant category',
     value: '5411',
-    hint: 'Four digits: 5411 is groceries, 5812 restaurants, 7995 betting.',
+    hint: 'A four-digit code: 5411 is groceries, 5812 is restaurants, 7995 is betting.',
   },
-  { name: 'merchant.country', label: 'Country', value: 'US', optional: true },
-  { name: 'merchant.city', label: 'Town', optional: true },
+  { name: 'merchant.country', label: 'Merchant country', value: 'US', optional: true },
+  { name: 'merchant.city', label: 'Merchant city', optional: true },
 ]
 const pass: FormField = { name: 'pass_id', label: 'Pass', suggest: PASS }
 const platform: FormField = {
@@ -95,37 +104,36 @@ const DECLINES = [
 const toTransaction = ({ id }: Schemas['CardTransaction']) => `card-transactions/${id}`
 const toPass = ({ id }: Schemas['Pass']) => `passes/${id}`
 const toPayout = ({ id }: Schemas['Payout']) => `payouts/${id}`
-const BUTTON = 'Simulate'
 
 const PASSES: readonly Helper[] = [
   {
     name: 'install',
     operation: 'simulateInstall',
-    title: 'Installation',
-    text: 'A holder adds a pass to a telephone.',
-    button: BUTTON,
+    title: 'Pass installation',
+    text: 'The holder adds a pass to a phone.',
+    button: 'Simulate pass installation',
     fields: [pass, platform],
     next: toPass,
   },
   {
     name: 'uninstall',
     operation: 'simulateUninstall',
-    title: 'Removal',
-    text: 'A holder takes a pass off a telephone.',
-    button: BUTTON,
+    title: 'Pass removal',
+    text: 'The holder removes a pass from a phone.',
+    button: 'Simulate pass removal',
     fields: [pass, platform],
     next: toPass,
   },
   {
     name: 'scan',
     operation: 'simulateScan',
-    title: 'Scan',
-    text: 'A till scans a pass, with all that follows.',
-    button: BUTTON,
+    title: 'Pass scan',
+    text: 'A scanner reads a pass.',
+    button: 'Simulate pass scan',
     fields: [
       pass,
-      { name: 'mode', label: 'To', kind: 'choice', options: options(['verify', 'redeem']) },
-      { name: 'scanner', label: 'Scanner', optional: true, hint: 'What your till is called.' },
+      { name: 'mode', label: 'Mode', kind: 'choice', options: options(['verify', 'redeem']) },
+      { name: 'scanner', label: 'Scanner', optional: true, hint: 'The name of the scanner.' },
       { name: 'location.latitude', label: 'Latitude', kind: 'number', optional: true },
       { name: 'location.longitude', label: 'Longitude', kind: 'number', optional: true },
     ],
@@ -138,16 +146,16 @@ const CARDS: readonly Helper[] = [
     name: 'authorization',
     operation: 'simulateAuthorization',
     title: 'Authorization',
-    text: 'A merchant asks for money; every rule is checked as in live.',
-    button: BUTTON,
+    text: 'A merchant requests an authorization. All rules are checked as in live.',
+    button: 'Simulate authorization',
     fields: [
       card,
-      { ...amount, hint: 'In USD, such as 12.50; 0 verifies the card.' },
+      { ...amount, hint: 'In USD, for example, 12.50. An amount of 0 only verifies the card.' },
       ...merchant,
       { name: 'currency', label: 'Currency', optional: true, value: 'usd' },
       {
         name: 'entry_method',
-        label: 'How the card is read',
+        label: 'Entry method',
         kind: 'choice',
         options: orNone(['chip', 'contactless', 'swipe', 'keyed_in', 'online']),
       },
@@ -159,8 +167,8 @@ const CARDS: readonly Helper[] = [
     name: 'decline',
     operation: 'simulateDecline',
     title: 'Decline',
-    text: 'An authorization that is declined for the reason given.',
-    button: BUTTON,
+    text: 'An authorization is declined for a reason that you select.',
+    button: 'Simulate decline',
     fields: [
       card,
       amount,
@@ -173,8 +181,8 @@ const CARDS: readonly Helper[] = [
     name: 'increment',
     operation: 'simulateIncrement',
     title: 'Increment',
-    text: 'The merchant asks for more on an open authorization.',
-    button: BUTTON,
+    text: 'The merchant increases the amount of an open authorization.',
+    button: 'Simulate increment',
     fields: [transaction('authorized'), amount],
     next: toTransaction,
   },
@@ -182,17 +190,17 @@ const CARDS: readonly Helper[] = [
     name: 'reversal',
     operation: 'simulateReversal',
     title: 'Reversal',
-    text: 'The merchant gives up some or all of an open authorization.',
-    button: BUTTON,
-    fields: [transaction('authorized'), partOf('all that is held')],
+    text: 'The merchant reverses all or part of an open authorization.',
+    button: 'Simulate reversal',
+    fields: [transaction('authorized'), partOf('the full held amount')],
     next: toTransaction,
   },
   {
     name: 'expiry',
     operation: 'simulateExpiry',
-    title: 'Expiry of a hold',
-    text: 'What an open authorization still holds expires now.',
-    button: BUTTON,
+    title: 'Hold expiry',
+    text: 'The hold of an open authorization expires now.',
+    button: 'Simulate hold expiry',
     fields: [transaction('authorized')],
     next: toTransaction,
   },
@@ -200,18 +208,18 @@ const CARDS: readonly Helper[] = [
     name: 'clearing',
     operation: 'simulateClearing',
     title: 'Clearing',
-    text: 'The merchant collects; more than was authorized is possible.',
-    button: BUTTON,
+    text: 'The merchant clears an authorization. The amount can exceed the authorized amount.',
+    button: 'Simulate clearing',
     fields: [
       transaction('authorized'),
-      partOf('all that is held'),
+      partOf('the full held amount'),
       {
         name: 'final',
-        label: 'More to come',
+        label: 'Final clearing',
         kind: 'truth',
         options: [
-          ['true', 'No, what is left is released'],
-          ['false', 'Yes, what is left stays held'],
+          ['true', 'Yes, release the remaining hold'],
+          ['false', 'No, keep the remaining hold'],
         ],
       },
     ],
@@ -221,31 +229,31 @@ const CARDS: readonly Helper[] = [
     name: 'refund',
     operation: 'simulateRefund',
     title: 'Refund',
-    text: 'The merchant gives back what it has collected.',
-    button: BUTTON,
-    fields: [transaction('cleared'), partOf('all that was collected')],
+    text: 'The merchant refunds a cleared transaction.',
+    button: 'Simulate refund',
+    fields: [transaction('cleared'), partOf('the full cleared amount')],
     next: toTransaction,
   },
   {
     name: 'force-post',
     operation: 'simulateForcePost',
     title: 'Force post',
-    text: 'A merchant collects without an authorization.',
-    button: BUTTON,
+    text: 'A merchant posts a transaction without an authorization.',
+    button: 'Simulate force post',
     fields: [card, amount, ...merchant],
     next: toTransaction,
   },
   {
     name: 'shipping',
     operation: 'simulateShipping',
-    title: 'Shipping',
-    text: 'A physical card moves on its way.',
-    button: BUTTON,
+    title: 'Card shipping',
+    text: 'The shipping status of a physical card changes.',
+    button: 'Simulate card shipping',
     fields: [
       physicalCard,
       {
         name: 'status',
-        label: 'To',
+        label: 'Shipping status',
         kind: 'choice',
         options: options(['pending', 'shipped', 'delivered', 'returned', 'failed', 'canceled']),
       },
@@ -256,20 +264,20 @@ const CARDS: readonly Helper[] = [
     name: 'sanctions-match',
     operation: 'simulateSanctionsMatch',
     title: 'Sanctions match',
-    text: 'Monitoring finds a possible match for a cardholder.',
-    button: BUTTON,
+    text: 'Screening finds a possible sanctions match for a cardholder.',
+    button: 'Simulate sanctions match',
     fields: [
       { name: 'cardholder_id', label: 'Cardholder', suggest: CARDHOLDER },
-      { name: 'score', label: 'Alike', kind: 'number', optional: true, hint: 'From 0 to 1.' },
+      { name: 'score', label: 'Match score', kind: 'number', optional: true, hint: 'A number from 0 to 1.' },
     ],
     next: ({ id }: Schemas['SanctionsAlert']) => `sanctions-alerts/${id}`,
   },
   {
     name: 'dispute-outcome',
     operation: 'simulateDisputeOutcome',
-    title: 'Outcome of a dispute',
-    text: 'The merchant’s bank answers, or the network decides.',
-    button: BUTTON,
+    title: 'Dispute outcome',
+    text: 'The acquiring bank responds, or the card network decides the dispute.',
+    button: 'Simulate dispute outcome',
     fields: [
       { name: 'dispute_id', label: 'Dispute', suggest: DISPUTE },
       {
@@ -294,7 +302,7 @@ const FAILURES = orNone([
 
 const failedPayout = (status: string): readonly FormField[] => [
   { name: 'payout_id', label: 'Payout', suggest: inState(PAYOUT, status) },
-  { name: 'failure_code', label: 'Because', kind: 'choice', options: FAILURES },
+  { name: 'failure_code', label: 'Failure reason', kind: 'choice', options: FAILURES },
 ]
 
 const MONEY: readonly Helper[] = [
@@ -302,8 +310,8 @@ const MONEY: readonly Helper[] = [
     name: 'funding',
     operation: 'simulateFunding',
     title: 'Funding',
-    text: 'Test money arrives in the balance.',
-    button: BUTTON,
+    text: 'Test funds are added to the balance.',
+    button: 'Simulate funding',
     fields: [amount],
     next: () => 'balance',
   },
@@ -311,20 +319,20 @@ const MONEY: readonly Helper[] = [
     name: 'clock',
     operation: 'advanceSettlementClock',
     title: 'Settlement clock',
-    text: 'Time passes for settlements, cut-offs, the hold of destinations and the holds of cards. Every state on the way is passed, events included.',
-    button: 'Advance',
+    text: 'Time advances for settlements, cutoffs, destination holds, and card holds. All intermediate statuses occur, and their events are sent.',
+    button: 'Advance clock',
     fields: [
       {
         name: 'seconds',
         label: 'Seconds',
         kind: 'number',
         optional: true,
-        hint: '86400 is a day. Empty, as all else: to the next change.',
+        hint: 'For example, 86400 for one day. Leave all fields empty to advance to the next change.',
       },
       { name: 'settlement_id', label: 'Settlement', suggest: SETTLEMENT, optional: true },
       {
         name: 'to',
-        label: 'Until it is',
+        label: 'Target status',
         kind: 'choice',
         options: orNone(['open', 'pending', 'processing', 'settled', 'failed']),
       },
@@ -335,27 +343,27 @@ const MONEY: readonly Helper[] = [
   {
     name: 'settlement-failure',
     operation: 'simulateSettlementFailure',
-    title: 'Failed settlement',
-    text: 'A settlement that is being processed fails.',
-    button: BUTTON,
+    title: 'Settlement failure',
+    text: 'A settlement in processing fails.',
+    button: 'Simulate settlement failure',
     fields: [{ name: 'settlement_id', label: 'Settlement', suggest: inState(SETTLEMENT, 'processing') }],
     next: ({ id }: Schemas['Settlement']) => `settlements/${id}`,
   },
   {
     name: 'payout-failure',
     operation: 'simulatePayoutFailure',
-    title: 'Failed payout',
-    text: 'A payout on its way fails.',
-    button: BUTTON,
+    title: 'Payout failure',
+    text: 'A payout in transit fails.',
+    button: 'Simulate payout failure',
     fields: failedPayout('in_transit'),
     next: toPayout,
   },
   {
     name: 'payout-return',
     operation: 'simulatePayoutReturn',
-    title: 'Returned payout',
-    text: 'A payout that arrived comes back.',
-    button: BUTTON,
+    title: 'Payout return',
+    text: 'The bank or chain returns a paid payout.',
+    button: 'Simulate payout return',
     fields: failedPayout('paid'),
     next: toPayout,
   },

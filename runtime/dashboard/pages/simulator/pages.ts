@@ -1,4 +1,4 @@
-/** The sandbox made to do what happens by itself in live: one page of all that it can, and a form for each. */
+/** The sandbox simulator: an overview page, and one form for each simulated event. */
 import { findOperation } from '../../../api/operate.ts'
 import { html } from '../../../platform/html.ts'
 import { perform, readValues, showForm } from '../../engine/form-page.ts'
@@ -11,7 +11,7 @@ import { HELPERS, type Helper } from './forms.ts'
 export const SIMULATOR_PATH = 'simulator'
 const environment = 'sandbox'
 
-/** For whoever looks for one by name. */
+/** Search entries for the simulator forms. */
 export const SIMULATOR_PAGES: Menu = HELPERS.flatMap(({ helpers }) =>
   helpers.map(({ name, title, operation }) => ({
     group: 'Simulator',
@@ -37,7 +37,7 @@ export function simulatorRoutes(send: SendFramed): DashboardRoute[] {
 
 function showAll(visit: DashboardVisit, send: SendFramed): void {
   const link = linkIn(visit)
-  const content = html`<p class="quiet">What merchants, networks, banks and holders do in live, you do here. All that follows from it is real: rules, ledger, events and webhooks.</p>
+  const content = html`<p class="quiet">Simulate the actions of merchants, card networks, banks, and pass holders. Authorization rules, ledger postings, events, and webhooks work as in live.</p>
 ${HELPERS.map(
   ({ group, helpers }) => html`<section><h2>${group}</h2>
 <dl class="choices">${helpers
@@ -57,7 +57,7 @@ function helperRoutes(helper: Helper, send: SendFramed): DashboardRoute[] {
     path: SIMULATOR_PATH,
     address,
     back,
-    intro: `${helper.text} It is POST ${findOperation(helper.operation).path} of the API.`,
+    intro: `${helper.text} API operation: POST ${findOperation(helper.operation).path}.`,
   }
   const common = { path: address, environment, needs: roleFor(helper.operation) } as const
   return [

@@ -1,4 +1,4 @@
-/** What stands in the form of a template: read from a template, read from what was typed, and written as the API takes it. */
+/** The draft of a template form: created from a template or from form fields, and converted to API request bodies. */
 import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { components } from '../../../../generated/canonical/types.ts'
@@ -16,7 +16,14 @@ export interface DraftLocation {
   readonly relevant_text: string
 }
 
-/** As typed: an empty text is nothing. Images are base64 of what was uploaded. */
+export const BARCODE_FORMATS = [
+  ['qr', 'QR code'],
+  ['pdf417', 'PDF417'],
+  ['aztec', 'Aztec code'],
+  ['code128', 'Code 128'],
+] as const
+
+/** Form values as text. An empty string means no value. Images are base64 of the uploaded file. */
 export interface TemplateDraft {
   readonly name: string
   readonly kind: PassKind
@@ -29,7 +36,7 @@ export interface TemplateDraft {
   readonly fields: readonly { readonly key: string; readonly label: string; readonly value: string }[]
   readonly barcode: { readonly format: string; readonly message: string }
   readonly relevant_locations: readonly DraftLocation[]
-  /** Lines of `key = value`. */
+  /** Lines in the form `key = value`. */
   readonly metadata: string
 }
 
@@ -87,7 +94,7 @@ const escapeLine = (text: string) =>
 const LINE_ESCAPES: Readonly<Record<string, string>> = { '\\n': '\n', '\\r': '\r', '\\\\': '\\' }
 const unescapeLine = (text: string) => text.replaceAll(/\\[nr\\]/g, (each) => LINE_ESCAPES[each]!)
 
-/** Values by where they stand in the body of a request, such as `brand.logo`; null where there is none. Lists are whole. */
+/** Values by their path in the request body, such as `brand.logo`, or null for no value. A list is one value. */
 export type DraftContent = Readonly<Record<string, unknown>>
 
 export function contentOf(draft: TemplateDraft): DraftContent {
@@ -125,18 +132,18 @@ function writeLocation({ latitude, longitude, altitude, relevant_text }: DraftLo
   }
 }
 
-/** What is no number goes as it is: the API says so of the very field. */
+/** Text that is not a number is passed on unchanged, so that the API reports the error for this field. */
 function asNumber(text: string): number | string {
   return text !== '' && Number.isFinite(Number(text)) ? Number(text) : text
 }
 
-/** The body of a new template. */
+/** Returns the request body that creates a template. */
 export function createBody(draft: TemplateDraft): object {
   const given = Object.entries(contentOf(draft)).filter(([, value]) => value !== null)
   return { kind: draft.kind, ...nest(Object.fromEntries(given)) }
 }
 
-/** The merge patch (RFC 7396) that makes one content another. */
+/** Returns the merge patch (RFC 7396) from one content to the other. */
 export function patchBody(from: DraftContent, to: DraftContent): object {
   return nest(Object.fromEntries(changedPaths(from, to).map((path) => [path, to[path] ?? null])))
 }
@@ -157,7 +164,7 @@ export function changedPaths(from: DraftContent, to: DraftContent): string[] {
   )
 }
 
-/** The same with images as digests: what a form carries of how a template was. */
+/** Returns the content with images replaced by their digests. A form carries it as the state of the template when it was loaded. */
 export function digest(content: DraftContent): DraftContent {
   const isImage = (path: string) => IMAGES.some((name) => path === `brand.${name}`)
   return Object.fromEntries(
@@ -170,12 +177,12 @@ export function digest(content: DraftContent): DraftContent {
   )
 }
 
-/** As text for a field of a form. */
+/** Encodes the digested content for a hidden form field. */
 export function writeDigest(content: DraftContent): string {
   return Buffer.from(JSON.stringify(digest(content))).toString('base64url')
 }
 
-/** @returns undefined for what `writeDigest` has not written. */
+/** Decodes the output of `writeDigest`. Returns undefined for other text. */
 export function readDigest(text: string): DraftContent | undefined {
   try {
     const content: unknown = JSON.parse(Buffer.from(text, 'base64url').toString())
@@ -186,7 +193,7 @@ export function readDigest(text: string): DraftContent | undefined {
   }
 }
 
-/** What one member typed over what another has saved meanwhile: the first one's changes, and the other's everywhere else. */
+/** Merges a draft with changes that another member saved since: values changed in `mine` win, all others come from `theirs`. */
 export function mergeDrafts(began: DraftContent, mine: TemplateDraft, theirs: TemplateDraft): TemplateDraft {
   const own = new Set(changedPaths(began, digest(contentOf(mine))))
   const pick = <Value>(path: string, one: Value, other: Value) => (own.has(path) ? one : other)

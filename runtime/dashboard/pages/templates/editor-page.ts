@@ -1,4 +1,4 @@
-/** The form of a template, with what its passes will look like beside it. */
+/** The template form, next to a preview of its passes. */
 import type { ErrorBody } from '../../../api/errors/errors.ts'
 import { png } from '../../../passes/wallets/render/page/front.ts'
 import { PASS_KINDS } from '../../../passes/wallets/render/pass-state.ts'
@@ -8,6 +8,7 @@ import { words } from '../../engine/values.ts'
 import type { DashboardVisit } from '../../engine/visit.ts'
 import { choice, field, notice, textArea } from '../../html/components.ts'
 import {
+  BARCODE_FORMATS,
   contentOf,
   draftOf,
   IMAGES,
@@ -19,27 +20,21 @@ import {
 import { MAX_FIELDS, MAX_LOCATIONS } from './typed.ts'
 
 export interface Editor {
-  /** Where the form is sent, and where one goes who does not want to. */
+  /** Target of the form. */
   readonly address: string
+  /** Target of the Back link. */
   readonly back: string
   readonly draft: TemplateDraft
-  /** As it is stored; absent for a new one. */
+  /** The stored template. Absent for a new template. */
   readonly template?: TemplateObject | undefined
   readonly error?: ErrorBody | undefined
-  /** Stands above the form. */
+  /** Message above the form. */
   readonly news?: Html | undefined
   readonly preview: Html
 }
 
-/** Hidden field: how the template was when the form was made. */
+/** Name of the hidden field with the state of the template when the form was loaded. */
 export const BEGAN = 'began'
-
-const FORMATS = [
-  ['qr', 'QR code'],
-  ['pdf417', 'PDF417'],
-  ['aztec', 'Aztec code'],
-  ['code128', 'Code 128'],
-] as const
 
 export function writeEditor(visit: DashboardVisit, editor: Editor): Html {
   const { address, back, draft, template, error, news, preview } = editor
@@ -50,14 +45,14 @@ ${news}
 <form method="post" action="${address}" enctype="multipart/form-data" data-preview>
 ${visit.guard(address)}${keyField()}
 ${template && html`<input type="hidden" name="${BEGAN}" value="${writeDigest(contentOf(draftOf(template)))}">`}
-<button class="first" type="submit" tabindex="-1" aria-hidden="true">Save</button>
+<button class="first" type="submit" tabindex="-1" aria-hidden="true">Save template</button>
 ${writeBasics(draft, template !== undefined, fault)}
 ${writeBrand(draft, template, fault)}
 ${writeFields(draft, fault)}
 ${writeBarcode(draft, fault)}
 ${writeLocations(draft, fault)}
-${textArea({ name: 'metadata', label: 'Metadata', optional: true, rows: 3, value: draft.metadata, hint: 'For your programs. A line each: key = value.', fault: fault('metadata') })}
-<div class="actions"><button type="submit">${template ? 'Save' : 'Make'}</button> <button class="second" type="submit" name="do" value="preview" formnovalidate>Preview</button> <a class="button second" href="${back}">Back</a></div>
+${textArea({ name: 'metadata', label: 'Metadata', optional: true, rows: 3, value: draft.metadata, hint: 'Key-value pairs for your integration. One pair per line: key = value.', fault: fault('metadata') })}
+<div class="actions"><button type="submit">${template ? 'Save template' : 'Create template'}</button> <button class="second" type="submit" name="do" value="preview" formnovalidate>Update preview</button> <a class="button second" href="${back}">Back</a></div>
 </form>
 ${preview}
 </div>`
@@ -66,10 +61,10 @@ ${preview}
 type FaultOf = (name: string) => string | undefined
 
 function writeBasics({ name, kind }: TemplateDraft, isStored: boolean, fault: FaultOf): Html {
-  return html`${field({ name: 'name', label: 'Name', value: name, hint: 'The title of its passes.', fault: fault('name') })}
+  return html`${field({ name: 'name', label: 'Name', value: name, hint: 'Shown as the title of each pass.', fault: fault('name') })}
 ${
   isStored
-    ? html`<p class="quiet">Kind: ${words(kind)}. It cannot be changed.</p>`
+    ? html`<p class="quiet">Kind: ${words(kind)}. You cannot change the kind of a template.</p>`
     : choice({
         name: 'kind',
         label: 'Kind',
@@ -87,27 +82,30 @@ function writeBrand({ brand }: TemplateDraft, template: TemplateObject | undefin
   }
   return html`<fieldset><legend>Brand</legend>
 <div class="columns">
-${field({ ...one('background_color', 'Background'), type: 'color' })}
-${field({ ...one('foreground_color', 'Text colour'), type: 'color' })}
-${field({ ...one('label_color', 'Label colour'), optional: true, hint: 'Such as #b8c7d9. Empty: as the text.' })}
+${field({ ...one('background_color', 'Background color'), type: 'color' })}
+${field({ ...one('foreground_color', 'Text color'), type: 'color' })}
+${field({ ...one('label_color', 'Label color'), optional: true, hint: 'For example, #b8c7d9. Leave empty to use the text color.' })}
 </div>
-${field({ ...one('logo_text', 'Text beside the logo'), optional: true })}
+${field({ ...one('logo_text', 'Logo text'), optional: true })}
 ${IMAGES.map((name) => writeImage(name, brand[name], template?.brand[name] ?? '', fault(`brand.${name}`)))}
 </fieldset>`
 }
 
 const IMAGE_LABELS: Readonly<Record<TemplateImage, readonly [label: string, hint: string]>> = {
   logo: ['Logo', 'PNG, up to 480 × 150 pixels and 128 KiB.'],
-  strip: ['Picture behind the main field', 'PNG, up to 1125 × 432 pixels and 512 KiB.'],
-  icon: ['Icon', 'PNG, square, 29 to 174 pixels, up to 64 KiB. Drawn from the colours where there is none.'],
+  strip: ['Strip image', 'Shown behind the main field. PNG, up to 1125 × 432 pixels and 512 KiB.'],
+  icon: [
+    'Icon',
+    'Square PNG, 29 to 174 pixels, up to 64 KiB. If you select no icon, one is drawn from the colors.',
+  ],
 }
 
-/** A browser sends a file once: one that is not stored yet goes along in the form. */
+/** Browsers do not resend a file, so an image that is not stored yet is carried in a hidden field. */
 function writeImage(name: TemplateImage, value: string, stored: string, fault: string | undefined): Html {
   const [label, hint] = IMAGE_LABELS[name]
   const id = `${name}_file`
   return html`<div class="field"><label for="${id}">${label} <span class="quiet">(optional)</span></label>
-${value !== '' && html`<p class="chosen"><img src="${png(value)}" alt="${label}, as chosen"> <label><input type="checkbox" name="${name}_remove" value="yes"> Remove</label></p>`}
+${value !== '' && html`<p class="chosen"><img src="${png(value)}" alt="${label}, selected image"> <label><input type="checkbox" name="${name}_remove" value="yes"> Remove</label></p>`}
 <input id="${id}" name="${id}" type="file" accept="image/png" aria-describedby="${fault !== undefined && `${id}-fault `}${id}-hint"${fault !== undefined && html` aria-invalid="true"`}>
 ${value !== stored && html`<input type="hidden" name="brand.${name}" value="${value}">`}
 ${fault !== undefined && html`<p class="fault" id="${id}-fault">${fault}</p>`}<p class="hint" id="${id}-hint">${hint}</p></div>`
@@ -115,7 +113,7 @@ ${fault !== undefined && html`<p class="fault" id="${id}-fault">${fault}</p>`}<p
 
 function writeFields({ fields }: TemplateDraft, fault: FaultOf): Html {
   return html`<fieldset><legend>Fields</legend>
-<p class="hint">In the order in which wallets place them: the first is the large one.</p>
+<p class="hint">Wallets show the fields in this order. The first field is the largest.</p>
 ${fields.map((each, index) => {
   const one = (name: keyof typeof each, label: string, optional: boolean) => {
     const path = `fields[${index}].${name}`
@@ -128,19 +126,19 @@ ${fields.map((each, index) => {
     index,
   )
 })}
-${fields.length < MAX_FIELDS && addButton('fields', 'Add a field')}
+${fields.length < MAX_FIELDS && addButton('fields', 'Add field')}
 </fieldset>`
 }
 
 function writeBarcode({ barcode }: TemplateDraft, fault: FaultOf): Html {
-  return html`<fieldset><legend>Code</legend>
-${choice({ name: 'barcode.format', label: 'Format', value: barcode.format, options: FORMATS, fault: fault('barcode.format') })}
+  return html`<fieldset><legend>Barcode</legend>
+${choice({ name: 'barcode.format', label: 'Format', value: barcode.format, options: BARCODE_FORMATS, fault: fault('barcode.format') })}
 ${field({
   name: 'barcode.message',
   label: 'Content',
   optional: true,
   value: barcode.message,
-  hint: 'The same for every pass. Empty: a code of its own for each, which is what scans need.',
+  hint: 'Used for every pass. Leave empty to give each pass a unique barcode, which scans require.',
   fault: fault('barcode.message'),
 })}
 </fieldset>`
@@ -149,14 +147,14 @@ ${field({
 const LOCATION_LABELS = {
   latitude: ['Latitude', false],
   longitude: ['Longitude', false],
-  altitude: ['Altitude in metres', true],
-  relevant_text: ['Text', true],
+  altitude: ['Altitude in meters', true],
+  relevant_text: ['Lock screen text', true],
 } as const
 
 function writeLocations({ relevant_locations }: TemplateDraft, fault: FaultOf): Html {
   const names = Object.keys(LOCATION_LABELS) as (keyof typeof LOCATION_LABELS)[]
   return html`<fieldset><legend>Locations</legend>
-<p class="hint">Near them a telephone brings the pass up by itself.</p>
+<p class="hint">A phone shows the pass automatically near these locations.</p>
 ${relevant_locations.map((each, index) =>
   writeRow(
     `Location ${index + 1}`,
@@ -169,7 +167,7 @@ ${relevant_locations.map((each, index) =>
     index,
   ),
 )}
-${relevant_locations.length < MAX_LOCATIONS && addButton('relevant_locations', 'Add a location')}
+${relevant_locations.length < MAX_LOCATIONS && addButton('relevant_locations', 'Add location')}
 </fieldset>`
 }
 
@@ -179,7 +177,7 @@ function writeRow(name: string, controls: readonly Html[], list: List, index: nu
   const button = (verb: string, text: string) =>
     html`<button class="second small" type="submit" name="do" value="${verb}-${list}-${String(index)}" aria-label="${text}: ${name}" formnovalidate>${text}</button> `
   return html`<div class="row" role="group" aria-label="${name}"><div class="columns">${controls}</div>
-<p>${index > 0 && button('up', 'Up')}${button('remove', 'Remove')}</p></div>`
+<p>${index > 0 && button('up', 'Move up')}${button('remove', 'Remove')}</p></div>`
 }
 
 function addButton(list: List, text: string): Html {

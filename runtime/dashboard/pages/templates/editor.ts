@@ -1,4 +1,4 @@
-/** Templates made and edited on the dashboard: what is typed is shown as wallets draw it, and saved as what has changed. */
+/** The template editor. It shows a live preview and saves only the changed values. */
 import type { components } from '../../../../generated/canonical/types.ts'
 import { ENVIRONMENTS } from '../../../platform/environment.ts'
 import { type Html, html } from '../../../platform/html.ts'
@@ -33,10 +33,10 @@ type AuditEntryObject = components['schemas']['AuditEntry']
 
 const PATH = 'pass-templates'
 
-/** Three pictures as base64, twice: as files and as what was chosen before. */
+/** Room for three images twice: as uploaded files, and as base64 in hidden fields. */
 const MAX_FORM_BYTES = 2 * 1024 * 1024
 
-/** The routes of the editor; they come before those of the resource, whose identifiers any name could be. */
+/** Routes of the editor. Register them before the routes of the resource, whose `:id` would match `new` and `colors.css`. */
 export function templateRoutes(send: SendFramed): DashboardRoute[] {
   return ENVIRONMENTS.flatMap((environment): DashboardRoute[] => {
     const list = `/${environment}/${PATH}`
@@ -85,7 +85,7 @@ async function show(
   const back = template ? `${list}/${template.id}` : list
   const preview = await writePreview(visit, draft)
   send(visit, status, {
-    title: template ? `Edit: ${template.name}` : 'Make a template',
+    title: template ? `Edit template: ${template.name}` : 'Create template',
     path: PATH,
     scripts: ['template-preview.js'],
     content: writeEditor(visit, {
@@ -130,15 +130,15 @@ async function update(send: SendFramed, visit: DashboardVisit, id: string): Prom
   visit.response.redirect(303, `/${visit.environment}/${PATH}/${id}`)
 }
 
-/** How the template was when the form was made. */
+/** Returns the state of the template when the form was loaded. */
 function readBegan({ request }: DashboardVisit): DraftContent {
   const began = readDigest(formField(request, BEGAN))
   if (!began)
-    throw new ApiRefused(422, 'The form does not say what the template was when you began. Load it again.')
+    throw new ApiRefused(422, 'The form is incomplete. Reload the page and enter your changes again.')
   return began
 }
 
-/** What somebody else has saved since. */
+/** Describes changes that another member or a program saved since the form was loaded. */
 async function writeNews(
   visit: DashboardVisit,
   id: string,
@@ -154,36 +154,36 @@ async function writeNews(
     own: mine[path],
     isOwn: changedPaths(began, mine).includes(path),
   }))
-  return html`${notice('warn', `${await findEditor(visit, id)} has changed this template while you worked on it. Nothing of yours is saved yet. The form below has their changes, and yours where you made any: save again to keep it so.`)}
+  return html`${notice('warn', `${await findEditor(visit, id)} changed this template while you were editing it. Your changes are not saved yet. The form below combines both sets of changes; where both changed the same value, it contains yours. To keep the result, save the template again.`)}
 ${writeTable(
-  'What has changed meanwhile',
+  'Changes since you opened the template',
   [
-    { title: 'What', show: ({ path }) => path },
-    { title: 'When you began', show: ({ path, was }) => showValue(path, was) },
+    { title: 'Field', show: ({ path }) => path },
+    { title: 'Before', show: ({ path, was }) => showValue(path, was) },
     { title: 'Now', show: ({ path, is }) => showValue(path, is) },
-    { title: 'In your form', show: ({ path, own, isOwn }) => (isOwn ? showValue(path, own) : 'as now') },
+    { title: 'Your form', show: ({ path, own, isOwn }) => (isOwn ? showValue(path, own) : 'Unchanged') },
   ],
   rows,
   linkIn(visit),
 )}`
 }
 
-/** Whom the audit log names, for those who may read it. */
+/** Returns who changed the template last. Only members who may read the audit log see the name. */
 async function findEditor(visit: DashboardVisit, target_id: string): Promise<string> {
   const { member, operator } = visit
-  if (!mayAct(member.role, roleFor('listAuditEntries'))) return 'Somebody else'
+  if (!mayAct(member.role, roleFor('listAuditEntries'))) return 'Another member'
   const query = { target_id, limit: '1' }
   const { data } = await visit.read<ApiPage<AuditEntryObject>>('listAuditEntries', { query })
   const actor = data[0]?.actor
-  if (actor?.type === 'key') return 'A program of yours'
+  if (actor?.type === 'key') return 'A request with an API key'
   const { members } = await showTenant(operator, member.tenantId)
   const email = members.find(({ id }) => id === actor?.id)?.email
-  return typeof email === 'string' ? email : 'Somebody else'
+  return typeof email === 'string' ? email : 'Another member'
 }
 
 function showValue(path: string, value: unknown): Html | string {
   if (value === null || value === undefined) return '–'
-  if (/^brand\.(?:icon|logo|strip)$/.test(path)) return 'a picture'
+  if (/^brand\.(?:icon|logo|strip)$/.test(path)) return 'Image'
   if (typeof value === 'string') return value
   if (!Array.isArray(value)) return JSON.stringify(value)
   const lines = value.map((row: object) => Object.values(row).join(', '))

@@ -1,4 +1,4 @@
-/** The front of a pass as Google Wallet draws it (Google Wallet, "Card templates"). */
+/** Draws the front of a pass in the layout of Google Wallet (Google Wallet, "Card templates"). */
 
 import { frontRows } from '../../../passes/wallets/render/google/class.ts'
 import type { DrawnBarcode } from '../../../passes/wallets/render/page/barcode.ts'
@@ -6,7 +6,7 @@ import { png } from '../../../passes/wallets/render/page/front.ts'
 import type { PassField, PassState } from '../../../passes/wallets/render/pass-state.ts'
 import { type Html, html, trusted } from '../../../platform/html.ts'
 
-/** @param barcode undefined where the format cannot hold the message. */
+/** @param barcode undefined if the format cannot encode the message. */
 export function showGoogleCard(state: PassState, holder: string, barcode: DrawnBarcode | undefined): Html {
   const { brand, organization, name, kind, fields } = state
   const rows = frontRows(fields)

@@ -1,4 +1,4 @@
-/** A pass of a template as both wallets draw it, before there is one. */
+/** Previews a pass of a template in the layouts of both wallets. */
 
 import { barcodeIssue } from '../../../passes/wallets/render/barcode.ts'
 import { brandColors, contrast } from '../../../passes/wallets/render/page/colors.ts'
@@ -13,18 +13,18 @@ import { showGoogleCard } from './google-card.ts'
 const COLOR = /^#[0-9a-f]{6}$/i
 const COLOR_NAMES = ['background_color', 'foreground_color', 'label_color'] as const
 
-/** Stands where each pass has its own. */
+/** Placeholder for values that differ for each pass. */
 const SAMPLE_CODE = 'SAMPLE-0001'
 const SAMPLE_HOLDER = 'Alex Example'
 
-/** Beside the form of a template: what its script puts another one in the place of. */
+/** Writes the preview next to the template form. The page script replaces it when the form changes. */
 export async function writePreview(visit: DashboardVisit, draft: TemplateDraft): Promise<Html> {
   return html`<section class="previews" id="preview" aria-labelledby="preview-title" tabindex="0"><h2 class="first" id="preview-title">Preview</h2>
 ${await drawPasses(visit, draft)}
 </section>`
 }
 
-/** A pass of the template in both wallets. */
+/** Draws a pass of the template in both wallets. */
 export async function drawPasses(visit: DashboardVisit, draft: TemplateDraft): Promise<Html> {
   const { tenant } = await visit.read<{ readonly tenant: { readonly name: string } }>('getMe')
   const state = stateOf(draft, tenant.name)
@@ -34,15 +34,15 @@ export async function drawPasses(visit: DashboardVisit, draft: TemplateDraft): P
   const colors = new URLSearchParams({ background_color, foreground_color, label_color })
   const styles = (name: string) => html`<link rel="stylesheet" href="${assetPath(name)}">
 <link rel="stylesheet" href="/${visit.environment}/${COLORS_PATH}?${String(colors)}">`
-  // In shadow roots, because the style of passes and the style of the console have names in common.
+  // Shadow roots isolate the style sheets of passes from the console, because they share class names.
   return html`<div class="wallets"><div><h3>Apple Wallet</h3>
 <div class="pass-preview"><template shadowrootmode="open">${styles('pass.css')}${showFront(state, drawn)}</template></div></div>
 <div><h3>Google Wallet</h3>
 <div class="pass-preview"><template shadowrootmode="open">${styles('google-card.css')}${showGoogleCard(state, SAMPLE_HOLDER, drawn)}</template></div></div></div>
-<p class="hint">Drawn by us after what both wallets publish of their layouts; telephones differ a little.</p>`
+<p class="hint">This preview follows the published layouts of both wallets. Passes can look slightly different on phones.</p>`
 }
 
-/** What a draft shows; where it is not good yet, what comes nearest to it. */
+/** Returns the pass state for the preview. Missing or invalid values of the draft are replaced by defaults. */
 function stateOf(draft: TemplateDraft, organization: string): PassState {
   const { kind, fields, barcode } = draft
   const place = { space: '', passId: '' }
@@ -51,7 +51,7 @@ function stateOf(draft: TemplateDraft, organization: string): PassState {
     templateId: '',
     kind,
     organization,
-    name: draft.name || 'Name of the template',
+    name: draft.name || 'Template name',
     status: 'active',
     brand: brandOf(draft),
     fields,
@@ -79,11 +79,11 @@ function readColors(read: (name: (typeof COLOR_NAMES)[number]) => string): Color
   ) as Colors
 }
 
-/** Below the environment. */
+/** Path below the environment. */
 export const COLORS_PATH = 'pass-templates/colors.css'
 const A_DAY_SECONDS = 86_400
 
-/** A style sheet of the colours in the query: pages may hold no style of their own. */
+/** Sends a style sheet with the colors from the query, because the CSP of pages forbids inline styles. */
 export function sendColors({ request, response }: DashboardVisit): void {
   const { label_color, ...others } = readColors((name) => {
     const value = request.query[name]
@@ -94,7 +94,7 @@ export function sendColors({ request, response }: DashboardVisit): void {
     'Cache-Control': `private, max-age=${A_DAY_SECONDS}`,
     'X-Content-Type-Options': 'nosniff',
   })
-  // Google takes white or black, whichever stands out.
+  // Google Wallet uses white or black text, whichever has the higher contrast.
   const of = (text: string) => contrast(others.background_color, text)
   const google = of('#ffffff') >= of('#000000') ? '#ffffff' : '#000000'
   response.type('css').send(`:host{${colors};--google-text:${google}}`)

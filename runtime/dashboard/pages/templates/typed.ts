@@ -1,4 +1,4 @@
-/** What a browser sent of the form of a template. */
+/** Reads the submitted template form. */
 import type { Request } from 'express'
 import { PASS_KINDS, type PassKind } from '../../../passes/wallets/render/pass-state.ts'
 import { formField } from '../../html/forms.ts'
@@ -8,7 +8,7 @@ import { type DraftLocation, IMAGES, type TemplateDraft, type TemplateImage } fr
 export const MAX_FIELDS = 20
 export const MAX_LOCATIONS = 10
 
-/** @param before what the template was when the form was made. */
+/** Returns the submitted draft. @param before used for values that the form does not contain. */
 export function readDraft(request: Request, before: TemplateDraft): TemplateDraft {
   const text = (name: string) => formField(request, name).replaceAll('\r\n', '\n')
   const line = (name: string) => text(name).trim()
@@ -39,7 +39,7 @@ export function readDraft(request: Request, before: TemplateDraft): TemplateDraf
   }
 }
 
-/** A new file, the one that was sent with the form before, none, or the template's own. */
+/** Returns the new file, nothing if the image was removed, the file of an earlier submit, or the stored image. */
 function readImage(request: Request, name: TemplateImage, before: string): string {
   const file = uploadedFile(request, `${name}_file`)
   if (file) return file.bytes.toString('base64')
@@ -47,7 +47,7 @@ function readImage(request: Request, name: TemplateImage, before: string): strin
   return formField(request, `brand.${name}`) || before
 }
 
-/** A button of the form that changes a list of rows. @returns undefined for other buttons. */
+/** Applies a button that adds, removes, or moves a row. Returns undefined for other buttons. */
 export function changeRows(draft: TemplateDraft, button: string): TemplateDraft | undefined {
   const [, verb, list, at = '-1'] =
     /^(add|remove|up)-(fields|relevant_locations)(?:-(\d{1,2}))?$/.exec(button) ?? []

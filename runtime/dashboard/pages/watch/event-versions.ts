@@ -1,4 +1,4 @@
-/** An event as tenants of another version are sent it, beside what was sent. */
+/** Compares an event rendered in a chosen version with the event as it was sent. */
 import { versions } from '../../../../generated/versions.ts'
 import { readStoredEvent } from '../../../events/emit/queries.ts'
 import { renderAgain } from '../../../events/emit/render-again.ts'
@@ -24,22 +24,22 @@ export function eventVersionRoutes(send: SendFramed, watching: Watching): Dashbo
 
 async function show(watching: Watching, visit: DashboardVisit, id: string, send: SendFramed): Promise<void> {
   const version = versions.find(({ name }) => name === visit.request.params.version)
-  if (!version) throw new ApiRefused(404, 'There is no such version.')
+  if (!version) throw new ApiRefused(404, 'API version not found.')
   const { db, space } = await findPlace(watching, visit)
   const event = await readStoredEvent(db, space, id)
-  if (!event) throw new ApiRefused(404, 'There is no such event.')
+  if (!event) throw new ApiRefused(404, 'Event not found.')
   const again = renderAgain(event, version.name)
   const link = linkIn(visit)
   const content = html`<p class="trail">${link('events', 'Events')} / ${link(`events/${id}`, event.type)}</p>
 ${linkVersions(event, link, version.name)}
 <div class="beside">
-<section><h2>In ${version.name}</h2>
+<section><h2>In version ${version.name}</h2>
 ${
   again.kind === 'none'
-    ? html`<p class="empty">Tenants of this version are sent nothing: it does not have the type, or shows nothing of what has changed.</p>`
+    ? html`<p class="empty">This event is not sent in this version. The version does not define the event type, or none of the changed fields exist in it.</p>`
     : json(again.body)
 }</section>
-<section><h2>As it was sent, in ${event.version}</h2>
+<section><h2>As sent, in version ${event.version}</h2>
 ${json(JSON.parse(event.body))}</section>
 </div>`
   send(visit, 200, { title: event.type, path: 'events', content })

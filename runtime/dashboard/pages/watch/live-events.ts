@@ -1,4 +1,4 @@
-/** The live tail of events: rows of the page's table, in the order of what happened. */
+/** The live tail of the events page: sends new table rows in the order of the events. */
 import { events as views } from '../../../../generated/events.ts'
 import { current } from '../../../../generated/versions.ts'
 import { readEvent, readEventHead } from '../../../events/emit/queries.ts'
@@ -11,10 +11,10 @@ import { EVENT_COLUMNS, type EventObject } from '../resources/events.ts'
 import { openTail, seenBy, type Tails, writeMessage } from './tails.ts'
 import { findPlace, type Watching } from './watching.ts'
 
-/** A tail does not go back further, whatever the page showed last. */
+/** A tail starts at most 1,000 events in the past, even if the page shows an older event. */
 const MAX_BACK = 1000
 
-/** So late it is found out that a member is one no longer, or that the data is elsewhere. */
+/** The session and the tenant's space are checked again after 5 s, so a removed member or a wipe takes effect by then. */
 const KNOWN_FOR_MS = 5000
 
 const TYPES = new Set(Object.keys(views[current] ?? {}))
@@ -48,7 +48,7 @@ async function startOf(watching: Watching, visit: DashboardVisit): Promise<Strea
   return seen && seen.sequence > earliest ? seen : head
 }
 
-/** The stream asks many times a second. */
+/** Caches the space, because the stream looks it up many times a second. */
 function rememberSpace(
   watching: Watching,
   visit: DashboardVisit,

@@ -1,4 +1,4 @@
-/** The request log: what was asked with the tenant's keys in the last days, and what was answered. */
+/** The request log: API requests made with the tenant's keys, and their responses. */
 import { MAX_PER_FLUSH } from '../../../api/request-log.ts'
 import {
   type LoggedRequest,
@@ -34,7 +34,7 @@ import { findPlace, type Watching } from './watching.ts'
 
 export const REQUESTS_PATH = 'requests'
 
-/** Whoever may make keys may see what is done with them. */
+/** The same role that may view API keys. */
 const NEEDS = 'developer'
 
 const LIMIT = 25
@@ -42,10 +42,10 @@ const LIMIT = 25
 const CLASSES = ['2xx', '4xx', '5xx']
 
 const FILTERS: readonly ListFilter[] = [
-  { name: 'id', label: 'Identifier' },
+  { name: 'id', label: 'Request ID' },
   { name: 'path', label: 'Path' },
   { name: 'status', label: 'Status' },
-  { name: 'key', label: 'Key' },
+  { name: 'key', label: 'API key ID' },
   { name: 'from', label: 'From (UTC)' },
   { name: 'before', label: 'Before (UTC)' },
 ]
@@ -56,9 +56,9 @@ const COLUMNS: readonly ListColumn<LoggedRequest>[] = [
     show: ({ id, method, target }, link) => link(`${REQUESTS_PATH}/${id}`, html`${method} ${target}`),
   },
   { title: 'Status', show: ({ status, code: name }) => showStatus(status, name) },
-  { title: 'Took', show: ({ ms }) => html`<span class="number">${String(ms)} ms</span>` },
-  { title: 'Key', show: ({ key_id }) => code(key_id) },
-  { title: 'When', show: ({ created }) => instant(created) },
+  { title: 'Duration', show: ({ ms }) => html`<span class="number">${String(ms)} ms</span>` },
+  { title: 'API key', show: ({ key_id }) => code(key_id) },
+  { title: 'Created', show: ({ created }) => instant(created) },
 ]
 
 const instant = (ms: number) => when(new Date(ms).toISOString())
@@ -109,20 +109,20 @@ async function showRequests(watching: Watching, visit: DashboardVisit, send: Sen
   const isLive = fault === undefined && after === '' && asked.before === ''
   const address = `/${environment}/${REQUESTS_PATH}/live${writeQuery({ ...asked, after: rows[0]?.id ?? '' })}`
   const isNarrowed = Object.values(asked).some((value) => value !== '')
-  const content = html`<p class="quiet">What was asked with your keys in the last seven days, newest first; a few seconds old. Secrets are taken out of bodies, and long ones are cut. Of more than ${String(MAX_PER_FLUSH)} requests a second the rest is left out.</p>
+  const content = html`<p class="quiet">API requests made with your keys in the last 7 days, newest first. New requests appear after a few seconds. Secrets are removed from bodies, and long bodies are truncated. At more than ${String(MAX_PER_FLUSH)} requests per second, some requests are not logged.</p>
 ${fault !== undefined && notice('bad', fault)}
 ${writeFilters(FILTERS, asked)}
 ${isLive && writeTail(address)}
 ${
   rows.length > 0
-    ? writeTable('Requests', COLUMNS, rows, linkIn(visit))
+    ? writeTable('Request log', COLUMNS, rows, linkIn(visit))
     : !hasMore &&
-      html`<p class="empty">${isNarrowed ? 'No request fits what you look for.' : 'No request yet. Make one with a key, and it appears here.'}</p>`
+      html`<p class="empty">${isNarrowed ? 'No requests match these filters. Change or clear the filters.' : 'No requests yet. Send a request with an API key to see it here.'}</p>`
 }
-${hasMore && rows.length < LIMIT && html`<p class="quiet">So far ${MAX_LOOKED.toLocaleString('en')} requests were looked through, down to ${instant(last!.created)}. The next page looks further.</p>`}
+${hasMore && rows.length < LIMIT && html`<p class="quiet">This page searched ${MAX_LOOKED.toLocaleString('en')} requests, back to ${instant(last!.created)}. Go to the next page to search older requests.</p>`}
 ${writePaging(after !== '', hasMore ? last!.id : null, asked)}`
   send(visit, fault === undefined ? 200 : 422, {
-    title: 'Requests',
+    title: 'Request log',
     path: REQUESTS_PATH,
     scripts: isLive ? [TAIL_SCRIPT] : [],
     content,
@@ -131,9 +131,9 @@ ${writePaging(after !== '', hasMore ? last!.id : null, asked)}`
 
 function faultOf({ status, from, before }: AskedFilters): string | undefined {
   if (status && statusesOf(status).length === 0)
-    return `A status is a number such as 404, or ${CLASSES.join(', ')}.`
+    return `Invalid status. Enter a status code, for example, 404, or one of ${CLASSES.join(', ')}.`
   if ([from, before].some((time) => time && parseInstant(time) === undefined))
-    return 'Times are such as 2026-05-19T12:00:00Z.'
+    return 'Invalid time. Use the format 2026-05-19T12:00:00Z.'
   return undefined
 }
 
@@ -151,16 +151,16 @@ function filterOf({ path, status, key, from, before }: AskedFilters): RequestFil
 async function boundaryOf({ db, space }: TenantPlace, id: string): Promise<Boundary | undefined> {
   if (id === '') return undefined
   const last = await readRequest(db, space, id)
-  if (!last) throw new ApiRefused(404, 'That page of the list is no longer there. Begin with the first one.')
+  if (!last) throw new ApiRefused(404, 'This page of the list no longer exists. Go back to the first page.')
   return { created: last.created, id, side: 'after' }
 }
 
 const POLL_MS = 1000
 
-/** Requests that come late, from other nodes, are found among so many of the newest. */
+/** The newest 100 rows are read each time, because other nodes flush their requests late and out of order. */
 const LOOKED_AT = 100
 
-/** What is new every second, as rows, oldest first. */
+/** Yields new requests every second as table rows, oldest first. */
 async function* follow(watching: Watching, visit: DashboardVisit): AsyncGenerator<string> {
   const filter = filterOf(
     Object.fromEntries(FILTERS.map(({ name }) => [name, queryText(visit, name).trim()])),
@@ -179,7 +179,7 @@ async function* follow(watching: Watching, visit: DashboardVisit): AsyncGenerato
   }
 }
 
-/** Where the rows begin that the page has; what is newer than it is new. */
+/** Returns the index of the newest row that the page already shows. Rows before that index are new. */
 function indexOf(rows: readonly LoggedRequest[], id: string): number {
   const index = rows.findIndex((row) => row.id === id)
   return index < 0 && id === '' ? rows.length : Math.max(index, 0)
@@ -193,32 +193,32 @@ async function showRequest(
 ): Promise<void> {
   const { db, space } = await findPlace(watching, visit)
   const request = await readRequest(db, space, id)
-  if (!request) throw new ApiRefused(404, 'No such request stands in the log of the last seven days.')
+  if (!request) throw new ApiRefused(404, 'Request not found. The log keeps requests for 7 days.')
   const link = linkIn(visit)
-  const content = html`<p class="trail">${link(REQUESTS_PATH, 'Requests')}</p>
+  const content = html`<p class="trail">${link(REQUESTS_PATH, 'Request log')}</p>
 ${facts([
-  ['Identifier', code(request.id)],
+  ['ID', code(request.id)],
   ['Status', showStatus(request.status, request.code)],
   ['Operation', orDash(request.operation)],
   ['Version', request.version],
-  ['Key', code(request.key_id)],
-  ['From', request.address],
-  ['Came', instant(request.created)],
-  ['Took', `${request.ms} ms`],
+  ['API key', code(request.key_id)],
+  ['IP address', request.address],
+  ['Created', instant(request.created)],
+  ['Duration', `${request.ms} ms`],
 ])}
 <div class="beside">
-${writeBody('What was sent', request.request_body)}
-${writeBody('What was answered', request.response_body)}
+${writeBody('Request body', request.request_body)}
+${writeBody('Response body', request.response_body)}
 </div>`
   send(visit, 200, { title: `${request.method} ${request.target}`, path: REQUESTS_PATH, content })
 }
 
 function writeBody(title: string, body: string | null): Html {
   return html`<section><h2>${title}</h2>
-${body === null ? html`<p class="empty">No body, or none that is kept.</p>` : showBody(body)}</section>`
+${body === null ? html`<p class="empty">The body is empty or was not stored.</p>` : showBody(body)}</section>`
 }
 
-/** Indented where it is whole. */
+/** Indents the body if it is complete JSON. A truncated body is shown as it is. */
 function showBody(body: string): Html {
   try {
     return json(JSON.parse(body))

@@ -1,15 +1,15 @@
-/** Live tails of pages, as server-sent events (WHATWG HTML, 9.2): few at a time, and none for ever. */
+/** Live tails of pages as server-sent events (WHATWG HTML, 9.2), limited in number and duration. */
 import { pipeline } from 'node:stream/promises'
 import { codeOf } from '../../../database/errors.ts'
 import { ApiRefused, type DashboardVisit } from '../../engine/visit.ts'
 
-/** How many tails each tenant has open on this node. */
+/** Number of open tails on this node, by tenant. */
 export type Tails = Map<string, number>
 
-/** Of one tenant on one node. */
+/** Per tenant and node. */
 const MAX_TAILS = 20
 
-/** After it the browser connects again, with its session. */
+/** After 10 minutes the browser reconnects, which checks its session again. */
 const MAX_AGE_MS = 10 * 60_000
 
 const HEADERS = {
@@ -18,16 +18,24 @@ const HEADERS = {
   'X-Content-Type-Options': 'nosniff',
 }
 
-/** Answers with what is opened, until either side ends it. @throws `Refused` for what is no tail, or one too many. */
+/**
+ * Streams rows until either side closes the connection or `MAX_AGE_MS` passes.
+ *
+ * @throws `ApiRefused` 404 if the request is not for an event stream, 429 if the tenant has too many tails.
+ */
 export async function openTail(
   tails: Tails,
   { request, response, member: { tenantId } }: DashboardVisit,
   open: () => Promise<AsyncIterable<string>>,
 ): Promise<void> {
   if (request.get('Accept') !== 'text/event-stream')
-    throw new ApiRefused(404, 'This is for the live part of a page.')
+    throw new ApiRefused(404, 'This address serves only the live updates of a page.')
   const count = tails.get(tenantId) ?? 0
-  if (count >= MAX_TAILS) throw new ApiRefused(429, 'Too many pages are live at once; close one first.')
+  if (count >= MAX_TAILS)
+    throw new ApiRefused(
+      429,
+      'Too many pages with live updates are open. Close one, and then reload this page.',
+    )
   tails.set(tenantId, count + 1)
   try {
     const rows = await open()
@@ -43,14 +51,14 @@ export async function openTail(
   }
 }
 
-/** The reader has gone, or it has lasted long enough. */
+/** The client disconnected, or the tail reached its maximum age. */
 function isOver(error: unknown): boolean {
   return (
     codeOf(error) === 'ERR_STREAM_PREMATURE_CLOSE' || (error instanceof Error && error.name === 'AbortError')
   )
 }
 
-/** A row of a table as a message. @param id where the browser comes back to after it has lost the connection. */
+/** Formats a table row as a message. @param id the browser sends it as `Last-Event-ID` when it reconnects. */
 export function writeMessage(id: string, row: string): string {
   return `id: ${id}\n${row
     .trim()
@@ -59,7 +67,7 @@ export function writeMessage(id: string, row: string): string {
     .join('')}\n`
 }
 
-/** Where the reader is: by what it has seen on this connection or the one before, or by what its page shows. */
+/** Returns the ID of the last row that the client received, or of the newest row on its page. */
 export function seenBy({ request }: DashboardVisit): string {
   const { after } = request.query
   return request.get('Last-Event-ID') ?? (typeof after === 'string' ? after : '')

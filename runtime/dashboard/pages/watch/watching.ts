@@ -1,4 +1,4 @@
-/** What pages look at that is no operation of the API. */
+/** Dependencies of pages that read data without an API operation. */
 
 import type { Pool } from '../../../database/pool/pool.ts'
 import type { EventStreams } from '../../../events/emit/streams.ts'
@@ -12,11 +12,10 @@ export interface Watching {
   readonly operator: Operator
   readonly databases: Readonly<Record<Environment, Pool>>
   readonly streams: Readonly<Record<Environment, EventStreams>>
-  /** Counts what is wrong of what members confirm with. */
   readonly wrongCodes: WrongCodes
 }
 
-/** @throws `Refused` where the member is one no longer. */
+/** Returns the tenant's database and space. @throws `ApiRefused` 403 if the member was removed. */
 export async function findPlace(
   { operator, databases }: Watching,
   { member, environment }: { readonly member: MemberName; readonly environment: Environment },
