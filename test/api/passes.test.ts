@@ -24,7 +24,7 @@ beforeAll(async () => {
 
 describe('issuing is refused', () => {
   test.each([
-    [{ template_id: NO_TEMPLATE }, 'template_id', 'names no template'],
+    [{ template_id: NO_TEMPLATE }, 'template_id', 'is not the ID of a template'],
     [{ fields: { pionts: '1' } }, 'fields.pionts', 'is not a field of the template'],
     [{ expires_at: '2026-06-01T12:00:00Z' }, 'expires_at', 'must lie ahead'],
     [{ expires_at: '2026-06-01T13:59:59+02:00' }, 'expires_at', 'must lie ahead'],
