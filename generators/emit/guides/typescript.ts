@@ -75,7 +75,7 @@ function printReading({ path, value }: SampleReading): string[] {
 }
 
 const printTest = (value: string, test: string | undefined): string[] =>
-  test === undefined ? [`console.log(${value})`] : [`if (${test}) {`, '  // what you do in this case', '}']
+  test === undefined ? [`console.log(${value})`] : [`if (${test}) {`, '  // handle this case', '}']
 
 /** Through what may be absent with `?.`; a list within a list is read at its first member. */
 function access(from: string, path: readonly PathStep[]): string {
@@ -99,7 +99,7 @@ function comparison(of: string, value: unknown): string | undefined {
 export function printReceiver(client: string, version: string, types: readonly string[]): string {
   const cases = types.flatMap((type) => [
     `    case ${stringLiteral(type)}:`,
-    '      console.log(event.data) // typed by the case',
+    '      console.log(event.data) // has the type of this event',
     '      break',
   ])
   return [
@@ -108,12 +108,12 @@ export function printReceiver(client: string, version: string, types: readonly s
     'export async function receive(request: Request, secret: string): Promise<Response> {',
     '  const event = await unwrap(await request.text(), request.headers, secret)',
     ...(cases.length === 0
-      ? ["  console.log('left alone:', event.type)"]
+      ? ["  console.log('Ignored event:', event.type)"]
       : [
           '  switch (event.type) {',
           ...cases,
           '    default:',
-          "      console.log('left alone:', event.type)",
+          "      console.log('Ignored event:', event.type)",
           '  }',
         ]),
     '  return new Response(null, { status: 204 })',

@@ -43,7 +43,7 @@ function printVersions(apis: readonly Api[]): string {
   )
   const current = apis.at(-1)?.version ?? ''
   file.print(
-    '/** Every version, oldest first. */',
+    '/** All versions, oldest first. */',
     `export const versions: readonly ${version}[] = [${names.join(', ')}]`,
     '',
   )
