@@ -71,7 +71,7 @@ function pathOf(target: string): string {
  * Creates the 404 error. It is the same for every cause, so that it does not reveal which part of an address was wrong.
  */
 export function nothingHere(): ApiError {
-  return new ApiError(404, 'not_found', 'not_found', 'This page does not exist.')
+  return new ApiError(404, 'not_found', 'not_found', 'Nothing was found at this address.')
 }
 
 /** Throws 405 if the method is not one of `methods`. */
