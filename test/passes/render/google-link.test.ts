@@ -135,7 +135,7 @@ test('nor is one whose address would not come back out of what is kept of a link
   writeFileSync(serviceAccount, JSON.stringify({ client_email: 'wallet @shop.example', private_key: '' }))
   try {
     const open = () => openGoogleSigner({ dataDir: '.', googleWallet: { issuerId: '1', serviceAccount } })
-    expect(open).toThrow('client_email has a space in it')
+    expect(open).toThrow('client_email contains a space')
   } finally {
     rmSync(folder, { recursive: true })
   }
