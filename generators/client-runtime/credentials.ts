@@ -1,4 +1,4 @@
-/** Fills in the credentials that an operation requires from those that the caller has configured. */
+/** Selects the credentials that a request needs from those that the caller has configured. */
 import type { OperationRow, Service } from './service.ts'
 
 /** Credentials for HTTP Basic (RFC 7617). */

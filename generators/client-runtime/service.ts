@@ -117,7 +117,6 @@ export interface SecurityScheme {
 export interface Service {
   readonly version: string
   readonly wire: Wire
-  /** Security schemes by name. */
   readonly schemes?: Readonly<Record<string, SecurityScheme>>
   /** Default credentials of operations. */
   readonly security?: Alternatives

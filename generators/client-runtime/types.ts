@@ -60,7 +60,7 @@ type ItemOf<Page, Items extends string> = Page extends { [Name in Items]: readon
   ? Item
   : unknown
 
-/** `Omit` would make something of nothing. */
+/** Keeps `never`, which `Omit` would turn into an object type. */
 type Without<Members, Names extends string> = [Members] extends [never] ? never : Omit<Members, Names>
 
 type Success = 200 | 201 | 202 | 203 | 204 | 205 | 206 | '2XX'

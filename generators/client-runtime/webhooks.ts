@@ -25,10 +25,10 @@ export type WebhookErrorCode =
   | 'body_not_raw'
   /** The given secret is missing or empty. */
   | 'missing_secret'
-  /** The signature is valid, but this package does not know the version of the event. */
+  /** The signature is valid, but this package has no types for the version of the event. */
   | 'unknown_version'
 
-/** The delivery must be rejected. */
+/** Thrown if a delivery must be rejected. */
 export class WebhookError extends ClientError {
   override readonly name = 'WebhookError'
   readonly code: WebhookErrorCode
@@ -95,7 +95,7 @@ export type EventOf<Webhooks> = ListedEvent<Webhooks> | UnlistedEvent<ListedEven
 const TOLERANCE_SECONDS = 300
 const TIMESTAMP = /^t=(\d{1,12})$/
 const SIGNATURE = /^v1=([0-9a-f]{64})$/
-/** A signature scheme that this file does not know. It may occur next to `v1`. */
+/** A signature scheme that this file does not support. It may occur next to `v1`. */
 const FOREIGN = /^v\d+=[\x21-\x2b\x2d-\x7e]+$/
 
 /**

@@ -215,7 +215,9 @@ export interface Reply<Status extends number = number, Payload = unknown> {
 
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false
 
-/** Turns the open enumerations of client types into closed ones: the server of a version knows all of their values. */
+/**
+ * Turns the open enumerations of client types into closed ones: the server of a version can list all of their values.
+ */
 export type Closed<T> = T extends string
   ? Same<T, string & {}> extends true
     ? never

@@ -1,7 +1,7 @@
 /**
  * Explains why a validator refused a value. Schemas are compiled into small functions when they are first needed. Each
  * branch stops at its first problem, and the whole check stops after `limit` problems, so a large invalid body costs
- * little more than a small one. The generator copies this file into its output.
+ * little more than a small one.
  */
 import { splitAccess } from './explain/access.ts'
 import { knowDocument } from './explain/check.ts'

@@ -16,7 +16,7 @@ export interface FormLimits {
 
 const LIMITS: FormLimits = { bytes: 16 * 1024 * 1024, parts: 1000 }
 
-/** The form is invalid. */
+/** Thrown if a form body is invalid. */
 export class FormError extends Error {
   /** `media`: unsupported media type (415). `limit`: too large (413). `invalid`: invalid content (400 or 422). */
   readonly reason: 'media' | 'limit' | 'invalid'

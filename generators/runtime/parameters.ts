@@ -14,7 +14,7 @@ export { joinField }
  */
 export type ParameterFault = 'unknown' | 'repeated' | 'missing' | 'encoding' | 'format' | 'invalid'
 
-/** A parameter is invalid. */
+/** Thrown if a parameter is invalid. */
 export class ParameterError extends Error implements Detail {
   readonly fault: ParameterFault
   readonly field: string

@@ -1,7 +1,7 @@
 /** Reads and replaces values by a path of property names. The functions do not change their arguments. */
 
 type Path = readonly string[]
-// biome-ignore lint/suspicious/noExplicitAny: what stands there is known to whoever asks
+// biome-ignore lint/suspicious/noExplicitAny: the caller knows the type of the value at a path
 type Values = any
 
 /** Returns the value at a path; undefined if a step on the way is not an object. */

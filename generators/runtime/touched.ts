@@ -5,7 +5,7 @@
  */
 import type { Translate } from './contract.ts'
 
-// biome-ignore lint/suspicious/noExplicitAny: what stands there is known to the generated code
+// biome-ignore lint/suspicious/noExplicitAny: the generated code has precise types
 type Value = any
 
 /** Changes recorded by the current translation. Translations are synchronous, so only one runs at a time. */

@@ -120,7 +120,7 @@ function restricts(schema: unknown, schemas: Json): boolean {
 }
 
 /**
- * Returns the names of the properties that are not sent in a direction, including those that its composed schemas
+ * Returns the names of the properties that messages in a direction omit, including those that composed schemas
  * restrict.
  */
 function hiddenIn(

@@ -119,7 +119,10 @@ function makeEnum(rules: Json): Check | undefined {
   }
 }
 
-/** A list of up to SHOWN values is shown completely. A longer list is cut at MAX_LETTERS characters. */
+/**
+ * A list of up to SHOWN values is shown completely. A longer list shows at most SHOWN values and about MAX_LETTERS
+ * characters.
+ */
 const SHOWN = 12
 const MAX_LETTERS = 160
 

@@ -8,8 +8,7 @@ const SWEEP: Statement = {
   text: 'DELETE FROM google_callbacks WHERE tenant_id = $1 AND expires_at < $2',
 }
 
-// The join with event_heads ensures that the space still exists: a space has that row from the first pass that it
-// issues.
+// The join with event_heads ensures that the space still exists: a space has that row from its first event on.
 const CLAIM: Statement = {
   name: 'google_callbacks_claim',
   text: `INSERT INTO google_callbacks (tenant_id, nonce, expires_at)

@@ -87,7 +87,7 @@ function withoutLink(pass: Pass): Pass {
   return { ...pass, download: { ...pass.download, google_url: '' } }
 }
 
-/** Stores responses without the links of their passes: the passes have them, and a link never changes. */
+/** Stores responses without the links of their passes. The links are stored with the passes and never change. */
 export const answersWithPasses: StoredForm<Pass | PassBatch> = {
   leaveOut(body) {
     if (body.object === 'pass') return withoutLink(body)

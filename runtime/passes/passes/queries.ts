@@ -158,8 +158,8 @@ export function insertPasses(db: Database, tenantId: string, rows: readonly Pass
   return db.query(INSERT, [tenantId, JSON.stringify(rows.map(storedForm))])
 }
 
-// An upsert that always finds its row: PostgreSQL then looks each row up by its key, whatever it estimates for the size
-// of the batch or the tenant.
+// An upsert that always finds its row. PostgreSQL then looks each row up by its key, even if it misjudges the size of
+// the batch or the tenant.
 const UPDATE: Statement = {
   name: 'passes_update',
   text: `${INSERT.text}

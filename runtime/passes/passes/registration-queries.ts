@@ -144,7 +144,7 @@ const OF_DEVICE: Statement = {
           ORDER BY r.pass_id LIMIT $5`,
 }
 
-/** Returns the passes that the device registered with the push token, up to `until` (machine time). */
+/** Returns the passes that the device registered with the push token, no later than `until` (machine time). */
 export async function findByPushToken(
   db: Database,
   space: string,

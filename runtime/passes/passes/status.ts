@@ -16,9 +16,9 @@ export interface StatusFacts {
 }
 
 /**
- * Returns the current status: a live pass counts as expired once its `expires_at` has passed, whatever status is
- * stored. Correctness therefore does not depend on when the expiry worker runs. `walksOf` (queries.ts) applies the same
- * rule in SQL.
+ * Returns the current status: a live pass counts as expired once its `expires_at` has passed, even if the stored status
+ * is still live. Correctness therefore does not depend on when the expiry worker runs. `walksOf` (queries.ts) applies
+ * the same rule in SQL.
  */
 export function statusAt(pass: StatusFacts, now: number): PassStatus {
   return pass.expires_at !== null && pass.expires_at <= now && isLive(pass.status) ? 'expired' : pass.status

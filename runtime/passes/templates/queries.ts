@@ -121,8 +121,8 @@ export interface LockedTemplate {
   readonly revision: number
 }
 
-// IDs are passed as JSON, here and in passes/queries.ts. With an array parameter, PostgreSQL knows the number of
-// elements, prefers a plan for that number over the generic plan, and therefore plans again at every execution.
+// IDs are passed as JSON, here and in passes/queries.ts. With an array parameter, PostgreSQL counts the elements,
+// prefers a plan for that number over the generic plan, and therefore plans again at every execution.
 const READ_KINDS: Statement = {
   name: 'pass_templates_kinds',
   text: `SELECT t.id, t.kind FROM json_array_elements_text($2) AS wanted (id)

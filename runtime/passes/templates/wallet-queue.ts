@@ -11,8 +11,8 @@ const TELL: Statement = {
          DO UPDATE SET walk_until = c.walked_to, anew = false`,
 }
 
-// A running Google sync (one with a token) keeps entries that are appended while it runs. It may have read the template
-// before this change, so an equal entry makes a new one unnecessary only if no sync is running.
+// If the same entry exists already, a new one is unnecessary only while no visit is running (token is null): a running
+// visit may have read the template before this change. A running visit keeps entries that are appended after its start.
 const RESEND: Statement = {
   name: 'google_cursors_resend',
   text: `UPDATE google_cursors c SET walks = (c.walks::jsonb || $2::jsonb)::json

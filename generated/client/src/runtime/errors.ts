@@ -5,12 +5,12 @@ export class ClientError extends Error {
   override readonly name: string = 'ClientError'
 }
 
-/** No response arrived: the connection was refused or reset, or it broke while the body was read. */
+/** Thrown if no response arrives: the connection is refused or reset, or it breaks while the body is read. */
 export class ConnectionError extends ClientError {
   override readonly name = 'ConnectionError'
 }
 
-/** An attempt did not receive the complete response within `timeoutMs`. */
+/** Thrown if an attempt does not receive the complete response within `timeoutMs`. */
 export class TimeoutError extends ClientError {
   override readonly name = 'TimeoutError'
   readonly timeoutMs: number
@@ -21,7 +21,7 @@ export class TimeoutError extends ClientError {
   }
 }
 
-/** The response is complete but does not match the API description: it is not JSON, or the pages of a list repeat. */
+/** Thrown if a complete response does not match the API description: it is not JSON, or the pages of a list repeat. */
 export class UnexpectedAnswerError extends ClientError {
   override readonly name = 'UnexpectedAnswerError'
 }
@@ -44,7 +44,7 @@ export interface Refusal {
   readonly retryAfterMs: number | undefined
 }
 
-/** The service responded with an error status. There is a subclass for each error `type`. */
+/** Thrown if the service responds with an error status. There is a subclass for each error `type`. */
 export class ResponseError extends ClientError {
   override readonly name: string = 'ResponseError'
   readonly status: number

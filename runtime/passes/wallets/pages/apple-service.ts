@@ -93,7 +93,7 @@ function checkDevice(device: string): void {
 }
 
 /**
- * Lists changed serial numbers. Apple sends no token with this request: a client that knows a device ID learns which
+ * Lists changed serial numbers. Apple sends no token with this request: anyone with a device ID can find out which
  * passes changed, but not what they show.
  */
 async function listSerials(

@@ -52,7 +52,7 @@ export function createBarcodes(): Barcodes {
     draw(tenantId, barcode) {
       const key = `${barcode.format} ${barcode.message}`
       const drawing = kept.get(key) ?? drawInTurn(tenantId, barcode)
-      // Reinsert the entry: the map evicts the least recently used one.
+      // Reinserting keeps the map in order of use, so that the least recently used entry is evicted first.
       kept.delete(key)
       kept.set(key, drawing)
       drawing.catch(() => kept.delete(key))

@@ -17,7 +17,7 @@ export interface HolderRequest {
 /** Handles a request. Returns undefined if the path is unknown. Throws `ApiError`. */
 export type HolderRoute = (visit: HolderRequest) => Promise<void> | undefined
 
-/** Combines routes: the first one that knows the path handles the request. */
+/** Combines routes: the first one that accepts the path handles the request. */
 export function firstOf(...routes: readonly HolderRoute[]): HolderRoute {
   return (visit) => {
     for (const route of routes) {

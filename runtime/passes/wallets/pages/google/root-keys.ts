@@ -8,7 +8,7 @@ export interface RootKeys {
   find(): Promise<readonly RootKey[]>
 }
 
-/** The keys are unavailable; the message says why. */
+/** Thrown if the keys are unavailable; the message contains the reason. */
 export class NoRootKeys extends Error {
   override name = 'NoRootKeys'
 }

@@ -18,7 +18,6 @@ export interface GoogleSigner {
   readonly key: KeyObject
 }
 
-/** Signs save links. */
 export interface Wallet {
   /**
    * Signs a link that saves a tenant's pass to Google Wallet. Returns the part to store; `googleSaveUrl` builds the

@@ -33,7 +33,7 @@ export interface ApnsSession {
   close(): void
 }
 
-/** No connection is available. */
+/** Thrown if no connection is available. */
 export class Unreachable extends Error {
   override name = 'Unreachable'
 }

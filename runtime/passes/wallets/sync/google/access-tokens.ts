@@ -14,7 +14,7 @@ export interface AccessTokens {
   drop(token: string): void
 }
 
-/** Google issued no token; the message says why. */
+/** Thrown if Google issues no token; the message contains the reason. */
 export class NoAccessToken extends Error {
   override name = 'NoAccessToken'
 }
