@@ -130,12 +130,10 @@ export interface Operation<Extensions = unknown> {
   readonly stream?: true
   /** OAuth scopes that a token must have, all of them. If empty, any token is accepted. */
   readonly oauth: readonly string[]
-  /** Its `x-` extensions. */
   readonly extensions: Extensions
   readonly pathParameters: readonly Parameter[]
   readonly query: readonly Parameter[]
   readonly headers: readonly Parameter[]
-  /** Its JSON body. */
   readonly body?: Body
   /** Its form bodies, one for each media type. */
   readonly forms?: readonly FormBody[]

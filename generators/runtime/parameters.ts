@@ -42,7 +42,6 @@ export interface QueryTable {
   readonly required: readonly Parameter[]
 }
 
-/** Creates the lookup table for `readQuery`. */
 export function createQueryTable(parameters: readonly Parameter[]): QueryTable {
   const spread = parameters.filter(
     ({ encoding }) => encoding?.style === 'form' && encoding.explode && encoding.object,

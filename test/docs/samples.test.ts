@@ -186,7 +186,7 @@ const IN_ORDER = new Set([200, 201, 202, 204, 402, 403, 404, 409, 410, 422])
 const END = '\u001e'
 
 /** Records that are not there, and what wallets send to issuers. */
-const MISSING = /^names no |^is no \w+ \w+ of your sandbox$|^is no certificate$/
+const MISSING = /^names no |^is not the ID of |^is no \w+ \w+ of your sandbox$|^is no certificate$/
 
 test('curl is refused by no version for what it sends', { timeout: 120_000 }, async () => {
   const known = new Map<string, string>()

@@ -85,7 +85,7 @@ export function collectionOf(api: Api, wire: Wire): Collection {
 
 /** Name of the variable that holds the key. */
 export const API_KEY = 'api_key'
-const KEY_VARIABLE: Variable = { name: API_KEY, value: '', description: 'Your key.', secret: true }
+const KEY_VARIABLE: Variable = { name: API_KEY, value: '', description: 'Your API key.', secret: true }
 
 /** Filled in by Postman and by Bruno, each time anew. */
 const FRESH_UUID = '{{$guid}}'

@@ -99,7 +99,6 @@ function stateFrom(
   }
 }
 
-/** Returns the URL of the holder page. */
 export function pageUrlOf(
   { baseUrl, passTokens }: Pick<StateSources, 'baseUrl' | 'passTokens'>,
   place: PassPlace,

@@ -32,7 +32,6 @@ function pageToken({ id, page_token }: PassRow, { passTokens, space }: PassShowi
   return page_token.length === RANDOM_TOKEN ? passTokens.write('page', { space, passId: id }) : page_token
 }
 
-/** Renders a pass for the API. */
 export function showPass(row: PassRow, showing: PassShowing): components['schemas']['Pass'] {
   const { baseUrl, now } = showing
   const page = `${baseUrl}/p/${pageToken(row, showing)}`

@@ -1,4 +1,3 @@
-/** Computes the result of a scan. */
 import type { components } from '../../../generated/canonical/types.ts'
 import { changeNow } from '../passes/changed.ts'
 import type { PassRow } from '../passes/queries.ts'

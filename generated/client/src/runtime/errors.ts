@@ -32,7 +32,6 @@ export interface ErrorDetail {
   readonly issue: string
 }
 
-/** An error response. */
 export interface Refusal {
   readonly status: number
   readonly headers: Headers

@@ -92,7 +92,6 @@ export interface PartRow {
   readonly reserved?: boolean
 }
 
-/** An encoded body with its media type. */
 export interface EncodedBody {
   readonly body: string | Blob | ArrayBuffer | Uint8Array
   readonly type: string

@@ -45,9 +45,7 @@ export interface ApplePush {
   readonly url: string
   /** Accepted pushes, oldest first. */
   readonly pushes: readonly Push[]
-  /** Reasons of the refused pushes. */
   readonly refused: readonly string[]
-  /** Number of connections so far. */
   readonly connections: number
   /** Scripts the responses to the next pushes to a device, or to any device. */
   script(answers: readonly Scripted[], token?: string): void

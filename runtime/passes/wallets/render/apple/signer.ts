@@ -6,7 +6,6 @@ import type { ApplePassSettings } from '../../../../platform/wallet-settings.ts'
 import { developmentFiles } from './development.ts'
 import type { PassType } from './pass-json.ts'
 
-/** The signer of Apple Wallet passes. */
 export interface AppleSigner {
   /** The pass type certificate, and the Apple certificate that issued it. */
   readonly chain: readonly [X509Certificate, X509Certificate]

@@ -67,7 +67,6 @@ export function createWallet(
   }
 }
 
-/** Settings of the signer. */
 export interface GoogleWalletSettings {
   readonly dataDir: string
   /** Issuer ID, and path of the service account's JSON file from Google. */

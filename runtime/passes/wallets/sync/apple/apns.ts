@@ -15,7 +15,6 @@ export interface ApnsOptions extends Pick<ApnsSessionOptions, 'url'> {
   readonly streams?: number
 }
 
-/** The result of a push. */
 export type Pushed =
   | { readonly kind: 'sent' }
   /** The push token is no longer valid; `since` is the time that Apple reports, in milliseconds of machine time. */

@@ -75,7 +75,6 @@ export async function claimUpdates(pool: Pool, claim: ClaimRequest): Promise<rea
   return (await byIndex(pool).query<Update>(CLAIM, values)).rows
 }
 
-/** The result of an update. */
 export interface UpdateEnd {
   readonly space: string
   readonly target: string

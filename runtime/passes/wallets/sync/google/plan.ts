@@ -16,7 +16,6 @@ const CONCERNED: Readonly<Record<string, 'new' | 'changed'>> = {
 
 export const CONCERNED_TYPES = Object.keys(CONCERNED)
 
-/** The targets of a visit. */
 export interface VisitPlan {
   /** Each template and pass once. Templates come first, because an object needs its class. */
   readonly fromEvents: readonly (Target & Numbered)[]
@@ -83,7 +82,6 @@ export function delayAfter(failures: number, leastMs: number): number {
   return Math.max(leastMs, Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** Math.min(failures - 1, 16)))
 }
 
-/** One step of a resend walk. */
 export interface WalkStep {
   readonly walk: ResendWalk
   readonly passes: readonly PassPosition[]
