@@ -5,7 +5,7 @@ import { events as events_2026_02_01 } from './2026-02-01/events.ts'
 import { events as events_2026_05_19 } from './2026-05-19/events.ts'
 import type { EventView } from 'dateline/runtime'
 
-/** By version and type. */
+/** Events by version and type. */
 export const events: Readonly<Record<string, Readonly<Record<string, EventView>>>> = {
   '2025-06-01': events_2025_06_01,
   '2025-11-01': events_2025_11_01,

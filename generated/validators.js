@@ -1491,7 +1491,7 @@ function isObject(v) {
   return typeof v === 'object' && v !== null && !Array.isArray(v)
 }
 
-/** Characters as JSON Schema counts them: code points. */
+/** Counts code points, as JSON Schema requires. */
 function length(v) {
   let n = v.length
   for (let at = 0; at < v.length - 1; at++) {
@@ -1503,7 +1503,7 @@ function length(v) {
   return n
 }
 
-/** Whether an object has only known properties, `n` of which are known to be there. */
+/** Whether an object has only known properties. The caller has already found `n` of them. */
 function closed(v, n, names) {
   for (const name in v) if (--n < 0 && !names.has(name)) return false
   if (n === 0) return true

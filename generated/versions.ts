@@ -6,7 +6,7 @@ import { version as version_2026_05_19 } from './2026-05-19/routes.ts'
 import type { OperationExtensions, VersionExtensions } from './extensions.ts'
 import type { Version } from 'dateline/runtime'
 
-/** Every version, oldest first. */
+/** All versions, oldest first. */
 export const versions: readonly Version<OperationExtensions, VersionExtensions>[] = [
   version_2025_06_01,
   version_2025_11_01,

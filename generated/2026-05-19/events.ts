@@ -3,7 +3,7 @@ import type { EventView } from 'dateline/runtime'
 
 const headers = { 'Service-Signature': 'Service-Signature', 'Service-Event-Id': 'Service-Event-Id', 'Service-Delivery-Attempt': 'Service-Delivery-Attempt' }
 
-/** By type; a type that is not here is never sent in this version. */
+/** Events by type. Types that are not listed are never sent in this version. */
 export const events: Readonly<Record<string, EventView>> = {
   'pass_template.created': { since: '2025-06-01', headers },
   'pass_template.updated': { since: '2025-06-01', headers },

@@ -485,7 +485,7 @@ export interface TestSettlementsHandlers<Context> {
   simulatePayoutReturn(context: Context, input: { body: Schemas['PayoutFailureSimulation'] }): Promise<Reply<200, Schemas['Payout']>>
 }
 
-/** Every operation that any version has. */
+/** All operations of all versions. */
 export type Handlers<Context> = AccountHandlers<Context>
   & AuditLogHandlers<Context>
   & RequestLogsHandlers<Context>

@@ -10,7 +10,7 @@ import {
 } from './2025-11-01.ts'
 import { allBut } from 'dateline/runtime/touched'
 
-/** Valid in its version; what shape it has is said by the functions’ own types. */
+/** A valid value of its version. The exported functions have precise types. */
 type Value = any
 
 const PromotionList_down_data_shown = allBut('2025-11-01/promote-card-programs', ['card_program'])
@@ -72,7 +72,7 @@ export function WebhookEndpoint_down(value: Value): Value {
   return { ...value, enabled_events: value.enabled_events.filter((item: Value) => WebhookEndpoint_down_enabled_events_shown(item)) }
 }
 
-/** canonical → 2025-06-01, over 2025-11-01. */
+/** canonical → 2025-06-01, by way of 2025-11-01. */
 export const WebhookEndpoint_fromCanonical = (
   value: Parameters<typeof WebhookEndpoint_fromCanonical_2025_11_01>[0]
 ) => WebhookEndpoint_down(WebhookEndpoint_fromCanonical_2025_11_01(value))
@@ -83,7 +83,7 @@ export function WebhookEndpointList_down(value: Value): Value {
   return { ...value, data: value.data.map((item: Value) => WebhookEndpoint_down(item)) }
 }
 
-/** canonical → 2025-06-01, over 2025-11-01. */
+/** canonical → 2025-06-01, by way of 2025-11-01. */
 export const WebhookEndpointList_fromCanonical = (
   value: Parameters<typeof WebhookEndpointList_fromCanonical_2025_11_01>[0]
 ) => WebhookEndpointList_down(WebhookEndpointList_fromCanonical_2025_11_01(value))
@@ -94,7 +94,7 @@ export function EventList_down(value: Value): Value {
   return { ...value, data: value.data.filter((item: Value) => WebhookEndpoint_down_enabled_events_shown(item.type)) }
 }
 
-/** canonical → 2025-06-01, over 2025-11-01. */
+/** canonical → 2025-06-01, by way of 2025-11-01. */
 export const EventList_fromCanonical = (
   value: Parameters<typeof EventList_fromCanonical_2025_11_01>[0]
 ) => EventList_down(EventList_fromCanonical_2025_11_01(value))
@@ -105,7 +105,7 @@ export function WebhookEndpointDisabledEvent_down(value: Value): Value {
   return { ...value, data: { ...value.data, webhook_endpoint: WebhookEndpoint_down(value.data.webhook_endpoint) } }
 }
 
-/** canonical → 2025-06-01, over 2025-11-01. */
+/** canonical → 2025-06-01, by way of 2025-11-01. */
 export const WebhookEndpointDisabledEvent_fromCanonical = (
   value: Parameters<typeof WebhookEndpointDisabledEvent_fromCanonical_2025_11_01>[0]
 ) => WebhookEndpointDisabledEvent_down(WebhookEndpointDisabledEvent_fromCanonical_2025_11_01(value))
@@ -116,7 +116,7 @@ export function WebhookEndpointTestEvent_down(value: Value): Value {
   return { ...value, data: { ...value.data, webhook_endpoint: WebhookEndpoint_down(value.data.webhook_endpoint) } }
 }
 
-/** canonical → 2025-06-01, over 2025-11-01. */
+/** canonical → 2025-06-01, by way of 2025-11-01. */
 export const WebhookEndpointTestEvent_fromCanonical = (
   value: Parameters<typeof WebhookEndpointTestEvent_fromCanonical_2025_11_01>[0]
 ) => WebhookEndpointTestEvent_down(WebhookEndpointTestEvent_fromCanonical_2025_11_01(value))

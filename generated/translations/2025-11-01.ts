@@ -12,7 +12,7 @@ import {
 } from './2026-02-01.ts'
 import { allBut, renames, turned } from 'dateline/runtime/touched'
 
-/** Valid in its version; what shape it has is said by the functions’ own types. */
+/** A valid value of its version. The exported functions have precise types. */
 type Value = any
 
 /** ErrorBody: 2026-02-01 → 2025-11-01. */
@@ -38,7 +38,7 @@ export function WebhookEndpoint_down(value: Value): Value {
   return { ...value, enabled_events: value.enabled_events.filter((item: Value) => WebhookEndpoint_down_enabled_events_shown(item)) }
 }
 
-/** canonical → 2025-11-01, over 2026-02-01. */
+/** canonical → 2025-11-01, by way of 2026-02-01. */
 export const WebhookEndpoint_fromCanonical = (
   value: Parameters<typeof WebhookEndpoint_down_2026_02_01>[0]
 ) => WebhookEndpoint_down(WebhookEndpoint_down_2026_02_01(value))
@@ -49,7 +49,7 @@ export function WebhookEndpointList_down(value: Value): Value {
   return { ...value, data: value.data.map((item: Value) => WebhookEndpoint_down(item)) }
 }
 
-/** canonical → 2025-11-01, over 2026-02-01. */
+/** canonical → 2025-11-01, by way of 2026-02-01. */
 export const WebhookEndpointList_fromCanonical = (
   value: Parameters<typeof WebhookEndpointList_down_2026_02_01>[0]
 ) => WebhookEndpointList_down(WebhookEndpointList_down_2026_02_01(value))
@@ -60,7 +60,7 @@ export function EventList_down(value: Value): Value {
   return { ...value, data: value.data.filter((item: Value) => WebhookEndpoint_down_enabled_events_shown(item.type)) }
 }
 
-/** canonical → 2025-11-01, over 2026-02-01. */
+/** canonical → 2025-11-01, by way of 2026-02-01. */
 export const EventList_fromCanonical = (value: Parameters<typeof EventList_down_2026_02_01>[0]) => EventList_down(EventList_down_2026_02_01(value))
 
 /** Merchant: 2026-02-01 → 2025-11-01. */
@@ -150,7 +150,7 @@ export function WebhookEndpointDisabledEvent_down(value: Value): Value {
   return { ...value, data: { ...value.data, webhook_endpoint: WebhookEndpoint_down(value.data.webhook_endpoint) } }
 }
 
-/** canonical → 2025-11-01, over 2026-02-01. */
+/** canonical → 2025-11-01, by way of 2026-02-01. */
 export const WebhookEndpointDisabledEvent_fromCanonical = (
   value: Parameters<typeof WebhookEndpointDisabledEvent_down_2026_02_01>[0]
 ) => WebhookEndpointDisabledEvent_down(WebhookEndpointDisabledEvent_down_2026_02_01(value))
@@ -161,7 +161,7 @@ export function WebhookEndpointTestEvent_down(value: Value): Value {
   return { ...value, data: { ...value.data, webhook_endpoint: WebhookEndpoint_down(value.data.webhook_endpoint) } }
 }
 
-/** canonical → 2025-11-01, over 2026-02-01. */
+/** canonical → 2025-11-01, by way of 2026-02-01. */
 export const WebhookEndpointTestEvent_fromCanonical = (
   value: Parameters<typeof WebhookEndpointTestEvent_down_2026_02_01>[0]
 ) => WebhookEndpointTestEvent_down(WebhookEndpointTestEvent_down_2026_02_01(value))
@@ -184,7 +184,7 @@ export function CardTransactionUpdatedEvent_down(value: Value): Value {
   return { ...value, data: { ...value.data, card_transaction: CardTransaction_down(value.data.card_transaction) } }
 }
 
-/** canonical → 2025-11-01, over 2026-02-01. */
+/** canonical → 2025-11-01, by way of 2026-02-01. */
 export const CardTransactionUpdatedEvent_fromCanonical = (
   value: Parameters<typeof CardTransactionUpdatedEvent_down_2026_02_01>[0]
 ) => CardTransactionUpdatedEvent_down(CardTransactionUpdatedEvent_down_2026_02_01(value))

@@ -5,7 +5,7 @@ import type { components as Old } from '../2026-02-01/types.ts'
 import type { components as New } from '../2026-05-19/types.ts'
 import { allBut, ignored, meanings, renames, touched, turned } from 'dateline/runtime/touched'
 
-/** Valid in its version; what shape it has is said by the functions’ own types. */
+/** A valid value of its version. The exported functions have precise types. */
 type Value = any
 
 /** PassTemplate: 2026-05-19 → 2026-02-01. */

@@ -1,15 +1,15 @@
-/** What a method of the client returns: a promise of the body, with the rest of the answer within reach. */
+/** The return value of client methods: a promise of the response body that also gives access to the whole response. */
 import { UnexpectedAnswerError } from './errors.ts'
 
-/** A body together with the answer that carried it. */
+/** A response body with the response that carried it. */
 export interface Answer<Data> {
   readonly data: Data
-  /** Its body has been read already. */
+  /** Its body has already been read. */
   readonly response: Response
   readonly requestId: string | undefined
 }
 
-/** A call under way. `await` gives the body; `withResponse()` the status and headers too. */
+/** A call in progress. `await` returns the body; `withResponse()` also returns the status and headers. */
 export class Call<Data> implements Promise<Data> {
   readonly [Symbol.toStringTag] = 'Call'
   readonly #answer: Promise<Answer<Data>>
@@ -22,7 +22,7 @@ export class Call<Data> implements Promise<Data> {
     return this.#answer
   }
 
-  // Derived on demand: a promise made beforehand would reject unhandled for those who use withResponse().
+  // Derived on demand: a promise created earlier would reject unhandled for callers that use withResponse().
   // biome-ignore lint/suspicious/noThenProperty: a call is awaited like a promise
   then<Value = Data, Fallback = never>(
     onfulfilled?: ((data: Data) => Value | PromiseLike<Value>) | null,
@@ -42,7 +42,7 @@ export class Call<Data> implements Promise<Data> {
   }
 }
 
-/** How a list says what it holds and how it goes on: names of members and parameters on the wire. */
+/** Names of the list members and paging parameters on the wire. */
 export interface PageWire {
   readonly items: string
   readonly more: string
@@ -51,13 +51,13 @@ export interface PageWire {
   readonly before: string
 }
 
-/** Asks for a page by its query. */
+/** Requests a page with the given query. */
 export type AskPage<Page> = (query: Readonly<Record<string, unknown>>) => Promise<Answer<Page>>
 
 /**
- * A call for one page of a list. `await` gives that page; `for await` walks every record from its start
- * to the end of the list, asking for further pages when they are needed. A walk that began with a cursor
- * to go back from goes back, the nearest record first.
+ * A call for one page of a list. `await` returns that page. `for await` iterates over all records from there to the end
+ * of the list and requests further pages as needed. If the query has a cursor to page backward, the iteration goes
+ * backward too, nearest record first.
  */
 export class ListCall<Page, Item> extends Call<Page> implements AsyncIterable<Item> {
   readonly #ask: AskPage<Page>
@@ -71,7 +71,7 @@ export class ListCall<Page, Item> extends Call<Page> implements AsyncIterable<It
     this.#wire = wire
   }
 
-  /** Page by page, this call's own first. */
+  /** Iterates over the pages, starting with the page of this call. */
   async *pages(): AsyncGenerator<Page, void, undefined> {
     const { more, next, after, before } = this.#wire
     const { [after]: _from, [before]: back, ...filters } = this.#query
@@ -82,7 +82,9 @@ export class ListCall<Page, Item> extends Call<Page> implements AsyncIterable<It
       const onward = read(data, next)
       if (read(data, more) !== true || onward === null || onward === undefined) return
       if (onward === cursor)
-        throw new UnexpectedAnswerError('The list answers with the cursor it was asked for')
+        throw new UnexpectedAnswerError(
+          'The next cursor of the page equals the requested one, so the list would never end',
+        )
       cursor = onward
       data = (await this.#ask({ ...filters, [direction]: cursor })).data
     }
@@ -93,7 +95,8 @@ export class ListCall<Page, Item> extends Call<Page> implements AsyncIterable<It
     const backwards = this.#query[before] !== undefined
     for await (const page of this.pages()) {
       const records = read(page, items)
-      if (!Array.isArray(records)) throw new UnexpectedAnswerError(`The page has no list in \`${items}\``)
+      if (!Array.isArray(records))
+        throw new UnexpectedAnswerError(`The member \`${items}\` of the page is not a list`)
       yield* backwards ? records.toReversed() : records
     }
   }

@@ -1,10 +1,10 @@
-/** Time and chance, so that tests need neither wait nor guess. */
+/** Source of time and randomness, replaceable in tests. */
 export interface RetryClock {
   /** Milliseconds since the epoch. */
   now(): number
-  /** At least 0, below 1. */
+  /** A random number of at least 0 and less than 1. */
   random(): number
-  /** Rejects with the signal's reason as soon as it aborts. */
+  /** Waits. Rejects with the signal's reason as soon as the signal aborts. */
   sleep(ms: number, signal: AbortSignal | undefined): Promise<void>
 }
 

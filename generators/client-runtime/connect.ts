@@ -1,4 +1,4 @@
-/** From an operation and its input to the wire, and back. */
+/** Sends requests of operations and reads their responses. */
 import createFetchClient from 'openapi-fetch'
 import { type Answer, type AskPage, Call, ListCall, type PageWire } from './call.ts'
 import { type RetryClock, systemClock } from './clock.ts'
@@ -11,25 +11,24 @@ import { type Attempt, send } from './transport.ts'
 import type { CallOptions, KeyOption } from './types.ts'
 
 export interface ClientOptions extends CredentialOptions {
-  /** Origin of the service, with or without a slash at the end. */
+  /** Origin of the service, with or without a trailing slash. */
   readonly baseUrl: string
-  /** For one attempt, from its start to the last byte of its body. 30,000 when absent. */
+  /** Timeout of one attempt in milliseconds, until the last byte of the body. Default: 30,000. */
   readonly timeoutMs?: number
-  /** Attempts after the first. 3 when absent. */
+  /** Maximum number of retries. Default: 3. */
   readonly maxRetries?: number
-  /** Headers for every request. */
+  /** Additional headers for every request. */
   readonly headers?: Readonly<Record<string, string>>
-  /** Told once when the service says that this version will be switched off. */
+  /** Called once if the service announces that this version will be switched off. */
   readonly onDeprecation?: (deprecation: Deprecation) => void
-  /** Told of each attempt after its end, for logs and metrics; a call that is aborted ends without. */
+  /** Called after each attempt, for logs and metrics; not called for an aborted attempt. */
   readonly onAttempt?: (attempt: Attempt) => void
-  /** In place of the global `fetch`. */
+  /** Replaces the global `fetch`. */
   readonly fetch?: typeof globalThis.fetch
-  /** In place of the system's clock, for tests. */
+  /** Replaces the system clock, for tests. */
   readonly clock?: RetryClock
 }
 
-/** The argument of any operation. */
 export interface AnyInput extends CallOptions, KeyOption {
   readonly path?: NamedValues
   readonly query?: NamedValues
@@ -38,7 +37,7 @@ export interface AnyInput extends CallOptions, KeyOption {
   readonly body?: unknown
 }
 
-/** openapi-fetch's `request` without the types of one document: ours stand at the methods. */
+/** openapi-fetch's `request` without the types of a document; the generated methods have the types. */
 type Exchange = (
   method: string,
   path: string,
@@ -48,9 +47,9 @@ type Exchange = (
 const TIMEOUT_MS = 30_000
 const MAX_RETRIES = 3
 
-/** The way to one version of a service, under one set of settings. */
+/** A configured connection to one version of a service. */
 export interface ServiceConnection {
-  /** @throws ClientError of the class that says why there is no success. */
+  /** Performs an operation. @throws ClientError of the subclass that describes the failure. */
   readonly perform: (operation: OperationRow, input: AnyInput) => Promise<Answer<unknown>>
   readonly page: PageWire
 }
@@ -59,7 +58,7 @@ export function connect(service: Service, options: ClientOptions): ServiceConnec
   return { perform: performer(service, options), page: service.wire.page }
 }
 
-/** Calls an operation. The types of its function say what its body is. */
+/** Calls an operation. The caller provides the type of the response body. */
 export function call<Data>(
   connection: ServiceConnection,
   operation: OperationRow,
@@ -68,7 +67,7 @@ export function call<Data>(
   return new Call(connection.perform(operation, input) as Promise<Answer<Data>>)
 }
 
-/** Calls an operation whose answers are pages of a list. */
+/** Calls an operation whose response is a page of a list. */
 export function list<Page, Item>(
   { perform, page }: ServiceConnection,
   operation: OperationRow,
@@ -78,7 +77,7 @@ export function list<Page, Item>(
   return new ListCall(ask, input.query ?? {}, page)
 }
 
-/** Functions of operations as methods, which take no connection. */
+/** The operation functions as methods that do not take a connection. */
 export type Bound<Functions> = {
   readonly [Name in keyof Functions]: Functions[Name] extends (
     connection: ServiceConnection,
@@ -88,7 +87,7 @@ export type Bound<Functions> = {
     : never
 }
 
-/** @returns a method for each function, over one connection. */
+/** Binds functions to a connection. @returns a method for each function. */
 export function bind<Functions extends object>(
   functions: Functions,
   connection: ServiceConnection,
@@ -156,7 +155,10 @@ function performer(service: Service, options: ClientOptions) {
   }
 }
 
-/** In order of precedence, lowest first; the version always stands: the types are those of that version. */
+/**
+ * Merges headers; later ones override earlier ones. The version header comes last, because the client's types are those
+ * of its version.
+ */
 function headersOf(
   { wire, version }: Service,
   options: ClientOptions,
@@ -175,12 +177,17 @@ function headersOf(
   }
 }
 
-/** A URL resolves dots and an empty segment away, and the request would reach another operation. */
+/**
+ * Throws if a path parameter is empty or consists of dots: URL parsing would remove the segment, so that the request
+ * would reach a different operation.
+ */
 function requirePath({ parameters = [] }: OperationRow, path: AnyInput['path'] = {}): void {
   for (const [name, value] of Object.entries(path)) {
     if (parameters.some((each) => each.in === 'path' && each.name === name)) continue
     if (['', '.', '..', 'undefined', 'null'].includes(String(value))) {
-      throw new ClientError(`${name} is ${JSON.stringify(value) ?? 'undefined'}, which names nothing`)
+      throw new ClientError(
+        `The path parameter ${name} is ${JSON.stringify(value) ?? 'undefined'}: expected a value that names a resource`,
+      )
     }
   }
 }
@@ -190,13 +197,13 @@ async function parsed<Result>(exchange: Promise<Result>): Promise<Result> {
     return await exchange
   } catch (cause) {
     if (cause instanceof SyntaxError) {
-      throw new UnexpectedAnswerError('The answer is not the JSON that it should be', { cause })
+      throw new UnexpectedAnswerError('The response is not valid JSON', { cause })
     }
     throw cause
   }
 }
 
-/** Calls the function until it has returned true. */
+/** Returns a function that calls `attempt` until it has returned true once. */
 function once<Value>(attempt: (value: Value) => boolean): (value: Value) => void {
   let done = false
   return (value) => {

@@ -1,7 +1,7 @@
-/** How a request says who is calling: the scheme that its operation asks for, filled in with what the caller gave. */
+/** Selects the credentials that a request needs from those that the caller has configured. */
 import type { OperationRow, Service } from './service.ts'
 
-/** A user, for HTTP Basic (RFC 7617). */
+/** Credentials for HTTP Basic (RFC 7617). */
 export interface UserCredential {
   readonly username: string
   readonly password: string
@@ -9,24 +9,26 @@ export interface UserCredential {
 
 type Asked<Value> = Value | (() => Value | Promise<Value>)
 
-/** What a caller gives for a scheme: a function is asked before each call. */
+/** The credential for a security scheme. A function is called before each request. */
 export type Credential = Asked<string> | Asked<UserCredential>
 
 export interface CredentialOptions {
-  /** The key or token for operations that ask for one alone; a function is asked before each call. */
+  /** API key or token for operations that require only one credential. A function is called before each request. */
   readonly apiKey?: Asked<string>
-  /** By the name that the document gives the scheme: users of HTTP Basic, and what `apiKey` is not for. */
+  /** Credentials by security scheme name, for HTTP Basic and for schemes that do not use `apiKey`. */
   readonly credentials?: Readonly<Record<string, Credential>>
 }
 
-/** The parts of a request that credentials are sent in. */
 export interface SentCredentials {
   readonly header: Record<string, string>
   readonly query: Record<string, string>
   readonly cookie: Record<string, string>
 }
 
-/** @returns the first alternative whose credentials the caller gave; nothing otherwise. */
+/**
+ * Selects the first security alternative for which the caller has configured all credentials. @returns empty parts if
+ * there is none.
+ */
 export async function credentialsOf(
   { schemes = {}, security = [] }: Service,
   { apiKey, credentials = {} }: CredentialOptions,
@@ -51,7 +53,7 @@ export async function credentialsOf(
   return sent
 }
 
-/** RFC 7617: base64 of UTF-8. */
+/** Encodes HTTP Basic credentials (RFC 7617) in UTF-8. */
 function basic({ username, password }: UserCredential): string {
   return btoa(String.fromCharCode(...new TextEncoder().encode(`${username}:${password}`)))
 }

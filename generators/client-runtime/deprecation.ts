@@ -1,15 +1,15 @@
-/** Notice that the version in use will be switched off. */
+/** A notice that the version in use will be switched off. */
 export interface Deprecation {
   readonly version: string
-  /** Since when the version is deprecated (`Deprecation`, RFC 9745). */
+  /** The start of the deprecation (`Deprecation`, RFC 9745). */
   readonly since: Date | undefined
-  /** From when on it no longer answers (`Sunset`, RFC 8594). */
+  /** The time at which the version is switched off (`Sunset`, RFC 8594). */
   readonly sunset: Date | undefined
-  /** Where to read more (`Link`, RFC 8288), relations as the service names them. */
+  /** Links to more information (`Link`, RFC 8288), with the relation names of the service. */
   readonly links: readonly { readonly rel: string; readonly href: string }[]
 }
 
-/** @returns undefined when the answer carries no notice. */
+/** Reads the notice from response headers. @returns undefined if there is none. */
 export function readDeprecation(version: string, headers: Headers): Deprecation | undefined {
   const deprecation = headers.get('Deprecation')
   const sunset = headers.get('Sunset')

@@ -1,50 +1,49 @@
-/** What the client throws. An aborted call rejects with the reason of its signal, as `fetch` does. */
+/** Errors that the client throws. An aborted call rejects with the reason of its signal instead, as `fetch` does. */
 
-/** Every failure of a call but an abort is one of these. */
+/** Base class of all failures of a call, except aborts. */
 export class ClientError extends Error {
   override readonly name: string = 'ClientError'
 }
 
-/** No answer arrived: the connection was refused, reset, or broke while the body was read. */
+/** Thrown if no response arrives: the connection is refused or reset, or it breaks while the body is read. */
 export class ConnectionError extends ClientError {
   override readonly name = 'ConnectionError'
 }
 
-/** An attempt did not finish, to the last byte of its body, within `timeoutMs`. */
+/** Thrown if an attempt does not receive the complete response within `timeoutMs`. */
 export class TimeoutError extends ClientError {
   override readonly name = 'TimeoutError'
   readonly timeoutMs: number
 
   constructor(timeoutMs: number) {
-    super(`No complete answer within ${timeoutMs} ms`)
+    super(`The response was not complete within ${timeoutMs} ms`)
     this.timeoutMs = timeoutMs
   }
 }
 
-/** The answer came whole but is not what the document promises: not JSON, or a list that runs in a circle. */
+/** Thrown if a complete response does not match the API description: it is not JSON, or the pages of a list repeat. */
 export class UnexpectedAnswerError extends ClientError {
   override readonly name = 'UnexpectedAnswerError'
 }
 
-/** One fault of a request body: `field` reads `fields[0].key`. */
+/** One problem in a request body. `field` is a path such as `fields[0].key`. */
 export interface ErrorDetail {
   readonly field: string
   readonly issue: string
 }
 
-/** What a refused request came back with. */
 export interface Refusal {
   readonly status: number
   readonly headers: Headers
-  /** The body: parsed when it is JSON, the text otherwise. */
+  /** The parsed body if it is JSON, otherwise its text. */
   readonly body: unknown
-  /** The error object of the body; empty when the body has none, as from a proxy in between. */
+  /** The error object in the body; empty if the body has none, for example if a proxy has sent it. */
   readonly error: Readonly<Record<string, unknown>>
   readonly requestId: string | undefined
   readonly retryAfterMs: number | undefined
 }
 
-/** The service answered with a status beyond 2xx. Subclasses stand for the `type` of the error. */
+/** Thrown if the service responds with an error status. There is a subclass for each error `type`. */
 export class ResponseError extends ClientError {
   override readonly name: string = 'ResponseError'
   readonly status: number
@@ -52,17 +51,17 @@ export class ResponseError extends ClientError {
   readonly code: string | undefined
   readonly param: string | undefined
   readonly details: readonly ErrorDetail[]
-  /** Quote it when you ask about this failure. */
+  /** Include this ID when you report the failure. */
   readonly requestId: string | undefined
-  /** How long the service asks to wait, in milliseconds. */
+  /** Time to wait before the next attempt, in milliseconds, if the service requires one. */
   readonly retryAfterMs: number | undefined
   readonly headers: Headers
-  /** The body: parsed when it is JSON, the text otherwise. */
+  /** The parsed body if it is JSON, otherwise its text. */
   readonly body: unknown
 
   constructor(refusal: Refusal) {
     const { status, error } = refusal
-    super(text(error.message) ?? `The service answered ${status}`)
+    super(text(error.message) ?? `The service responded with status ${status}`)
     this.status = status
     this.type = text(error.type)
     this.code = text(error.code)
@@ -75,10 +74,13 @@ export class ResponseError extends ClientError {
   }
 }
 
-/** The class for each `type` of error. */
+/** Error classes by error `type`. */
 export type ErrorClasses = Readonly<Record<string, new (refusal: Refusal) => ResponseError>>
 
-/** @returns an error of the class of its type; of `ResponseError` itself when the type is unknown. */
+/**
+ * Creates the error for a response. @returns an instance of the class for its type, or of `ResponseError` if the type
+ * is unknown.
+ */
 export function refuse(refusal: Refusal, classes: ErrorClasses): ResponseError {
   const type = text(refusal.error.type)
   const Known = type !== undefined && Object.hasOwn(classes, type) ? classes[type] : undefined

@@ -1,9 +1,9 @@
-/** Reads an answer that is no success. */
+/** Reads error responses. */
 import { type Refusal, type ResponseError, refuse } from './errors.ts'
 import { readRetryAfter } from './retry.ts'
 import type { Service, Wire } from './service.ts'
 
-/** @returns the error to throw, of the class of its type. */
+/** Creates the error to throw for an error response. */
 export function refusalOf(
   { status, headers }: Response,
   body: unknown,
@@ -22,12 +22,14 @@ export function refusalOf(
   return refuse(refusal, errors)
 }
 
-/** @returns the wait that an error body asks for, in milliseconds, finer than `Retry-After` can say it. */
+/**
+ * Reads the retry delay from an error body, in milliseconds. It is more precise than `Retry-After`, which has seconds.
+ */
 export function wishOf(body: string, wire: Wire): number | undefined {
   try {
     return waitOf(errorOf(JSON.parse(body), wire), wire)
   } catch {
-    // A proxy in between answers in HTML: there is no wish to read, and the headers may still hold one.
+    // The response may be HTML from a proxy. The caller then uses the Retry-After header.
     return undefined
   }
 }

@@ -1,12 +1,13 @@
-/** Bodies that are not JSON. The client of a version imports only the functions that its operations have bodies for. */
+/** Encodes bodies that are not JSON. The client of a version imports only the functions that its operations need. */
 import { ClientError } from './errors.ts'
 import { writeParameter } from './parameters.ts'
 import type { EncodedBody, OperationRow, PartRow } from './service.ts'
 
 /**
- * `application/x-www-form-urlencoded`: a list repeats its name and an object is JSON, unless the document names a style.
+ * Encodes an `application/x-www-form-urlencoded` body. A list repeats its name and an object is JSON, unless the API
+ * description specifies a style.
  *
- * @throws ClientError if a value cannot be written in its style.
+ * @throws ClientError if a style cannot represent its value.
  */
 export function encodeForm(body: unknown, { parts = {} }: OperationRow): EncodedBody {
   const pairs = Object.entries(body ?? {}).flatMap(([name, value]) => {
@@ -18,15 +19,16 @@ export function encodeForm(body: unknown, { parts = {} }: OperationRow): Encoded
 }
 
 /**
- * `multipart/form-data` (RFC 7578). `FormData` would name every part that has a media type as a file.
+ * Encodes a `multipart/form-data` body (RFC 7578). `FormData` is not used, because it gives every part with a media
+ * type a file name.
  *
- * @throws ClientError if the client cannot write a part.
+ * @throws ClientError if a part has a style.
  */
 export function encodeMultipart(body: unknown, { parts = {} }: OperationRow): EncodedBody {
   const boundary = crypto.randomUUID()
   const chunks = Object.entries(body ?? {}).flatMap(([name, value]) => {
     const part = parts[name]
-    if (part?.style) throw new ClientError(`The part ${name} cannot be written by this client`)
+    if (part?.style) throw new ClientError(`The part ${name} has a style that this client does not support`)
     return membersOf(value, part).map((each) => encodePart(boundary, name, each, part))
   })
   return {
@@ -51,11 +53,11 @@ function encodePart(boundary: string, name: string, value: unknown, part: PartRo
   ])
 }
 
-/** As browsers write names in multipart bodies (HTML, "Multipart form data"). */
+/** Escapes a name as browsers do (HTML, "Multipart form data"). */
 const quoted = (name: string): string =>
   name.replace(/["\r\n]/g, (each) => `%${each.charCodeAt(0).toString(16).padStart(2, '0').toUpperCase()}`)
 
-/** A list is sent member by member, an absent value not at all. */
+/** Returns the values to send: the members of a list, and nothing for undefined. */
 function membersOf(value: unknown, part: PartRow | undefined): unknown[] {
   const members = Array.isArray(value) && !part?.json ? value : [value]
   return members.filter((each) => each !== undefined)
@@ -73,13 +75,13 @@ const isBytes = (value: unknown): value is Bytes =>
   value instanceof Blob || value instanceof ArrayBuffer || ArrayBuffer.isView(value)
 
 /**
- * A body that the caller has written.
+ * Encodes a body that the caller has already serialized.
  *
  * @throws ClientError if it is neither text nor bytes.
  */
 export function encodeRaw(body: unknown, { media = '' }: OperationRow): EncodedBody {
   if (typeof body !== 'string' && !isBytes(body)) {
-    throw new ClientError(`A body of ${media} is sent as it is given: give it as text, a Blob, or bytes`)
+    throw new ClientError(`The body (${media}) must be a string, a Blob, or bytes`)
   }
   const own = body instanceof Blob ? body.type : ''
   return { body, type: media.includes('*') ? own || 'application/octet-stream' : media }

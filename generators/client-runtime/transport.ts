@@ -1,4 +1,4 @@
-/** One request over the wire: attempts under a timeout, retried as far as that is safe. */
+/** Sends a request: each attempt has a timeout and is retried if that is safe. */
 import type { RetryClock } from './clock.ts'
 import { ClientError, ConnectionError, TimeoutError } from './errors.ts'
 import { type AttemptOutcome, readRetryAfter, retryDelay } from './retry.ts'
@@ -6,42 +6,43 @@ import { type AttemptOutcome, readRetryAfter, retryDelay } from './retry.ts'
 /** Statuses whose responses cannot have a body (Fetch standard, "null body status"). */
 const BODYLESS = new Set([101, 204, 205, 304])
 
-/** One attempt of a call, after its end. */
+/** A completed attempt of a call. */
 export interface Attempt {
   readonly method: string
   readonly url: string
-  /** 1 for the first. */
+  /** 1 for the first attempt. */
   readonly attempt: number
-  /** From its start to the last byte of its answer, in milliseconds. */
+  /** Time until the last byte of the response, in milliseconds. */
   readonly durationMs: number
-  /** Absent when no answer arrived; `error` then says why. */
+  /** Absent if no response arrived; `error` then contains the reason. */
   readonly status?: number
   readonly headers?: Headers
   readonly error?: ClientError
-  /** The pause until the next attempt, in milliseconds; absent after the last one. */
+  /** Delay before the next attempt in milliseconds; absent after the last one. */
   readonly retryInMs?: number | undefined
 }
 
 export interface Transport {
   readonly fetch: typeof globalThis.fetch
   readonly clock: RetryClock
-  /** For one attempt, from its start to the last byte of its body. */
+  /** Timeout of one attempt in milliseconds, until the last byte of the body. */
   readonly timeoutMs: number
   readonly maxRetries: number
-  /** Whether repeating the request cannot repeat its effect. */
+  /** Whether the request has an idempotency key, so that it is safe to repeat. */
   readonly keyed: boolean
-  /** Hand the body on as it arrives; the timeout then ends with the head. */
+  /** Whether the body is returned as a stream. The timeout then covers only the status and headers. */
   readonly streamed: boolean
   readonly signal: AbortSignal | undefined
-  /** The wait that an error body asks for, in milliseconds. */
+  /** Reads the retry delay from an error body, in milliseconds. */
   readonly wishOf: (body: string) => number | undefined
   readonly onAttempt?: ((attempt: Attempt) => void) | undefined
 }
 
 /**
- * Sends a request until it is answered for good.
- * @returns the last answer, its body read (but for a stream).
- * @throws ConnectionError or TimeoutError when no attempt was answered; the signal's reason after an abort.
+ * Sends a request, with retries.
+ *
+ * @returns the last response. Its body has been read, unless it is a stream.
+ * @throws ConnectionError or TimeoutError if the last attempt got no response; the signal's reason after an abort.
  */
 export async function send(request: Request, transport: Transport): Promise<Response> {
   const { clock, maxRetries, signal } = transport
@@ -64,7 +65,7 @@ export async function send(request: Request, transport: Transport): Promise<Resp
 }
 
 async function attempt(request: Request, transport: Transport): Promise<Response | ClientError> {
-  // A method call would give a browser's fetch the wrong `this`.
+  // Destructured, because a browser's fetch must not be called with the transport as `this`.
   const { fetch, timeoutMs, signal, streamed } = transport
   const timeout = new AbortController()
   const timer = setTimeout(() => timeout.abort(), timeoutMs)
@@ -78,13 +79,13 @@ async function attempt(request: Request, transport: Transport): Promise<Response
   } catch (cause) {
     signal?.throwIfAborted()
     if (timeout.signal.aborted) return new TimeoutError(timeoutMs)
-    return new ConnectionError(`${request.method} ${request.url} was not answered`, { cause })
+    return new ConnectionError(`${request.method} ${request.url} got no response`, { cause })
   } finally {
     clearTimeout(timer)
   }
 }
 
-/** @returns undefined for a success. */
+/** Classifies a result for the retry decision. @returns undefined if the attempt succeeded. */
 async function check(
   request: Request,
   result: Response | ClientError,

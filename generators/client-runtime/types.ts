@@ -1,19 +1,21 @@
-/** From an operation's types, as openapi-typescript writes them, to what its method takes and gives. */
+/**
+ * Derives the argument and result types of a method from the types that openapi-typescript generates for its operation.
+ */
 import type { Call, ListCall } from './call.ts'
 
-/** How to make one call differently from the client's settings. */
+/** Options that override the client's settings for one call. */
 export interface CallOptions {
   readonly signal?: AbortSignal | undefined
-  /** For one attempt, from its start to the last byte of its body. */
+  /** Timeout of one attempt in milliseconds, until the last byte of the body. */
   readonly timeoutMs?: number | undefined
   readonly maxRetries?: number | undefined
-  /** Further headers, in place of the client's own of the same name. */
+  /** Additional headers; they override the client's headers of the same name. */
   readonly headers?: Readonly<Record<string, string>> | undefined
 }
 
 /**
- * The members of an open enumeration that this version lists. A table of them is complete, and no longer compiles when
- * another version spells one differently.
+ * The values of an open enumeration that this version lists. If you use it as the key type of a table, the table must
+ * be complete, and the compiler reports values that a different version spells differently.
  */
 export type Known<Value extends string> = Value extends string
   ? string extends Value
@@ -22,13 +24,13 @@ export type Known<Value extends string> = Value extends string
   : never
 
 export interface KeyOption {
-  /** A UUID of your own, to repeat a call of an earlier process. One is made for each call otherwise. */
+  /** Your own UUID, to repeat a call of an earlier process. If absent, the client creates one for each call. */
   readonly idempotencyKey?: string | undefined
 }
 
 /**
- * The argument of a method: `path`, `query`, `header`, `cookie` and `body` as the operation has them, and options.
- * `Managed` names the header parameters that the client sends by itself.
+ * The argument of a method: the operation's `path`, `query`, `header`, `cookie` and `body`, and call options. `Managed`
+ * names the header parameters that the client sends automatically.
  */
 export type Input<Operation, Managed extends string = never> = Part<'path', Parameters<Operation, 'path'>> &
   Part<'query', Parameters<Operation, 'query'>> &
@@ -37,7 +39,9 @@ export type Input<Operation, Managed extends string = never> = Part<'path', Para
   BodyPart<Operation> &
   CallOptions
 
-/** What a method gives: the body of success; undefined where there is none; a stream where it is not JSON. */
+/**
+ * The result of a method: the body of the success response, undefined if it has none, or a stream if it is not JSON.
+ */
 export type Output<Operation> = Operation extends { responses: infer Responses }
   ? {
       [Status in keyof Responses]: Status extends Success ? Payload<Responses[Status]> : never
@@ -46,7 +50,7 @@ export type Output<Operation> = Operation extends { responses: infer Responses }
 
 export type Result<Operation> = Call<Output<Operation>>
 
-/** `Items` names the member of a page that holds its records. */
+/** The result of a list method. `Items` names the member of a page that contains its records. */
 export type ListResult<Operation, Items extends string> = ListCall<
   Output<Operation>,
   ItemOf<Output<Operation>, Items>
@@ -56,7 +60,7 @@ type ItemOf<Page, Items extends string> = Page extends { [Name in Items]: readon
   ? Item
   : unknown
 
-/** `Omit` would make something of nothing. */
+/** Keeps `never`, which `Omit` would turn into an object type. */
 type Without<Members, Names extends string> = [Members] extends [never] ? never : Omit<Members, Names>
 
 type Success = 200 | 201 | 202 | 203 | 204 | 205 | 206 | '2XX'
@@ -67,7 +71,7 @@ type Parameters<Operation, Where extends string> = Operation extends { parameter
     : never
   : never
 
-/** `{ query: … }`, optional when nothing in it is required, absent when there is nothing in it. */
+/** An object such as `{ query: … }`. It is optional if it has no required members, and absent if it has no members. */
 type Part<Name extends string, Members> = [Members] extends [never]
   ? unknown
   : [keyof Members] extends [never]
@@ -86,7 +90,7 @@ type BodyPart<Operation> = Operation extends { requestBody: { content: infer Con
       : unknown
     : unknown
 
-/** Of several media types, the one that the client sends, as `emit/client/bodies.ts` chooses it. */
+/** The body in the media type that the client sends, with the preferences of `emit/client/bodies.ts`. */
 type Preferred<Contents> = Written<
   Contents,
   Chosen<Contents, ['application/json', JsonMedia, '*/*' | 'application/*', Multipart, Form, keyof Contents]>
@@ -108,7 +112,7 @@ type Written<Contents, Media extends keyof Contents> = Media extends
     ? { [Name in keyof Contents[Media]]: File<Contents[Media][Name]> }
     : string | Bytes
 
-/** Documents describe files as strings. */
+/** API descriptions declare files as strings; callers can also pass bytes. */
 type File<Value> = string extends Value
   ? Value | Bytes
   : Value extends readonly (infer Item)[]

@@ -1,34 +1,34 @@
 /**
- * Deliveries of events: checks who sent one, and makes one for the tests of those who receive them.
+ * Verifies webhook deliveries, and signs deliveries for tests of receivers.
  *
- * A signature reads `t=<Unix seconds>,v1=<hex>`, where `v1` is HMAC-SHA256 of the timestamp, a period and the raw
- * body under the endpoint's secret as it was shown, prefix and all. There are several `v1` while a secret is rotated.
- * Made with Web Crypto, so that it runs in browsers, workers and Node alike.
+ * A signature has the form `t=<Unix seconds>,v1=<hex>`. `v1` is the HMAC-SHA256 of the timestamp, a period and the raw
+ * body. The key is the endpoint's secret as it is displayed, with its prefix. There are several `v1` while a secret is
+ * rotated. The code uses Web Crypto, so that it runs in browsers, workers and Node.js.
  */
 import { ClientError } from './errors.ts'
 
-/** Why a delivery was refused. */
+/** The reason why a delivery was rejected. */
 export type WebhookErrorCode =
-  /** There is no signature under the name that this version gives it. */
+  /** The signature header of this version is missing. */
   | 'missing_header'
-  /** The signature does not read `t=…,v1=…`, or there is more than one. */
+  /** The header does not have the form `t=…,v1=…`, or it occurs more than once. */
   | 'malformed_header'
-  /** No secret has made any of the signatures: another sender, another endpoint's secret, or a changed body. */
+  /** No signature matches a secret: a different sender, the secret of a different endpoint, or a changed body. */
   | 'no_match'
-  /** Signed by the sender, but too long ago or too far ahead: a replay, or a clock that is wrong. */
+  /** The signature is valid, but the timestamp is too old or too far in the future: a replay, or a wrong clock. */
   | 'timestamp_out_of_tolerance'
-  /** Signed by the sender, but not JSON. */
+  /** The signature is valid, but the body is not JSON. */
   | 'body_not_json'
-  /** Signed by the sender, but not an object with a `type`. */
+  /** The signature is valid, but the body is not an object with a `type`. */
   | 'body_not_an_event'
-  /** The caller gave something else than the bytes or the text that arrived: most often what a parser made of it. */
+  /** The given body is not the received text or bytes. Usually a JSON parser has already processed it. */
   | 'body_not_raw'
-  /** The caller gave no secret, or an empty one. */
+  /** The given secret is missing or empty. */
   | 'missing_secret'
-  /** Signed by the sender, but in a version that this package is too old to know. */
+  /** The signature is valid, but this package has no types for the version of the event. */
   | 'unknown_version'
 
-/** A delivery that must not be acted upon. */
+/** Thrown if a delivery must be rejected. */
 export class WebhookError extends ClientError {
   override readonly name = 'WebhookError'
   readonly code: WebhookErrorCode
@@ -39,36 +39,39 @@ export class WebhookError extends ClientError {
   }
 }
 
-/** The body as it arrived. JSON that was parsed and written again is another body. */
+/** The body exactly as received. Parsing and serializing JSON again changes it. */
 export type WebhookBody = string | Uint8Array | ArrayBuffer
 
-/** Of `fetch`, of Node's `http`, or of whatever else lists them by name; case does not matter. */
+/** Headers from `fetch`, from Node's `http`, or as any object with headers by name. Case does not matter. */
 export type WebhookHeaders =
   | Pick<Headers, 'get' | 'keys'>
   | Readonly<Record<string, string | readonly string[] | undefined>>
 
-/** The secret of the endpoint; several while it is rotated, or where one address serves several endpoints. */
+/**
+ * The secret of the endpoint. Several secrets are allowed, for a rotation or for a URL that serves several endpoints.
+ */
 export type WebhookSecret = string | readonly string[]
 
 export interface UnwrapOptions {
-  /** How far the timestamp may be from now, in either direction, in seconds. 300 when absent. */
+  /** Maximum difference between the timestamp and now, in either direction, in seconds. Default: 300. */
   readonly toleranceSeconds?: number
-  /** Milliseconds since the epoch, in place of the system's clock. */
+  /** Replaces the system clock. Returns milliseconds since the epoch. */
   readonly now?: () => number
 }
 
 export interface SignOptions {
-  /** Milliseconds since the epoch, in place of the system's clock. */
+  /** Replaces the system clock. Returns milliseconds since the epoch. */
   readonly now?: () => number
 }
 
 /**
- * A type of event that this version does not list: the service is newer than the client. It is any other string at
- * run time; to the compiler it is none that a listed type could be, or no `case` would narrow to its own event.
+ * An event type that this version does not list, because the service is newer than the client. At run time it is any
+ * other string. Its compile-time type cannot overlap with listed types; otherwise, `case` would not narrow to one
+ * event.
  */
 export type UnlistedType = `unlisted: ${string}`
 
-/** An event of such a type: it has what every event has, and of what differs between types nothing is known. */
+/** An event of an unlisted type. It has the members that all events share. */
 export type UnlistedEvent<Listed> = { type: UnlistedType } & {
   [Member in Exclude<keyof Listed, 'type'>]: Listed[Member] extends string | number | boolean
     ? Listed[Member]
@@ -84,22 +87,22 @@ type ListedEvent<Webhooks> = {
 }[keyof Webhooks]
 
 /**
- * What a version sends, from its types as openapi-typescript writes them: told apart by `type`, and open, so that a
- * `switch` over `type` has something left for its `default`.
+ * The events of a version, derived from the types that openapi-typescript generates. The union is discriminated by
+ * `type`, and it is open, so that a `switch` over `type` needs a `default`.
  */
 export type EventOf<Webhooks> = ListedEvent<Webhooks> | UnlistedEvent<ListedEvent<Webhooks>>
 
 const TOLERANCE_SECONDS = 300
 const TIMESTAMP = /^t=(\d{1,12})$/
 const SIGNATURE = /^v1=([0-9a-f]{64})$/
-/** Another scheme than this file knows, beside which `v1` still counts. */
+/** A signature scheme that this file does not support. It may occur next to `v1`. */
 const FOREIGN = /^v\d+=[\x21-\x2b\x2d-\x7e]+$/
 
 /**
- * Verifies a delivery and reads the event in it.
+ * Verifies a delivery and returns its event.
  *
- * @param header under which the version sends its signature.
- * @throws WebhookError whose `code` says why the delivery must not be acted upon.
+ * @param header the signature header of the version.
+ * @throws WebhookError if the delivery must be rejected; `code` gives the reason.
  */
 export async function verifyDelivery<Event>(
   header: string,
@@ -111,26 +114,26 @@ export async function verifyDelivery<Event>(
   const bytes = bytesOf(body)
   const { timestamp, signatures } = parse(find(headers, header), header)
   const expected = await signAll(bytes, timestamp, secret)
-  // Whom it is from comes first: what is said of the time of a stranger's delivery would mean nothing.
+  // The signature is checked first: the timestamp of an unknown sender means nothing.
   if (!matchAny(expected, signatures)) {
-    throw new WebhookError('no_match', 'No secret that was given has signed this body')
+    throw new WebhookError('no_match', 'No signature of the delivery matches a given secret')
   }
   const ageSeconds = Math.floor(now() / 1000) - Number(timestamp)
-  // Written so that a clock or tolerance which is not a number refuses.
+  // The negated comparison also rejects NaN, from an invalid clock or tolerance.
   if (!(Math.abs(ageSeconds) <= toleranceSeconds)) {
     const away = `${Math.abs(ageSeconds)} s ${ageSeconds < 0 ? 'ahead' : 'ago'}`
     throw new WebhookError(
       'timestamp_out_of_tolerance',
-      `It was signed ${away}; ${toleranceSeconds} s are allowed`,
+      `The delivery was signed ${away}, but the tolerance is ${toleranceSeconds} s`,
     )
   }
   return read(bytes) as Event
 }
 
 /**
- * The header that a delivery of this body would carry. Under several secrets it has a signature of each.
+ * Returns the signature header for a delivery with this body, with one signature for each secret.
  *
- * @throws WebhookError when there is no secret.
+ * @throws WebhookError if there is no secret.
  */
 export async function signDelivery(
   header: string,
@@ -143,7 +146,7 @@ export async function signDelivery(
   return { [header]: [`t=${timestamp}`, ...signatures.map((each) => `v1=${each}`)].join(',') }
 }
 
-/** @returns the values of a header, however the caller's framework keeps them. */
+/** Returns the values of a header from any supported type of headers. */
 export function valuesOf(headers: WebhookHeaders, header: string): readonly string[] {
   const wanted = header.toLowerCase()
   return isHeaders(headers)
@@ -154,25 +157,27 @@ export function valuesOf(headers: WebhookHeaders, header: string): readonly stri
 function bytesOf(body: WebhookBody): Uint8Array {
   if (typeof body === 'string') return new TextEncoder().encode(body)
   if (ArrayBuffer.isView(body)) return body
-  // By its tag: an ArrayBuffer of another realm is no instance of this one's.
+  // Compares the tag, because `instanceof` fails for an ArrayBuffer from a different realm.
   if (Object.prototype.toString.call(body) === '[object ArrayBuffer]') return new Uint8Array(body)
   throw new WebhookError(
     'body_not_raw',
-    'The body must be the text or the bytes that arrived; a parser in front has consumed them',
+    'The body must be the received text or bytes. Read it before a body parser does.',
   )
 }
 
-/** @throws WebhookError when the header is not there exactly once. */
+/** Returns the value of a header. @throws WebhookError if it does not occur exactly once. */
 function find(headers: WebhookHeaders, header: string): string {
   const values = valuesOf(headers, header)
   const [value] = values
   if (value === undefined) {
     const names = isHeaders(headers) ? [...headers.keys()] : Object.keys(headers)
     const similar = names.filter((name) => name.toLowerCase().endsWith('signature'))
-    const hint = similar.length > 0 ? `; ${similar.join(' and ')} may be that of another version` : ''
-    throw new WebhookError('missing_header', `There is no ${header}${hint}`)
+    const hint =
+      similar.length > 0 ? `; ${similar.join(' and ')} may be the header of a different version` : ''
+    throw new WebhookError('missing_header', `The header ${header} is missing${hint}`)
   }
-  if (values.length > 1) throw new WebhookError('malformed_header', `There are several ${header}`)
+  if (values.length > 1)
+    throw new WebhookError('malformed_header', `The header ${header} occurs more than once`)
   return value
 }
 
@@ -180,7 +185,7 @@ function isHeaders(headers: WebhookHeaders): headers is Pick<Headers, 'get' | 'k
   return typeof headers.get === 'function'
 }
 
-/** @returns the timestamp as it was signed, digit by digit. */
+/** Parses a signature header. Returns the timestamp as signed text, so that its digits stay exactly the same. */
 function parse(value: string, header: string): { timestamp: string; signatures: string[] } {
   const [first = '', ...rest] = value.split(',')
   const timestamp = TIMESTAMP.exec(first)?.[1]
@@ -189,17 +194,20 @@ function parse(value: string, header: string): { timestamp: string; signatures: 
     (each) => !SIGNATURE.test(each) && (each.startsWith('v1=') || !FOREIGN.test(each)),
   )
   if (timestamp === undefined || signatures.length === 0 || strange) {
-    throw new WebhookError('malformed_header', `${header} does not read t=<Unix seconds>,v1=<hex>`)
+    throw new WebhookError(
+      'malformed_header',
+      `The header ${header} does not have the form t=<Unix seconds>,v1=<hex>`,
+    )
   }
   return { timestamp, signatures }
 }
 
-/** @returns the signature under each secret, in hex. */
+/** Returns the hexadecimal signature for each secret. */
 function signAll(body: Uint8Array, timestamp: string, secret: WebhookSecret): Promise<string[]> {
   const secrets = typeof secret === 'string' ? [secret] : [...(secret ?? [])]
-  // An empty key is one that everybody has.
+  // Anyone could sign with an empty key.
   if (secrets.length === 0 || secrets.some((each) => typeof each !== 'string' || each === '')) {
-    throw new WebhookError('missing_secret', 'The secret of the endpoint is missing or empty')
+    throw new WebhookError('missing_secret', 'The endpoint secret is missing or empty')
   }
   const start = new TextEncoder().encode(`${timestamp}.`)
   const message = new Uint8Array(start.length + body.length)
@@ -216,7 +224,7 @@ async function sign(message: Uint8Array<ArrayBuffer>, secret: string): Promise<s
   return Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('')
 }
 
-/** Compares all with all to the last digit, so that the time it takes says nothing of where they differ. */
+/** Compares all pairs completely, so that the duration does not reveal where they differ. */
 function matchAny(expected: readonly string[], given: readonly string[]): boolean {
   let matches = 0
   for (const ours of expected) {
@@ -232,7 +240,7 @@ function matchAny(expected: readonly string[], given: readonly string[]): boolea
 function read(body: Uint8Array): unknown {
   const event = parseJson(body)
   if (typeof event !== 'object' || event === null || !('type' in event) || typeof event.type !== 'string') {
-    throw new WebhookError('body_not_an_event', 'The body is not an object with a type')
+    throw new WebhookError('body_not_an_event', 'The body is not a JSON object with a string member "type"')
   }
   return event
 }

@@ -1,38 +1,43 @@
 /**
- * What generated code and the service that runs it agree on: the rows of its tables, and what handlers take and answer.
- * Types only. Generated code imports this as `dateline/runtime`; a service reads the tables through these shapes.
+ * The contract between generated code and the service that runs it: table rows, and the inputs and results of handlers.
+ * Types only. Generated code imports this file as `dateline/runtime`.
  */
 
 export type Method = 'GET' | 'PUT' | 'POST' | 'DELETE' | 'OPTIONS' | 'HEAD' | 'PATCH' | 'TRACE'
 
-/** Checks one value against a schema. Never coerces, never changes the value, never throws. */
+/** Checks a value against a schema. Never coerces or changes the value, and never throws. */
 export type Validate = (value: unknown) => boolean
 
-/** Rewrites a valid value of one version into another. May change its argument (up) or copy what it touches (down). */
+/**
+ * Translates a valid value from one version to another. Upward it may change its argument; downward it copies what it
+ * changes.
+ */
 // biome-ignore lint/suspicious/noExplicitAny: the generated functions have precise types of their own
 export type Translate = (value: any) => any
 
-/** What the text of a parameter or of a form field is converted to. */
+/** The type to which the text of a parameter or form field is converted. */
 export type ScalarType = 'string' | 'integer' | 'number' | 'boolean'
 
-/** How a parameter is spelt on the wire, checked and handed to the handler. */
+/** How to read and validate a parameter. */
 export interface Parameter {
-  /** As on the wire: `limit`, `created[gte]`, `Idempotency-Key`. */
+  /** The name on the wire: `limit`, `created[gte]`, `Idempotency-Key`. */
   readonly name: string
   readonly type: ScalarType
-  /** Absent if the parameter is one scalar of `type` in the usual style of its place. */
+  /** Absent for a scalar of `type` in the default style of its location. */
   readonly encoding?: ParameterEncoding
   readonly required: boolean
-  /** An equality filter: the canonical version receives a list of values, any of which may match (`x-filter: equality`). */
+  /** Whether it is an equality filter (`x-filter: equality`): handlers get a list of values, any of which may match. */
   readonly set: boolean
   readonly validate: Validate
-  /** Where its schema stands in the document, as a JSON pointer: `explain` reads it after a refusal. */
+  /** JSON pointer to its schema in the document, for `explain`. */
   readonly pointer: string
 }
 
-/** How a parameter that is not one plain scalar is written (OpenAPI 3.1, "Style Values"), and what its text may be. */
+/**
+ * How a parameter that is not a default scalar is serialized (OpenAPI 3.1, "Style Values"), and the types of its text.
+ */
 export interface ParameterEncoding {
-  /** `json`: one JSON text. `none`: no style can write the parameter, so every value is refused. */
+  /** `json`: the value is JSON text. `none`: no style can represent the parameter, so every value is refused. */
   readonly style:
     | 'simple'
     | 'label'
@@ -44,18 +49,18 @@ export interface ParameterEncoding {
     | 'json'
     | 'none'
   readonly explode?: boolean
-  /** Types to try in turn if it may be a scalar. */
+  /** Types to try in order, if the parameter can be a scalar. */
   readonly scalar?: readonly ScalarType[]
-  /** The same for the items if it may be a list. */
+  /** Types of the items, if the parameter can be a list. */
   readonly list?: readonly ScalarType[]
-  /** The same for the members if it may be an object; `others` are members that are not listed. */
+  /** Types of the members, if the parameter can be an object. `others` is for members that are not listed. */
   readonly object?: {
     readonly members: Readonly<Record<string, readonly ScalarType[]>>
     readonly others?: readonly ScalarType[]
   }
 }
 
-/** A value that must fit the schema at `pointer` of the version's document. */
+/** A check of a value against the schema at `pointer` in the version's document. */
 export interface SchemaCheck {
   readonly validate: Validate
   readonly pointer: string
@@ -64,139 +69,143 @@ export interface SchemaCheck {
 export interface Body extends SchemaCheck {
   readonly required: boolean
   /**
-   * A batch (`x-judged: each`): `validate` checks the envelope alone, this checks each item of the named array,
-   * and the handler gets `items`, one `CheckedItem` each, instead of `body`. `up` translates one valid item.
+   * For a batch (`x-judged: each`). The outer `validate` checks only the envelope, and this one checks each item of the
+   * named array. The handler gets `items` (one `CheckedItem` each) instead of `body`. `up` translates one valid item.
    */
   readonly each?: SchemaCheck & { readonly property: string; readonly up?: Translate }
 }
 
-/** A request body that is a form. Its check sees text of the same length where a file is. */
+/** A form as request body. For validation, each file is replaced by a string of the same length. */
 export interface FormBody extends SchemaCheck {
   readonly media: 'multipart/form-data' | 'application/x-www-form-urlencoded'
   readonly required: boolean
-  /** The fields that are not one text each. */
+  /** The fields that are not a single text value. */
   readonly fields: readonly FormFieldRow[]
 }
 
-/** How a field of a form is read. */
+/** How to read a form field. */
 export interface FormFieldRow {
   readonly name: string
-  /** What its text is tried as, in turn. `bytes` is a file, which handlers get as a Blob. */
+  /** Types to try in order. `bytes` is a file, which handlers get as a Blob. */
   readonly as: readonly (ScalarType | 'json' | 'bytes')[]
-  /** It may be repeated: its value is a list. */
+  /** Set if the field can be repeated, so that its value is a list. */
   readonly list?: true
-  /** Media types that a file may have, `image/*` for example. Absent: any. */
+  /** Media types that a file can have, for example `image/*`. Absent: any type. */
   readonly types?: readonly string[]
-  /** Style of a field of `application/x-www-form-urlencoded`, if the document names one. */
+  /** Style of a field in `application/x-www-form-urlencoded`, if the document specifies one. */
   readonly encoding?: ParameterEncoding
 }
 
-/** A form as handlers get it: its named fields are files. */
+/** A form as handlers get it: the fields in `Names` are files. */
 export type FormWithFiles<Form, Names extends string> = {
   [Name in keyof Form]: Name extends Names ? FormFile<Form[Name]> : Form[Name]
 }
 
 type FormFile<Value> = Value extends readonly unknown[] ? Blob[] : Value extends string ? Blob : Value
 
-/** One fault of a value: where, as `fields[0].key`, and what, as prose. */
+/** A problem in a value. `field` is its location, such as `fields[0].key`; `issue` describes it. */
 export interface Detail {
   readonly field: string
   readonly issue: string
 }
 
-/** An item of a batch after its own verdict: valid, or refused with its faults. */
+/** A batch item after validation. */
 export type CheckedItem<Item> =
   | { readonly valid: true; readonly value: Item }
   | { readonly valid: false; readonly details: readonly Detail[] }
 
-/** One row of a version's table: everything the pipeline needs to know before and after the handler. */
+/** A row of a version's operation table: everything that the pipeline needs before and after the handler. */
 export interface Operation<Extensions = unknown> {
-  /** As the canonical version names it. */
+  /** The name in the canonical version. */
   readonly id: string
   readonly method: Method
-  /** With parameters in braces: `/books/{book_id}`. */
+  /** Path template: `/books/{book_id}`. */
   readonly path: string
-  /** Status of success. */
+  /** The success status. */
   readonly status: number
-  /** Success is a stream of server-sent events: the handler's body gives their text piece by piece. */
+  /**
+   * Set if a successful response is a stream of server-sent events. The handler's body then yields their text in
+   * chunks.
+   */
   readonly stream?: true
-  /** OAuth scopes of which a token needs all; empty when any token will do. */
+  /** OAuth scopes that a token must have, all of them. If empty, any token is accepted. */
   readonly oauth: readonly string[]
-  /** Its `x-` members. */
   readonly extensions: Extensions
   readonly pathParameters: readonly Parameter[]
   readonly query: readonly Parameter[]
   readonly headers: readonly Parameter[]
-  /** Its body as JSON. */
   readonly body?: Body
-  /** Its body as a form, by media type. */
+  /** Its form bodies, one for each media type. */
   readonly forms?: readonly FormBody[]
-  /** From the caller's version to the canonical version; absent where nothing on the way touches it. Headers by name in small letters. */
+  /**
+   * Translations of a request to the canonical version; absent if no change affects them. Header names are in lower
+   * case.
+   */
   readonly upPath?: Translate
   readonly upQuery?: Translate
   readonly upHeaders?: Translate
   readonly upBody?: Translate
-  /** From the canonical version to the caller's: the body of success. */
+  /** Translates the success body to the caller's version. */
   readonly down?: Translate
   /**
-   * The same of other answers, errors among them: by status, `4XX` or `default`, the narrowest that there is. Nothing
-   * changes an answer whose own entry is undefined; a success without one is as `down` has it.
+   * Translations of other responses, including errors, by status, `4XX` or `default`; the most specific one applies. An
+   * entry with the value undefined means no translation. `down` applies to a success status without an entry.
    */
   readonly downs?: Readonly<Record<string, Translate | undefined>>
-  /** A field of the body as handlers name it, `spending_controls.blocked_categories[0]`, under the caller's name. */
+  /** Translates a field path of the body, such as `spending_controls.blocked_categories[0]`, to the caller's names. */
   readonly downField?: (field: string) => string
-  /** Names of parameters as the canonical version has them → as the caller's version has them, where they differ. */
+  /** Parameter names that differ: from the canonical name to the caller's. */
   readonly parameterNames?: Readonly<Record<string, string>>
-  /** Statuses that the canonical version answers with → what the caller's version answers with, where they differ. */
+  /** Status codes that differ: from the canonical status to the caller's. */
   readonly downStatus?: Readonly<Record<number, number>>
 }
 
-/** How a version shows events of one type. */
+/** How a version represents events of one type. */
 export interface EventView {
-  /** The oldest version that has them. */
+  /** The oldest version with this type. */
   readonly since: string
-  /** Header of the canonical version → its name here. */
+  /** Header names, from the canonical version to this version. */
   readonly headers: Readonly<Record<string, string>>
-  /** From the canonical version to this one: the whole event. Absent where nothing changes. */
+  /** Translates the whole event to this version. Absent if nothing changes. */
   readonly down?: Translate
 }
 
-/** One version: its operations, and what its document says of it beside that. */
+/** A version: its operations, and other facts from its document. */
 export type Version<Extensions = unknown, Life = unknown> = Life & {
   readonly name: string
   readonly operations: readonly Operation<Extensions>[]
 }
 
-/** A value or a request in the version before, and in the version that changed it. */
+/** An example of a value or request before and after a change. */
 export interface ChangeExample {
-  /** A component, or what the request does. */
+  /** The name of a component, or a description of the request. */
   readonly of: string
   readonly before: string
   readonly after: string
 }
 
-/** What a version changed. */
+/** An entry of the changelog. */
 export interface ChangeEntry {
-  /** As translations note it: `2026-05-19/block-categories`. */
+  /** The name that translations record: `2026-05-19/block-categories`. */
   readonly name: string
-  /** That brought it. */
+  /** The version that introduced the change. */
   readonly version: string
   readonly title: string
-  /** Markdown. */
+  /** The reason for the change, in Markdown. */
   readonly why: string
-  /** What it shows in, by the names of that version. */
+  /** Operations and events that the change affects, by their names in that version. */
   readonly operations: readonly string[]
   readonly events: readonly string[]
-  /** Whether it shows in every delivery. */
+  /** Whether it affects every delivery. */
   readonly everyEvent: boolean
-  /** A header that requests may leave out before it. */
+  /** A header that is optional before the change and required after it. */
   readonly requiredHeader?: string
-  /** A header of deliveries, as it is called before it. */
+  /** The former name of a delivery header. */
   readonly renamedHeader?: string
   readonly examples: readonly ChangeExample[]
 }
 
-/** What a handler answers; it never touches the response. */
+/** The result of a handler. Handlers do not access the HTTP response. */
 export interface Reply<Status extends number = number, Payload = unknown> {
   readonly status: Status
   readonly body: Payload
@@ -204,7 +213,9 @@ export interface Reply<Status extends number = number, Payload = unknown> {
 
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false
 
-/** Types of the client with their open enumerations closed: whoever serves a version knows all that it has. */
+/**
+ * Turns the open enumerations of client types into closed ones: the server of a version can list all of their values.
+ */
 export type Closed<T> = T extends string
   ? Same<T, string & {}> extends true
     ? never
@@ -215,7 +226,10 @@ export type Closed<T> = T extends string
       ? { [Name in keyof T]: Closed<T[Name]> }
       : T
 
-/** A list of lists may be one of itself: the compiler looks at members of an interface when it needs them, at positions at once. */
+/**
+ * A list of lists can refer to itself. The compiler resolves members of an interface lazily but positions of a tuple
+ * eagerly.
+ */
 type ClosedList<T extends readonly unknown[]> =
   Extract<T[number], readonly unknown[]> extends never
     ? { [Name in keyof T]: Closed<T[Name]> }

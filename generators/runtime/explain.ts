@@ -1,7 +1,7 @@
 /**
- * Why a value was refused, asked only after a validator said no. The schemas of a document become small functions the
- * first time they are needed; a walk gives up each branch at its first fault and stops after `limit` faults, so that a
- * large bad body costs little more than a small one. What stands here is copied into what is generated.
+ * Explains why a validator refused a value. Schemas are compiled into small functions when they are first needed. Each
+ * branch stops at its first problem, and the whole check stops after `limit` problems, so a large invalid body costs
+ * little more than a small one.
  */
 import { splitAccess } from './explain/access.ts'
 import { knowDocument } from './explain/check.ts'
@@ -11,7 +11,7 @@ import type { Fault, Formats, Json, KnownDocument, Walk } from './explain/walk.t
 export type { Fault } from './explain/walk.ts'
 
 interface Knowledge {
-  /** What each direction asks for, told apart. */
+  /** The document with separate schemas for requests and responses. */
   readonly document: Json
   readonly known: KnownDocument
 }
@@ -24,9 +24,11 @@ function learn(given: Json): Knowledge {
 }
 
 /**
- * @param document the OpenAPI document as plain JSON; `pointer` (RFC 6901) names the schema in it.
- * @param formats checks of string formats, by name; others are not checked.
- * @returns at least one fault exactly when the value does not fit.
+ * Finds the problems of a value.
+ *
+ * @param document the OpenAPI document as plain JSON; `pointer` (RFC 6901) locates the schema in it.
+ * @param formats checks of string formats by name; other formats are not checked.
+ * @returns at least one problem if the value is invalid, and none otherwise.
  */
 export function explain(
   document: Json,
@@ -43,7 +45,7 @@ export function explain(
     known.checkOf(lookUp(knowledge.document, pointer))?.(walk, value)
   } catch (error) {
     if (!(error instanceof RangeError)) throw error
-    // The validators refuse it for the same reason.
+    // The value exhausts the stack, as it does in the validators, which refuse it for this reason.
     return [{ field: '', issue: 'is nested too deeply', keyword: 'depth' }]
   }
   return walk.faults

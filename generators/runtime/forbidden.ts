@@ -1,10 +1,13 @@
-/** What a JSON text can hold, and what no server should read from parameters and forms. */
+/** Rejects values that are valid JSON but unsafe in parameters and forms. */
 import type { Detail } from './contract.ts'
 
-/** Objects and lists inside each other. */
+/** Maximum nesting depth of objects and lists. */
 const MAX_DEPTH = 32
 
-/** @returns the first member or text that is refused: a prototype, a NUL, or a value that is nested too deeply. */
+/**
+ * Finds a `__proto__` member, a NUL character, or excessive nesting. @returns the first problem; undefined if there is
+ * none.
+ */
 export function findForbidden(value: unknown, depth = 0): Detail | undefined {
   if (typeof value === 'string')
     return value.includes('\0') ? { field: '', issue: 'must not contain U+0000' } : undefined
@@ -19,6 +22,6 @@ export function findForbidden(value: unknown, depth = 0): Detail | undefined {
   return undefined
 }
 
-/** @returns the field of a member of `outer`: `filter.name`, `filter[0]`. */
+/** Joins field paths: `filter.name`, `filter[0]`. */
 export const joinField = (outer: string, inner: string): string =>
   inner === '' || inner.startsWith('[') ? outer + inner : `${outer}.${inner}`

@@ -1,26 +1,27 @@
 /**
- * Reads request bodies that are forms: `application/x-www-form-urlencoded` as a query, and `multipart/form-data` (RFC 7578) with
- * the parser of fetch. What a part is follows from the document: `client-runtime/request-body.ts` writes forms the same way.
+ * Reads form bodies. `application/x-www-form-urlencoded` is read like a query; `multipart/form-data` (RFC 7578) is
+ * parsed by fetch. The document determines the types of the parts. `client-runtime/request-body.ts` writes forms in the
+ * same way.
  */
 import type { Detail, FormBody, FormFieldRow, Parameter } from './contract.ts'
 import { findForbidden, joinField } from './forbidden.ts'
 import { convert, createQueryTable, inWords, ParameterError, readQuery } from './parameters.ts'
 
-/** What a form may have. Bytes are counted over all of its parts. */
+/** Limits of a form. `bytes` applies to the whole body. */
 export interface FormLimits {
   readonly bytes: number
-  /** Fields and files together, each repetition counted. */
+  /** Number of fields and files, including repetitions. */
   readonly parts: number
 }
 
 const LIMITS: FormLimits = { bytes: 16 * 1024 * 1024, parts: 1000 }
 
-/** A form that the document does not allow. */
+/** Thrown if a form body is invalid. */
 export class FormError extends Error {
-  /** `media`: another media type, 415; `limit`: too large, 413; `invalid`: its faults, 400 or 422. */
+  /** `media`: unsupported media type (415). `limit`: too large (413). `invalid`: invalid content (400 or 422). */
   readonly reason: 'media' | 'limit' | 'invalid'
   readonly faults: readonly Detail[]
-  /** If its schema refuses it: the value that was checked, for `explain`. */
+  /** The checked value, for `explain`, if the schema refused it. */
   readonly refused: unknown
 
   constructor(reason: FormError['reason'], faults: readonly Detail[], refused?: unknown) {
@@ -33,9 +34,12 @@ export class FormError extends Error {
 }
 
 /**
- * @param forms of the operation. @param contentType the header of the request.
- * @returns the valid form: text and JSON as its schema has them, files as Blobs.
- * @throws FormError if it is not one of these forms, exceeds a limit, or does not fit.
+ * Reads and validates a form.
+ *
+ * @param forms forms of the operation.
+ * @param contentType Content-Type header of the request.
+ * @returns the valid form: text and JSON with the types of the schema, files as Blobs.
+ * @throws FormError if the media type is not supported, a limit is exceeded, or the form is invalid.
  */
 export async function readForm(
   forms: readonly FormBody[],
@@ -57,7 +61,7 @@ export async function readForm(
     : readUrlencoded(form, fields, bytes)
   const seen = withoutFiles(value)
   if (!form.validate(seen))
-    throw new FormError('invalid', [{ field: '', issue: 'does not fit its description' }], seen)
+    throw new FormError('invalid', [{ field: '', issue: 'does not match its schema' }], seen)
   return value
 }
 
@@ -69,11 +73,11 @@ const refuse = (reason: FormError['reason'], issue: string) =>
 function boundaryOf(contentType: string): string {
   const [, quoted, token] = /;\s*boundary=(?:"([^"]+)"|([^\s;"]+))/i.exec(contentType) ?? []
   const boundary = quoted ?? token
-  if (boundary === undefined) throw refuse('media', 'must name its boundary in Content-Type')
+  if (boundary === undefined) throw refuse('media', 'must have a boundary parameter in Content-Type')
   return boundary
 }
 
-/** Counts before it parses, since each part costs far more memory than its bytes. */
+/** Counts separators before parsing, because each part takes much more memory than its bytes. */
 function countUpTo(most: number, bytes: Uint8Array, separator: string): number {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   let count = 0
@@ -84,7 +88,7 @@ function countUpTo(most: number, bytes: Uint8Array, separator: string): number {
 
 type Fields = ReadonlyMap<string, FormFieldRow>
 
-/** Name of the parameter that takes the fields that no row names; no field of a form has it. */
+/** Name of the pseudo-parameter for fields without a row. No form field can have this name. */
 const REST = '\0'
 
 function readUrlencoded(form: FormBody, fields: Fields, bytes: Uint8Array): Record<string, unknown> {
@@ -115,7 +119,7 @@ function readUrlencoded(form: FormBody, fields: Fields, bytes: Uint8Array): Reco
   return { ...(others as object), ...Object.fromEntries(entries) }
 }
 
-/** A field that no row names is located by its own name. */
+/** Removes the pseudo-parameter from the location of a field without a row. */
 const locate = ({ field, issue }: Detail): Detail => ({
   field: field.startsWith(`${REST}.`) ? field.slice(REST.length + 1) : field,
   issue,
@@ -157,11 +161,11 @@ const textField = (name: string): FormFieldRow => ({ name, as: ['string'] })
 
 const invalid = (field: string, issue: string) => new FormError('invalid', [{ field, issue }])
 
-/** @returns the value of a field, from all parts of its name. */
+/** Returns the value of a field from all parts with its name. */
 function readParts(field: FormFieldRow, parts: readonly (string | File)[]): unknown {
   const { name, list } = field
   if (list) return parts.map((part, index) => readPart(field, part, `${name}[${index}]`))
-  if (parts.length > 1) throw invalid(name, 'stands more than once')
+  if (parts.length > 1) throw invalid(name, 'must occur only once')
   return readPart(field, parts[0]!, name)
 }
 
@@ -188,13 +192,13 @@ function checkFile(file: File, types: FormFieldRow['types'], at: string): File {
   return file
 }
 
-/** The parser of fetch decodes a part without a filename as UTF-8, which loses what is not text. */
+/** Rejects binary parts without a filename: fetch decodes them as UTF-8, which loses bytes. */
 function asFile(text: string, at: string): Blob {
-  if (text.includes('\ufffd')) throw invalid(at, 'must have a filename, since it is not text')
+  if (text.includes('\ufffd')) throw invalid(at, 'must have a filename, because it is not text')
   return new Blob([text], { type: 'text/plain' })
 }
 
-/** @returns undefined if it is not JSON. */
+/** Parses JSON. Returns undefined if the text is not JSON. */
 function parse(text: string, at: string): unknown {
   let value: unknown
   try {
@@ -217,7 +221,7 @@ function decodeText(bytes: Uint8Array, at: string): string {
   }
 }
 
-/** Documents describe files as strings, whose length is that of the bytes. */
+/** Replaces files by strings of the same length, because documents declare files as strings with a length. */
 function withoutFiles(form: Readonly<Record<string, unknown>>): unknown {
   const seen = (value: unknown): unknown => (value instanceof Blob ? 'x'.repeat(value.size) : value)
   return Object.fromEntries(

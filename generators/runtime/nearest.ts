@@ -1,15 +1,16 @@
 import { distance } from 'fastest-levenshtein'
 
-/** Longer words are no slip of the pen, and comparing them costs. */
+/** Longer words are probably not typos, and comparing them is expensive. */
 const MAX_LENGTH = 64
 
-/** Of so many letters one may be wrong. */
+/** One typo is allowed for each three letters. */
 const LETTERS_PER_SLIP = 3
 const MAX_SLIPS = 3
 
 /**
- * The known name that a word was probably meant to be: the same in another spelling (`templateId`, `template-id`), or a few
- * letters away (Levenshtein). The first of several that are as near. Undefined where none is near.
+ * Finds the known name that a misspelled word probably means. Spelling variants such as `templateId` and `template-id`
+ * are equal; otherwise the names may differ by a few letters (Levenshtein distance). Returns the first of equally near
+ * names, and undefined if none is near.
  */
 export function findNearest(word: string, known: Iterable<string>): string | undefined {
   if (word.length > MAX_LENGTH) return undefined

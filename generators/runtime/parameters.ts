@@ -1,21 +1,25 @@
 /**
- * Reads parameters as `client-runtime/parameters.ts` writes them: the styles of OpenAPI 3.1 ("Style Values"), which are those
- * of RFC 6570. Text is split before it is decoded, so that an encoded separator belongs to a value.
+ * Reads parameters in the styles of OpenAPI 3.1 ("Style Values"), which are those of RFC 6570;
+ * `client-runtime/parameters.ts` writes them. Text is split before it is decoded, so that an encoded separator is part
+ * of a value.
  */
 import type { Detail, Parameter, ParameterEncoding, ScalarType } from './contract.ts'
 import { findForbidden, joinField } from './forbidden.ts'
 
 export { joinField }
 
-/** What is wrong: a name, a repetition, an absence, the encoding, the form of a text, or a value that its schema refuses. */
+/**
+ * The kind of problem: unknown name, repetition, missing parameter, bad encoding, wrong format, or refused by the
+ * schema.
+ */
 export type ParameterFault = 'unknown' | 'repeated' | 'missing' | 'encoding' | 'format' | 'invalid'
 
-/** A parameter that the document does not allow. */
+/** Thrown if a parameter is invalid. */
 export class ParameterError extends Error implements Detail {
   readonly fault: ParameterFault
   readonly field: string
   readonly issue: string
-  /** If its schema refuses a value: the row and the value, for `explain`. */
+  /** The row and the value, for `explain`, if the schema refused the value. */
   readonly refused: { readonly parameter: Parameter; readonly value: unknown } | undefined
 
   constructor(fault: ParameterFault, field: string, issue: string, refused?: ParameterError['refused']) {
@@ -28,17 +32,16 @@ export class ParameterError extends Error implements Detail {
   }
 }
 
-/** The parameters of a query, as `readQuery` looks them up. */
+/** Lookup table for `readQuery`. */
 export interface QueryTable {
   readonly named: ReadonlyMap<string, Parameter>
-  /** Parameters by the names of their members: objects that explode in the style `form`. */
+  /** Object parameters with exploded `form` style, by the names of their members. */
   readonly members: ReadonlyMap<string, Parameter>
-  /** The object that takes all other names. */
+  /** The object parameter that takes all unknown names. */
   readonly rest: Parameter | undefined
   readonly required: readonly Parameter[]
 }
 
-/** @returns the table that `readQuery` reads queries by. */
 export function createQueryTable(parameters: readonly Parameter[]): QueryTable {
   const spread = parameters.filter(
     ({ encoding }) => encoding?.style === 'form' && encoding.explode && encoding.object,
@@ -55,13 +58,15 @@ export function createQueryTable(parameters: readonly Parameter[]): QueryTable {
   }
 }
 
-/** A name and a raw text; in an object, the name is that of the member, and is undefined for the parameter itself. */
+/** A member name and raw text. The name is undefined for the parameter itself. */
 type RawPair = readonly [member: string | undefined, raw: string]
 
 /**
- * @param search the query without its question mark, undecoded.
- * @returns valid values by the names of their parameters.
- * @throws ParameterError at the first fault.
+ * Reads a query string.
+ *
+ * @param search the query without its question mark, not decoded.
+ * @returns valid values by parameter name.
+ * @throws ParameterError for the first problem.
  */
 export function readQuery(table: QueryTable, search: string): Record<string, unknown> {
   const values: Record<string, unknown> = {}
@@ -89,7 +94,7 @@ export function readQuery(table: QueryTable, search: string): Record<string, unk
   return values
 }
 
-/** @returns the parameter that a name of the query belongs to, and which of its members it names. */
+/** Returns the parameter for a name in the query, and the member that the name refers to. */
 function findParameter(table: QueryTable, name: string): [Parameter, string | undefined] {
   const named = table.named.get(name)
   if (named && table.members.get(name) !== named) return [named, undefined]
@@ -104,19 +109,22 @@ function findParameter(table: QueryTable, name: string): [Parameter, string | un
 function readMember({ name }: Parameter, member: string): string {
   if (!member.includes('][')) return member
   const field = joinField(name, member.slice(0, Math.min(member.indexOf(']['), SHOWN)))
-  throw new ParameterError('format', field, 'must not hold a list or an object')
+  throw new ParameterError('format', field, 'must not contain a list or an object')
 }
 
-/** The most characters of a name that an error repeats. */
+/** Maximum number of characters of a name in an error. */
 const SHOWN = 100
 
 type Decode = (raw: string, field: string) => string
 
-/** @param raw a segment of a path, undecoded. @throws ParameterError if it is not a valid value. */
+/** Reads a path parameter. @param raw the path segment, not decoded. @throws ParameterError if the value is invalid. */
 export const readSegment = (parameter: Parameter, raw: string): unknown =>
   readParameter(parameter, raw, decodePath)
 
-/** @param text the value of a header; repetitions are joined by commas. @throws ParameterError if it is not a valid value. */
+/**
+ * Reads a header parameter. @param text the header value; repeated headers are joined by commas. @throws ParameterError
+ * if the value is invalid.
+ */
 export const readHeader = (parameter: Parameter, text: string): unknown =>
   readParameter(parameter, text, (raw) => raw.trim())
 
@@ -126,7 +134,7 @@ function readParameter(parameter: Parameter, raw: string, decode: Decode): unkno
   return readShapes(parameter, splitText(encoding, name, raw), decode)
 }
 
-/** The pairs of one parameter of a query. A name that stands once may hold a whole list or object. */
+/** Reads the pairs of one query parameter. A name that occurs once can contain a whole list or object. */
 function readPairs(parameter: Parameter, pairs: readonly RawPair[]): unknown {
   const { encoding, name } = parameter
   const [[member, raw]] = pairs as [RawPair]
@@ -135,9 +143,9 @@ function readPairs(parameter: Parameter, pairs: readonly RawPair[]): unknown {
   return readShapes(parameter, splitText(encoding!, name, raw), decodeQuery)
 }
 
-const repeated = (field: string) => new ParameterError('repeated', field, 'stands more than once')
+const repeated = (field: string) => new ParameterError('repeated', field, 'must occur only once')
 
-/** A parameter as it is cut up. `whole` is undefined if it is exploded into pairs under its own name. */
+/** The parts of a parameter. `whole` is undefined if it is exploded into pairs with its own name. */
 interface SplitText {
   readonly whole?: string
   readonly pairs: readonly RawPair[]
@@ -149,7 +157,7 @@ const SEPARATORS: Readonly<Record<string, RegExp>> = {
 }
 const EXPLODED: Readonly<Record<string, string>> = { label: '.', matrix: ';' }
 
-/** Cuts a text into pieces by the style, without decoding. */
+/** Splits a text according to its style, without decoding. */
 function splitText({ style, explode, object }: ParameterEncoding, name: string, raw: string): SplitText {
   if (style === 'json' || style === 'none') return { whole: raw, pairs: [] }
   const prefix = EXPLODED[style] ?? ''
@@ -179,11 +187,15 @@ type ReadShape = (parameter: Parameter, split: SplitText, decode: Decode) => unk
 
 const SHAPES = { scalar: readScalar, list: readList, object: readObject } satisfies Record<string, ReadShape>
 
-/** Reads the parameter as what it may be: of several shapes, the first that its schema accepts. */
+/** Reads the parameter in each possible shape. Returns the first value that the schema accepts. */
 function readShapes(parameter: Parameter, split: SplitText, decode: Decode): unknown {
   const encoding = parameter.encoding!
   if (encoding.style === 'none')
-    throw new ParameterError('format', parameter.name, 'cannot be written in any style; leave it out')
+    throw new ParameterError(
+      'format',
+      parameter.name,
+      'cannot be sent, because no style can represent it; omit it',
+    )
   if (encoding.style === 'json') return readJson(parameter, split.whole ?? split.pairs[0]![1], decode)
   const isOne = split.pairs.length === 1 && split.pairs[0]![0] === undefined
   const order = isOne ? (['scalar', 'list', 'object'] as const) : (['object', 'list', 'scalar'] as const)
@@ -221,7 +233,7 @@ function readObject({ name, encoding }: Parameter, { pairs }: SplitText, decode:
   const members = new Map<string, unknown>()
   for (const [raw, text] of explode ? pairs : pairsOf(name, pairs)) {
     if (raw === undefined) throw new ParameterError('format', name, 'must be an object')
-    // The names of a query are decoded before.
+    // Names in a query are already decoded.
     const member = (style === 'form' && explode) || style === 'deepObject' ? raw : decode(raw, name)
     const field = joinField(name, member.slice(0, SHOWN))
     if (members.has(member)) throw repeated(field)
@@ -234,7 +246,7 @@ function readObject({ name, encoding }: Parameter, { pairs }: SplitText, decode:
   return Object.fromEntries(members)
 }
 
-/** Names and values in turn. */
+/** Pairs alternating names and values. */
 function pairsOf(name: string, pieces: readonly RawPair[]): RawPair[] {
   if (pieces.length % 2 === 1) throw new ParameterError('format', name, 'must have a value after each name')
   return pieces.flatMap(([, piece], index) =>
@@ -258,11 +270,11 @@ function readJson(parameter: Parameter, raw: string, decode: Decode): unknown {
 
 function check(parameter: Parameter, value: unknown): unknown {
   if (!parameter.validate(value))
-    throw new ParameterError('invalid', parameter.name, 'does not fit its description', { parameter, value })
+    throw new ParameterError('invalid', parameter.name, 'does not match its schema', { parameter, value })
   return parameter.set ? [value] : value
 }
 
-/** @throws ParameterError if the text fits none of the types. */
+/** Converts a text to the first matching type. @throws ParameterError if none matches. */
 function readText(types: readonly ScalarType[], text: string, field: string): unknown {
   for (const type of types) {
     const value = convert(type, text)
@@ -287,7 +299,7 @@ const NEEDS: Readonly<Record<ScalarType, string>> = {
 const INTEGER = /^(0|-?[1-9]\d*)$/
 const NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?$/
 
-/** @returns undefined if the text is not of the type. */
+/** Converts a text to a type. Returns undefined if it does not have the type. */
 export function convert(type: ScalarType, text: string): string | number | boolean | undefined {
   switch (type) {
     case 'string':
@@ -301,7 +313,7 @@ export function convert(type: ScalarType, text: string): string | number | boole
   }
 }
 
-/** A plus is a space. */
+/** Decodes a query part, in which a plus sign is a space. */
 const decodeQuery: Decode = (raw, field) =>
   decodePath(raw.includes('+') ? raw.replaceAll('+', ' ') : raw, field)
 

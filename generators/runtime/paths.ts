@@ -1,10 +1,10 @@
-/** Values by the path of property names that leads to them. What is given is not changed. */
+/** Reads and replaces values by a path of property names. The functions do not change their arguments. */
 
 type Path = readonly string[]
-// biome-ignore lint/suspicious/noExplicitAny: what stands there is known to whoever asks
+// biome-ignore lint/suspicious/noExplicitAny: the caller knows the type of the value at a path
 type Values = any
 
-/** @returns what stands at the path; undefined where something on the way is no object. */
+/** Returns the value at a path; undefined if a step on the way is not an object. */
 export function take(value: Values, path: Path): Values {
   let at = value
   for (const name of path) {
@@ -14,7 +14,7 @@ export function take(value: Values, path: Path): Values {
   return at
 }
 
-/** @returns a copy with something at the path. What is no object on the way becomes one. */
+/** Returns a copy with a value at the path. Steps that are not objects become objects. */
 export function put(value: Values, path: Path, it: unknown): Values {
   const [name, ...rest] = path
   if (name === undefined) return it
@@ -22,7 +22,7 @@ export function put(value: Values, path: Path, it: unknown): Values {
   return { ...(typeof value === 'object' ? value : {}), [name]: put(inner, rest, it) }
 }
 
-/** @returns a copy without what stands at the path. */
+/** Returns a copy without the value at the path. */
 export function without(value: Values, path: Path): Values {
   const [name, ...rest] = path
   if (name === undefined || take(value, path) === undefined) return value

@@ -1,17 +1,17 @@
 /**
- * What translations change, told by name. Generated code calls the functions below where a change may make a difference, and each
- * notes its change where it did: a value that is the same in both versions notes nothing. Changes are named as
- * `2026-05-19/block-categories`, by the version that brought them.
+ * Records which changes had an effect during a translation. Generated code calls these functions wherever a change may
+ * have an effect. A value that is the same in both versions records nothing. Names of changes start with the version
+ * that introduced them: `2026-05-19/block-categories`.
  */
 import type { Translate } from './contract.ts'
 
-// biome-ignore lint/suspicious/noExplicitAny: what stands there is known to the generated code
+// biome-ignore lint/suspicious/noExplicitAny: the generated code has precise types
 type Value = any
 
-/** What the translation under way has changed so far: translations are synchronous, so there is one at a time. */
+/** Changes recorded by the current translation. Translations are synchronous, so only one runs at a time. */
 const noted = new Set<string>()
 
-/** Translates a value and gives each change that made a difference, once. */
+/** Translates a value. Calls `note` once for each change that had an effect. */
 export function translateNoting(translate: Translate, value: Value, note: (change: string) => void): Value {
   if (noted.size > 0) noted.clear()
   const translated = translate(value)
@@ -19,30 +19,30 @@ export function translateNoting(translate: Translate, value: Value, note: (chang
   return translated
 }
 
-/** The value, which the change brought to where it goes; undefined is nothing that was brought. */
+/** Records the change if the value is defined. Returns the value. */
 export function touched<Brought>(change: string, value: Brought): Brought {
   if (value !== undefined) noted.add(change)
   return value
 }
 
-/** The value; noted where the condition holds. */
+/** Records the change if the condition is true. Returns the value. */
 export function touchedIf<Brought>(change: string, condition: boolean, value: Brought): Brought {
   if (condition) noted.add(change)
   return value
 }
 
-/** What a function of the change made of a value. */
+/** Records the change if the two values differ. Returns the value after the change. */
 export function turned<Turned>(change: string, before: unknown, after: Turned): Turned {
   if (!isSame(before, after)) noted.add(change)
   return after
 }
 
-/** Undefined, in the place of a value that is left unread. @param usual what it means there all the same. */
+/** Records that a value is ignored, and returns undefined. @param usual a value that means the same as its absence. */
 export function ignored(change: string, value: unknown, usual?: unknown): undefined {
   if (value !== undefined && value !== usual) noted.add(change)
 }
 
-/** Members of an enumeration under their other names. */
+/** Returns a translation that renames enumeration values. */
 export function renames(change: string, names: readonly (readonly [string, string])[]): Translate {
   const table = new Map<unknown, string>(names)
   return (value) => {
@@ -51,7 +51,7 @@ export function renames(change: string, names: readonly (readonly [string, strin
   }
 }
 
-/** Values of a filter as all that they stand for. */
+/** Returns a function that expands a filter value to all values that it covers. */
 export function meanings(
   change: string,
   values: readonly (readonly [string, readonly string[]])[],
@@ -63,7 +63,7 @@ export function meanings(
   }
 }
 
-/** Whether a kind is shown: all but those that came with the change. */
+/** Returns a filter that removes the kinds that the change added. */
 export function allBut(change: string, added: readonly unknown[]): (kind: unknown) => boolean {
   const left = new Set(added)
   return (kind) => {
@@ -73,7 +73,7 @@ export function allBut(change: string, added: readonly unknown[]): (kind: unknow
   }
 }
 
-/** Whether two values are the same JSON. */
+/** Returns whether two values are equal as JSON. */
 function isSame(one: Value, other: Value): boolean {
   if (Object.is(one, other)) return true
   if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return false

@@ -160,7 +160,7 @@ describe('with a pass', () => {
         expect(firstFault(await act(send, id))).toEqual([
           422,
           'validation_failed',
-          { field: 'pass_id', issue: 'names no pass' },
+          { field: 'pass_id', issue: 'is not the ID of a pass' },
         ])
       }
       const { id } = await issuePass(send, templateId)

@@ -24,10 +24,10 @@ beforeAll(async () => {
 
 describe('issuing is refused', () => {
   test.each([
-    [{ template_id: NO_TEMPLATE }, 'template_id', 'names no template'],
+    [{ template_id: NO_TEMPLATE }, 'template_id', 'is not the ID of a template'],
     [{ fields: { pionts: '1' } }, 'fields.pionts', 'is not a field of the template'],
-    [{ expires_at: '2026-06-01T12:00:00Z' }, 'expires_at', 'must lie ahead'],
-    [{ expires_at: '2026-06-01T13:59:59+02:00' }, 'expires_at', 'must lie ahead'],
+    [{ expires_at: '2026-06-01T12:00:00Z' }, 'expires_at', 'must be in the future'],
+    [{ expires_at: '2026-06-01T13:59:59+02:00' }, 'expires_at', 'must be in the future'],
     [{ expires_at: '2027-02-30T00:00:00Z' }, 'expires_at', expect.any(String)],
     [{ holder: { email: 'nobody' } }, 'holder.email', expect.any(String)],
     [{ holder: { phone: '1' } }, 'holder.phone', expect.any(String)],

@@ -373,7 +373,7 @@ describe('is refused', () => {
     expect(firstFault(await scan(send, { pass_id: pass.id, mode: 'verify' }))).toMatchObject([
       422,
       'validation_failed',
-      { field: 'pass_id', issue: 'names no pass' },
+      { field: 'pass_id', issue: 'is not the ID of a pass' },
     ])
   })
 

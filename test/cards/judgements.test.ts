@@ -119,7 +119,7 @@ describe('images', () => {
     ['a changed bit', flipped, icon, 'is not a PNG image'],
     ['the signature alone', whole.subarray(0, 8), icon, 'is not a PNG image'],
     ['a JPEG', Buffer.from('ffd8ffe000104a464946', 'hex'), icon, 'is not a PNG image'],
-    ['nothing', Buffer.alloc(0), icon, 'is not base64'],
+    ['nothing', Buffer.alloc(0), icon, 'is not valid base64'],
   ])('an image of a template is judged by its size and form: %s', (_, bytes, rule, want) => {
     expect(checkPng(bytes.toString('base64'), rule)).toBe(want)
   })

@@ -40,9 +40,9 @@ test.each([
   },
   {
     given: { error: { type: 'constructor' } },
-    want: { type: 'constructor', message: 'The service answered 400' },
+    want: { type: 'constructor', message: 'The service responded with status 400' },
   },
-  { given: { error: 'text' }, want: { type: undefined, message: 'The service answered 400' } },
+  { given: { error: 'text' }, want: { type: undefined, message: 'The service responded with status 400' } },
   {
     given: '<html>Bad gateway</html>',
     want: { type: undefined, body: '<html>Bad gateway</html>', details: [] },

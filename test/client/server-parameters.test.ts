@@ -96,8 +96,8 @@ const ASKED: readonly (readonly [search: string, want: unknown])[] = [
   ['ids=1,2', { ids: [1, 2] }],
   ['ids=1%2C2,3', ['format', 'ids[0]', 'must be a whole number']],
   ['ids=1,,3', ['format', 'ids[1]', 'must be a whole number']],
-  ['ids=1,-2', ['invalid', 'ids', 'does not fit its description']],
-  ['ids=1&ids=2', ['repeated', 'ids', 'stands more than once']],
+  ['ids=1,-2', ['invalid', 'ids', 'does not match its schema']],
+  ['ids=1&ids=2', ['repeated', 'ids', 'must occur only once']],
   ['each=1&each=2', { each: [1, 2] }],
   ['each=1&each=two', ['format', 'each[1]', 'must be a whole number']],
   ['each=1,2', ['format', 'each[0]', 'must be a whole number']],
@@ -107,20 +107,20 @@ const ASKED: readonly (readonly [search: string, want: unknown])[] = [
   ['many=a,%ff', ['encoding', 'many[1]', 'is not percent-encoded UTF-8 text']],
   ['%=a', ['encoding', '%', 'is not percent-encoded UTF-8 text']],
   ['name=a,b', { name: 'a,b' }],
-  ['name=a&name=b', ['repeated', 'name', 'stands more than once']],
+  ['name=a&name=b', ['repeated', 'name', 'must occur only once']],
   ['filter[R]=1&filter%5BG%5D=2', { filter: { R: 1, G: 2 } }],
-  ['filter[R]=1&filter[R]=2', ['repeated', 'filter.R', 'stands more than once']],
+  ['filter[R]=1&filter[R]=2', ['repeated', 'filter.R', 'must occur only once']],
   ['filter[R]=x', ['format', 'filter.R', 'must be a whole number']],
-  ['filter[X]=1', ['invalid', 'filter', 'does not fit its description']],
-  ['filter[R][a]=1', ['format', 'filter.R', 'must not hold a list or an object']],
+  ['filter[X]=1', ['invalid', 'filter', 'does not match its schema']],
+  ['filter[R][a]=1', ['format', 'filter.R', 'must not contain a list or an object']],
   ['filter=1', ['format', 'filter', 'must be an object']],
   ['filter[__proto__]=1', ['format', 'filter.__proto__', 'is not allowed as a name']],
   ['open[__proto__]=1', ['format', 'open.__proto__', 'is not allowed as a name']],
   ['open[constructor]=1', { open: { constructor: '1' } }],
   ['R=1&G=2', { spread: { R: 1, G: 2 } }],
-  ['R=1&R=2', ['repeated', 'spread.R', 'stands more than once']],
+  ['R=1&R=2', ['repeated', 'spread.R', 'must occur only once']],
   ['pair=R,1,G,2', { pair: { R: 1, G: 2 } }],
-  ['pair=R,1,R,2', ['repeated', 'pair.R', 'stands more than once']],
+  ['pair=R,1,R,2', ['repeated', 'pair.R', 'must occur only once']],
   ['pair=R,1,G', ['format', 'pair', 'must have a value after each name']],
   ['pair=__proto__,1', ['format', 'pair.__proto__', 'is not allowed as a name']],
   ['since=7', { since: 7 }],
@@ -130,7 +130,7 @@ const ASKED: readonly (readonly [search: string, want: unknown])[] = [
   ['mixed=1.5', { mixed: [1.5] }],
   ['mixed=1&mixed=2', { mixed: [1, 2] }],
   ['level=2', { level: 2 }],
-  ['level=4', ['invalid', 'level', 'does not fit its description']],
+  ['level=4', ['invalid', 'level', 'does not match its schema']],
   ['json=[1,{"a":"b"}]', { json: [1, { a: 'b' }] }],
   ['json=[1', ['format', 'json', 'must be valid JSON']],
   ['json={"a":{"__proto__":1}}', ['format', 'json.a.__proto__', 'is not allowed as a name']],
@@ -139,7 +139,7 @@ const ASKED: readonly (readonly [search: string, want: unknown])[] = [
     `json=${'['.repeat(5000)}${']'.repeat(5000)}`,
     ['format', `json${'[0]'.repeat(32)}`, 'is nested deeper than 32 levels'],
   ],
-  ['nested=a', ['format', 'nested', 'cannot be written in any style; leave it out']],
+  ['nested=a', ['format', 'nested', 'cannot be sent, because no style can represent it; omit it']],
   ['unknown=1', ['unknown', 'unknown', 'is not a known parameter']],
 ]
 
@@ -171,9 +171,7 @@ test('spaces after commas of a header, and pipes that other clients leave unenco
 test('10,000 items and 10,000 repetitions are read once each', () => {
   const items = Array.from({ length: 10_000 }, (_, index) => String(index))
   expect(ask(`many=${items.join(',')}`)).toEqual({ many: items })
-  expect(() => ask(items.map((each) => `each=${each}`).join('&'))).toThrow(
-    'each does not fit its description',
-  )
+  expect(() => ask(items.map((each) => `each=${each}`).join('&'))).toThrow('each does not match its schema')
   const members = ask(items.map((each) => `open[k${each}]=${each}`).join('&')).open as object
   expect(Object.keys(members)).toHaveLength(10_000)
 })

@@ -114,7 +114,7 @@ test('the page has each change: its own words, what it shows in, and values befo
         .split(/\W+/)
         .filter(Boolean)
     expect(words(article)).toEqual(expect.arrayContaining(words(change.why)))
-    expect([id, /<dt>(Calls of|Events)<\/dt>/.test(article)]).toEqual([id, true])
+    expect([id, /<dt>(Operations|Events)<\/dt>/.test(article)]).toEqual([id, true])
     expect([id, article.includes(' before</figcaption>'), article.includes(' after</figcaption>')]).toEqual([
       id,
       true,

@@ -148,7 +148,7 @@ describe.each(requests)('$name', (use) => {
     })
 
   const differs = added ? answer === undefined : named(before, from, to) !== after
-  if (changes.includes('what a request means'))
+  if (changes.includes('request behavior'))
     test('means something else on the other side', async () => {
       const other = await type(moved(use), use, 'after')
       expect(other.status).toBe(200)

@@ -55,7 +55,7 @@ function usesOf(step: string, from: string, to: string): Use[] {
         const [before, after] = [side('before'), side('after')]
         return before === undefined || after === undefined ? undefined : { before, after }
       }
-      const [curl, typescript, answer] = [code('curl'), code('TypeScript'), code('In the answer')]
+      const [curl, typescript, answer] = [code('curl'), code('TypeScript'), code('Response')]
       return {
         name: `${to} ${title}: ${name}`,
         from,

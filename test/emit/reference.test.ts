@@ -76,7 +76,7 @@ test.each([
   { given: '{ const: 3 }', want: 'p always 3' },
   {
     given: '{ type: array, items: { type: string }, maxItems: 20, uniqueItems: true }',
-    want: 'p array of string Holds at most 20 items No item twice',
+    want: 'p array of string Holds at most 20 items Unique items',
   },
   {
     given: '{ type: object, additionalProperties: { type: integer }, maxProperties: 50 }',
@@ -365,9 +365,9 @@ test('each version says where it stands and leads to the others', () => {
   )
   const notice = (page: string) => plain(/<p class="notice".*?<\/p>/.exec(page)?.[0] ?? '')
   expect(notice(v1)).toBe(
-    'This version is deprecated since 2030-01-01 and is no longer answered from 2031-01-02 on. The newest version is v3 .',
+    'This version has been deprecated since 2030-01-01 and stops working on 2031-01-02 . The newest version is v3 .',
   )
-  expect(notice(v2)).toBe('This is not the newest version: that is v3 .')
+  expect(notice(v2)).toBe('A newer version is available: v3 .')
   expect(notice(v3)).toBe('')
   for (const page of [v1, v2, v3]) {
     expect(

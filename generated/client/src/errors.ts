@@ -76,7 +76,7 @@ export class UnavailableError extends ResponseError {
   declare readonly type: 'unavailable'
 }
 
-/** The class for each `type` of error. */
+/** Error classes by error `type`. */
 export const errorClasses = {
   invalid_parameter: InvalidParameterError,
   authentication_error: AuthenticationError,

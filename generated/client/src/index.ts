@@ -53,7 +53,7 @@ export type { Attempt } from './runtime/transport.ts'
 export type { Known } from './runtime/types.ts'
 export { type UnlistedType, type WebhookBody, WebhookError, type WebhookErrorCode, type WebhookHeaders, type WebhookSecret } from './runtime/webhooks.ts'
 
-/** What each version has: its client, the types of its schemas, and what it sends to webhook endpoints. */
+/** Types of each version: its client, its schemas, and the events that it sends to webhook endpoints. */
 export interface Versions {
   '2025-06-01': { client: Client_2025_06_01; schemas: Schemas_2025_06_01; event: Event_2025_06_01 }
   '2025-11-01': { client: Client_2025_11_01; schemas: Schemas_2025_11_01; event: Event_2025_11_01 }
@@ -63,7 +63,7 @@ export interface Versions {
 
 export type Version = keyof Versions
 
-/** The types of the documented schemas of a version, by name. */
+/** Types of the documented schemas of a version, by name. */
 export type Schemas<Each extends Version> = Versions[Each]['schemas']
 
 export type Clients = { readonly [Each in Version]: Versions[Each]['client'] }
@@ -76,7 +76,7 @@ const creators = {
 }
 
 /**
- * The clients of every version under one set of settings.
+ * Creates clients for all versions that share their settings.
  *
  * @example
  * const client = createClient({ baseUrl, apiKey }).at('2026-05-19')
@@ -85,7 +85,7 @@ export function createClient(options: ClientOptions): Versioned<Clients> {
   return connectVersions<Clients>(creators, options)
 }
 
-/** What a version sends to webhook endpoints; of every version, told apart by `version` and `type`. */
+/** Events that a version sends to webhook endpoints; by default of all versions, discriminated by `version` and `type`. */
 export type WebhookEvent<Each extends Version = Version> = {
   [Name in Each]: Versions[Name]['event'] & { version: Name }
 }[Each]
@@ -96,12 +96,12 @@ const signed: SignedVersions = {
 }
 
 /**
- * Verifies a delivery and reads the event in it. Events may come twice and in any order.
+ * Verifies a delivery and returns its event. Events can arrive more than once and in any order.
  *
- * @param body as it arrived, before any parser.
- * @param headers of the delivery.
- * @param secret of the endpoint, `whsec_` and all; one of several is enough.
- * @throws WebhookError whose `code` says why the delivery must not be acted upon.
+ * @param body the body exactly as received, before it is parsed.
+ * @param headers the headers of the delivery.
+ * @param secret the secret of the endpoint, including `whsec_`. If you pass several secrets, one must match.
+ * @throws WebhookError if the delivery must be rejected; `code` gives the reason.
  * @example
  * const event = await unwrap(await request.text(), request.headers, secret)
  */

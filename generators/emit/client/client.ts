@@ -109,7 +109,7 @@ function packageOf(apis: readonly Api[], config: ClientConfig): Record<string, u
 function printWire(wire: Wire): string {
   const file = createFile(['wire'])
   file.print(
-    '/** What the service calls things on the wire. */',
+    '/** Names on the wire. */',
     `export const wire: ${file.use('Wire', './runtime/service.ts', { type: true })} = {`,
     ...Object.entries(wire).map(([name, value]) => `  ${propertyKey(name)}: ${literal(value)},`),
     '}',

@@ -22,7 +22,7 @@ export function printErrorClasses(apis: readonly Api[], wire: Wire): string {
     )
   }
   file.print(
-    '/** The class for each `type` of error. */',
+    '/** Error classes by error `type`. */',
     'export const errorClasses = {',
     ...[...classes].map(([type, name]) => `  ${propertyKey(type)}: ${name},`),
     `} satisfies ${table}`,

@@ -50,7 +50,7 @@ export function printFunctions(
   const types = schemaTypes(api.schemas.keys())
   if (api.operations.length > 0)
     file.print(
-      '/** Header parameters that the client sends by itself. */',
+      '/** Header parameters that the client sets automatically. */',
       `type Managed = ${managedHeaders(api, wire).map(literal).join(' | ') || 'never'}`,
     )
   for (const operation of api.operations) {

@@ -42,15 +42,15 @@ export function printVersion(
     ...docComment(`${api.title}, version ${api.version}.`).trimEnd().split('\n'),
     `export type Client = ${useType('Bound', 'connect')}<typeof functions${types && ` & { ${types} }`}>`,
     '',
-    `/** What version ${api.version} names things on the wire, and how callers identify themselves. */`,
+    `/** Names on the wire and security schemes of version ${api.version}. */`,
     `export const service: ${useType('Service', 'service')} = ${printService(file, api)}`,
     '',
-    `/** What the functions of this version are called with: \`getThing(connect({ baseUrl, apiKey }), input)\`. */`,
+    `/** Creates the connection for the functions of this version: \`getThing(connect({ baseUrl, apiKey }), input)\`. */`,
     `export function connect(options: ${options}): ${useType('ServiceConnection', 'connect')} {`,
     `  return ${use('connect', 'connectTo')}(service, options)`,
     '}',
     '',
-    `/** A client whose every call is answered in version ${api.version}: the functions as its methods. */`,
+    `/** Creates a client for version ${api.version}, with all operations as methods. */`,
     `export function createClient(options: ${options}): Client {`,
     `  return ${use('bind')}(${values ? `{ ...functions${values} }` : 'functions'}, connect(options))`,
     '}',
@@ -68,7 +68,7 @@ function printExports(file: TypeScriptFile, classes: ReadonlyMap<string, string>
     ...(sends ? [printWebhookExports('..')] : []),
     "export type * from './types.ts'",
     '',
-    '/** The types of the documented schemas, by name. */',
+    '/** Types of the documented schemas, by name. */',
     `export type Schemas = ${components}['schemas']`,
     '',
   )
@@ -81,7 +81,7 @@ function printWebhooks(file: TypeScriptFile, api: Api): void {
   const eventOf = file.use('EventOf', '../runtime/webhooks.ts', { type: true })
   file.print(
     '',
-    `/** What version ${api.version} sends to webhook endpoints, told apart by \`type\`; other types may follow. */`,
+    `/** Events that version ${api.version} sends to webhook endpoints, discriminated by \`type\`. New types can be added later. */`,
     `export type WebhookEvent = ${eventOf}<${webhooks}>`,
   )
   const header = signatureHeaderOf(api)

@@ -29,14 +29,14 @@ export function printVersions(apis: readonly Api[], wire: Wire, classes: Iterabl
   const sends = apis.some((api) => signatureHeaderOf(api) !== undefined)
   file.print(...printCommonExports('.', classes), ...(sends ? [printWebhookExports('.')] : []), '')
   file.print(
-    '/** What each version has: its client, the types of its schemas, and what it sends to webhook endpoints. */',
+    '/** Types of each version: its client, its schemas, and the events that it sends to webhook endpoints. */',
     'export interface Versions {',
     ...apis.map((api) => `  ${propertyKey(api.version)}: ${printMembers(file, api)}`),
     '}',
     '',
     'export type Version = keyof Versions',
     '',
-    '/** The types of the documented schemas of a version, by name. */',
+    '/** Types of the documented schemas of a version, by name. */',
     "export type Schemas<Each extends Version> = Versions[Each]['schemas']",
     '',
     "export type Clients = { readonly [Each in Version]: Versions[Each]['client'] }",
@@ -49,7 +49,7 @@ export function printVersions(apis: readonly Api[], wire: Wire, classes: Iterabl
     '}',
     '',
     '/**',
-    ' * The clients of every version under one set of settings.',
+    ' * Creates clients for all versions that share their settings.',
     ' *',
     ' * @example',
     ` * const client = createClient({ baseUrl, apiKey }).at(${literal(apis.at(-1)?.version)})`,
@@ -82,7 +82,7 @@ function printAnyUnwrap(file: TypeScriptFile, apis: readonly Api[], { eventVersi
   const type = file.use('SignedVersions', './runtime/versions.ts', { type: true })
   file.print(
     '',
-    `/** What a version sends to webhook endpoints; of every version, told apart by \`${eventVersion}\` and \`type\`. */`,
+    `/** Events that a version sends to webhook endpoints; by default of all versions, discriminated by \`${eventVersion}\` and \`type\`. */`,
     'export type WebhookEvent<Each extends Version = Version> = {',
     `  [Name in Each]: Versions[Name]['event'] & { ${propertyKey(eventVersion)}: Name }`,
     '}[Each]',

@@ -4,20 +4,20 @@ import type { TypeScriptFile } from '../../print/file.ts'
 import { docComment, literal } from '../../print/literal.ts'
 
 const UNWRAP = `
-Verifies a delivery and reads the event in it. Events may come twice and in any order.
+Verifies a delivery and returns its event. Events can arrive more than once and in any order.
 
-@param body as it arrived, before any parser.
-@param headers of the delivery.
-@param secret of the endpoint, \`whsec_\` and all; one of several is enough.
-@throws WebhookError whose \`code\` says why the delivery must not be acted upon.
+@param body the body exactly as received, before it is parsed.
+@param headers the headers of the delivery.
+@param secret the secret of the endpoint, including \`whsec_\`. If you pass several secrets, one must match.
+@throws WebhookError if the delivery must be rejected; \`code\` gives the reason.
 @example
 const event = await unwrap(await request.text(), request.headers, secret)
 `
 
 const TEST_HEADERS = `
-The header that a delivery of this body would carry, to test with. Under several secrets it has a signature of each.
+Returns the signature header for a delivery with this body, for tests. It has one signature for each secret.
 
-@throws WebhookError when there is no secret.
+@throws WebhookError if there is no secret.
 @example
 const request = new Request(url, { method: 'POST', body, headers: await testHeaders(body, secret) })
 `

@@ -87,7 +87,7 @@ export function collectionOf(api: Api, wire: Wire): Collection {
 
 /** Name of the variable that holds the key. */
 export const API_KEY = 'api_key'
-const KEY_VARIABLE: Variable = { name: API_KEY, value: '', description: 'Your key.', secret: true }
+const KEY_VARIABLE: Variable = { name: API_KEY, value: '', description: 'Your API key.', secret: true }
 
 /** Postman and Bruno replace this with a new UUID for each request. */
 const FRESH_UUID = '{{$guid}}'

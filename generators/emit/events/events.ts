@@ -49,7 +49,7 @@ function printPayloads(apis: readonly Api[]): string {
       rows.set(name, `${components}['schemas'][${stringLiteral(schema.name)}]`)
     }
   }
-  file.print('/** By type, in the form of the canonical version. */', 'export interface EventPayloads {')
+  file.print('/** Payloads by event type, in the canonical version. */', 'export interface EventPayloads {')
   for (const [name, type] of rows) file.print(`  ${propertyKey(name)}: ${type}`)
   file.print('}')
   return file.text()
@@ -89,7 +89,7 @@ function printTable(
     return `  ${propertyKey(event.name)}: { ${members.join(', ')} },`
   })
   for (const [headers, name] of shared) file.print(`const ${name} = ${headers}`)
-  file.print('', '/** By type; a type that is not here is never sent in this version. */')
+  file.print('', '/** Events by type. Types that are not listed are never sent in this version. */')
   file.print(`export const events: Readonly<Record<string, ${view}>> = {`, ...rows, '}')
   return file.text()
 }
@@ -105,7 +105,7 @@ function printTables(apis: readonly Api[]): string {
     const name = file.use('events', `./${api.version}/events.ts`, { as: identifier(`events_${api.version}`) })
     return `  ${stringLiteral(api.version)}: ${name},`
   })
-  file.print('/** By version and type. */')
+  file.print('/** Events by version and type. */')
   file.print(
     `export const events: Readonly<Record<string, Readonly<Record<string, ${view}>>>> = {`,
     ...rows,

@@ -39,8 +39,8 @@ function printChange(title: string, change: ChangelogEntry, links: DocsLinks): s
   const content = joinHtml(
     [
       renderMarkdown(change.why, 1),
-      html`<p>What changes: ${view.effects}${view.everyEvent ? '. It shows in every delivery' : ''}.</p>`,
-      ...(named.length > 0 ? [html`<p>It shows in ${named.join(', ')}.</p>`] : []),
+      html`<p>What changes: ${view.effects}${view.everyEvent ? '. It affects all deliveries' : ''}.</p>`,
+      ...(named.length > 0 ? [html`<p>It affects ${named.join(', ')}.</p>`] : []),
       ...view.examples.flatMap(({ schema, before, after }) => [
         html`<p>${schema} before:</p><pre>${before}</pre>`,
         html`<p>${schema} after:</p><pre>${after}</pre>`,

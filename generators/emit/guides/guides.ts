@@ -68,7 +68,7 @@ export function createGuides(
       page(
         'changelog',
         'Changelog',
-        'What every version changed, and why.',
+        'Changes in each version, with reasons.',
         'guide-changelog',
         viewChangelog(changelog, upgrades, links),
       ),
@@ -76,7 +76,7 @@ export function createGuides(
         page(
           pathOf(each),
           upgradeTitle(each),
-          `What to change in code that uses ${each.from}, step by step.`,
+          `Step-by-step migration of code that uses ${each.from}.`,
           'guide-upgrade',
           viewUpgrade(each, wire.versionHeader, links),
         ),

@@ -26,7 +26,7 @@ export function emitChangelog(
   const file = createFile([])
   const type = file.use('ChangeEntry', CONTRACT, { type: true })
   file.print(
-    '/** What each version changed, oldest first. */',
+    '/** Changes of each version, oldest first. */',
     `export const changes: readonly ${type}[] = [`,
     releases
       .flatMap((release) => release.changes)

@@ -80,7 +80,7 @@ function printReading({ path, value }: SampleReading): string[] {
 }
 
 const printTest = (value: string, test: string | undefined): string[] =>
-  test === undefined ? [`console.log(${value})`] : [`if (${test}) {`, '  // what you do in this case', '}']
+  test === undefined ? [`console.log(${value})`] : [`if (${test}) {`, '  // handle this case', '}']
 
 /** Prints an access path. Uses `?.` after values that may be absent, and reads the first item of a list. */
 function access(from: string, path: readonly PathStep[]): string {
@@ -108,7 +108,7 @@ function comparison(of: string, value: unknown): string | undefined {
 export function printReceiver(client: string, version: string, types: readonly string[]): string {
   const cases = types.flatMap((type) => [
     `    case ${stringLiteral(type)}:`,
-    '      console.log(event.data) // typed by the case',
+    '      console.log(event.data) // has the type of this event',
     '      break',
   ])
   return [
@@ -117,12 +117,12 @@ export function printReceiver(client: string, version: string, types: readonly s
     'export async function receive(request: Request, secret: string): Promise<Response> {',
     '  const event = await unwrap(await request.text(), request.headers, secret)',
     ...(cases.length === 0
-      ? ["  console.log('left alone:', event.type)"]
+      ? ["  console.log('Ignored event:', event.type)"]
       : [
           '  switch (event.type) {',
           ...cases,
           '    default:',
-          "      console.log('left alone:', event.type)",
+          "      console.log('Ignored event:', event.type)",
           '  }',
         ]),
     '  return new Response(null, { status: 204 })',

@@ -18,10 +18,10 @@ export interface DocsLinks {
 
 const EFFECTS: Readonly<Record<Effect, string>> = {
   requests: 'requests',
-  answers: 'answers',
-  deliveries: 'deliveries of events',
-  behaviour: 'what a request means',
-  additions: 'only that new values come',
+  answers: 'responses',
+  deliveries: 'event deliveries',
+  behaviour: 'request behavior',
+  additions: 'new values only',
 }
 
 /** Maximum number of operations to list without unfolding. */
@@ -43,10 +43,9 @@ export function viewEntry(entry: ChangelogEntry, links: DocsLinks, level: number
     why,
     effects: entry.effects.map((each) => EFFECTS[each]).join(', '),
     everyEvent: entry.everyEvent,
-    lists: [
-      listView('operation', 'Calls of', operations),
-      listView('type of event', 'Events', events),
-    ].filter(({ items }) => items.length > 0),
+    lists: [listView('operation', 'Operations', operations), listView('event type', 'Events', events)].filter(
+      ({ items }) => items.length > 0,
+    ),
     examples: entry.examples.map((each) => ({
       schema: each.schema,
       ...beforeAfter({ before: shorten(each.before), after: shorten(each.after) }),
@@ -74,7 +73,7 @@ function viewSample({ title, added, curl, typescript, answer }: Sample) {
   const blocks = [
     curl && { language: 'curl', fence: 'sh', ...beforeAfter(curl) },
     typescript && { language: 'TypeScript', fence: 'ts', ...beforeAfter(typescript) },
-    answer && { language: 'In the answer', fence: 'json', ...beforeAfter(answer) },
+    answer && { language: 'Response', fence: 'json', ...beforeAfter(answer) },
   ]
   return { titleHtml: renderInline(title), title, added, blocks: blocks.filter((each) => each !== undefined) }
 }
@@ -127,13 +126,13 @@ export function viewRelease(release: Release, links: DocsLinks, level: number) {
 
 /** Returns a one-sentence summary of a version. */
 export function summaryOf({ previous, changes, operations, events }: Release): string {
-  if (previous === undefined) return 'The first version.'
+  if (previous === undefined) return 'First version.'
   const counts = [
     counted(changes.length, 'change'),
     counted(operations.length, 'new operation'),
-    counted(events.length, 'new type of event', 'new types of event'),
+    counted(events.length, 'new event type', 'new event types'),
   ].filter((each) => each !== undefined)
-  return counts.length === 0 ? 'Nothing but words.' : `${counts.join(', ')}.`
+  return counts.length === 0 ? 'Documentation changes only.' : `${counts.join(', ')}.`
 }
 
 const counted = (count: number, one: string, many = `${one}s`): string | undefined =>

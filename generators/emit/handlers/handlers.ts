@@ -42,7 +42,7 @@ export function emitHandlers(apis: readonly Api[], changes: readonly LoadedChang
   for (const [name, type] of types) file.print(`export type ${name} = ${type}`)
   if (types.size > 0) file.print('')
   file.print(
-    '/** Every operation that any version has. */',
+    '/** All operations of all versions. */',
     `export type Handlers<Context> = ${interfaces.map((name) => `${name}<Context>`).join(' & ') || '{}'}`,
   )
   return [{ path: 'canonical/handlers.ts', text: file.text() }]

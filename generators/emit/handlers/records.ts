@@ -20,10 +20,10 @@ export function emitRecords(newest: Api): OutputFile[] {
   if (records.length === 0 && filters.length === 0) return []
   const file = createFile(['records', 'filters', 'RecordPrefix', 'ListOperation', 'FilterName'])
   file.print(
-    '/** Records that callers know by an identifier, by its prefix, and the operations that answer one and a page of them. */',
+    '/** Records by the prefix of their IDs, with the operations that return one record and a page of records. */',
     ...printTable('records', records),
     '',
-    '/** Equality filters of operations: the values that there are, or null if the document lists none. */',
+    '/** Equality filters of operations: their allowed values, or null if the document does not list any. */',
     ...printTable('filters', filters),
     TYPES,
   )
@@ -31,13 +31,13 @@ export function emitRecords(newest: Api): OutputFile[] {
 }
 
 const TYPES = `
-/** Prefix of the identifiers of a record. */
+/** ID prefix of a record. */
 export type RecordPrefix = keyof typeof records
 
-/** An operation that answers pages of records. */
+/** An operation that returns pages of records. */
 export type ListOperation = Extract<(typeof records)[RecordPrefix], { readonly list: string }>['list']
 
-/** Name of an equality filter of an operation. */
+/** The name of an operation's equality filter. */
 export type FilterName<Operation> = Operation extends keyof typeof filters ? keyof (typeof filters)[Operation] & string : never`
 
 function printTable(name: string, rows: readonly (readonly [string, unknown])[]): string[] {

@@ -9,9 +9,9 @@ const LABELS: Readonly<Record<string, string>> = {
   'x-rate-limit': 'Rate limit',
   'x-environment': 'Only in',
   'x-plan': 'Plan',
-  'x-verified': 'Needs a verified account',
-  'x-publishable': 'Publishable keys may call it',
-  'x-factor': 'Needs a second factor',
+  'x-verified': 'Requires a verified account',
+  'x-publishable': 'Publishable keys can call it',
+  'x-factor': 'Requires a second factor',
   'x-unit': 'Unit',
   'x-judged': 'CheckedItem',
   'x-since': 'Since',
@@ -51,7 +51,7 @@ function rulesOf(schema: Schema): FactView[] {
     case 'array':
       return [
         ...between('Holds', schema.minItems, schema.maxItems, 'item'),
-        ...(schema.uniqueItems ? [{ label: 'No item twice', valueHtml: '' as SafeHtml }] : []),
+        ...(schema.uniqueItems ? [{ label: 'Unique items', valueHtml: '' as SafeHtml }] : []),
       ]
     case 'object':
       return [

@@ -221,9 +221,9 @@ function noticeOf(api: Api, apis: readonly OtherVersion[], docsPath: string): Sa
   if (!newest || newest.version === api.version) return undefined
   const link = html`<a href="${docsPath}/${encodeURIComponent(newest.version)}">${newest.version}</a>`
   const { 'x-deprecated': since, 'x-sunset': sunset } = api.info
-  if (typeof sunset !== 'string') return html`This is not the newest version: that is ${[link]}.`
+  if (typeof sunset !== 'string') return html`A newer version is available: ${[link]}.`
   const deprecated = typeof since === 'string' ? html` since ${[timeOf(since)]}` : escapeHtml('')
-  return html`This version is deprecated${[deprecated]} and is no longer answered from ${[timeOf(sunset)]} on. The newest version is ${[link]}.`
+  return html`This version has been deprecated${[deprecated]} and stops working on ${[timeOf(sunset)]}. The newest version is ${[link]}.`
 }
 
 /** Formats the date of an instant, in UTC. */

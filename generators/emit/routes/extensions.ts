@@ -21,9 +21,9 @@ export function printExtensionTypes(apis: readonly Api[], rules?: ExtensionRules
   const declared = [...membersOf(operation), ...membersOf(canonicalOperation), ...inherited]
   const operations = apis.flatMap((api) => api.operations.map((each) => each.extensions))
   const file = createFile(['OperationExtensions', 'VersionExtensions'])
-  file.print('/** What documents say of an operation beside the words of OpenAPI. */')
+  file.print('/** Extensions (`x-` members) of an operation. */')
   file.print(...printMembers('OperationExtensions', operation ? declared : seenIn(operations)), '')
-  file.print('/** What documents say of the version itself. */')
+  file.print('/** Extensions (`x-` members) of a version. */')
   file.print(
     ...printMembers('VersionExtensions', info ? membersOf(info) : seenIn(apis.map((each) => each.info))),
   )

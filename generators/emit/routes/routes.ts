@@ -47,7 +47,7 @@ function printVersions(apis: readonly Api[]): string {
   )
   const current = apis.at(-1)?.version ?? ''
   file.print(
-    '/** Every version, oldest first. */',
+    '/** All versions, oldest first. */',
     `export const versions: readonly ${version}[] = [${names.join(', ')}]`,
     '',
   )

@@ -32,7 +32,7 @@ export function guidePages(
   }
   const { pages, upgrades, feed } = createGuides(apis, changes, { wire, client, links })
   const navigation = [
-    { title: CHANGELOG, links: [{ label: 'Every version', href: links.changelog }] },
+    { title: CHANGELOG, links: [{ label: 'All versions', href: links.changelog }] },
     {
       title: 'Migration guides',
       links: upgrades

@@ -58,7 +58,7 @@ const FENCED = /^```[\s\S]*?^```$/gm
 
 function referenceEntries({ view, operations }: VersionIndex, docs: string): FoundText[] {
   const ids = new Map([...operations].map(([id, each]) => [each, id]))
-  const shared = view.schemas.map((each) => schemaEntry(each, 'Schemas in common'))
+  const shared = view.schemas.map((each) => schemaEntry(each, 'Shared schemas'))
   const home = `${docs}/${encodeURIComponent(view.version)}`
   const { parameters, headers, eventHeaders, errors, sharedResponses, security } = view
   const common = [
@@ -68,7 +68,7 @@ function referenceEntries({ view, operations }: VersionIndex, docs: string): Fou
   ]
   return [
     {
-      title: 'Requests and answers',
+      title: 'Requests and responses',
       kind: 'Reference',
       href: `${home}/${CONVENTIONS}`,
       text: wordsOf(common),

@@ -69,11 +69,11 @@ export function versionPages(
   })
   const events = view.tags.flatMap((tag) => tag.events)
   return [
-    page('', 'API reference', `Every operation of version ${view.version}.`, 'reference-overview', {}),
+    page('', 'API reference', `All operations of version ${view.version}.`, 'reference-overview', {}),
     page(
       CONVENTIONS,
-      'Requests and answers',
-      'Authentication, headers and answers that operations have in common.',
+      'Requests and responses',
+      'Authentication, headers and responses that all operations share.',
       'reference-conventions',
       {},
     ),
@@ -88,21 +88,17 @@ export function versionPages(
     ),
     ...(events.length > 0
       ? [
-          page(
-            WEBHOOK_EVENTS,
-            'Webhook events',
-            'Every type of event that is delivered.',
-            'reference-events',
-            { events },
-          ),
+          page(WEBHOOK_EVENTS, 'Webhook events', 'All event types that are delivered.', 'reference-events', {
+            events,
+          }),
         ]
       : []),
     ...(view.schemas.length > 0
       ? [
           page(
             SHARED_SCHEMAS,
-            'Schemas in common',
-            'What several families of operations are made of.',
+            'Shared schemas',
+            'Schemas that several groups of operations use.',
             'reference-schemas',
             {},
           ),
@@ -168,13 +164,11 @@ function navigationOf(view: VersionView, home: string): NavigationGroup[] {
       title: `Version ${view.version}`,
       links: [
         { label: 'Overview', href: home },
-        { label: 'Requests and answers', href: `${home}/${CONVENTIONS}` },
+        { label: 'Requests and responses', href: `${home}/${CONVENTIONS}` },
         ...(view.tags.some((tag) => tag.events.length > 0)
           ? [{ label: 'Webhook events', href: `${home}/${WEBHOOK_EVENTS}` }]
           : []),
-        ...(view.schemas.length > 0
-          ? [{ label: 'Schemas in common', href: `${home}/${SHARED_SCHEMAS}` }]
-          : []),
+        ...(view.schemas.length > 0 ? [{ label: 'Shared schemas', href: `${home}/${SHARED_SCHEMAS}` }] : []),
       ],
     },
     { title: 'Operations', links: families },

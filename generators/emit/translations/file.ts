@@ -91,7 +91,7 @@ export function createFileOf(
         const other = file.use(further.name, `./${further.version}.ts`, { as })
         const [inner, outer] = up ? [own, other] : [other, own]
         printed.push(
-          `/** ${up ? `${version} → canonical` : `canonical → ${version}`}, over ${further.version}. */`,
+          `/** ${up ? `${version} → canonical` : `canonical → ${version}`}, by way of ${further.version}. */`,
           `export const ${name} = (value: Parameters<typeof ${inner}>[0]) => ${outer}(${inner}(value))`,
           '',
         )
@@ -100,7 +100,7 @@ export function createFileOf(
     text() {
       if (printed.length === 0) return undefined
       file.print(
-        '/** Valid in its version; what shape it has is said by the functions’ own types. */',
+        '/** A valid value of its version. The exported functions have precise types. */',
         'type Value = any',
         '',
       )

@@ -29,11 +29,11 @@ const FUNCTIONS = {
   isObject: `function isObject(v) {
   return typeof v === 'object' && v !== null && !Array.isArray(v)
 }`,
-  own: `/** A property whose name every object inherits. */
+  own: `/** An own property. For names that all objects inherit, such as \`constructor\`. */
 function own(v, name) {
   return Object.hasOwn(v, name) ? v[name] : undefined
 }`,
-  length: `/** Characters as JSON Schema counts them: code points. */
+  length: `/** Counts code points, as JSON Schema requires. */
 function length(v) {
   let n = v.length
   for (let at = 0; at < v.length - 1; at++) {
@@ -44,14 +44,14 @@ function length(v) {
   }
   return n
 }`,
-  closed: `/** Whether an object has only known properties, \`n\` of which are known to be there. */
+  closed: `/** Whether an object has only known properties. The caller has already found \`n\` of them. */
 function closed(v, n, names) {
   for (const name in v) if (--n < 0 && !names.has(name)) return false
   if (n === 0) return true
   for (const name in v) if (!names.has(name)) return false
   return true
 }`,
-  unique: `/** Whether no two items are equal: one pass, whatever they are. */
+  unique: `/** Whether all items are different, in a single pass. */
 function unique(list) {
   const scalars = new Set()
   const others = new Set()
@@ -64,7 +64,7 @@ function unique(list) {
   }
   return true
 }`,
-  canonical: `/** JSON with sorted names: the same for equal values. */
+  canonical: `/** JSON with sorted names, so that equal values give the same text. */
 function canonical(v) {
   if (Array.isArray(v)) return \`[\${v.map(canonical).join()}]\`
   if (typeof v !== 'object' || v === null) return JSON.stringify(v)
@@ -72,7 +72,7 @@ function canonical(v) {
   for (const name of Object.keys(v).sort()) text += \`\${JSON.stringify(name)}:\${canonical(v[name])},\`
   return text
 }`,
-  isMultiple: `/** Whether one decimal number is a multiple of another, as both are written: 0.07 of 0.01. */
+  isMultiple: `/** Whether a decimal number is a multiple of a different one, for example 0.07 of 0.01. Binary values are not exact. */
 function isMultiple(v, step) {
   if (Number.isSafeInteger(v) && Number.isSafeInteger(step)) return v % step === 0
   const [a, b] = [decimalOf(v), decimalOf(step)]
@@ -83,13 +83,13 @@ function isMultiple(v, step) {
     : (a.digits * 10n ** BigInt(shift)) % b.digits === 0n
 }
 
-/** A number as its shortest spelling says: whole digits, times a power of ten. */
+/** Converts the shortest spelling of a number to integer digits times a power of ten. */
 function decimalOf(v) {
   const [coefficient, exponent = '0'] = String(v).split('e')
   const [whole, fraction = ''] = coefficient.split('.')
   return { digits: BigInt(whole + fraction), exponent: Number(exponent) - fraction.length }
 }`,
-  pattern: `/** JSON Schema means patterns in Unicode mode; one that is none there is read in the older one. */
+  pattern: `/** Compiles a pattern in Unicode mode, as JSON Schema requires, or without it if the pattern is invalid there. */
 function pattern(text) {
   try {
     return new RegExp(text, 'u')
@@ -105,7 +105,7 @@ function pattern(text) {
   if (typeof validator === 'function') return validator
   return validator instanceof RegExp ? (v) => validator.test(v) : validator.validate
 }`,
-  guarded: `/** Refuses what is nested deeper than the stack, instead of throwing. */
+  guarded: `/** Makes a validator refuse a value that is nested too deeply for the stack, instead of throwing. */
 function guarded(validator) {
   return (v) => {
     try {

@@ -1,7 +1,8 @@
 /**
- * What is read and what is written, told apart: a copy of a document in which request bodies have components of their
- * own wherever a property is `readOnly` or `writeOnly` (OpenAPI, Schema Object). Requests need no `readOnly` property, answers no
- * `writeOnly` one. The differ and the translations read the document as it is, and ask each property for its access.
+ * Separates request schemas from response schemas. In the copy of the document, request bodies use separate components
+ * wherever a property is `readOnly` or `writeOnly` (OpenAPI, Schema Object). Requests do not require `readOnly`
+ * properties, and responses do not require `writeOnly` ones. The differ and the translations use the original document
+ * and check the access of each property.
  */
 import { subschemas } from './references.ts'
 import { isObject, type Json } from './walk.ts'
@@ -10,19 +11,24 @@ type Direction = 'request' | 'answer'
 
 interface Split {
   readonly schemas: Json
-  /** Components that hold, or lead to, a property of restricted access. */
+  /** Components that contain a property of restricted access, directly or through references. */
   readonly affected: ReadonlySet<string>
-  /** Names of the components that requests have instead. */
+  /** Names of the request variants of components. */
   readonly variants: ReadonlyMap<string, string>
-  /** Whether types are made of it: then requests do not name what is only read. A validator takes it, if it is sent back. */
+  /**
+   * Whether the copy is for types. Request types then omit `readOnly` properties; validators accept them if they are
+   * sent back.
+   */
   readonly forTypes: boolean
 }
 
 const PREFIX = '#/components/schemas/'
 
 /**
- * @param forTypes whether properties that are only read are left out of requests, rather than being optional in them.
- * @returns the document itself if it restricts the access of no property.
+ * Returns a copy of the document with separate schemas for requests.
+ *
+ * @param forTypes whether requests omit `readOnly` properties; otherwise the properties are optional.
+ * @returns the document itself if no property has restricted access.
  */
 export function splitAccess(document: Json, forTypes: boolean): Json {
   if (!mentionsAccess(document)) return document
@@ -46,7 +52,7 @@ export function splitAccess(document: Json, forTypes: boolean): Json {
   })
 }
 
-/** @returns the pointer of the original of what stands at a pointer of the copy. */
+/** Converts a pointer into the copy to the pointer of the original schema. */
 export function originalPointer(document: Json, pointer: string): string {
   const components = isObject(document.components) ? document.components : {}
   const schemas = isObject(components.schemas) ? components.schemas : {}
@@ -89,7 +95,7 @@ function variantsOf(schemas: Json, affected: ReadonlySet<string>): ReadonlyMap<s
   return variants
 }
 
-/** Names of the components that a schema refers to. */
+/** Returns the names of the components that a schema refers to. */
 function namesIn(schema: unknown): string[] {
   if (!isObject(schema)) return []
   const own = componentOf(schema.$ref)
@@ -113,7 +119,10 @@ function restricts(schema: unknown, schemas: Json): boolean {
   return names.length > 0 || subschemas(schema).some(([, inside]) => restricts(inside, schemas))
 }
 
-/** Names of the properties of a schema that do not travel in a direction, by its own word or by that of what it is composed of. */
+/**
+ * Returns the names of the properties that messages in a direction omit, including those that composed schemas
+ * restrict.
+ */
 function hiddenIn(
   schema: unknown,
   direction: Direction,
@@ -139,7 +148,7 @@ function hiddenIn(
   ]
 }
 
-/** @param outer names that what the schema is a part of hides. */
+/** Rewrites a schema for one direction. @param outer property names that the enclosing schema hides. */
 function rewrite(
   schema: unknown,
   direction: Direction,
@@ -174,7 +183,7 @@ function rewrite(
 const refTo = (name: string): string =>
   PREFIX + encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1'))
 
-/** Values of a tag lead to what requests have instead; a component without a value keeps its own name as one. */
+/** Points discriminator values to request variants. A component without a mapping keeps its own name as its value. */
 function retagged(schema: Json, discriminator: Json, { variants, schemas }: Split): Json {
   const given = isObject(discriminator.mapping) ? discriminator.mapping : {}
   const nameOf = (target: unknown) =>
@@ -196,7 +205,7 @@ function retagged(schema: Json, discriminator: Json, { variants, schemas }: Spli
 
 type Mapping = (value: unknown) => unknown
 
-/** The contents of a body or of an answer. */
+/** Rewrites the schemas of a request body or a response. */
 const within = (holder: unknown, direction: Direction, split: Split): unknown =>
   mapped(holder, {
     content: each((content) => mapped(content, { schema: (schema) => rewrite(schema, direction, split) })),
@@ -207,7 +216,7 @@ const each =
   (value) =>
     isObject(value) ? Object.fromEntries(Object.entries(value).map(([name, one]) => [name, map(one)])) : value
 
-/** A copy with some members mapped, in the order of the original. */
+/** Returns a copy with some members mapped, in the original order. */
 function mapped<Value>(value: Value, members: Readonly<Record<string, Mapping>>): Value {
   if (!isObject(value)) return value
   const entries = Object.entries(value).map(([name, one]) => [

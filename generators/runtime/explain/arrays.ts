@@ -1,4 +1,4 @@
-/** Rules of arrays. */
+/** Checks the array keywords. */
 import {
   attempt,
   type CheckOf,
@@ -55,8 +55,17 @@ function makeContains(known: KnownDocument, rules: Json): CheckOf<readonly unkno
   const [least, most] = [numberIn(rules, 'minContains') ?? 1, numberIn(rules, 'maxContains')]
   return (walk, list) => {
     const fitting = list.filter((item) => attempt(walk, check, item).length === 0).length
-    if (fitting < least) fault(walk, 'contains', `must contain at least ${count(least, 'item')} that fit`)
+    if (fitting < least)
+      fault(
+        walk,
+        'contains',
+        `must contain at least ${count(least, 'item')} that the schema of \`contains\` accepts`,
+      )
     else if (most !== undefined && fitting > most)
-      fault(walk, 'maxContains', `must contain at most ${count(most, 'item')} that fit`)
+      fault(
+        walk,
+        'maxContains',
+        `must contain at most ${count(most, 'item')} that the schema of \`contains\` accepts`,
+      )
   }
 }

@@ -1,4 +1,7 @@
-/** A schema as a function that finds a value's faults: all keywords of JSON Schema 2020-12, and what 3.0 says otherwise. */
+/**
+ * Compiles a schema into a function that finds the problems of a value. Supports all keywords of JSON Schema 2020-12,
+ * and the deviations of OpenAPI 3.0.
+ */
 import { findNearest } from '../nearest.ts'
 import { makeArray } from './arrays.ts'
 import { makeComposition } from './composition.ts'
@@ -8,7 +11,7 @@ import { makeNumber, makeString } from './scalars.ts'
 import { makeUnevaluated } from './unevaluated.ts'
 import { type Check, canonical, fault, isFull, isObject, type Json, type KnownDocument } from './walk.ts'
 
-/** @returns the checks of a document, each made when it is first asked for. */
+/** Returns the checks of a document. Each is compiled at its first use. */
 export function knowDocument(document: Json): KnownDocument {
   const openapi30 = String(document.openapi).startsWith('3.0')
   const checks = new WeakMap<object, Check>()
@@ -32,7 +35,7 @@ export function knowDocument(document: Json): KnownDocument {
 
 function makeCheck(known: KnownDocument, rules: Json): Check {
   const referred = makeReferences(known, rules)
-  // Before 3.1 nothing holds beside a reference.
+  // Before OpenAPI 3.1, keywords next to a reference are ignored.
   if (known.openapi30 && typeof rules.$ref === 'string') return referred!
   const ofType = makeType(rules)
   const ofEnum = makeEnum(rules)
@@ -63,7 +66,7 @@ function makeReferences(known: KnownDocument, rules: Json): Check | undefined {
   if (refs.length === 0) return undefined
   let targets: readonly (Check | undefined)[] | undefined
   return (walk, value) => {
-    // Now and not before: schemas may lead back to themselves.
+    // Resolved at the first use, because schemas can be recursive.
     targets ??= refs.map((ref) => known.checkOf(known.targetOf(rules, ref)))
     for (const target of targets) target?.(walk, value)
   }
@@ -116,11 +119,14 @@ function makeEnum(rules: Json): Check | undefined {
   }
 }
 
-/** As many as are shown whatever they are, and the letters that those of a longer list may take. */
+/**
+ * A list of up to SHOWN values is shown completely. A longer list shows at most SHOWN values and about MAX_LETTERS
+ * characters.
+ */
 const SHOWN = 12
 const MAX_LETTERS = 160
 
-/** The members of a list, or the first ones of a long one. */
+/** Formats a list of values, shortened if it is long. */
 function listSome(values: readonly unknown[]): string {
   const words = values.map((member) => JSON.stringify(member))
   if (words.length <= SHOWN) return words.join(', ')

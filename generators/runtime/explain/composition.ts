@@ -1,4 +1,4 @@
-/** Rules that combine schemas. */
+/** Checks the keywords that combine schemas. */
 import { findNearest } from '../nearest.ts'
 import { tagsIn } from './tags.ts'
 import {
@@ -32,7 +32,7 @@ export function makeComposition(known: KnownDocument, rules: Json): Check | unde
 const makeNot =
   (check: Check | undefined): Check =>
   (walk, value) => {
-    if (attempt(walk, check, value).length === 0) fault(walk, 'not', 'is what it must not be')
+    if (attempt(walk, check, value).length === 0) fault(walk, 'not', 'must not match the schema of `not`')
   }
 
 function makeCondition(known: KnownDocument, rules: Json): Check {
@@ -40,7 +40,7 @@ function makeCondition(known: KnownDocument, rules: Json): Check {
   return (walk, value) => (attempt(walk, condition, value).length === 0 ? yes : no)?.(walk, value)
 }
 
-/** The tagged member's own faults where there is a tag, otherwise those of the member that came closest. */
+/** Reports the problems of the member that the tag selects. Without a tag, reports those of the closest member. */
 function makeUnion(
   known: KnownDocument,
   rules: Json,
@@ -61,18 +61,19 @@ function makeUnion(
       const faults = attempt(walk, check, value)
       attempts.push(faults)
       if (faults.length > 0) continue
-      // One is enough for anyOf, and the rest costs.
+      // For anyOf, one match is enough; further checks would only cost time.
       if (mode === 'anyOf') return
       fitting++
     }
     if (fitting === 1) return
-    if (fitting > 1) return fault(walk, 'oneOf', 'fits more than one of the alternatives')
+    if (fitting > 1)
+      return fault(walk, 'oneOf', 'must match only one of the alternatives, but matches several')
     const field = fieldOf(walk.path)
     const closest = attempts.filter(
       (faults) => !faults.some((each) => each.field === field && each.keyword === 'type'),
     )
     if (closest.length === 1) walk.faults.push(...closest[0]!)
-    else fault(walk, mode, 'fits none of the alternatives')
+    else fault(walk, mode, 'must match one of the alternatives')
   }
 }
 

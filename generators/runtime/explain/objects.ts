@@ -1,4 +1,4 @@
-/** Rules of objects. */
+/** Checks the object keywords. */
 import { findNearest } from '../nearest.ts'
 import { patternOf } from './scalars.ts'
 import {
@@ -46,7 +46,7 @@ export function makeObject(known: KnownDocument, rules: Json): CheckOf<Json> | u
   }
 }
 
-/** What holds for the members of an object; undefined when anything does. */
+/** Returns the check of an object's members; undefined if all are allowed. */
 function makeMember(
   known: KnownDocument,
   rules: Json,
@@ -82,7 +82,7 @@ function makeMember(
   }
 }
 
-/** What one property asks of the others. */
+/** Returns the check of keywords by which one property requires others. */
 function makeDependent(known: KnownDocument, rules: Json): CheckOf<Json> | undefined {
   const names = membersIn(rules, 'dependentRequired')
   const schemas = membersIn(rules, 'dependentSchemas')
@@ -92,7 +92,7 @@ function makeDependent(known: KnownDocument, rules: Json): CheckOf<Json> | undef
       if (own(object, name) === undefined || !Array.isArray(needed)) continue
       for (const other of needed.map(String)) {
         if (own(object, other) === undefined)
-          fault(walk, 'dependentRequired', `is required beside ${name}`, other)
+          fault(walk, 'dependentRequired', `is required if ${name} is present`, other)
       }
     }
     for (const [name, schema] of schemas)

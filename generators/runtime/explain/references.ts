@@ -1,9 +1,9 @@
-/** Where the schemas of a document stand, and what their references lead to (JSON Schema 2020-12, section 8). */
+/** Locates the schemas of a document and resolves their references (JSON Schema 2020-12, section 8). */
 import { isObject, type Json } from './walk.ts'
 
 export type Holding = 'one' | 'list' | 'named'
 
-/** What keywords hold schemas, and how: one, a list, or one for each name. */
+/** The keywords that contain schemas: one schema, a list, or a map by name. */
 export const SUBSCHEMAS: ReadonlyMap<string, Holding> = new Map<string, Holding>([
   ...['allOf', 'anyOf', 'oneOf', 'prefixItems'].map((name) => [name, 'list'] as const),
   ...['properties', 'patternProperties', 'dependentSchemas', '$defs'].map((name) => [name, 'named'] as const),
@@ -12,7 +12,7 @@ export const SUBSCHEMAS: ReadonlyMap<string, Holding> = new Map<string, Holding>
   ...['not', 'if', 'then', 'else'].map((name) => [name, 'one'] as const),
 ])
 
-/** @returns the schemas directly inside one, each with its tokens from there. */
+/** Returns the direct subschemas of a schema, with their pointer tokens. */
 export function subschemas(schema: Json): [tokens: readonly string[], schema: unknown][] {
   return [...SUBSCHEMAS].flatMap(([keyword, how]): [string[], unknown][] => {
     if (!Object.hasOwn(schema, keyword)) return []
@@ -24,16 +24,16 @@ export function subschemas(schema: Json): [tokens: readonly string[], schema: un
 }
 
 export interface References {
-  /** @returns the pointer (RFC 6901, without `#`) that a reference of a schema leads to; undefined outside the document. */
+  /** Resolves a reference to a pointer (RFC 6901, without `#`); undefined if it leads outside the document. */
   pointerOf(schema: object, ref: string): string | undefined
-  /** Whether a `$dynamicRef` may lead to different schemas, depending on how validation came to it. */
+  /** Returns whether a `$dynamicRef` can lead to different schemas, depending on the dynamic scope. */
   isDynamic(schema: object, ref: string): boolean
 }
 
-/** Stands for the address of the document, which it does not know. */
+/** Placeholder for the URI of the document, which is unknown. */
 const DOCUMENT = 'https://document.invalid/'
 
-/** @param openapi30 a document of that version, where `$id` and anchors are no keywords. */
+/** Indexes the schemas of a document. @param openapi30 whether it is OpenAPI 3.0, which has no `$id` and no anchors. */
 export function indexReferences(document: Json, openapi30: boolean): References {
   const resources = new Map([[DOCUMENT, '']])
   const anchors = new Map<string, string>()
@@ -64,7 +64,7 @@ export function indexReferences(document: Json, openapi30: boolean): References 
     if (resource === undefined || root === undefined) return undefined
     if (fragment === '') return root
     if (!fragment.startsWith('/')) return anchors.get(`${resource}#${fragment}`)
-    // Many write references from the document's root, whatever the `$id` around them says.
+    // Many documents resolve such references from the document root, even inside a schema with an `$id`.
     const inside = root + fragment
     return address !== '' || root === '' || lookUp(document, inside) !== undefined ? inside : fragment
   }
@@ -106,7 +106,9 @@ const own = (value: unknown, name: string): unknown =>
     ? (value as Json)[name]
     : undefined
 
-/** @param pointer as `pointerOf` returns it: decoded, `~0` and `~1` still escaped. */
+/**
+ * Returns the value at a pointer. @param pointer as returned by `pointerOf`: decoded, with `~0` and `~1` still escaped.
+ */
 export function lookUp(document: Json, pointer: string): unknown {
   let at: unknown = document
   for (const token of pointer.split('/').slice(1))

@@ -1,9 +1,9 @@
-/** Rules of strings and numbers. */
+/** Checks the keywords of strings and numbers. */
 import { type CheckOf, count, fault, type Json, listIn, numberIn } from './walk.ts'
 
 export const patterns = new Map<string, RegExp>()
 
-/** JSON Schema means patterns in Unicode mode; one that is none there is read in the older one. */
+/** Compiles a pattern. JSON Schema uses Unicode mode; patterns that are invalid there are compiled without it. */
 export function patternOf(text: string): RegExp {
   const known = patterns.get(text)
   if (known) return known
@@ -17,14 +17,14 @@ export function patternOf(text: string): RegExp {
   return pattern
 }
 
-/** Characters as JSON Schema counts them: code points. */
+/** Counts code points, as JSON Schema requires. */
 function codePoints(text: string): number {
   let length = 0
   for (const _ of text) length++
   return length
 }
 
-/** Formats of numbers say nothing about text. */
+/** Number formats do not apply to strings. */
 const NUMBER_FORMATS = ['int32', 'int64', 'float', 'double']
 
 export function makeString(rules: Json): CheckOf<string> | undefined {
@@ -38,7 +38,7 @@ export function makeString(rules: Json): CheckOf<string> | undefined {
     if (most !== undefined && text.length > most && (text.length > 2 * most || codePoints(text) > most)) {
       return fault(walk, 'maxLength', `must have at most ${count(most, 'character')}`)
     }
-    // Before the least length, which says less: `x` is no identifier, however long.
+    // The pattern comes before the minimum length, because it is more specific: `x` is not an ID of any length.
     if (pattern && !pattern.test(text)) return fault(walk, 'pattern', `must ${shape}`)
     if (least !== undefined && text.length < 2 * least && codePoints(text) < least) {
       return fault(walk, 'minLength', `must have at least ${count(least, 'character')}`)
@@ -49,10 +49,10 @@ export function makeString(rules: Json): CheckOf<string> | undefined {
   }
 }
 
-/** An example is easier to follow than a pattern; longer ones are none. */
+/** Longer examples are harder to follow than a pattern. */
 const MAX_EXAMPLE = 60
 
-/** What a pattern asks for: its schema's own examples, where it has any that fit. */
+/** Describes a pattern by the schema's examples, if any of them match. */
 function describeShape(rules: Json, pattern: RegExp): string {
   const fitting = listIn(rules, 'examples').filter(
     (each) => typeof each === 'string' && each.length <= MAX_EXAMPLE && pattern.test(each),
@@ -64,7 +64,7 @@ function describeShape(rules: Json, pattern: RegExp): string {
     .join(' or ')}`
 }
 
-/** `int32` is a note for readers where a value may be something else. */
+/** `int32` restricts only numbers; it is informative for other types. */
 const isNumeric = (type: unknown): boolean =>
   (Array.isArray(type) ? type : [type]).some((each) => each === 'integer' || each === 'number')
 
@@ -72,7 +72,7 @@ export function makeNumber(rules: Json): CheckOf<number> | undefined {
   const narrow = rules.format === 'int32' && isNumeric(rules.type)
   const least = numberIn(rules, 'minimum') ?? (narrow ? -(2 ** 31) : undefined)
   const most = numberIn(rules, 'maximum') ?? (narrow ? 2 ** 31 - 1 : undefined)
-  // 3.0 writes a flag beside the bound, 3.1 the bound itself.
+  // In OpenAPI 3.0 this keyword is a flag for the bound; in 3.1 it is the bound.
   const above = rules.exclusiveMinimum === true ? least : numberIn(rules, 'exclusiveMinimum')
   const below = rules.exclusiveMaximum === true ? most : numberIn(rules, 'exclusiveMaximum')
   const step = numberIn(rules, 'multipleOf')
@@ -90,8 +90,8 @@ export function makeNumber(rules: Json): CheckOf<number> | undefined {
 }
 
 /**
- * Whether one decimal number is a multiple of another, as both are written: 0.07 of 0.01. In binary neither is what it
- * says, so their shortest spellings are compared.
+ * Returns whether a decimal number is a multiple of a different one, for example 0.07 of 0.01. Compares the shortest
+ * decimal representations, because the binary values are not exact.
  */
 export function isMultiple(value: number, step: number): boolean {
   if (Number.isSafeInteger(value) && Number.isSafeInteger(step)) return value % step === 0
@@ -103,7 +103,7 @@ export function isMultiple(value: number, step: number): boolean {
     : (a.digits * 10n ** BigInt(shift)) % b.digits === 0n
 }
 
-/** Whole digits, times a power of ten. */
+/** Converts a number to integer digits times a power of ten. */
 function decimalOf(value: number): { readonly digits: bigint; readonly exponent: number } {
   const [coefficient = '', exponent = '0'] = String(value).split('e')
   const [whole = '', fraction = ''] = coefficient.split('.')

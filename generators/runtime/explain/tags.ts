@@ -1,11 +1,13 @@
-/** Which member of a union a value belongs to, where one property tells. */
+/** Finds the property values that select a union member. */
 import { isObject, type Json, listIn, own } from './walk.ts'
 
 type TargetOf = (schema: object, ref: string) => unknown
 
 /**
- * By the members' own constants, or else by mapping and name.
- * @returns the index of the member that each value of the tag stands for; empty where no tag tells the members apart.
+ * Maps each value of the tag to the index of the member that it selects. The values come from constants in the members,
+ * or otherwise from the mapping and the component names.
+ *
+ * @returns an empty map if the tag does not distinguish the members.
  */
 export function tagsIn(
   rules: Json,
@@ -27,7 +29,7 @@ export function tagsIn(
 
 const COMBINED = ['$ref', 'allOf', 'required']
 
-/** The strings that a member requires its tag to be one of; empty when it leaves the tag open. */
+/** Returns the strings that a member allows for its tag; empty if it does not restrict the tag. */
 function constantsOf(targetOf: TargetOf, member: unknown, tag: string): readonly string[] {
   const parts = partsOf(targetOf, member, 0)
   if (
@@ -46,7 +48,7 @@ function constantsOf(targetOf: TargetOf, member: unknown, tag: string): readonly
   return []
 }
 
-/** A schema and what it is made of: references followed, `allOf` opened. */
+/** Returns a schema with its references and `allOf` parts resolved. */
 function partsOf(targetOf: TargetOf, schema: unknown, depth: number): Json[] {
   if (!isObject(schema) || depth > 20) return []
   const target = typeof schema.$ref === 'string' ? targetOf(schema, schema.$ref) : undefined

@@ -1,6 +1,6 @@
 /**
- * `unevaluatedProperties` and `unevaluatedItems`: what no keyword beside them has looked at, through references and
- * through those branches that the value fits (JSON Schema 2020-12, section 11).
+ * Checks `unevaluatedProperties` and `unevaluatedItems`, which apply to members that no adjacent keyword has evaluated.
+ * That includes references and the branches that the value matches (JSON Schema 2020-12, section 11).
  */
 import { patternOf } from './scalars.ts'
 import {
@@ -33,7 +33,7 @@ export function makeUnevaluated(known: KnownDocument, rules: Json): Check | unde
       if (isFull(walk)) return
       if (seen.has(key)) continue
       if (schema === false)
-        fault(walk, keyword, list ? 'is one item too many' : 'is not a known property', key)
+        fault(walk, keyword, list ? 'is an extra item that is not allowed' : 'is not a known property', key)
       else checkBelow(walk, check, (value as Json)[key], key)
     }
   }
@@ -49,7 +49,10 @@ interface Look {
   readonly value: object
 }
 
-/** @returns keys of the value that a schema, which it fits, has looked at; without the keyword that asks. */
+/**
+ * Returns the keys that a matching schema has evaluated. @param asking the keyword for which they are needed; it is
+ * skipped.
+ */
 function evaluated(look: Look, rules: Json, asking?: string): Set<Key> {
   const { known, value } = look
   const seen = new Set(Array.isArray(value) ? itemsSeen(look, rules) : propertiesSeen(look, rules))
@@ -66,7 +69,7 @@ function evaluated(look: Look, rules: Json, asking?: string): Set<Key> {
 const evaluatedBy = (look: Look, schema: unknown): Iterable<Key> =>
   isObject(schema) ? evaluated(look, schema) : []
 
-/** Schemas inside one that apply to the same value, and which it fits. */
+/** Returns the subschemas that apply to the same value and that it matches. */
 function branches(look: Look, rules: Json): unknown[] {
   const fits = (schema: unknown) => attempt(look.walk, look.known.checkOf(schema), look.value).length === 0
   const chosen = (['anyOf', 'oneOf'] as const).flatMap((mode) => listIn(rules, mode).filter(fits))

@@ -1,11 +1,14 @@
-/** A walk over a refused value, the faults that it finds, and what all rules share. */
+/** The state of a check and the functions that all keyword checks share. */
 
-/** One fault. `field` reads `fields[0].key`, empty for the value itself; `keyword` is the JSON Schema rule broken. */
+/**
+ * A problem. `field` is a path such as `fields[0].key`, empty for the value itself. `keyword` is the JSON Schema
+ * keyword that the value violates.
+ */
 export interface Fault {
   readonly field: string
   readonly issue: string
   readonly keyword: string
-  /** The known name, of a property or of an enumeration's member, that was probably meant. */
+  /** The property or enumeration value that was probably meant. */
   readonly meant?: string
 }
 
@@ -16,32 +19,34 @@ export interface Walk {
   readonly formats: Formats
   readonly faults: Fault[]
   readonly limit: number
-  /** Names and indices from the value itself to where the walk stands: text is made of them for faults alone. */
+  /** Property names and indices from the value to the current location. They are joined to text only for a problem. */
   readonly path: (string | number)[]
 }
 
-/** Adds the faults of a value; nothing where it fits. */
+/** Adds the problems of a value to the walk; adds nothing if the value is valid. */
 export type Check = (walk: Walk, value: unknown) => void
 export type CheckOf<Value> = (walk: Walk, value: Value) => void
 
-/** What is known of a document, for all refusals to come. */
+/** The compiled checks of a document. */
 export interface KnownDocument {
   readonly openapi30: boolean
-  /** @returns undefined for a schema that everything fits. */
+  /** Returns the check of a schema; undefined if the schema accepts everything. */
   checkOf(schema: unknown): Check | undefined
-  /** @returns what a reference of a schema leads to. */
+  /** Resolves a reference in a schema. */
   targetOf(schema: object, ref: string): unknown
 }
 
-/** A member that an object has itself: every object inherits `constructor`. */
+/** Returns an own member of an object. Inherited ones such as `constructor` do not count. */
 export function own(object: unknown, name: string): unknown {
   if (typeof object !== 'object' || object === null || !Object.hasOwn(object, name)) return undefined
   return (object as Json)[name]
 }
 
 /**
- * @param below names a member of where the walk stands, when the fault is about that.
- * @param meant what was probably meant.
+ * Adds a problem, unless the limit is reached.
+ *
+ * @param below the member of the current location that has the problem.
+ * @param meant the name that was probably meant.
  */
 export function fault(
   walk: Walk,
@@ -74,7 +79,7 @@ export function checkBelow(walk: Walk, check: Check, value: unknown, below: stri
 
 const NONE: readonly Fault[] = []
 
-/** @returns the faults of a value, which the walk does not keep. */
+/** Returns the problems of a value without adding them to the walk. */
 export function attempt(walk: Walk, check: Check | undefined, value: unknown): readonly Fault[] {
   if (!check) return NONE
   const { formats, path, limit } = walk
@@ -96,10 +101,10 @@ export const listIn = (rules: Json, name: string): readonly unknown[] =>
 export const membersIn = (rules: Json, name: string): [string, unknown][] =>
   isObject(rules[name]) ? Object.entries(rules[name]) : []
 
-/** JSON with sorted names: the same for equal values. */
+/** Returns JSON with sorted names, so that equal values give the same text. */
 export function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join()}]`
-  // JSON has no infinity, but JSON.parse makes one of 1e400.
+  // JSON.parse turns 1e400 into Infinity, which JSON.stringify cannot represent.
   if (typeof value !== 'object' || value === null)
     return typeof value === 'number' ? String(value) : (JSON.stringify(value) ?? '')
   const members = Object.keys(value).sort()

@@ -1,26 +1,31 @@
 /**
- * When what a pass's file shows changed last: its `Last-Modified`. Devices send that back to ask whether there is anything
- * new, so no two states of a pass may have the same one, whether the pass changed, its template, or both at once. Each change
- * moves it by a second at least, ahead of the clock where changes come faster. Times in milliseconds, whole seconds.
+ * Computes the `Last-Modified` time of a pass file: the last change of anything that the file shows.
+ *
+ * Devices send the value back to ask for news, so two states of a pass must never share it. The pass and its template
+ * can both change, even in the same second. Each change therefore moves the value forward by at least one second, ahead
+ * of the clock if necessary. Times are milliseconds since the epoch, in whole seconds.
  */
 import { floorToSecond } from '../../platform/instants.ts'
 import { type StatusFacts, statusAt } from './status.ts'
 
 const SECOND = 1000
 
-/** What it follows from. */
 export interface ChangeFacts extends StatusFacts {
-  /** As the last change of the pass itself set it. */
+  /** Set by the last change of the pass itself. */
   readonly changed: number
-  /** The template's revision at that time. */
+  /** Template revision at that change. */
   readonly seen_revision: number
-  /** When the template changed last. */
+  /** Time of the last template change. */
   readonly template_changed: number
-  /** How often the template changed. */
+  /** Number of template changes. */
   readonly template_revision: number
 }
 
-/** @param now service time: an expiry counts from its instant on, though nobody has written it down yet. */
+/**
+ * Returns the time of the last visible change. An expiry counts from `expires_at` on, even before a worker records it.
+ *
+ * @param now service time.
+ */
 export function changedAt(pass: ChangeFacts, now: number): number {
   const { expires_at, status, changed, seen_revision, template_changed, template_revision } = pass
   const written = Math.max(template_changed, changed + (template_revision - seen_revision) * SECOND)
@@ -28,7 +33,10 @@ export function changedAt(pass: ChangeFacts, now: number): number {
   return isOverdue ? Math.max(written + SECOND, floorToSecond(expires_at)) : written
 }
 
-/** What a change of the pass writes. The template must be locked with it: a change that is not seen could hide this one. */
+/**
+ * Returns the columns to write with a change of the pass. The caller must hold the template's lock: otherwise a
+ * concurrent template change could end up with the same time.
+ */
 export function changeNow(pass: ChangeFacts, now: number): Pick<ChangeFacts, 'changed' | 'seen_revision'> {
   return {
     changed: Math.max(floorToSecond(now), changedAt(pass, now) + SECOND),
@@ -36,7 +44,7 @@ export function changeNow(pass: ChangeFacts, now: number): Pick<ChangeFacts, 'ch
   }
 }
 
-/** What is written with an expiry: what everybody has been shown since its instant. */
+/** Returns the columns to write when an expiry is recorded: the time that callers have seen since `expires_at`. */
 export function changeAtExpiry(
   pass: ChangeFacts,
   now: number,

@@ -14,7 +14,9 @@ import { isLive, statusAt } from './status.ts'
 import { showingOf, showPass } from './view.ts'
 import { tellWallets } from './wallet-queue.ts'
 
-/** What to do with one pass. `change` gives it as it shall be, and throws an `ApiError` when it may not be so. */
+/**
+ * A change to one pass. `change` returns the new row, or throws an `ApiError` if the pass does not allow the change.
+ */
 export interface PassRequest {
   readonly id: string
   readonly type: 'pass.updated' | 'pass.revoked' | 'pass.archived'
@@ -22,10 +24,10 @@ export interface PassRequest {
 }
 
 /**
- * Changes passes, each checked for itself and in turn, so that a pass named twice is changed twice. What is written
- * travels with the statements that follow; a failure there fails the transaction.
+ * Changes passes in the order given and checks each one separately; a pass that is listed twice changes twice. The
+ * update is pipelined: if it fails, the transaction fails.
  *
- * @param requests an error stands for a request that was refused before.
+ * @param requests an `ApiError` marks an item that was refused earlier; it is returned unchanged.
  */
 export async function changePasses(
   context: Context,
@@ -54,14 +56,14 @@ export async function changePasses(
   return outcomes
 }
 
-/** What is archived looks the same, unless that notes its end. */
+/** Archiving changes nothing that wallets show, unless it also records an expiry. */
 function isNewsToWallets({ type }: PassRequest, before: PassRow, after: PassRow): boolean {
   return type !== 'pass.archived' || after.status !== before.status
 }
 
 function emitPassChange(context: Context, { type }: PassRequest, before: PassRow, after: PassRow): void {
   const show = (pass: PassRow) => ({ pass: showPass(pass, showingOf(context)) })
-  // Archived before anybody had noted that its time was over.
+  // The pass was archived before a worker recorded its expiry, so the expiry event comes first.
   if (after.status === 'expired' && before.status !== 'expired') {
     emit(context.events, { type: 'pass.expired', data: show({ ...before, status: 'expired' }) })
   }
@@ -79,7 +81,7 @@ function attempt(request: PassRequest, pass: PassRow | undefined): PassRow | Api
   }
 }
 
-/** Terminal statuses are final. */
+/** Throws `invalid_state` if the pass has a final status. */
 function requireLive(pass: PassRow, now: number, verb: string): void {
   const status = statusAt(pass, now)
   if (!isLive(status))
@@ -99,7 +101,9 @@ export function archive(pass: PassRow, now: number): PassRow {
   return { ...pass, ...changeAtExpiry(pass, now), status, archived_at: now, updated: now }
 }
 
-/** Applies a merge patch (RFC 7396). */
+/**
+ * Returns the pass after a merge patch (RFC 7396). Throws an `ApiError` if the status is final or the patch is invalid.
+ */
 export function patch(pass: PassRow, given: components['schemas']['PassUpdate'], now: number): PassRow {
   requireLive(pass, now, 'changed')
   const fields = patchMap(pass.fields, given.fields)
@@ -122,7 +126,7 @@ export function patch(pass: PassRow, given: components['schemas']['PassUpdate'],
   }
 }
 
-/** Null empties the whole map. */
+/** Null clears the whole map. */
 function patchMap(
   map: FieldValues,
   given: Readonly<Record<string, string | null>> | null | undefined,

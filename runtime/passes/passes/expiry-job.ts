@@ -1,4 +1,4 @@
-/** Expires passes in the database. Callers see a pass as expired from its `expires_at` on, before a worker writes it down. */
+/** Records expiries in the database. Callers already see a pass as expired from its `expires_at` on. */
 
 import { pipelined } from '../../database/pipelined.ts'
 import { type Done, type DueParts, type DuePlace, dueWorker } from '../../events/due-work.ts'
@@ -18,10 +18,10 @@ export interface ExpiryParts extends DueParts {
   readonly passTokens: Readonly<Record<Environment, PassTokens>>
 }
 
-/** Passes that one statement finds, and one transaction expires. */
+/** Passes found by one statement and expired in one transaction. */
 const BATCH = 500
 
-/** Expires the passes whose time has come by the service clock. */
+/** Declares the worker that expires passes whose `expires_at` has passed by the service clock. */
 export function passExpiryWorker(parts: ExpiryParts): DeclaredWorker {
   return dueWorker(parts, {
     name: 'pass_expiry',
@@ -43,7 +43,7 @@ async function expireOf(
 ): Promise<readonly Done[]> {
   const passes = await lockPasses(db, space, ids)
   const expired = [...passes.values()].flatMap((pass) =>
-    // Another node, or a request that archived the pass, may have been quicker.
+    // Another node may have expired the pass already, or a request may have archived it.
     pass.status !== 'expired' && statusAt(pass, now) === 'expired'
       ? [
           {

@@ -1,4 +1,4 @@
-/** What Google Wallet tells of a pass takes effect once, however often it is told. */
+/** Ensures that each Google Wallet callback takes effect once, even if Google sends it again. */
 import type { Database, Statement } from '../../database/database.ts'
 import { pipelined } from '../../database/pipelined.ts'
 import { toTimestamp } from '../../database/types.ts'
@@ -8,7 +8,7 @@ const SWEEP: Statement = {
   text: 'DELETE FROM google_callbacks WHERE tenant_id = $1 AND expires_at < $2',
 }
 
-// Of a space that is there: its head of events is, since its passes were issued.
+// The join with event_heads ensures that the space still exists: a space has that row from its first event on.
 const CLAIM: Statement = {
   name: 'google_callbacks_claim',
   text: `INSERT INTO google_callbacks (tenant_id, nonce, expires_at)
@@ -17,10 +17,10 @@ const CLAIM: Statement = {
 }
 
 /**
- * Claims the effect of a callback for this transaction; false where it has had its effect. Those that have run out are
- * forgotten: they are refused for their age.
+ * Claims a callback for this transaction. Returns false if the callback has already taken effect. Also deletes expired
+ * nonces: callbacks with those are refused because of their age.
  *
- * @param expiresAt machine time, as `now`.
+ * @param expiresAt machine time, as is `now`.
  */
 export async function claimCallback(
   db: Database,

@@ -130,7 +130,7 @@ function show(context: Context, outcome: PassRow | ApiError | undefined): Schema
   return showPass(outcome, showingOf(context))
 }
 
-/** An item that its own version's validator refused. */
+/** The error for an item that the validator of the caller's version rejected. */
 function refuseItem(details: readonly Detail[]): ApiError {
   return validationFailed(details, { asSent: true })
 }

@@ -1,4 +1,4 @@
-/** Which wallets a pass is in: told by devices, by wallets, and by those who simulate them. */
+/** Records which wallets a pass is in, as reported by devices, by wallets and by the sandbox simulators. */
 
 import type { Database, Statement } from '../../database/database.ts'
 import { pipelined } from '../../database/pipelined.ts'
@@ -13,22 +13,23 @@ import { type PassShowing, showPass } from './view.ts'
 
 export type InstallPlatform = PassRow['platforms'][number]
 
-/** Where and when it happens. */
 export interface InstallScope extends PassShowing {
-  /** A transaction. */
+  /** Must be a transaction. */
   readonly db: Database
   readonly events: EventSink
 }
 
-/** The pass as it is now, and whether it was otherwise before. */
+/** The current pass, and whether the call changed it. */
 export interface Marked {
   readonly pass: PassRow
   readonly changed: boolean
 }
 
 /**
- * The pass is on a device of the platform, the first one there: an issued pass becomes `installed`, `pass.installed` says
- * so. Final statuses stay. Nothing happens where it is known already; undefined where there is no such pass.
+ * Records that the pass is on a device of the platform. On the first device of the platform, an issued pass becomes
+ * `installed` and `pass.installed` is emitted; final statuses do not change.
+ *
+ * @returns undefined if the pass does not exist.
  */
 export function markInstalled(
   scope: InstallScope,
@@ -48,7 +49,10 @@ export function markInstalled(
   )
 }
 
-/** The pass is on no device of the platform any more: `pass.uninstalled` says so, its status stays. */
+/**
+ * Records that the last device of the platform has removed the pass, and emits `pass.uninstalled`. The status does not
+ * change.
+ */
 export function markUninstalled(
   scope: InstallScope,
   passId: string,
@@ -96,18 +100,18 @@ function writePlatforms(db: Database, tenantId: string, pass: PassRow): Promise<
   ])
 }
 
-/** Where it happens without a request: nobody else writes the events and the audit entry. */
+/** The scope of a change outside an API request: the caller must write the events and the audit entry itself. */
 export interface OutsideScope extends Omit<InstallScope, 'events'> {
   readonly environment: Environment
-  /** What the tenant is pinned to in the environment. */
+  /** The tenant's pinned version in the environment. */
   readonly pin: string | null
 }
 
 /**
- * The same as a device or a wallet tells it. Comes last in its transaction: it locks the ends of the tenant's events and of
- * its audit log.
+ * Records an install or a removal that a device or a wallet reports. Call it last in the transaction: it locks the ends
+ * of the tenant's event sequence and audit log.
  *
- * @returns also whether deliveries may be due once it is committed.
+ * @returns also whether deliveries may be due after the commit; undefined if the pass does not exist.
  */
 export async function markOutsideRequest(
   scope: OutsideScope,

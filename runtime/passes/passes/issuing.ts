@@ -29,7 +29,10 @@ function templatesOf(orders: readonly ReadOrder[]): string[] {
   return [...ids]
 }
 
-/** The orders' templates as far as that takes no wait, for a request that may not be to issue anything. */
+/**
+ * Locks the templates that are not locked by others, without waiting. It runs before the request is known to be new: a
+ * repeated request issues nothing and must not wait for a lock.
+ */
 export function shareAhead({ caller, db }: Context, orders: readonly ReadOrder[]): Promise<LockedTemplates> {
   return shareFreeTemplates(db, caller.space, templatesOf(orders))
 }
@@ -46,12 +49,12 @@ async function shareAll(
 }
 
 /**
- * Issues passes, each checked for itself: a refused one does not stop the others. An expired trial stops them all, which
- * is thrown. What is written travels with the statements that follow; a failure there fails the transaction.
+ * Issues passes and checks each order separately: a refused order does not stop the others. Throws an `ApiError` if the
+ * trial has expired. The insert is pipelined: if it fails, the transaction fails.
  *
- * @param orders an error stands for an order that was refused before.
- * @param signed of the order in the same place; what is missing is signed here, while the transaction is open.
- * @param ahead what `shareAhead` is going to give for the orders.
+ * @param orders an `ApiError` marks an order that was refused earlier.
+ * @param signed the signed link for the order at the same index. A missing link is signed here, inside the transaction.
+ * @param prefetched the result of `shareAhead` for the same orders.
  */
 export async function issuePasses(
   context: Context,
@@ -65,7 +68,7 @@ export async function issuePasses(
   if (trial && trialIsOver(caller.tenant.created, now)) {
     throw paymentRequired(
       'trial_expired',
-      'The trial ended 30 days after the account was created; choose a plan to go on.',
+      'The trial ended 30 days after the account was created. Choose a plan to continue.',
     )
   }
   const templates = await shareAll(context, orders, await prefetched)
@@ -93,7 +96,7 @@ export async function issuePasses(
   return outcomes
 }
 
-/** An order that can be fulfilled. */
+/** A valid order. */
 interface PassDraft {
   readonly order: PassOrder
   readonly template: LockedTemplate
@@ -105,9 +108,9 @@ function checkOrder(
   template: LockedTemplate | undefined,
   now: number,
 ): PassDraft | ApiError {
-  if (!template) return validationFailed([{ field: 'template_id', issue: 'names no template' }])
+  if (!template) return validationFailed([{ field: 'template_id', issue: 'is not the ID of a template' }])
   if (template.status === 'archived')
-    return invalidState('The template is archived: no passes are issued from it.')
+    return invalidState('The template is archived. Passes cannot be issued from it.')
   const expiry = order.expires_at === undefined ? null : readExpiry(order.expires_at, now)
   const faults = unknownKeys(template.fields, order.fields ?? {})
   if (typeof expiry === 'object' && expiry !== null) faults.push(expiry)
@@ -149,7 +152,7 @@ async function makePass(
 }
 
 function trialLimitReached(): ApiError {
-  return paymentRequired('trial_limit_reached', 'The trial covers 500 passes; choose a plan to issue more.')
+  return paymentRequired('trial_limit_reached', 'The trial covers 500 passes. Choose a plan to issue more.')
 }
 
 function paymentRequired(code: 'trial_limit_reached' | 'trial_expired', message: string): ApiError {

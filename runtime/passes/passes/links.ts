@@ -1,4 +1,7 @@
-/** Links that save passes to Google Wallet: signed before a pass's transaction begins, kept once, with the pass. */
+/**
+ * Save links for Google Wallet. They are signed before the transaction of a pass begins, and stored once, with the
+ * pass.
+ */
 import type { components } from '../../../generated/canonical/types.ts'
 import type { Context, StoredForm } from '../../api/handler.ts'
 import { newId } from '../../platform/ids.ts'
@@ -9,17 +12,17 @@ import { type PassLink, readLinks } from './queries.ts'
 type Pass = components['schemas']['Pass']
 type PassBatch = components['schemas']['PassBatch']
 
-/** The identifier of a pass that is yet to be issued, and what is kept of its link. */
+/** The ID of a pass that is not issued yet, with the stored part of its link. */
 export interface SignedId {
   readonly id: string
   readonly kind: TemplateKind
   readonly link: string
 }
 
-/** Kinds of templates by environment, space and template. They never change, and no identifier is given twice. */
+/** Template kinds by environment, space and template ID. A kind never changes and an ID is never reused. */
 let kinds = new Map<string, TemplateKind>()
 
-/** Beyond this the cache starts anew rather than grow. */
+/** At this size the cache is emptied. */
 const MAX_KINDS = 20_000
 
 async function findKinds(
@@ -52,7 +55,7 @@ export async function signId(
   return { id, kind, link: await links.wallet.signGoogleLink(caller.tenant.id, { id, templateId, kind }) }
 }
 
-/** Makes an identifier for each order, in their order; undefined where the template is not known yet. */
+/** Creates an ID and signs a link for each order, in order. An entry is undefined if its template is unknown. */
 export async function signIds(
   context: Context,
   templateIds: readonly (string | undefined)[],
@@ -66,7 +69,7 @@ export async function signIds(
   )
 }
 
-/** The whole link of a pass; passes from before links were taken apart have it as it is. */
+/** Returns the complete link. Old passes have it stored complete; newer ones store only the part that varies. */
 export function showLink(pass: PassLink): string {
   const { id, template_id: templateId, template_kind: kind, google_url, google_link } = pass
   if (google_url !== null) return google_url
@@ -84,7 +87,7 @@ function withoutLink(pass: Pass): Pass {
   return { ...pass, download: { ...pass.download, google_url: '' } }
 }
 
-/** Answers that show passes are kept without their links, which stand with the passes and never change. */
+/** Stores responses without the links of their passes. The links are stored with the passes and never change. */
 export const answersWithPasses: StoredForm<Pass | PassBatch> = {
   leaveOut(body) {
     if (body.object === 'pass') return withoutLink(body)

@@ -16,22 +16,22 @@ import type { TemplateKind } from '../templates/queries.ts'
 import type { ChangeFacts } from './changed.ts'
 import { LIVE_STATUSES, PASS_STATUSES } from './status.ts'
 
-/** What a pass's link for Google Wallet is made of. */
+/** The stored parts of a Google Wallet save link. */
 export interface PassLink {
   readonly id: string
   readonly template_id: string
   readonly template_kind: TemplateKind
-  /** The whole link, of passes that were issued when it was kept whole. */
+  /** The complete link; only older passes have it. */
   readonly google_url: string | null
-  /** What `googleSaveUrl` of passes/wallets/render/google/link.ts makes the link of. */
+  /** The part from which `googleSaveUrl` (passes/wallets/render/google/link.ts) builds the link. */
   readonly google_link: string | null
 }
 
-/** A pass as stored, with the fields, kind and changes of its template. Times in milliseconds since the epoch. */
+/** A stored pass with the fields, kind and revision of its template. Times are milliseconds since the epoch. */
 export interface PassRow extends PassLink, ChangeFacts {
   readonly holder_email: string | null
   readonly holder_name: string | null
-  /** The pass's own values. */
+  /** Values that override those of the template. */
   readonly fields: FieldValues
   readonly platforms: readonly ('apple' | 'google')[]
   readonly page_token: string
@@ -49,7 +49,10 @@ const COLUMNS = `p.id, p.template_id, p.status, p.holder_email, p.holder_name, p
        p.updated, coalesce(p.changed, date_trunc('second', p.updated)) AS changed, p.seen_revision,
        t.fields AS template_fields, t.kind AS template_kind, t.changed AS template_changed, t.revision AS template_revision`
 
-/** One row each, found by its key whatever the planner takes the tenant for. */
+/**
+ * Joins each pass with its template. LATERAL with OFFSET 0 makes PostgreSQL look each one up by its key, even if its
+ * row estimate for the tenant is wrong.
+ */
 const templateOf = (lock: '' | ' FOR SHARE') => `CROSS JOIN LATERAL (
   SELECT t.fields, t.kind, coalesce(t.changed, date_trunc('second', t.updated)) AS changed, t.revision
     FROM pass_templates t WHERE t.tenant_id = $1 AND t.id = p.template_id OFFSET 0${lock}) AS t`
@@ -78,7 +81,8 @@ export async function readLinks(db: Database, tenantId: string, ids: readonly st
   return (await db.query<PassLink>(LINKS, [tenantId, JSON.stringify(ids)])).rows
 }
 
-// In one order everywhere, so that two batches never wait for each other; and one by one, each found by its key.
+// Every transaction locks passes in order of their IDs, so that two batches cannot deadlock. Each pass is looked up by
+// its key.
 const LOCK: Statement = {
   name: 'passes_lock',
   text: `WITH held AS MATERIALIZED (
@@ -90,7 +94,7 @@ const LOCK: Statement = {
          SELECT ${COLUMNS} FROM held p ${templateOf(' FOR SHARE')}`,
 }
 
-/** The passes by their ids, as nobody else can change them or their templates before the end of the transaction. */
+/** Locks passes and share-locks their templates until the end of the transaction. Returns the passes by ID. */
 export async function lockPasses(
   db: Database,
   tenantId: string,
@@ -100,7 +104,7 @@ export async function lockPasses(
   return new Map(rows.map((row) => [row.id, row]))
 }
 
-/** As the indexes of live passes have it. */
+/** Must match the condition of the partial indexes on live passes. */
 const LIVE = `status IN (${quoted(LIVE_STATUSES)})`
 
 function quoted(words: readonly string[]): string {
@@ -115,7 +119,7 @@ const OVERDUE: Statement = {
          ORDER BY expires_at LIMIT $2`,
 }
 
-/** Live passes of all tenants whose time is over, the longest overdue first. */
+/** Returns live passes of all tenants whose `expires_at` has passed, the longest overdue first. */
 export async function findOverduePasses(
   db: Database,
   now: number,
@@ -124,7 +128,7 @@ export async function findOverduePasses(
   return (await db.query<{ tenant_id: string; id: string }>(OVERDUE, [toTimestamp(now), limit])).rows
 }
 
-// One parameter for any number of passes: the statement stays the same.
+// All rows are one JSON parameter, so the statement text is the same for any number of passes.
 const GIVEN = `json_to_recordset($2) AS n (id text, template_id text, status text, holder_email text,
               holder_name text, fields json, page_token text, google_link text, metadata json,
               expires_at timestamptz, revoked_at timestamptz, archived_at timestamptz, created timestamptz,
@@ -138,7 +142,8 @@ const inserting = (tenant: string) =>
                 n.seen_revision
          FROM ${GIVEN}`
 
-// What is not selected from a table of the tenant is not known to be the tenant's. The templates are locked, so they are there.
+// The stepped variant joins with pass_templates, because a distributed database must see that the rows belong to the
+// tenant. The templates exist: the transaction holds their locks.
 const INSERT: Statement = {
   name: 'passes_insert',
   text: inserting('$1'),
@@ -148,13 +153,13 @@ const INSERT: Statement = {
   ),
 }
 
-/** Writes new passes, all in one statement. */
+/** Inserts passes with one statement. */
 export function insertPasses(db: Database, tenantId: string, rows: readonly PassRow[]): Promise<unknown> {
   return db.query(INSERT, [tenantId, JSON.stringify(rows.map(storedForm))])
 }
 
-// As an insertion that always finds its row: whatever the planner takes the batch or the tenant for, each row is found by
-// its key.
+// An upsert that always finds its row. PostgreSQL then looks each row up by its key, even if it misjudges the size of
+// the batch or the tenant.
 const UPDATE: Statement = {
   name: 'passes_update',
   text: `${INSERT.text}
@@ -172,7 +177,7 @@ const UPDATE: Statement = {
   ),
 }
 
-/** Writes what may change of passes that `lockPasses` holds, all in one statement. */
+/** Writes the mutable columns of passes that `lockPasses` has locked, with one statement. */
 export function updatePasses(db: Database, tenantId: string, rows: readonly PassRow[]): Promise<unknown> {
   return db.query(UPDATE, [tenantId, JSON.stringify(rows.map(storedForm))])
 }
@@ -200,7 +205,7 @@ export type PassFilter = RecordFilter<'listPasses', { readonly include_archived?
 
 const LISTED = { table: 'passes', alias: 'p', columns: COLUMNS, join: TEMPLATE }
 
-/** @param now service time, by which passes expire. */
+/** Lists passes. @param now service time, which decides whether a pass counts as expired. */
 export async function listPasses(
   db: Database,
   tenantId: string,
@@ -228,7 +233,7 @@ export async function countPasses(
 const SHOWN = 'p.archived_at IS NULL'
 const ARCHIVED = 'p.archived_at IS NOT NULL'
 
-/** Where the passes of a filter stand in the indexes. */
+/** Returns the index ranges that contain the passes of a filter. */
 function walksOf(bindings: BoundValues, filter: PassFilter, now: number): IndexWalk[] {
   const { status: statuses, template_id: templateIds, include_archived: includeArchived } = filter
   const columns = templateIds ? ['template_id', 'status'] : ['status']
@@ -242,7 +247,7 @@ function walksOf(bindings: BoundValues, filter: PassFilter, now: number): IndexW
     const shown = templateIds ? along(SHOWN, PASS_STATUSES) : { columns: [], keys: [[]], where: SHOWN }
     return [shown, ...archived(PASS_STATUSES)]
   }
-  // `statusAt` of domain/pass-status.ts in SQL: a live pass whose `expires_at` has come counts as expired.
+  // The SQL form of `statusAt` (status.ts): a live pass counts as expired once its `expires_at` has passed.
   const live = LIVE_STATUSES.filter((status) => statuses.includes(status))
   const ended = statuses.filter((status) => !LIVE_STATUSES.some((each) => each === status))
   if (ended.includes('expired')) {
@@ -259,7 +264,7 @@ function walksOf(bindings: BoundValues, filter: PassFilter, now: number): IndexW
   ]
 }
 
-/** Live passes whose time is over: those that no look has written down yet. */
+/** Returns the range of live passes whose expiry is due but not yet recorded by a worker. */
 function overdue(
   bindings: BoundValues,
   { template_id: templateIds, include_archived: includeArchived }: PassFilter,
@@ -272,7 +277,7 @@ function overdue(
     'p.expires_at IS NOT NULL',
     `p.expires_at <= ${bindings.bind(toTimestamp(now))}`,
     ...(templateIds ? [`p.template_id = ANY (${bindings.bind(templateIds)})`] : []),
-    // In words that no other index is made for.
+    // Wrapped in coalesce so that PostgreSQL does not choose a partial index on unarchived passes.
     ...(includeArchived ? [] : ['coalesce(p.archived_at IS NULL, false)']),
   ]
   return [{ columns: [], keys: [[]], where: conditions.join(' AND ') }]

@@ -1,18 +1,17 @@
-/** Passes on Apple's devices, as rows. */
+/** Queries for registrations: which Apple devices have which passes. */
 import type { Database, Statement } from '../../database/database.ts'
 import { toTimestamp } from '../../database/types.ts'
 import type { Environment } from '../../platform/environment.ts'
 
-/** A pass on a device. */
 export interface Registration {
   readonly deviceId: string
   readonly passId: string
   readonly templateId: string
-  /** Where Apple's push service finds the device. */
+  /** The address of the device at Apple's push service. */
   readonly pushToken: string
-  /** The number of the last change that the device is told of; 0 for none. */
+  /** The number of the last change announced to the device; 0 if none. */
   readonly changed: number
-  /** Machine time, milliseconds since the epoch. */
+  /** Machine time in milliseconds since the epoch. */
   readonly registeredAt: number
 }
 
@@ -21,7 +20,7 @@ const IS_WIPED: Statement = {
   text: 'SELECT FROM wiped_spaces w WHERE w.tenant_id = $1',
 }
 
-/** Whether nothing of the space counts any more, though not everything may be deleted yet. */
+/** Returns whether the space was wiped. Some of its rows may still exist. */
 export async function isRetired(db: Database, space: string): Promise<boolean> {
   return (await db.query(IS_WIPED, [space])).count > 0
 }
@@ -51,7 +50,7 @@ const WRITE: Statement = {
              changed = greatest(r.changed, excluded.changed)`,
 }
 
-/** A new one, or the push token of one that there is. */
+/** Inserts a registration, or updates the push token of an existing one. */
 export function writeRegistration(db: Database, space: string, each: Registration): Promise<unknown> {
   const { deviceId, passId, templateId, pushToken, changed, registeredAt } = each
   return db.query(WRITE, [space, deviceId, passId, templateId, pushToken, changed, toTimestamp(registeredAt)])
@@ -62,7 +61,7 @@ const OPEN: Statement = {
   text: 'INSERT INTO wallet_heads (tenant_id, changed) VALUES ($1, 0) ON CONFLICT (tenant_id) DO NOTHING',
 }
 
-/** From now on changes of the tenant's passes are news to somebody. */
+/** Starts recording the tenant's pass changes for wallets. */
 export function openWallets(db: Database, space: string): Promise<unknown> {
   return db.query(OPEN, [space])
 }
@@ -73,8 +72,8 @@ const NUMBER: Statement = {
 }
 
 /**
- * Numbers a change; the tenant's others wait until the transaction is over, so that numbers become visible in their order.
- * Before any row that the change concerns is locked: all do it in this order.
+ * Returns the number of the next change. Other changes of the tenant wait until the transaction ends, so numbers become
+ * visible in order. Call it before you lock any row that the change affects, to avoid deadlocks.
  */
 export async function numberChange(db: Database, space: string): Promise<number> {
   return (await db.query<{ changed: number }>(NUMBER, [space])).rows[0]!.changed
@@ -89,7 +88,11 @@ const PUSH: Statement = {
          ON CONFLICT (tenant_id, target, platform) DO UPDATE SET generation = u.generation + 1`,
 }
 
-/** Devices are to be told that something changed: each once, however often it is said. @param since machine time. */
+/**
+ * Queues a push for each device. A device that is already queued gets a higher generation instead of a second row.
+ *
+ * @param since machine time.
+ */
 export function pushTo(
   db: Database,
   space: string,
@@ -105,7 +108,7 @@ const DELETE: Statement = {
             AND r.pass_id IN (SELECT json_array_elements_text($3)) AND r.registered_at <= $4`,
 }
 
-/** @param until machine time: what registered later stays. */
+/** Deletes registrations of a device. @param until machine time; later registrations stay. */
 export function deleteRegistrations(
   db: Database,
   space: string,
@@ -124,7 +127,7 @@ const ABANDONED: Statement = {
           WHERE r.found IS NULL`,
 }
 
-/** Those of the passes that are on no device. */
+/** Returns the IDs of the passes that no device has. */
 export async function findAbandoned(
   db: Database,
   space: string,
@@ -141,7 +144,7 @@ const OF_DEVICE: Statement = {
           ORDER BY r.pass_id LIMIT $5`,
 }
 
-/** Passes that the device registered with that push token, until then (machine time). */
+/** Returns the passes that the device registered with the push token, no later than `until` (machine time). */
 export async function findByPushToken(
   db: Database,
   space: string,
@@ -159,7 +162,7 @@ const COUNT: Statement = {
                   ORDER BY r.pass_id, r.device_id LIMIT $3) AS r`,
 }
 
-/** Devices that have the pass, counted up to `limit`. */
+/** Counts the devices that have the pass, up to `limit`. */
 export async function countDevices(
   db: Database,
   space: string,
@@ -174,7 +177,7 @@ const IS_KNOWN: Statement = {
   text: `SELECT EXISTS (SELECT FROM apple_registrations r WHERE r.tenant_id = $1 AND r.device_id = $2) AS known`,
 }
 
-/** Whether the device has any pass of the space. */
+/** Returns whether the device has any pass of the space. */
 export async function isOnDevice(db: Database, space: string, deviceId: string): Promise<boolean> {
   return (await db.query<{ known: boolean }>(IS_KNOWN, [space, deviceId])).rows[0]!.known
 }
@@ -186,7 +189,7 @@ const SINCE: Statement = {
             AND NOT EXISTS (SELECT FROM wiped_spaces w WHERE w.tenant_id = $1)`,
 }
 
-/** Passes on the device of which a change has a higher number than `after`; -1 for all. */
+/** Returns the device's passes with a change number above `after`; -1 returns all passes. */
 export async function listChanged(
   db: Database,
   space: string,
@@ -202,7 +205,11 @@ const LOCATE: Statement = {
           ORDER BY d.space LIMIT $3`,
 }
 
-/** Spaces in which the device has passes, or had. @param control as the owner, here and below. */
+/**
+ * Returns the spaces in which the device has or had passes.
+ *
+ * @param control connection with the owner's role, here and below.
+ */
 export async function locateDevice(
   control: Database,
   environment: Environment,
@@ -220,7 +227,10 @@ const NOTE: Statement = {
          DO UPDATE SET registered_at = greatest(excluded.registered_at, d.registered_at + interval '1 ms')`,
 }
 
-/** The device has passes of the space. Each time with another instant, which `forgetDevice` tells apart. */
+/**
+ * Records that the device has passes of the space. Each call writes a new time, so that `forgetDevice` can detect a
+ * later call.
+ */
 export function noteDevice(
   control: Database,
   environment: Environment,
@@ -237,7 +247,7 @@ const NOTED: Statement = {
           WHERE d.environment = $1 AND d.device_id = $2 AND d.space = $3`,
 }
 
-/** When it was noted last. */
+/** Returns the time of the last `noteDevice`, in milliseconds since the epoch. */
 export async function readNote(
   control: Database,
   environment: Environment,
@@ -254,7 +264,7 @@ const FORGET: Statement = {
           WHERE d.environment = $1 AND d.device_id = $2 AND d.space = $3 AND d.registered_at = $4`,
 }
 
-/** Unless it was noted again since. */
+/** Deletes the record, unless `noteDevice` has run again since `noted`. */
 export function forgetDevice(
   control: Database,
   environment: Environment,

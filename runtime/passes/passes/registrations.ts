@@ -1,4 +1,4 @@
-/** Which of Apple's devices have which passes: as they register, as they leave, and what is new to them. */
+/** Registers passes on Apple devices, removes them, and lists the passes that changed. */
 
 import type { Database } from '../../database/database.ts'
 import { pipelined } from '../../database/pipelined.ts'
@@ -43,47 +43,53 @@ export interface DevicesParts {
   readonly passTokens: Readonly<Record<Environment, PassTokens>>
 }
 
-/** Passes of a device that have changed. */
 export interface Changed {
   readonly passIds: readonly string[]
-  /** The numbers of the last changes that it knows of from now on, by space. */
+  /** The number of the last change that the device has now seen, by space. */
   readonly seen: ReadonlyMap<string, number>
 }
 
 export interface Devices {
-  /** `unknown`: there is no such pass; `full`: it is on as many devices as it may be. */
+  /** Registers a pass on a device. `unknown`: the pass does not exist. `full`: the pass is on `MAX_DEVICES` devices. */
   register(
     place: PassPlace,
     deviceId: string,
     pushToken: string,
   ): Promise<'new' | 'known' | 'unknown' | 'full'>
-  /** Does nothing where it is not registered. */
+  /** Removes the registration, if it exists. */
   unregister(place: PassPlace, deviceId: string): Promise<void>
-  /** Apple says that the push token is none since then (machine time): what was registered with it is not any more. */
+  /** Removes the registrations of a push token that Apple has reported as invalid since `since` (machine time). */
   drop(space: string, deviceId: string, pushToken: string, since: number): Promise<void>
   /**
-   * @param seen the number of the last change of a space that the device knows of, 0 for none; undefined: it wants all of its
-   * passes.
+   * Lists the device's passes that have changed.
+   *
+   * @param seen returns the number of the last change of a space that the device has seen, 0 for none. If undefined,
+   *   all of the device's passes are listed.
    */
   changedSince(deviceId: string, seen: ((space: string) => number) | undefined): Promise<Changed>
 }
 
-/** Tenants of whom a device may have passes. */
+/** Maximum number of spaces to look in for passes of one device. */
 const MAX_SPACES = 500
 
-/** Devices of a pass. A holder has a few, and a pass that is handed around some more: beyond that they are made up. */
+/**
+ * Maximum number of devices for a pass. Real holders have a few devices, and a shared pass some more; a higher number
+ * indicates made-up registrations.
+ */
 export const MAX_DEVICES = 100
 
-/** Passes of a device that are dropped in one transaction. */
+/** Passes of a device that one transaction removes. */
 const DROPPED_AT_ONCE = 100
 
-/** Whatever a clock says: 31 December 9999. */
+/** Later than any clock reading: 31 December 9999. */
 const NEVER = Date.UTC(9999, 11, 31)
 
 export function createDevices(parts: DevicesParts): Devices {
   const { environment, pool, control, clock } = parts
 
-  /** With what is written last in a transaction: events of the tenant, and its audit log. */
+  /**
+   * Runs the work in a transaction. `mark` writes events and audit entries, so it must come last in the transaction.
+   */
   const within = async <T>(
     space: string,
     work: (db: Database, mark: (type: MarkType, passId: string) => Promise<unknown>) => Promise<T>,
@@ -133,9 +139,9 @@ export function createDevices(parts: DevicesParts): Devices {
         if (!pass || retired) return 'unknown'
         const known = await readRegistration(db, space, deviceId, passId)
         if (!known && (await countDevices(db, space, passId, MAX_DEVICES)) === MAX_DEVICES) return 'full'
-        await note() // committed first: a device that is not located would never find its pass
+        await note() // committed before the registration: without it, the device could never find its pass
         const isNews = known
-          ? known.push_token !== pushToken && known.changed > 0 // it may have been told by way of the old one
+          ? known.push_token !== pushToken && known.changed > 0 // the push for an earlier change may have gone to the old token
           : hasChanged(pass, clock.service(environment))
         pipelined(openWallets(db, space))
         const changed = isNews ? await numberChange(db, space) : 0
@@ -148,7 +154,7 @@ export function createDevices(parts: DevicesParts): Devices {
         if (!known) await mark('pass.installed', passId)
         return known ? 'known' : 'new'
       })
-      if (outcome === 'new') await note() // meanwhile its last pass before this one may have left
+      if (outcome === 'new') await note() // a concurrent `leave` may have deleted the record when the previous last pass left
       return outcome
     },
 
@@ -184,7 +190,9 @@ export function createDevices(parts: DevicesParts): Devices {
 
 type MarkType = Parameters<typeof markOutsideRequest>[1]
 
-/** Whether the device may have another state of the pass than that of now: it got its file at some time since it was issued. */
+/**
+ * Returns whether the device may have an outdated file: it downloaded the file at some time after the pass was issued.
+ */
 function hasChanged(pass: PassRow, now: number): boolean {
   return changedAt(pass, now) > floorToSecond(pass.created)
 }

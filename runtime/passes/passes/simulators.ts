@@ -1,4 +1,4 @@
-/** What phones would do, in the sandbox. */
+/** Simulates wallet installs and removals in the sandbox. */
 import type { TestPassesHandlers } from '../../../generated/canonical/handlers.ts'
 import type { components } from '../../../generated/canonical/types.ts'
 import { validationFailed } from '../../api/errors/errors.ts'
@@ -17,7 +17,7 @@ const simulating = (mark: typeof markInstalled) =>
     const { db, events } = context
     const showing = showingOf(context)
     const marked = await mark({ ...showing, db, events }, body.pass_id, body.platform)
-    if (!marked) throw validationFailed([{ field: 'pass_id', issue: 'names no pass' }])
+    if (!marked) throw validationFailed([{ field: 'pass_id', issue: 'is not the ID of a pass' }])
     return { status: 200 as const, body: showPass(marked.pass, showing) }
   })
 

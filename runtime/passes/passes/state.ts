@@ -8,9 +8,8 @@ import type { PassPlace, PassTokens } from '../wallets/render/pass-tokens.ts'
 import { type ChangeFacts, changedAt } from './changed.ts'
 import { statusAt } from './status.ts'
 
-/** What a state takes that is not in the tenant's space. */
+/** Inputs of a pass state that come from outside the tenant's space. */
 export interface StateSources {
-  /** Origin of the environment's API. */
   readonly baseUrl: string
   readonly passTokens: Pick<PassTokens, 'write' | 'scanCode'>
   readonly tenantNames: TenantNames
@@ -32,7 +31,7 @@ interface StateRow extends ChangeFacts {
 const CHANGES = `p.status, p.expires_at, coalesce(p.changed, date_trunc('second', p.updated)) AS changed, p.seen_revision,
          t.changed AS template_changed, t.revision AS template_revision`
 
-/** Of a space that was wiped nothing is left, though not everything may be deleted yet. */
+/** Excludes wiped spaces, whose rows may not all be deleted yet. */
 const stateOf = (own: string, template: string) => `SELECT ${own}${CHANGES}
          FROM passes p CROSS JOIN LATERAL (
            SELECT ${template}coalesce(t.changed, date_trunc('second', t.updated)) AS changed, t.revision
@@ -50,10 +49,10 @@ const READ: Statement = {
 }
 
 /**
- * What wallets are shown of a pass; undefined where there is none. One statement in the tenant's space, beside the tenant's
- * name, which is remembered.
+ * Reads everything that wallets show of a pass; undefined if the pass does not exist. It takes one statement in the
+ * tenant's space; the tenant name comes from a cache.
  *
- * @param now service time, by which it expires.
+ * @param now service time, which decides whether the pass has expired.
  */
 export async function readPassState(
   db: Database,
@@ -100,7 +99,6 @@ function stateFrom(
   }
 }
 
-/** Where the holder sees the pass. */
 export function pageUrlOf(
   { baseUrl, passTokens }: Pick<StateSources, 'baseUrl' | 'passTokens'>,
   place: PassPlace,
@@ -110,7 +108,7 @@ export function pageUrlOf(
 
 const READ_CHANGED: Statement = { name: 'passes_state_changed', text: stateOf('', '') }
 
-/** When what a pass's file shows changed last, without what it shows; undefined where there is no such pass. */
+/** Reads only the time of the last visible change; undefined if the pass does not exist. */
 export async function readChanged(
   db: Database,
   { space, passId }: PassPlace,

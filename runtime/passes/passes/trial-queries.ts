@@ -1,6 +1,7 @@
 import type { Database, Statement } from '../../database/database.ts'
 
-// Writing the row, even as it was, locks it: whoever issues next sees what this transaction adds.
+// Writing the row locks it, even if its value stays the same. The next request that issues passes waits for this
+// transaction.
 const LOCK: Statement = {
   name: 'trial_usage_lock',
   text: `INSERT INTO trial_usage (tenant_id, passes) VALUES ($1, 0)
@@ -8,7 +9,9 @@ const LOCK: Statement = {
          RETURNING passes`,
 }
 
-/** How many live passes the tenant has issued on trial; fixed until the end of the transaction. */
+/**
+ * Returns how many live passes the tenant has issued during the trial. The row is locked until the transaction ends.
+ */
 export async function lockTrialUsage(db: Database, tenantId: string): Promise<number> {
   const { rows } = await db.query<{ passes: number }>(LOCK, [tenantId])
   return rows[0]?.passes ?? 0

@@ -6,10 +6,10 @@ import { showLink } from './links.ts'
 import type { PassRow } from './queries.ts'
 import { statusAt } from './status.ts'
 
-/** What a pass is shown with. */
+/** The values needed to render a pass. */
 export interface PassShowing extends Pick<Context['links'], 'baseUrl' | 'passTokens'> {
   readonly space: string
-  /** Service time, by which passes expire. */
+  /** Service time; it decides whether a pass has expired. */
   readonly now: number
 }
 
@@ -22,14 +22,16 @@ export function showingOf({
   return { baseUrl, passTokens, space: caller.space, now: request.now }
 }
 
-/** Of passes whose token was random: nobody can look for one, so their pages are named as all are. */
+/**
+ * Length of the random page tokens of old passes. Such a token cannot be resolved, so those passes get a derived token
+ * too.
+ */
 const RANDOM_TOKEN = 24
 
 function pageToken({ id, page_token }: PassRow, { passTokens, space }: PassShowing): string {
   return page_token.length === RANDOM_TOKEN ? passTokens.write('page', { space, passId: id }) : page_token
 }
 
-/** A pass as the interface shows it. */
 export function showPass(row: PassRow, showing: PassShowing): components['schemas']['Pass'] {
   const { baseUrl, now } = showing
   const page = `${baseUrl}/p/${pageToken(row, showing)}`

@@ -3,7 +3,8 @@ import { pipelined } from '../../database/pipelined.ts'
 import { toTimestamp } from '../../database/types.ts'
 import type { PassRow } from './queries.ts'
 
-// As for templates (pass-templates/wallet-queue.ts). In one order everywhere, so that two batches never wait for each other.
+// On a repeated change the fan-out wraps around, as in templates/wallet-queue.ts. Rows are written in order of their
+// IDs in every transaction, so that two batches cannot deadlock.
 const TELL: Statement = {
   name: 'wallet_changes_passes',
   text: `INSERT INTO wallet_changes AS c (tenant_id, platform, subject_type, subject_id, since)
@@ -15,11 +16,11 @@ const TELL: Statement = {
 }
 
 /**
- * Leaves word that passes have changed for the wallets that they are in; workers do the rest after the commit. What is in no
- * wallet costs nothing. The passes must be locked (`lockPasses`), or a device that registers one at the same time could miss the
- * change. The statement travels with those that follow.
+ * Queues a fan-out of changed passes to the wallets that have them; a worker performs it after the commit. Passes that
+ * are in no Apple wallet are skipped. The caller must hold the locks of the passes (`lockPasses`): otherwise a device
+ * that registers a pass at the same time could miss the change. The statement is pipelined.
  *
- * @param machineNow milliseconds since the epoch, by which the wait of wallets is measured.
+ * @param machineNow milliseconds since the epoch, from which the waiting time is measured.
  */
 export function tellWallets(
   db: Database,

@@ -26,9 +26,9 @@ export const scansHandlers = {
 
 function requireOneName({ pass_id, barcode_message }: ScanReading): void {
   if (pass_id === undefined && barcode_message === undefined) {
-    throw validationFailed([{ field: 'pass_id', issue: 'is needed where there is no barcode_message' }])
+    throw validationFailed([{ field: 'pass_id', issue: 'is required if barcode_message is absent' }])
   }
   if (pass_id !== undefined && barcode_message !== undefined) {
-    throw validationFailed([{ field: 'barcode_message', issue: 'is not taken beside pass_id' }])
+    throw validationFailed([{ field: 'barcode_message', issue: 'must be absent if pass_id is present' }])
   }
 }

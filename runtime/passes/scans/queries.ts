@@ -4,10 +4,10 @@ import { defineList } from '../../database/define-list.ts'
 import { toTimestamp } from '../../database/types.ts'
 import type { ScanResult } from './result.ts'
 
-/** A scan as stored; degrees, and milliseconds since the epoch. */
+/** A stored scan. Coordinates are degrees; times are milliseconds since the epoch. */
 export interface ScanRow {
   readonly id: string
-  /** Null where the code belongs to no pass. */
+  /** Null if the code does not belong to a pass. */
   readonly pass_id: string | null
   readonly mode: components['schemas']['ScanMode']
   readonly result: ScanResult

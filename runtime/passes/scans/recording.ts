@@ -1,4 +1,4 @@
-/** A scan, with all that follows from it, in the transaction of its request. */
+/** Records a scan and its consequences in the transaction of the request. */
 import type { components } from '../../../generated/canonical/types.ts'
 import { validationFailed } from '../../api/errors/errors.ts'
 import type { Context } from '../../api/handler.ts'
@@ -14,12 +14,12 @@ import { scanPass } from './result.ts'
 
 type Schemas = components['schemas']
 
-/** What a scanner reads: one of `pass_id` and `barcode_message`. */
+/** Scanner input: either `pass_id` or `barcode_message`. */
 export type ScanReading = Schemas['ScanCreate']
 
 /**
- * Records a scan, whatever its result; of several at once for one pass each sees what those before it have done. Throws where
- * `pass_id` names no pass.
+ * Records a scan, including a rejected one. Concurrent scans of a pass are serialized by its row lock, so each sees the
+ * effects of the previous ones. Throws `validation_failed` if `pass_id` does not exist.
  */
 export async function recordScan(context: Context, reading: ScanReading): Promise<Schemas['Scan']> {
   const { caller, db, events, request } = context
@@ -46,7 +46,7 @@ export async function recordScan(context: Context, reading: ScanReading): Promis
   return scan
 }
 
-/** The pass that was read; undefined where the code is that of none. */
+/** Locks the scanned pass. Returns undefined if the code does not belong to a pass. */
 async function lockPass(
   { caller, db, links }: Context,
   { pass_id, barcode_message }: ScanReading,
@@ -54,12 +54,12 @@ async function lockPass(
   const id = pass_id ?? links.passTokens.readScanCode(caller.space, barcode_message ?? '')
   const pass = id === undefined ? undefined : (await lockPasses(db, caller.space, [id])).get(id)
   if (!pass && pass_id !== undefined) {
-    throw validationFailed([{ field: 'pass_id', issue: 'names no pass' }])
+    throw validationFailed([{ field: 'pass_id', issue: 'is not the ID of a pass' }])
   }
   return pass
 }
 
-/** What wallets show of a pass that became active is the same as before. */
+/** Writes the pass. Wallets show an active pass as before, so they are updated only after a redemption. */
 function changePass(context: Context, pass: PassRow): void {
   const { caller, db, events, request } = context
   pipelined(updatePasses(db, caller.space, [pass]))

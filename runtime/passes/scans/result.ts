@@ -1,4 +1,3 @@
-/** What comes of a scan. */
 import type { components } from '../../../generated/canonical/types.ts'
 import { changeNow } from '../passes/changed.ts'
 import type { PassRow } from '../passes/queries.ts'
@@ -6,20 +5,20 @@ import { statusAt } from '../passes/status.ts'
 
 export type ScanResult = components['schemas']['ScanResult']
 
-/** Kinds of passes that are used up. */
+/** Kinds of passes that a scan can redeem. */
 const REDEEMABLE: ReadonlySet<PassRow['template_kind']> = new Set(['coupon', 'event_ticket'])
 
-/** What a scanner is told of a pass, and the pass as it is from then on. */
+/** The result for the scanner, and the pass after the scan. */
 export interface Scanned {
   readonly result: Exclude<ScanResult, 'unknown'>
   readonly pass: PassRow
 }
 
 /**
- * The first accepted verification makes a pass `active`; redeeming a coupon or an event ticket makes it `redeemed`, which
- * is final.
+ * Evaluates a scan. The first accepted verification makes a pass `active`; redeeming a coupon or an event ticket makes
+ * it `redeemed`, which is final.
  *
- * @param now service time, by which passes expire.
+ * @param now service time, which decides whether the pass has expired.
  */
 export function scanPass(pass: PassRow, mode: components['schemas']['ScanMode'], now: number): Scanned {
   const status = statusAt(pass, now)

@@ -8,14 +8,14 @@ export interface TemplateField {
 
 export type FieldValues = Readonly<Record<string, string>>
 
-/** The values that a pass shows: its own over the template's, in the template's order. */
+/** Returns the values that a pass shows, in template order; the pass's own values override those of the template. */
 export function shownValues(fields: readonly TemplateField[], own: FieldValues): Record<string, string> {
   const shown: Record<string, string> = {}
   for (const { key, value } of fields) shown[key] = Object.hasOwn(own, key) ? own[key]! : value
   return shown
 }
 
-/** Faults of own values whose key the template does not have. */
+/** Returns a validation problem for each value whose key is not in the template. */
 export function unknownKeys(
   fields: readonly TemplateField[],
   own: Readonly<Record<string, unknown>>,

@@ -77,7 +77,7 @@ export const passTemplatesHandlers = {
   },
 } satisfies PassTemplatesHandlers<Context>
 
-/** Writes a new template of content that was checked, and tells of it. */
+/** Inserts a template whose content is already validated, and emits `pass_template.created`. */
 export async function addTemplate(
   { caller, db, events, request: { now } }: Context,
   kind: TemplateRow['kind'],
@@ -110,7 +110,7 @@ function requireGood(faults: ReturnType<typeof checkTemplate>): void {
   if (faults.length > 0) throw validationFailed(faults)
 }
 
-/** RFC 7396 over what a caller may change; null goes back to the default where there is one. */
+/** Applies a merge patch (RFC 7396). Null resets a member to its default, if it has one. */
 function patchContent(row: TemplateRow, patch: components['schemas']['PassTemplateUpdate']): TemplateContent {
   const { name, brand, fields, barcode, relevant_locations, metadata } = row
   const merged = mergePatch({ name, brand, fields, barcode, relevant_locations, metadata }, patch)

@@ -1,21 +1,21 @@
 import { decodePng, readPng } from '../wallets/render/png.ts'
 
-/** What an image may be: pixels and bytes. */
+/** Limits of an image, in pixels and bytes. */
 export interface ImageRule {
   readonly width: number
   readonly height: number
   readonly bytes: number
-  /** Square, with sides of at least so many pixels. */
+  /** If present, the image must be a square with sides of at least this number of pixels. */
   readonly squareFrom?: number
 }
 
 /**
- * Nothing is unpacked before size and dimensions are known to be within the rule.
+ * Checks a base64-encoded PNG. Compares its size and dimensions with the rule before it decompresses any pixels.
  *
- * @returns what is wrong with an image given as base64 of a PNG, as the end of a sentence; undefined when nothing is.
+ * @returns the problem as a sentence ending, such as "is not a PNG image"; undefined if the image is valid.
  */
 export function checkPng(base64: string, rule: ImageRule): string | undefined {
-  if (base64 === '' || base64.length % 4 !== 0) return 'is not base64'
+  if (base64 === '' || base64.length % 4 !== 0) return 'is not valid base64'
   const bytes = Buffer.from(base64, 'base64')
   if (bytes.length > rule.bytes) return `is larger than ${rule.bytes / 1024} KiB`
   const png = readPng(bytes)

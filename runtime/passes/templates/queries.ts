@@ -8,7 +8,7 @@ import type { TemplateField } from './fields.ts'
 export type TemplateKind = components['schemas']['PassTemplateKind']
 export type TemplateStatus = components['schemas']['PassTemplateStatus']
 
-/** As given: a member that was not given is absent. */
+/** A brand as the caller sent it: members that were not sent are absent. */
 export interface Brand {
   readonly background_color: string
   readonly foreground_color: string
@@ -26,7 +26,7 @@ export interface TemplateLocation {
   readonly relevant_text?: string
 }
 
-/** What a caller may set, and change later but for the kind. */
+/** Content that a caller can set when creating the template and change later. */
 export interface TemplateContent {
   readonly name: string
   readonly brand: Brand
@@ -36,14 +36,14 @@ export interface TemplateContent {
   readonly metadata: Readonly<Record<string, string>>
 }
 
-/** Times in milliseconds since the epoch. */
+/** A stored template. Times are milliseconds since the epoch. */
 export interface TemplateRow extends TemplateContent {
   readonly id: string
   readonly kind: TemplateKind
   readonly status: TemplateStatus
   readonly created: number
   readonly updated: number
-  /** When what passes show of it changed last, whole seconds; and how often it did. */
+  /** Time of the last change that passes show, in whole seconds, and the number of these changes. */
   readonly changed: number
   readonly revision: number
 }
@@ -101,7 +101,7 @@ const LOCK: Statement = {
   text: `SELECT ${COLUMNS} FROM pass_templates WHERE tenant_id = $1 AND id = $2 FOR UPDATE`,
 }
 
-/** The template as nobody else can change it before the end of the transaction. */
+/** Locks a template for update until the end of the transaction; undefined if it does not exist. */
 export async function lockTemplate(
   db: Database,
   tenantId: string,
@@ -111,7 +111,7 @@ export async function lockTemplate(
   return rows[0]
 }
 
-/** What issuing a pass needs to know of its template. */
+/** The columns needed to issue a pass. */
 export interface LockedTemplate {
   readonly id: string
   readonly kind: TemplateKind
@@ -121,8 +121,8 @@ export interface LockedTemplate {
   readonly revision: number
 }
 
-// Identifiers in JSON, here and in passes.ts: of an array PostgreSQL counts the elements, finds a plan for so few better than
-// one for any number, and plans at every execution.
+// IDs are passed as JSON, here and in passes/queries.ts. With an array parameter, PostgreSQL counts the elements,
+// prefers a plan for that number over the generic plan, and therefore plans again at every execution.
 const READ_KINDS: Statement = {
   name: 'pass_templates_kinds',
   text: `SELECT t.id, t.kind FROM json_array_elements_text($2) AS wanted (id)
@@ -131,7 +131,7 @@ const READ_KINDS: Statement = {
           ) AS t`,
 }
 
-/** Of those templates that exist; a kind never changes. */
+/** Returns the kinds of the templates that exist. A kind never changes. */
 export async function readKinds(
   db: Database,
   tenantId: string,
@@ -147,12 +147,11 @@ const share = (wait: '' | ' SKIP LOCKED') => `SELECT t.*
              WHERE t.tenant_id = $1 AND t.id = wanted.id FOR SHARE${wait}
           ) AS t`
 
-// FOR SHARE: a template that is archived at the same moment is archived before or after the passes are issued.
+// FOR SHARE serializes issuing and archiving: a template is archived either before or after the passes are issued.
 const SHARE: Statement = { name: 'pass_templates_share', text: share('') }
 
 const SHARE_FREE: Statement = { name: 'pass_templates_share_free', text: share(' SKIP LOCKED') }
 
-/** Templates by their ids. */
 export type LockedTemplates = ReadonlyMap<string, LockedTemplate>
 
 async function readTemplates(db: Database, statement: Statement, tenantId: string, ids: readonly string[]) {
@@ -160,7 +159,7 @@ async function readTemplates(db: Database, statement: Statement, tenantId: strin
   return new Map(rows.map((row) => [row.id, row]))
 }
 
-/** The templates by their ids, held as they are until the end of the transaction; those that do not exist are absent. */
+/** Share-locks templates until the end of the transaction. Templates that do not exist are absent from the result. */
 export function shareTemplates(
   db: Database,
   tenantId: string,
@@ -169,7 +168,9 @@ export function shareTemplates(
   return readTemplates(db, SHARE, tenantId, ids)
 }
 
-/** The same without a wait: those that somebody is changing are absent too. */
+/**
+ * Share-locks templates without waiting. Templates that another transaction has locked are also absent from the result.
+ */
 export function shareFreeTemplates(
   db: Database,
   tenantId: string,

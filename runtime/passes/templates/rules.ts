@@ -13,7 +13,7 @@ const IMAGES = {
   strip: { width: 1125, height: 432, bytes: 512 * KIB },
 } as const satisfies Record<string, ImageRule>
 
-/** The parts of a template that its schema alone cannot check. */
+/** The parts of a template with rules that JSON Schema cannot express. */
 export interface TemplateParts {
   readonly fields?: readonly TemplateField[]
   readonly brand?: { readonly icon?: string; readonly logo?: string; readonly strip?: string }
@@ -22,14 +22,17 @@ export interface TemplateParts {
 }
 
 /**
- * @returns what is wrong beyond the schema: keys that are not unique, images that are none or too large, messages that a barcode
- *   cannot hold.
+ * Checks rules beyond the schema: unique field keys, valid images within their limits, and messages that fit the
+ * barcode format.
+ *
+ * @returns the problems; empty if the template is valid.
  */
 export function checkTemplate({ fields = [], brand = {}, barcode, metadata = {} }: TemplateParts): Detail[] {
   const faults: Detail[] = []
   const seen = new Set<string>()
   for (const [index, { key }] of fields.entries()) {
-    if (seen.has(key)) faults.push({ field: `fields[${index}].key`, issue: 'is the key of another field' })
+    if (seen.has(key))
+      faults.push({ field: `fields[${index}].key`, issue: 'is already the key of another field' })
     seen.add(key)
   }
   for (const name of ['icon', 'logo', 'strip'] as const) {

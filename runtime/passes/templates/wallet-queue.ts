@@ -1,7 +1,8 @@
 import type { Database, Statement } from '../../database/database.ts'
 import { toTimestamp } from '../../database/types.ts'
 
-// A walk under way goes on to the end and then from the beginning to where it is now: everybody is told of this change, once.
+// If a fan-out is running, it continues to the end and wraps around to its current position, so each device is notified
+// once of the new change.
 const TELL: Statement = {
   name: 'wallet_changes_template',
   text: `INSERT INTO wallet_changes AS c (tenant_id, platform, subject_type, subject_id, since)
@@ -10,8 +11,8 @@ const TELL: Statement = {
          DO UPDATE SET walk_until = c.walked_to, anew = false`,
 }
 
-// A visit under way keeps what is appended meanwhile; it may have read the template before, so only without one it is enough
-// that the same is there already.
+// If the same entry exists already, a new one is unnecessary only while no visit is running (token is null): a running
+// visit may have read the template before this change. A running visit keeps entries that are appended after its start.
 const RESEND: Statement = {
   name: 'google_cursors_resend',
   text: `UPDATE google_cursors c SET walks = (c.walks::jsonb || $2::jsonb)::json
@@ -19,19 +20,19 @@ const RESEND: Statement = {
 }
 
 /**
- * Leaves word for Google Wallet that a template has changed in what the tenant's version does not show: no event tells of it.
- * Belongs behind the lock of the template.
+ * Queues a template for Google Wallet when the tenant's pinned version does not show the change, so no event announces
+ * it. The caller must hold the template's lock.
  */
 export function resendTemplate(db: Database, tenantId: string, templateId: string): Promise<unknown> {
   return db.query(RESEND, [tenantId, JSON.stringify([{ template: templateId, class: true }])])
 }
 
 /**
- * Leaves word that a template has changed for the wallets that its passes are in: one row, however many these are, and none
- * for tenants whose passes are in no wallet. Workers do the rest after the commit. Belongs behind the lock of the template, or a
- * device that registers at the same time could miss the change.
+ * Queues a fan-out of a template change to the wallets that have its passes; a worker performs it after the commit. It
+ * writes one row for any number of passes, and none if the tenant has no passes in wallets. The caller must hold the
+ * template's lock: otherwise a device that registers at the same time could miss the change.
  *
- * @param machineNow milliseconds since the epoch, by which the wait of wallets is measured.
+ * @param machineNow milliseconds since the epoch, from which the waiting time is measured.
  */
 export function tellWalletsOfTemplate(
   db: Database,

@@ -75,11 +75,15 @@ describe('what does not fit', () => {
       () => ({ certificate: at('none') }),
       /^APPLE_PASS_CERTIFICATE: .* cannot be read/,
     ],
-    ['one that is none', () => ({ certificate: good.key }), /^APPLE_PASS_CERTIFICATE: .* is no certificate/],
+    [
+      'one that is none',
+      () => ({ certificate: good.key }),
+      /^APPLE_PASS_CERTIFICATE: .* is not a PEM or DER certificate/,
+    ],
     [
       'one that has ended',
       () => ({ certificate: write('a.pem', certify({ to: NOW - 1000 })) }),
-      /^APPLE_PASS_CERTIFICATE: .* expired at 2026-06-01T11:59:59.000Z: get another from Apple/,
+      /^APPLE_PASS_CERTIFICATE: .* expired at 2026-06-01T11:59:59.000Z: get a new certificate from Apple/,
     ],
     [
       'one of tomorrow',
@@ -89,18 +93,18 @@ describe('what does not fit', () => {
     [
       'one of a person',
       () => ({ certificate: write('a.pem', certify({ subject: { CN: 'Somebody' } })) }),
-      /^APPLE_PASS_CERTIFICATE: .* is for no pass type/,
+      /^APPLE_PASS_CERTIFICATE: .* is not a pass type certificate/,
     ],
     [
       'another’s key',
       () => ({ key: write('a.pem', stranger.key.export({ type: 'pkcs8', format: 'pem' }).toString()) }),
       /^APPLE_PASS_KEY: .* does not belong to the certificate/,
     ],
-    ['no key', () => ({ key: good.wwdr }), /^APPLE_PASS_KEY: .* is no private key/],
+    ['no key', () => ({ key: good.wwdr }), /^APPLE_PASS_KEY: .* is not a PEM private key/],
     [
       'a key of another kind',
       () => ({ key: write('a.pem', ec.export({ type: 'pkcs8', format: 'pem' }).toString()) }),
-      /^APPLE_PASS_KEY: .* is of the type ec/,
+      /^APPLE_PASS_KEY: .* is a key of type ec/,
     ],
     ['an authority that is not there', () => ({ wwdr: at('none') }), /^APPLE_PASS_WWDR: .* cannot be read/],
     [

@@ -37,19 +37,19 @@ test.each(['save', 'del'])('a callback of type %s is believed', (eventType) => {
 
 test.each<[string, Partial<CallbackOrder>, string]>([
   ['of another sender', { sender: 'Somebody' }, 'no root key signed'],
-  ['of another protocol', { protocol: 'ECv2' }, 'the protocol is another'],
-  ['for another issuer', { recipientId: '3388000000000000043' }, 'not signed for this issuer'],
+  ['of another protocol', { protocol: 'ECv2' }, 'the protocol is not ECv2SigningOnly'],
+  ['for another issuer', { recipientId: '3388000000000000043' }, 'the signature does not match'],
   ['under an intermediate key that has expired', { intermediateExpires: NOW - 1 }, 'intermediate key has'],
   ['that has expired', { messageExpires: NOW - 1 }, 'the message has expired'],
-  ['of another type', { eventType: 'view' }, 'another type'],
-  ['without a nonce', { nonce: '' }, 'lacks something'],
+  ['of another type', { eventType: 'view' }, 'eventType is neither'],
+  ['without a nonce', { nonce: '' }, 'nonce is missing'],
 ])('a callback %s is refused', (_, changes, fault) => {
   expect(check(google.write({ ...order, ...changes }))).toEqual({ fault: expect.stringContaining(fault) })
 })
 
 test('a callback for this issuer is refused by another', () => {
   const verdict = verifyCallback(google.write(order), { keys, recipientId: '3388000000000000043', now: NOW })
-  expect(verdict).toEqual({ fault: expect.stringContaining('not signed for this issuer') })
+  expect(verdict).toEqual({ fault: expect.stringContaining('the signature does not match') })
 })
 
 describe('a message of which anything was changed is refused', () => {
@@ -90,7 +90,7 @@ function tooMany(posted: object, key: { signedKey: string; signatures: string[] 
 test.each([null, 7, 'text', [], {}, { protocolVersion: 'ECv2SigningOnly' }])(
   'a callback body that is not a signed message is refused: %j',
   (posted) => {
-    expect(check(posted)).toEqual({ fault: 'it is no signed message' })
+    expect(check(posted)).toEqual({ fault: 'the body is not a signed message' })
   },
 )
 

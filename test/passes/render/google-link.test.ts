@@ -77,7 +77,12 @@ describe('with the longest settings that are taken', () => {
 })
 
 test.each([
-  ['that makes links too long', 'a'.repeat(900), makePem(), /links would have up to \d+ characters of 1800/],
+  [
+    'that makes links too long',
+    'a'.repeat(900),
+    makePem(),
+    /links would have up to \d+ characters, but the maximum is 1800/,
+  ],
   ['whose key is none', 'wallet', 'none', /private_key cannot be read/],
 ])('a service account %s is refused', (_, name, private_key, message) => {
   const folder = mkdtempSync(join(tmpdir(), 'svc-wallet-'))
@@ -119,7 +124,9 @@ test.each([
 
 test('a service account that is none is refused by name', () => {
   const googleWallet = { issuerId: '1', serviceAccount: join(process.cwd(), 'package.json') }
-  expect(() => openGoogleSigner({ dataDir: '.', googleWallet })).toThrow(/package\.json: no service account/)
+  expect(() => openGoogleSigner({ dataDir: '.', googleWallet })).toThrow(
+    /package\.json is not a service account file/,
+  )
 })
 
 test('nor is one whose address would not come back out of what is kept of a link', () => {
@@ -128,7 +135,7 @@ test('nor is one whose address would not come back out of what is kept of a link
   writeFileSync(serviceAccount, JSON.stringify({ client_email: 'wallet @shop.example', private_key: '' }))
   try {
     const open = () => openGoogleSigner({ dataDir: '.', googleWallet: { issuerId: '1', serviceAccount } })
-    expect(open).toThrow('client_email has a space in it')
+    expect(open).toThrow('client_email contains a space')
   } finally {
     rmSync(folder, { recursive: true })
   }

@@ -23,7 +23,7 @@ const withImage = (name: string, image: Buffer) =>
 
 test('a template with one key for two fields is refused, in a change too', async () => {
   const field = { key: 'points', label: 'Points', value: '0' }
-  const details = [{ field: 'fields[1].key', issue: 'is the key of another field' }]
+  const details = [{ field: 'fields[1].key', issue: 'is already the key of another field' }]
   const made = await make({ fields: [field, { ...field, label: 'More points' }] })
   expect([made.status, made.body.error.details]).toEqual([422, details])
   const { id } = (await make({})).body

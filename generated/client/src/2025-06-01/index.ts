@@ -44,13 +44,13 @@ export type { Known } from '../runtime/types.ts'
 export { type UnlistedType, type WebhookBody, WebhookError, type WebhookErrorCode, type WebhookHeaders, type WebhookSecret } from '../runtime/webhooks.ts'
 export type * from './types.ts'
 
-/** The types of the documented schemas, by name. */
+/** Types of the documented schemas, by name. */
 export type Schemas = components['schemas']
 
 /** Wallet Pass Service, version 2025-06-01. */
 export type Client = Bound<typeof functions>
 
-/** What version 2025-06-01 names things on the wire, and how callers identify themselves. */
+/** Names on the wire and security schemes of version 2025-06-01. */
 export const service: Service = {
   version: '2025-06-01',
   wire: wire,
@@ -59,26 +59,26 @@ export const service: Service = {
   errors: errorClasses,
 }
 
-/** What the functions of this version are called with: `getThing(connect({ baseUrl, apiKey }), input)`. */
+/** Creates the connection for the functions of this version: `getThing(connect({ baseUrl, apiKey }), input)`. */
 export function connect(options: ClientOptions): ServiceConnection {
   return connectTo(service, options)
 }
 
-/** A client whose every call is answered in version 2025-06-01: the functions as its methods. */
+/** Creates a client for version 2025-06-01, with all operations as methods. */
 export function createClient(options: ClientOptions): Client {
   return bind(functions, connect(options))
 }
 
-/** What version 2025-06-01 sends to webhook endpoints, told apart by `type`; other types may follow. */
+/** Events that version 2025-06-01 sends to webhook endpoints, discriminated by `type`. New types can be added later. */
 export type WebhookEvent = EventOf<webhooks>
 
 /**
- * Verifies a delivery and reads the event in it. Events may come twice and in any order.
+ * Verifies a delivery and returns its event. Events can arrive more than once and in any order.
  *
- * @param body as it arrived, before any parser.
- * @param headers of the delivery.
- * @param secret of the endpoint, `whsec_` and all; one of several is enough.
- * @throws WebhookError whose `code` says why the delivery must not be acted upon.
+ * @param body the body exactly as received, before it is parsed.
+ * @param headers the headers of the delivery.
+ * @param secret the secret of the endpoint, including `whsec_`. If you pass several secrets, one must match.
+ * @throws WebhookError if the delivery must be rejected; `code` gives the reason.
  * @example
  * const event = await unwrap(await request.text(), request.headers, secret)
  */
@@ -87,9 +87,9 @@ export function unwrap(body: WebhookBody, headers: WebhookHeaders, secret: Webho
 }
 
 /**
- * The header that a delivery of this body would carry, to test with. Under several secrets it has a signature of each.
+ * Returns the signature header for a delivery with this body, for tests. It has one signature for each secret.
  *
- * @throws WebhookError when there is no secret.
+ * @throws WebhookError if there is no secret.
  * @example
  * const request = new Request(url, { method: 'POST', body, headers: await testHeaders(body, secret) })
  */

@@ -65,7 +65,7 @@ import type {
   operations
 } from './types.ts'
 
-/** Header parameters that the client sends by itself. */
+/** Header parameters that the client sets automatically. */
 type Managed = 'Service-Version' | 'Idempotency-Key'
 
 export type GetMeInput = Input<operations['getMe'], Managed>

@@ -1,6 +1,6 @@
 /**
- * Parameters in the styles of OpenAPI 3.1 ("Style Values"), which are those of RFC 6570. The client of a version imports
- * this file only if an operation has a parameter that URLs and headers usually do not have.
+ * Serializes parameters in the styles of OpenAPI 3.1 ("Style Values"), which are those of RFC 6570. The client of a
+ * version imports this file only if an operation has a parameter that openapi-fetch cannot serialize.
  */
 import { ClientError } from './errors.ts'
 import type {
@@ -11,7 +11,9 @@ import type {
   WrittenParameters,
 } from './service.ts'
 
-/** @throws ClientError if a value cannot be written in the style of its parameter. */
+/**
+ * Serializes the parameters of a call. @throws ClientError if a value cannot be written in the style of its parameter.
+ */
 export function writeParameters(
   { path, parameters = [] }: OperationRow,
   { path: segments = {}, header = {}, cookie = {} }: ParameterValues,
@@ -43,21 +45,25 @@ const USUAL = {
   cookie: { style: 'form' },
 } as const
 
-/** A URL resolves dots and an empty segment away, and the request would reach another operation. */
+/**
+ * Rejects empty and dot segments: URL parsing would remove them, so that the request would reach a different operation.
+ */
 function writeSegment(row: ParameterRow, values: NamedValues): string {
   const written = writeParameter(row, values[row.name]) ?? ''
-  return ['', '.', '..'].includes(written) ? refuse(row, 'names nothing') : written
+  return ['', '.', '..'].includes(written) ? refuse(row, 'must not be empty, "." or ".."') : written
 }
 
 /**
- * @returns the parameter, with its name if the style has one; undefined if the value is absent, or is an empty list or
- * object.
- * @throws ClientError if the value cannot be written in the style.
+ * Serializes a parameter.
+ *
+ * @returns the text, with the name if the style includes it; undefined if the value is absent or an empty list or
+ *   object.
+ * @throws ClientError if the style cannot represent the value.
  */
 export function writeParameter(row: ParameterRow, given: unknown): string | undefined {
   if (given === undefined || given === null) return undefined
   const { style, explode } = row
-  if (style === 'none') return refuse(row, 'cannot be written by this client')
+  if (style === 'none') return refuse(row, 'has a style that this client does not support')
   const value = row.json ? asciiJson(given) : given
   const name = encodeURIComponent(row.name)
   const isNamed = style !== 'simple' && style !== 'label'
@@ -87,13 +93,19 @@ function separatorOf({ style, explode }: ParameterRow): string {
   return explode ? (EXPLODED[style] ?? '&') : (JOINED[style] ?? ',')
 }
 
-/** @param separator of the list or object that the value is a member of: a reader could not tell the two apart. */
+/**
+ * Encodes a single value. Throws if the value contains the separator, because a reader could not split the list
+ * correctly.
+ *
+ * @param separator separator of the list or object that contains the value.
+ */
 function encode(row: ParameterRow, value: unknown, separator = ''): string {
-  if (typeof value === 'object') return refuse(row, 'holds a list or an object inside another')
+  if (typeof value === 'object')
+    return refuse(row, 'contains a nested list or object, which its style cannot represent')
   const text = String(value)
   const isRaw = row.in === 'header'
   if (separator && (isRaw || JOINED[row.style]) && text.includes(decodeURIComponent(separator))) {
-    return refuse(row, `has a value with the separator "${decodeURIComponent(separator)}"`)
+    return refuse(row, `has a value that contains the separator "${decodeURIComponent(separator)}"`)
   }
   if (isRaw) return text
   if (!row.reserved) return encodeURIComponent(text)
@@ -102,12 +114,13 @@ function encode(row: ParameterRow, value: unknown, separator = ''): string {
 }
 
 /**
- * What `allowReserved` keeps: unreserved and reserved characters, and what is encoded already. The client encodes those that a query
- * cannot hold (`[`, `]`, `#`), or that would mean something else in it (`&`, `+`), as OpenAPI asks of applications.
+ * Matches what `allowReserved` must not keep. Unreserved and reserved characters stay, and so do percent-encoded ones.
+ * The client encodes reserved characters that a query cannot contain (`[`, `]`, `#`) or that have a meaning there (`&`,
+ * `+`), as OpenAPI requires.
  */
 const RESERVED = /%[\da-f]{2}|[^\w.~\-:/?@!$'()*,;=]/giu
 
-/** Headers hold no other characters. */
+/** Writes JSON with ASCII characters only, because headers cannot contain others. */
 function asciiJson(value: unknown): string {
   return JSON.stringify(value).replace(
     /[^ -~]/g,

@@ -1,23 +1,26 @@
-/** How the generated part describes a service to the runtime. */
+/** The types with which generated code describes a service to the runtime. */
 import type { PageWire } from './call.ts'
 import type { ErrorClasses } from './errors.ts'
 
-/** What the service calls things on the wire. */
+/** Names on the wire. */
 export interface Wire {
-  /** Carries the version of the subpath. */
+  /** Header for the version. */
   readonly versionHeader?: string
   readonly idempotencyHeader: string
   readonly requestIdHeader: string
-  /** The member of an event that names the version which it is written in. */
+  /** The member of an event that names its version. */
   readonly eventVersion: string
   readonly page: PageWire
-  /** The member of an error body that holds the error, and its member for a wait in milliseconds. */
+  /**
+   * The member of an error body that contains the error, and the member of the error with the retry delay in
+   * milliseconds.
+   */
   readonly error: { readonly envelope: string; readonly retryAfterMs: string }
 }
 
 export type NamedValues = Readonly<Record<string, unknown>>
 
-/** The parameters of a call, by place. */
+/** Parameters of a call, by location. */
 export interface ParameterValues {
   readonly path?: NamedValues | undefined
   readonly query?: NamedValues | undefined
@@ -25,50 +28,50 @@ export interface ParameterValues {
   readonly cookie?: NamedValues | undefined
 }
 
-/** The parameters of a call as they are sent. */
+/** Serialized parameters of a call. */
 export interface WrittenParameters {
-  /** The operation's path, in which the parameters that have rows are filled in. */
+  /** The operation's path, with the parameters that have rows filled in. */
   readonly path: string
   readonly header: NamedValues
-  /** Value of the Cookie header; empty without cookies. */
+  /** Value of the Cookie header; empty if there are no cookies. */
   readonly cookie: string
   readonly querySerializer: (query: NamedValues) => string
 }
 
-/** What a request of an operation needs beyond its input. */
+/** Static description of an operation. */
 export interface OperationRow {
   readonly method: string
   readonly path: string
-  /** It takes an idempotency key: one is made for each call and kept over its retries. */
+  /** Whether the operation takes an idempotency key. The client creates one for each call and reuses it for retries. */
   readonly keyed?: boolean
-  /** Its answer is not JSON: the body is given as a stream. */
+  /** Whether the response is not JSON, so that the body is returned as a stream. */
   readonly streamed?: boolean
-  /** Media type of its body, if that is not application/json. */
+  /** Media type of the request body; application/json if absent. */
   readonly media?: string
-  /** Writes a body that is not JSON. */
+  /** Encodes a body that is not JSON. */
   readonly encode?: (body: unknown, operation: OperationRow) => EncodedBody
-  /** Parts of a form that are not written as their values usually are, by name. */
+  /** Form parts that are not encoded in the default way, by name. */
   readonly parts?: Readonly<Record<string, PartRow>>
-  /** The parameters that `write` is for: openapi-fetch writes scalars, and lists in queries, without it. */
+  /** Parameters that need `write`. openapi-fetch serializes all others: scalars, and lists in queries. */
   readonly parameters?: readonly ParameterRow[]
   readonly write?: (operation: OperationRow, values: ParameterValues) => WrittenParameters
-  /** Which credentials it asks for, if not those of most operations. */
+  /** Required credentials, if they differ from the default of the service. */
   readonly security?: Alternatives
 }
 
-/** How a parameter is written (OpenAPI 3.1, "Style Values"). */
+/** Serialization of a parameter (OpenAPI 3.1, "Style Values"). */
 export interface ParameterRow {
   readonly name: string
   readonly in: 'path' | 'query' | 'header' | 'cookie'
   readonly style: ParameterStyle
   readonly explode?: boolean
-  /** `allowReserved`. */
+  /** The value of `allowReserved`. */
   readonly reserved?: boolean
-  /** Its value is written as JSON. */
+  /** Whether the value is serialized as JSON. */
   readonly json?: boolean
 }
 
-/** `none`: a call that has such a value fails, since no style can write it. */
+/** `none`: the value cannot be serialized, so a call with it fails. */
 export type ParameterStyle =
   | 'simple'
   | 'label'
@@ -79,43 +82,42 @@ export type ParameterStyle =
   | 'deepObject'
   | 'none'
 
-/** One part of a form (Encoding Object). */
+/** A form part (Encoding Object). */
 export interface PartRow {
-  /** Media type. */
   readonly type?: string
-  /** Its value is written as JSON, a list as a whole. */
+  /** Whether the value is serialized as JSON. A list is then one value. */
   readonly json?: boolean
   readonly style?: ParameterStyle
   readonly explode?: boolean
   readonly reserved?: boolean
 }
 
-/** A body that is not JSON, and the media type that it is sent with. */
 export interface EncodedBody {
   readonly body: string | Blob | ArrayBuffer | Uint8Array
   readonly type: string
 }
 
-/** Names of schemes: a request needs all those of one alternative; an empty one asks for nothing. */
+/**
+ * Alternative sets of security schemes. A request must satisfy all schemes of one alternative; an empty one needs no
+ * credentials.
+ */
 export type Alternatives = readonly (readonly string[])[]
 
-/** Where a credential goes. */
+/** The location of a credential in a request. */
 export interface SecurityScheme {
   readonly in: 'header' | 'query' | 'cookie'
   readonly name: string
-  /** What stands before it. */
+  /** Prefix of the credential, such as `Bearer `. */
   readonly prefix?: string
-  /** It is a user of HTTP Basic. */
+  /** Whether it is HTTP Basic. */
   readonly basic?: boolean
 }
 
-/** One version of a service. */
 export interface Service {
   readonly version: string
   readonly wire: Wire
-  /** How callers identify themselves, by name. */
   readonly schemes?: Readonly<Record<string, SecurityScheme>>
-  /** Which credentials most operations ask for. */
+  /** Default credentials of operations. */
   readonly security?: Alternatives
   readonly errors: ErrorClasses
 }

@@ -1,4 +1,4 @@
-/** Several versions of a service at once: one set of settings, one receiver. */
+/** Clients for several versions of a service that share their settings, and one webhook receiver for all of them. */
 import type { ClientOptions } from './connect.ts'
 import { ClientError } from './errors.ts'
 import {
@@ -11,17 +11,17 @@ import {
   type WebhookSecret,
 } from './webhooks.ts'
 
-/** The clients of all versions under one set of settings. */
+/** Clients of all versions that share their settings. */
 export interface Versioned<Clients> {
   /**
-   * The client of a version: its every call is answered in that version. The same one each time.
+   * Returns the client of a version, the same one each time. All its requests use that version.
    *
-   * @throws ClientError when there is no such version.
+   * @throws ClientError if the version does not exist.
    */
   at<Version extends keyof Clients>(version: Version): Clients[Version]
 }
 
-/** @param creators what makes the client of each version, by its name. */
+/** Creates clients lazily. @param creators functions that create the client of each version. */
 export function connectVersions<Clients>(
   creators: { readonly [Version in keyof Clients]: (options: ClientOptions) => Clients[Version] },
   options: ClientOptions,
@@ -31,7 +31,7 @@ export function connectVersions<Clients>(
     at<Version extends keyof Clients>(version: Version): Clients[Version] {
       if (!Object.hasOwn(creators, version)) {
         const known = Object.keys(creators).join(', ')
-        throw new ClientError(`There is no version ${String(version)}; there are ${known}`)
+        throw new ClientError(`Version ${String(version)} does not exist: expected one of ${known}`)
       }
       made[version] ??= creators[version](options)
       return made[version] as Clients[Version]
@@ -39,19 +39,19 @@ export function connectVersions<Clients>(
   }
 }
 
-/** How deliveries of all versions are told apart. */
+/** The parts of a delivery that identify its version. */
 export interface SignedVersions {
-  /** Under which header each version sends its signature. */
+  /** The signature header of each version. */
   readonly headers: Readonly<Record<string, string>>
   /** The member of an event that names its version. */
   readonly member: string
 }
 
 /**
- * Verifies a delivery of any version, under the header that it came with.
+ * Verifies a delivery in any version, with the signature header that it has.
  *
- * @throws WebhookError whose `code` says why the delivery must not be acted upon; `unknown_version` when it is written
- * in a version that is not listed, of which the types would say nothing.
+ * @throws WebhookError if the delivery must be rejected; `code` gives the reason. It is `unknown_version` if this
+ *   client has no types for the version of the event.
  */
 export async function verifyAnyDelivery<Event>(
   { headers: listed, member }: SignedVersions,
@@ -72,7 +72,10 @@ export async function verifyAnyDelivery<Event>(
   const version = String(event[member])
   if (!Object.hasOwn(listed, version)) {
     const known = Object.keys(listed).join(', ')
-    throw new WebhookError('unknown_version', `The event is written in ${version}; known are ${known}`)
+    throw new WebhookError(
+      'unknown_version',
+      `The event has version ${version}: expected one of ${known}. Update the client package.`,
+    )
   }
   return event as Event
 }

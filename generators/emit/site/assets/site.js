@@ -45,7 +45,7 @@
       if (words === '') return close()
       const found = (await open()).search(words).slice(0, RESULTS)
       if (input.value.trim() !== words) return
-      status.textContent = found.length === 0 ? 'Nothing found' : `${found.length} found`
+      status.textContent = found.length === 0 ? 'No results' : `${found.length} found`
       list.replaceChildren(
         ...found.map(({ title, kind, href }) => {
           const item = document.createElement('li')

@@ -18,7 +18,7 @@
   let place
   const findSandbox = () => {
     place ??= fetch('/docs/try.json').then((response) => {
-      if (!response.ok) throw new Error('this server has no sandbox')
+      if (!response.ok) throw new Error('this server does not have a sandbox')
       return response.json()
     })
     return place
@@ -130,7 +130,7 @@
     const form = make(
       'form',
       {},
-      ...(key ? [field('Key of the sandbox', key)] : []),
+      ...(key ? [field('Sandbox API key', key)] : []),
       field(method, target),
       ...(request.headers.length > 0 ? [field('Headers', headers)] : []),
       ...(body ? [field('Body', body)] : []),
@@ -143,7 +143,7 @@
       status.textContent = 'Sending…'
       box.hidden = true
       await send().catch((error) => {
-        status.textContent = `Not sent, or not to be read: ${error.message}`
+        status.textContent = `The request failed, or the browser blocked the response: ${error.message}`
       })
     })
     return form

@@ -1,6 +1,7 @@
 /**
- * Stands in for Apple's push service: an HTTP/2 server that refuses what that refuses (Apple, "Sending notification requests to
- * APNs", "Handling notification responses from APNs"). For tests, and for a service that has nothing of Apple's yet.
+ * A fake of Apple's push service: an HTTP/2 server with the same checks and error reasons (Apple, "Sending notification
+ * requests to APNs", "Handling notification responses from APNs"). For tests, and for installations without Apple
+ * settings.
  */
 import { type KeyObject, randomUUID, verify } from 'node:crypto'
 import { once } from 'node:events'
@@ -16,20 +17,20 @@ import type { AddressInfo } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 
 export interface ApplePushOptions {
-  /** Pass types of the team. */
+  /** The team's pass types. */
   readonly topics: readonly string[]
-  /** Keys that may sign provider tokens, by their ids. */
+  /** Public keys for provider tokens, by key ID. */
   readonly keys?: Readonly<Record<string, { readonly teamId: string; readonly key: KeyObject }>>
-  /** PEM; `ca` signs certificates of senders, whose UID is their topic. Without it no TLS is spoken. */
+  /** PEM. `ca` signs client certificates, whose UID is the topic. If absent, the server does not use TLS. */
   readonly tls?: { readonly cert: string; readonly key: string; readonly ca?: string }
-  /** Machine time, milliseconds since the epoch. */
+  /** Machine time in milliseconds since the epoch. */
   readonly now?: () => number
-  /** Streams of a connection at once. */
+  /** Maximum concurrent streams of a connection. */
   readonly streams?: number
   readonly port?: number
 }
 
-/** An answer that is given instead of the one that is due; `silence`: none, `reset`: the stream is torn. */
+/** A scripted response instead of the regular one. `silence`: no response. `reset`: the stream is reset. */
 export type Scripted =
   | { readonly status: number; readonly reason: string; readonly timestamp?: number }
   | 'silence'
@@ -42,21 +43,19 @@ export interface Push {
 
 export interface ApplePush {
   readonly url: string
-  /** Those that were taken, oldest first. */
+  /** Accepted pushes, oldest first. */
   readonly pushes: readonly Push[]
-  /** Reasons of what was refused. */
   readonly refused: readonly string[]
-  /** Connections so far. */
   readonly connections: number
-  /** What the next pushes to a device, or to any, are answered instead. */
+  /** Scripts the responses to the next pushes to a device, or to any device. */
   script(answers: readonly Scripted[], token?: string): void
-  /** The device has removed the app: 410 from now on, with when, in milliseconds. */
+  /** Simulates the removal of the app: pushes to the device get 410 with this time, in milliseconds. */
   unregister(token: string, at: number): void
-  /** Calls back for each push that is taken. */
+  /** Registers a listener for accepted pushes. */
   onPush(listener: (push: Push) => void): void
-  /** Says that connections end after what is under way. */
+  /** Sends GOAWAY on all connections; streams in progress finish. */
   goAway(): void
-  /** Tears connections. */
+  /** Closes all connections immediately. */
   disconnect(): void
   close(): Promise<void>
 }
@@ -87,7 +86,7 @@ export async function startApplePush(options: ApplePushOptions): Promise<ApplePu
     ? createSecureServer({ ...settings, ...tls, requestCert: true, rejectUnauthorized: false })
     : createServer(settings)
   let connections = 0
-  /** Of each connection the token that it showed last, and when it showed it first. */
+  /** The last provider token of each connection, and when the connection first used it. */
   const shown = new WeakMap<ServerHttp2Session, { token: string; at: number }>()
 
   const checkSender = (
@@ -146,7 +145,7 @@ export async function startApplePush(options: ApplePushOptions): Promise<ApplePu
   server.on('session', (session) => {
     connections += 1
     sessions.add(session)
-    session.on('error', () => {}) // the sender is gone
+    session.on('error', () => {}) // the client has disconnected
     session.on('close', () => sessions.delete(session))
   })
   server.on('stream', (stream, headers) => {
@@ -155,7 +154,7 @@ export async function startApplePush(options: ApplePushOptions): Promise<ApplePu
     stream.on('data', (chunk: string) => {
       body = (body + chunk).slice(0, MAX_PAYLOAD + 1)
     })
-    stream.on('error', () => {}) // as above
+    stream.on('error', () => {}) // the client has disconnected
     stream.on('end', () => answer(stream, headers, body))
   })
   server.listen(port, '127.0.0.1')
@@ -223,14 +222,14 @@ function isObject(text: string): boolean {
   }
 }
 
-/** The topic of the sender's certificate: its UID, if it is signed by whom it should be. */
+/** Returns the topic of the client certificate (its UID), if the configured authority signed it. */
 function topicOfCertificate(socket: TLSSocket): string | undefined {
   const { subject } = socket.getPeerCertificate() ?? {}
   if (!socket.authorized || !subject) return undefined
   return (subject as unknown as Record<string, string | undefined>).UID
 }
 
-/** When the token was issued, in milliseconds; undefined where it is none of a key that is known. */
+/** Returns the time of issue in milliseconds; undefined if no known key signed the token. */
 function readToken(token: string, keys: NonNullable<ApplePushOptions['keys']>): number | undefined {
   const [header = '', claims = '', signature = ''] = token.split('.')
   try {
@@ -242,6 +241,6 @@ function readToken(token: string, keys: NonNullable<ApplePushOptions['keys']>): 
     const text = Buffer.from(`${header}.${claims}`)
     return verify('sha256', text, proof, Buffer.from(signature, 'base64url')) ? iat * 1000 : undefined
   } catch {
-    return undefined // no JWT
+    return undefined // not a JWT
   }
 }

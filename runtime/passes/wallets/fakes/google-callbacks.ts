@@ -1,10 +1,10 @@
-/** Callbacks as Google signs them: a root key of the stand-in's own, an intermediate key, the message. */
+/** Signs callbacks like Google does: the fake's root key signs an intermediate key, which signs the message. */
 import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import { PROTOCOL, type RootKey, SENDER, signedBytes } from '../render/google/callback.ts'
 
 const HOUR_MS = 3_600_000
 
-/** What is said, and what a test may want to be otherwise than it should be. */
+/** The content of a callback. Tests can override the optional members to make a callback invalid. */
 export interface CallbackOrder {
   readonly classId: string
   readonly objectId: string
@@ -19,9 +19,9 @@ export interface CallbackOrder {
 }
 
 export interface CallbackSigner {
-  /** What the address of the root keys answers. */
+  /** The response of the root keys URL. */
   readonly published: { readonly keys: readonly RootKey[] }
-  /** The body of a callback. */
+  /** Returns the signed body of a callback. */
   write(order: CallbackOrder): Readonly<Record<string, unknown>>
 }
 
@@ -30,7 +30,7 @@ function makeKey(): { readonly privateKey: KeyObject; readonly spki: string } {
   return { privateKey, spki: publicKey.export({ type: 'spki', format: 'der' }).toString('base64') }
 }
 
-/** @param rootExpires when the root key expires, milliseconds since the epoch. */
+/** Creates a signer. @param rootExpires expiry of the root key, in milliseconds since the epoch. */
 export function createCallbackSigner(rootExpires = Date.now() + 24 * HOUR_MS): CallbackSigner {
   const root = makeKey()
   const intermediate = makeKey()

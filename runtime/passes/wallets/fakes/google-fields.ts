@@ -1,6 +1,6 @@
 /**
- * What Google Wallet takes of classes and objects (REST reference, v1): the members that the service may send, those that
- * Google requires, and the values of its enumerations.
+ * The shapes of classes and objects in Google Wallet (REST reference, v1): the members that the service may send, those
+ * that Google requires, and the values of its enumerations.
  */
 import { listOf, matching, members, oneOf, type ShapeCheck, text, within } from './shapes.ts'
 
@@ -46,7 +46,7 @@ const everyClass = {
 const reviewedClass = {
   ...everyClass,
   'issuerName!': text,
-  // `APPROVED` and `REJECTED` are Google's to say.
+  // Only Google sets `APPROVED` and `REJECTED`.
   'reviewStatus!': oneOf('DRAFT', 'UNDER_REVIEW'),
   hexBackgroundColor: color,
   heroImage: image,
@@ -82,7 +82,7 @@ const everyObject = {
 
 const state = oneOf('ACTIVE', 'COMPLETED', 'EXPIRED', 'INACTIVE')
 
-/** By the last part of the resource's path. */
+/** Shapes by resource type, the last segment of the path. */
 export const CLASS_SHAPES: Readonly<Record<string, ShapeCheck>> = {
   loyaltyClass: members({ ...reviewedClass, 'programName!': text, 'programLogo!': image }),
   giftCardClass: members({ ...reviewedClass, merchantName: text, programLogo: image }),

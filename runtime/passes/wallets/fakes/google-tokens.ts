@@ -1,14 +1,14 @@
-/** The token endpoint of Google's accounts, as far as service accounts use it (RFC 7523; Google, "OAuth 2.0 for service accounts"). */
+/** A fake of Google's token endpoint for service accounts (RFC 7523; Google, "OAuth 2.0 for service accounts"). */
 import { type KeyObject, randomBytes, verify } from 'node:crypto'
 
 export const SCOPE = 'https://www.googleapis.com/auth/wallet_object.issuer'
 export const GRANT = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
 
-/** Seconds that an assertion may be valid, and that clocks may differ. */
+/** Maximum lifetime of an assertion, and maximum clock difference, in seconds. */
 const MAX_VALIDITY = 3600
 const SKEW = 300
 
-/** Public keys of service accounts, by their addresses. */
+/** Public keys of service accounts by email address. */
 export type Accounts = ReadonlyMap<string, KeyObject>
 
 export interface TokenAnswer {
@@ -17,15 +17,15 @@ export interface TokenAnswer {
 }
 
 export interface FakeTokens {
-  /** @param form what was posted; @param audience the endpoint's own address. */
+  /** Exchanges an assertion for a token. @param audience URL of the endpoint. */
   exchange(form: URLSearchParams, audience: string): TokenAnswer
-  /** Whether the bearer may ask. */
+  /** Returns whether the Authorization header has a valid token. */
   accepts(authorization: string | undefined): boolean
-  /** Tokens from before are worth nothing any more. */
+  /** Revokes all tokens issued so far. */
   revoke(): void
 }
 
-/** @param seconds how long a token is worth something. */
+/** Creates the endpoint. @param seconds lifetime of a token. */
 export function createTokens(accounts: Accounts, seconds: number): FakeTokens {
   const valid = new Map<string, number>()
   return {
@@ -51,7 +51,7 @@ function refused(error: string, description: string): TokenAnswer {
 
 function checkAssertion(assertion: string, accounts: Accounts, audience: string): string | undefined {
   const [head = '', claims = '', signature = '', ...more] = assertion.split('.')
-  if (more.length > 0) return 'Invalid JWT: it has no three parts'
+  if (more.length > 0) return 'Invalid JWT: it does not have three parts'
   const { alg } = read(head)
   const { iss, aud, scope, iat, exp } = read(claims)
   if (alg !== 'RS256') return 'Invalid JWT: the algorithm is not RS256'
@@ -72,6 +72,6 @@ function read(part: string): Record<string, unknown> {
     const value: unknown = JSON.parse(Buffer.from(part, 'base64url').toString())
     return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
   } catch {
-    return {} // its members are missed
+    return {} // the caller reports the missing members
   }
 }

@@ -1,6 +1,6 @@
 /**
- * A stand-in for Google Wallet: its REST API for the six kinds of classes and objects, the token endpoint, and the address of
- * the root keys of callbacks. Listens on loopback, keeps everything in memory, and refuses what Google refuses.
+ * A fake of Google Wallet: its REST API for the six kinds of classes and objects, the token endpoint, and the root keys
+ * for callbacks. It listens on loopback, keeps everything in memory, and refuses what Google refuses.
  */
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -10,40 +10,39 @@ import { CLASS_SHAPES, OBJECT_SHAPES } from './google-fields.ts'
 import { type Accounts, createTokens } from './google-tokens.ts'
 
 export interface GoogleStandInOptions {
-  /** Digits. */
   readonly issuerId: string
   readonly accounts: Accounts
-  /** Seconds that a token is worth something. */
+  /** Lifetime of a token in seconds. */
   readonly tokenSeconds?: number
-  /** Fetches pictures when they are named, as Google does, and refuses what names one that is none. */
+  /** Whether to fetch images, as Google does, and to refuse a resource if one of its image URLs has no image. */
   readonly fetchPictures?: boolean
 }
 
-/** What was asked, and what was answered. */
+/** A request, with the status of its response. */
 export interface StandInRequest {
   readonly method: string
   readonly path: string
   readonly status: number
 }
 
-/** Answers in place of the stand-in: Google is not at its best. `hang`: never. */
+/** A fault that replaces the regular response. `hang`: no response. */
 export type GoogleFault = { readonly status: number; readonly retryAfter?: string } | 'hang' | undefined
 
 type FakeResource = Readonly<Record<string, unknown>>
 
 export interface GoogleStandIn {
-  /** Origin of the REST API, address of the token endpoint and of the root keys. */
+  /** Origin of the REST API, and URLs of the token endpoint and the root keys. */
   readonly urls: { readonly wallet: string; readonly token: string; readonly keys: string }
   readonly callbacks: CallbackSigner
   readonly requests: readonly StandInRequest[]
-  /** A class or an object as it stands. @param path such as `loyaltyClass/123.tpl_…`. */
+  /** Returns the current class or object. @param path for example `loyaltyClass/123.tpl_…`. */
   resource(path: string): FakeResource | undefined
-  /** Everything is gone, as after a loss. */
+  /** Deletes everything, to simulate a loss. */
   forget(): void
   revokeTokens(): void
-  /** Is asked at each request but those for root keys. */
+  /** Called for each request, except for root keys. A returned fault replaces the response. */
   fault: (method: string, path: string) => GoogleFault
-  /** Is asked when a request has had its effect: its answer may never come. */
+  /** Called after a request has taken effect; can suppress the response. */
   afterTaken: (method: string, path: string) => 'hang' | undefined
   close(): Promise<void>
 }
@@ -130,7 +129,7 @@ async function readBody(request: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString()
 }
 
-/** As Google words errors. */
+/** Returns an error in Google's format. */
 function refusal(code: number, status: string, reason: string, message: string): FakeGoogleAnswer {
   const errors = [{ message, domain: 'walletobjects', reason }]
   return { status: code, body: { error: { code, message, status, errors } } }
@@ -139,7 +138,7 @@ function refusal(code: number, status: string, reason: string, message: string):
 const invalid = (message: string, reason = 'invalidResource') =>
   refusal(400, 'INVALID_ARGUMENT', reason, message)
 
-/** Insert, get, update and patch of all resources. */
+/** Handles insert, get, update and patch of all resource types. */
 function createResources(
   { issuerId, fetchPictures = false }: GoogleStandInOptions,
   resources: Map<string, FakeResource>,
@@ -162,7 +161,7 @@ function createResources(
   const store = async (type: string, resource: FakeResource): Promise<FakeGoogleAnswer> => {
     const wrong = await check(type, resource)
     if (wrong) return wrong
-    // What is under review is approved at once.
+    // The fake approves resources under review immediately.
     const stored = 'reviewStatus' in resource ? { ...resource, reviewStatus: 'APPROVED' } : resource
     resources.set(`${type}/${String(resource.id)}`, stored)
     return { status: 200, body: stored }
@@ -198,11 +197,11 @@ function readObject(text: string): FakeResource | undefined {
       ? (value as FakeResource)
       : undefined
   } catch {
-    return undefined // the caller says so
+    return undefined // the caller reports the error
   }
 }
 
-/** Patch semantics: null removes, lists are replaced (RFC 7396). */
+/** Applies a merge patch (RFC 7396): null removes a member, lists are replaced. */
 function merge(known: FakeResource, sent: FakeResource): FakeResource {
   const merged: Record<string, unknown> = { ...known }
   for (const [name, value] of Object.entries(sent)) {
@@ -219,7 +218,10 @@ function isMembers(value: unknown): value is FakeResource {
 
 const FETCH_MS = 3000
 
-/** Fetches what Google would, once for each address. A server that cannot answer now is none that has no picture. */
+/**
+ * Fetches each image URL once, as Google would. An unavailable server gives 503, because it does not prove that the
+ * image is missing.
+ */
 async function checkPictures(
   resource: FakeResource,
   seen: Set<string>,

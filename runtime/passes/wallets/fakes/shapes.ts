@@ -1,6 +1,9 @@
-/** Checks of JSON against what a vendor publishes: closed, each telling the first thing that is wrong and where. */
+/**
+ * Checks JSON against a vendor's published schema. Unknown members are errors. Each check reports the first problem and
+ * its location.
+ */
 
-/** What is wrong with the value, in the vendor's manner; undefined where nothing is. */
+/** Returns the problem in the vendor's wording; undefined if the value is valid. */
 export type ShapeCheck = (value: unknown, at: string) => string | undefined
 
 export const text: ShapeCheck = (value, at) =>
@@ -33,7 +36,7 @@ export function listOf(item: ShapeCheck, most = Number.POSITIVE_INFINITY): Shape
   }
 }
 
-/** A member whose name ends in `!` is required. */
+/** Checks an object. A key that ends in `!` marks a required member. */
 export function members(shapes: Readonly<Record<string, ShapeCheck>>): ShapeCheck {
   const required = Object.keys(shapes).filter((name) => name.endsWith('!'))
   const known = new Map(Object.entries(shapes).map(([name, shape]) => [name.replace(/!$/, ''), shape]))

@@ -1,4 +1,4 @@
-/** What Apple's wallet asks for behind `webServiceURL` (Apple, "Adding a Web Service to Update Passes"). */
+/** The web service that Apple Wallet calls at `webServiceURL` (Apple, "Adding a Web Service to Update Passes"). */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Logger } from 'pino'
 import { ApiError, invalidParameter, invalidState } from '../../../api/errors/errors.ts'
@@ -10,7 +10,7 @@ import type { PassFiles } from './pass-files.ts'
 import { readBody } from './read-body.ts'
 
 export interface AppleServiceParts {
-  /** The only one there is. */
+  /** Returns the only pass type identifier that the service has. */
   readonly passType: () => string
   readonly passTokens: Pick<PassTokens, 'read'>
   readonly devices: Devices
@@ -19,7 +19,7 @@ export interface AppleServiceParts {
   readonly log: Logger
 }
 
-/** Behind `/apple/v1/`. */
+/** Routes requests under `/apple/v1/`. */
 export function appleServiceRoute(parts: AppleServiceParts): HolderRoute {
   return (visit) => {
     const [kind, ...names] = visit.rest.split('/')
@@ -33,7 +33,7 @@ export function appleServiceRoute(parts: AppleServiceParts): HolderRoute {
   }
 }
 
-/** The pass whose token the device sends, if it is that of the path. */
+/** Returns the pass whose token the device sends. Throws 401 if it is not the pass in the path. */
 function authorize(
   { passType, passTokens }: AppleServiceParts,
   { request }: HolderRequest,
@@ -42,7 +42,7 @@ function authorize(
   const token = /^ApplePass (\S+)$/i.exec(request.headers.authorization ?? '')?.[1]
   const place = token === undefined ? undefined : passTokens.read('apple', token)
   if (place && place.passId === serial && type === passType()) return place
-  const message = 'The Authorization header has no token of this pass: ApplePass <token>.'
+  const message = 'The Authorization header must contain the token of this pass: ApplePass <token>.'
   throw new ApiError(401, 'authentication_error', 'invalid_token', message, {
     headers: ['WWW-Authenticate', 'ApplePass'],
   })
@@ -72,17 +72,12 @@ async function register(
   }
   const { pushToken } = await readJson(visit.request)
   if (typeof pushToken !== 'string' || !PUSH_TOKEN.test(pushToken)) {
-    throw invalidParameter(
-      'invalid_format',
-      'pushToken',
-      'pushToken is not the hexadecimal token of a device.',
-    )
+    throw invalidParameter('invalid_format', 'pushToken', 'pushToken must be a device token in hexadecimal.')
   }
   const outcome = await parts.devices.register(place, device, pushToken)
-  if (outcome === 'unknown')
-    throw new ApiError(404, 'not_found', 'not_found', 'There is no such pass any more.')
+  if (outcome === 'unknown') throw new ApiError(404, 'not_found', 'not_found', 'The pass no longer exists.')
   if (outcome === 'full')
-    throw invalidState(`The pass is registered on ${MAX_DEVICES} devices, which is as many as it may be.`)
+    throw invalidState(`The pass is registered on ${MAX_DEVICES} devices, which is the maximum.`)
   end(visit.response, outcome === 'new' ? 201 : 200)
 }
 
@@ -90,10 +85,17 @@ const PUSH_TOKEN = /^([0-9a-f]{2}){8,100}$/i
 
 function checkDevice(device: string): void {
   if (/^[\w.-]{1,100}$/.test(device)) return
-  throw invalidParameter('invalid_format', 'deviceLibraryIdentifier', 'This is no identifier of a device.')
+  throw invalidParameter(
+    'invalid_format',
+    'deviceLibraryIdentifier',
+    'deviceLibraryIdentifier must have 1 to 100 letters, digits, dots, hyphens or underscores.',
+  )
 }
 
-/** Without a token: whoever knows a device's identifier learns which passes changed, not what they show. */
+/**
+ * Lists changed serial numbers. Apple sends no token with this request: anyone with a device ID can find out which
+ * passes changed, but not what they show.
+ */
 async function listSerials(
   parts: AppleServiceParts,
   visit: HolderRequest,
@@ -114,13 +116,16 @@ async function listSerials(
 const MAX_LINES = 20
 const MAX_LINE = 500
 
-/** Wallet's complaints about what it was answered; without anything that could be a token. */
+/** Logs the error messages that Apple Wallet reports, and masks anything that could be a token. */
 async function takeLog({ log }: AppleServiceParts, visit: HolderRequest): Promise<void> {
   requireMethod(visit, 'POST')
   const { logs } = await readJson(visit.request, MAX_LOG)
   const lines = Array.isArray(logs) ? logs.filter((line) => typeof line === 'string') : []
   for (const line of lines.slice(0, MAX_LINES)) {
-    log.info({ line: line.slice(0, MAX_LINE).replaceAll(/[\w-]{40,}/g, '…') }, "Apple's wallet reports")
+    log.info(
+      { line: line.slice(0, MAX_LINE).replaceAll(/[\w-]{40,}/g, '…') },
+      'Apple Wallet reported an error',
+    )
   }
   end(visit.response, 200)
 }
@@ -128,7 +133,7 @@ async function takeLog({ log }: AppleServiceParts, visit: HolderRequest): Promis
 const MAX_BODY = 4096
 const MAX_LOG = 64 * 1024
 
-/** A JSON object. Throws 413 for more than `most` bytes and 400 for anything else. */
+/** Reads a JSON object. Throws 413 for more than `most` bytes and 400 for anything else. */
 async function readJson(
   request: IncomingMessage,
   most = MAX_BODY,
@@ -138,7 +143,7 @@ async function readJson(
     const value: unknown = JSON.parse(text)
     if (typeof value === 'object' && value !== null) return value as Record<string, unknown>
   } catch {
-    // answered below
+    // the error below covers this case
   }
   throw invalidParameter('malformed_json', 'body', 'The body is not a JSON object.')
 }

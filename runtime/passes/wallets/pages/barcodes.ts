@@ -7,25 +7,28 @@ type Drawing = Promise<DrawnBarcode | undefined>
 
 export interface Barcodes {
   /**
-   * @param tenantId whose turn it takes.
-   * @returns undefined where the format cannot hold the message. @throws `unavailable` when the tenant has too many waiting.
+   * Draws a barcode, or returns it from the cache.
+   *
+   * @param tenantId the tenant whose turn in the queue it takes.
+   * @returns undefined if the format cannot hold the message.
+   * @throws `unavailable` if the queue is full and the tenant takes more than its share.
    */
   draw(tenantId: string, barcode: Barcode): Drawing
   stop(): Promise<void>
 }
 
-/** Of 60 KB at most, for who looks at a page looks again. */
+/** Cached barcodes, of at most 60 KB each. Holders often look at a page again. */
 const MAX_KEPT = 200
 
-/** A few seconds of the thread. */
+/** Maximum number of waiting barcodes: a few seconds of work for the thread. */
 const MAX_WAITING = 100
 
-/** One is drawn, and the next is at hand. */
+/** One barcode in progress and one queued at the thread. */
 const PLACES = 2
 
 /**
- * Draws in a thread, so that requests of others go on meanwhile, for one tenant after the other. The thread starts with the
- * first barcode: a process that serves no pages has none.
+ * Creates the barcode service. Barcodes are drawn in a worker thread, so that they do not block the event loop, and
+ * tenants take turns. The first barcode starts the thread.
  */
 export function createBarcodes(): Barcodes {
   const kept = new Map<string, Drawing>()
@@ -49,7 +52,7 @@ export function createBarcodes(): Barcodes {
     draw(tenantId, barcode) {
       const key = `${barcode.format} ${barcode.message}`
       const drawing = kept.get(key) ?? drawInTurn(tenantId, barcode)
-      // Used last, deleted last.
+      // Reinserting keeps the map in order of use, so that the least recently used entry is evicted first.
       kept.delete(key)
       kept.set(key, drawing)
       drawing.catch(() => kept.delete(key))
@@ -65,7 +68,7 @@ interface Thread {
   stop(): Promise<void>
 }
 
-/** @param ended is called when it draws no more. */
+/** Starts the thread. @param ended called when the thread has ended. */
 function startThread(ended: () => void): Thread {
   const worker = new Worker(new URL('barcode-thread.ts', import.meta.url))
   const waiting: { resolve: (drawn: DrawnBarcode | undefined) => void; reject: (error: unknown) => void }[] =
@@ -74,7 +77,7 @@ function startThread(ended: () => void): Thread {
     ended()
     for (const each of waiting.splice(0)) each.reject(error)
   }
-  // It keeps no process from ending.
+  // The thread must not keep the process alive.
   worker.unref()
   worker.on('message', (drawn: DrawnBarcode | undefined) => waiting.shift()?.resolve(drawn))
   worker.on('error', fail)

@@ -3,13 +3,17 @@ import type { Environment } from '../../../platform/environment.ts'
 import { deriveSecret } from '../../../platform/secrets.ts'
 
 /**
- * How far a device has seen changes, as it sends it back (Apple, "passesUpdatedSince"): opaque to it. Changes are numbered by each
- * tenant, and a device may have passes of several, so a tag holds a number for each of them.
+ * Reads and writes the tags that devices send back in `passesUpdatedSince` (Apple). A tag is opaque to the device. Each
+ * tenant numbers its changes separately and a device can have passes of several tenants, so a tag holds one number for
+ * each space.
  */
 export interface ChangeTags {
-  /** @param seen numbers of changes by space. */
+  /** Writes a tag. @param seen the number of the last change by space. */
   write(deviceId: string, seen: ReadonlyMap<string, number>): string
-  /** The number for a space; undefined for what was not written here for that device, which is then shown everything. */
+  /**
+   * Returns a function from a space to the number of the last change. Returns undefined if the tag was not issued to
+   * the device, which then gets all of its passes.
+   */
   read(deviceId: string, tag: string): ((space: string) => number) | undefined
 }
 
@@ -18,7 +22,9 @@ const NUMBER_BYTES = 6
 const MAC_BYTES = 9
 const ENTRY_BYTES = NAME_BYTES + NUMBER_BYTES
 
-/** A tag is part of an address. What is left out is listed again, when it has ever changed. */
+/**
+ * Limits the length of a tag, which is part of a URL. Spaces beyond the limit are listed again if they ever changed.
+ */
 const MAX_ENTRIES = 300
 
 const nameOf = (space: string) => createHash('sha256').update(space).digest().subarray(0, NAME_BYTES)

@@ -1,19 +1,19 @@
 import type { IncomingHttpHeaders } from 'node:http'
 
-/** What tells one state of a representation from others. */
+/** HTTP validators of a representation (RFC 9110, 8.8). */
 export interface HttpValidators {
-  /** Strong, with its quotation marks. */
+  /** A strong entity tag, with quotation marks. */
   readonly etag: string
-  /** Milliseconds since the epoch, whole seconds. */
+  /** Milliseconds since the epoch, in whole seconds. */
   readonly lastModified: number
 }
 
-/** Whether the client names a state that it has: only then it is worth to look whether that is this one. */
+/** Returns whether the request is conditional, so that it is worth computing the validators first. */
 export function isConditional(headers: IncomingHttpHeaders): boolean {
   return headers['if-none-match'] !== undefined || headers['if-modified-since'] !== undefined
 }
 
-/** Whether the client has this state already (RFC 9110, 13.2.2, for GET and HEAD). */
+/** Returns whether the client already has this state (RFC 9110, 13.2.2, for GET and HEAD). */
 export function isUnchanged(headers: IncomingHttpHeaders, { etag, lastModified }: HttpValidators): boolean {
   const tags = headers['if-none-match']
   if (tags !== undefined) return tags.trim() === '*' || listTags(tags).includes(etag)
@@ -21,12 +21,12 @@ export function isUnchanged(headers: IncomingHttpHeaders, { etag, lastModified }
   return since !== undefined && lastModified <= Date.parse(since)
 }
 
-/** Compared weakly: a W/ counts for nothing here. */
+/** Returns the entity tags without their W/ prefixes, for weak comparison. */
 function listTags(header: string): string[] {
   return header.match(/"[^"]*"/g) ?? []
 }
 
-/** Names and values in turn. Whoever keeps the answer asks again each time. */
+/** Returns alternating header names and values. Clients may cache the response but must revalidate it each time. */
 export function validatorHeaders({ etag, lastModified }: HttpValidators): string[] {
   return [
     'ETag',

@@ -1,24 +1,23 @@
-/** What holders and their devices ask for without a key, outside /v1. */
+/** Routes for holders and their devices. They need no API key and are outside /v1. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { refusalOf } from '../../../api/capacity.ts'
 import { ApiError } from '../../../api/errors/errors.ts'
 import type { ApiService } from '../../../api/exchange.ts'
 import { addressGroup, clientAddress } from '../../../platform/client-address.ts'
 
-/** One request of theirs. */
 export interface HolderRequest {
   readonly request: IncomingMessage
   readonly response: ServerResponse
-  /** Of the target, behind the route's prefix, undecoded and without its query. */
+  /** The path after the route's prefix, not decoded, without the query. */
   readonly rest: string
-  /** Service time at which it came, milliseconds since the epoch. */
+  /** Service time of the request in milliseconds since the epoch. */
   readonly now: number
 }
 
-/** Answers a visit; gives undefined for what it does not know. Throws `ApiError`. */
+/** Handles a request. Returns undefined if the path is unknown. Throws `ApiError`. */
 export type HolderRoute = (visit: HolderRequest) => Promise<void> | undefined
 
-/** What the first that knows the visit answers. */
+/** Combines routes: the first one that accepts the path handles the request. */
 export function firstOf(...routes: readonly HolderRoute[]): HolderRoute {
   return (visit) => {
     for (const route of routes) {
@@ -29,16 +28,16 @@ export function firstOf(...routes: readonly HolderRoute[]): HolderRoute {
   }
 }
 
-/** The beginnings of the paths that need no key. */
+/** Path prefixes that need no API key. */
 export const HOLDER_PREFIXES = ['/p/', '/google/v1/', '/apple/v1/', '/reports/'] as const
 
-/** Routes by the beginning of the paths that they answer. */
+/** Routes by path prefix. */
 export type HolderRoutes = Readonly<Partial<Record<(typeof HOLDER_PREFIXES)[number], HolderRoute>>>
 
-/** Undefined for a request that is for none of the routes; rejects with whatever is to be answered as an error. */
+/** Handles a request. Returns undefined if no prefix matches; rejects with the error to send. */
 export type Holders = (request: IncomingMessage, response: ServerResponse) => Promise<void> | undefined
 
-/** Every request costs its address a token, whatever it is answered. */
+/** Creates the handler. Every request takes a token from the bucket of its client address, even if it fails. */
 export function createHolders(
   { clock, environment, limiter, proxies }: Pick<ApiService, 'clock' | 'environment' | 'limiter' | 'proxies'>,
   routes: HolderRoutes,
@@ -61,19 +60,21 @@ export function createHolders(
   }
 }
 
-/** Also where a proxy sends the target whole (RFC 9112, 3.2.2). */
+/** Returns the path, also if a proxy sends the target in absolute form (RFC 9112, 3.2.2). */
 function pathOf(target: string): string {
   const path = target.replace(/^https?:\/\/[^/?#]*/i, '')
   const end = path.search(/[?#]/)
   return end === -1 ? path : path.slice(0, end)
 }
 
-/** One answer for all that is not there: nobody learns from it what was wrong. */
+/**
+ * Creates the 404 error. It is the same for every cause, so that it does not reveal which part of an address was wrong.
+ */
 export function nothingHere(): ApiError {
-  return new ApiError(404, 'not_found', 'not_found', 'There is nothing here.')
+  return new ApiError(404, 'not_found', 'not_found', 'Nothing was found at this address.')
 }
 
-/** Throws where the method is none of those. */
+/** Throws 405 if the method is not one of `methods`. */
 export function requireMethod({ request }: HolderRequest, ...methods: readonly string[]): void {
   if (methods.includes(request.method ?? '')) return
   const allowed = methods.join(', ')

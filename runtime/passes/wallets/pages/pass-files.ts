@@ -13,13 +13,13 @@ import type { PassPlace, PassTokens } from '../render/pass-tokens.ts'
 import { type HttpValidators, isConditional, isUnchanged, validatorHeaders } from './conditions.ts'
 import { type HolderRequest, type HolderRoute, nothingHere, requireMethod } from './holders.ts'
 
-/** Apple, "Distributing and Updating a Pass". */
+/** Media type of a pass file (Apple, "Distributing and Updating a Pass"). */
 const TYPE = 'application/vnd.apple.pkpass'
 
 export interface PassFiles {
   /**
-   * Answers with the file of a pass, or with 304 where the client has it: without building it, and without reading what it
-   * shows. Rejects with 404 where there is no such pass.
+   * Sends the file of a pass. If the client already has it, sends 304 without building the file or reading its content.
+   * Rejects with 404 if the pass does not exist.
    */
   send(visit: HolderRequest, place: PassPlace): Promise<void>
 }
@@ -27,15 +27,15 @@ export interface PassFiles {
 export interface PassFileParts {
   readonly database: Pick<Pool, 'forTenant'>
   readonly sources: StateSources
-  /** Made at the first file. */
+  /** Creates the builder at the first call. */
   readonly builder: () => PassBuilder
 }
 
-/** Builds under way at once, and of one tenant: each takes a thread for its signature. */
+/** Concurrent builds, in total and for one tenant. Each build uses a thread of the libuv pool for its signature. */
 const BUILDS = 8
 const BUILDS_OF_ONE = 3
 
-/** More that wait are turned away. */
+/** Maximum number of waiting builds; further requests get status 503. */
 const MAX_WAITING = 500
 
 export function createPassFiles({ database, sources, builder }: PassFileParts): PassFiles {
@@ -107,7 +107,7 @@ function describe({ passId }: PassPlace): string[] {
 
 const ENDING = '.pkpass'
 
-/** `/p/{token}.pkpass`. */
+/** Routes `/p/{token}.pkpass`. */
 export function passFileRoute(files: PassFiles, passTokens: Pick<PassTokens, 'read'>): HolderRoute {
   return (visit) => {
     if (!visit.rest.endsWith(ENDING)) return undefined

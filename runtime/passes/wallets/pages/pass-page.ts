@@ -8,27 +8,27 @@ import type { PassState } from '../render/pass-state.ts'
 import type { Barcodes } from './barcodes.ts'
 import { type HttpValidators, isUnchanged, validatorHeaders } from './conditions.ts'
 
-/** What a page depends on beside the pass. */
+/** The parts of a request that affect the page. */
 export interface PageRequest {
   readonly headers: IncomingHttpHeaders
-  /** Where the pass is saved to Google Wallet. */
+  /** Save link for Google Wallet. */
   readonly googleUrl: string
-  /** Whether it was asked of the sandbox. */
+  /** Whether the environment is the sandbox. */
   readonly isTest: boolean
 }
 
 export interface PageAnswer {
   readonly status: 200 | 304 | 404
-  /** Names and values in turn. */
+  /** Alternating header names and values. */
   readonly headers: readonly string[]
-  /** Empty with 304. */
+  /** Empty if the status is 304. */
   readonly body: Buffer
 }
 
-/** What a page follows from, beside the program and who asks. */
+/** The parts of a pass state that determine the page. */
 export type PageInputs = Pick<PassState, 'place' | 'organization' | 'pageUrl' | 'changed'>
 
-/** Stands for how this program writes pages: its sources. */
+/** Fingerprint of the sources that render pages, so that a new program version changes every entity tag. */
 const PROGRAM = createHash('sha256')
 for (const name of readdirSync(new URL('../render/page/', import.meta.url)).toSorted())
   PROGRAM.update(readFileSync(new URL(`../render/page/${name}`, import.meta.url)))
@@ -44,7 +44,7 @@ function validatorsOf(
   return { etag, lastModified: changed }
 }
 
-/** 304 where the client has the page already; undefined where it has to be written. */
+/** Returns a 304 if the client already has the page; otherwise undefined. */
 export function answerUnchanged(
   facts: PageInputs,
   request: Omit<PageRequest, 'googleUrl'>,
@@ -56,7 +56,11 @@ export function answerUnchanged(
 
 const VARY = ['Vary', 'User-Agent']
 
-/** The page of a pass, in the order of wallets of the holder's device. @throws `unavailable` when too many are asked for. */
+/**
+ * Renders the page of a pass. The wallet buttons are in the order that fits the holder's device.
+ *
+ * @throws `unavailable` if too many barcodes are waiting.
+ */
 export async function answerPassPage(
   state: PassState,
   request: PageRequest,
@@ -74,14 +78,14 @@ export async function answerPassPage(
 
 const missing = writeMissingPage()
 
-/** One answer for all addresses that are no pass's: it says nothing of what was wrong. */
+/** The page for every unknown address. It does not reveal which part of an address was wrong. */
 export const MISSING_PAGE: PageAnswer = {
   status: 404,
   headers: [...describe(missing), 'Cache-Control', 'no-store'],
   body: Buffer.from(missing.html),
 }
 
-/** The address is a secret: it is told to nobody, the page is found by nobody, and it stands in no other page. */
+/** The address of a page is a secret, so the headers prevent referrers, indexing and framing. */
 function describe({ contentSecurityPolicy }: PassPage): string[] {
   return [
     'Content-Type',

@@ -19,7 +19,7 @@ export interface PassPageParts {
   readonly barcodes: Pick<Barcodes, 'draw'>
 }
 
-/** `/p/{token}`: whatever is not the address of a pass is answered with one page. */
+/** Routes `/p/{token}`. Every address that is not a pass gets the same page. */
 export function passPageRoute(parts: PassPageParts): HolderRoute {
   return async (visit) => {
     requireMethod(visit, 'GET', 'HEAD')

@@ -2,10 +2,8 @@ import type { IncomingMessage } from 'node:http'
 import { ApiError } from '../../../api/errors/errors.ts'
 
 /**
- * Reads what a device or a wallet service posted, as text.
- *
- * @param most bytes. Throws `ApiError` 413 for more, and closes the connection after the answer: the rest of the body stays
- * unread, so the connection cannot take another request.
+ * Reads a request body from a device or a wallet service as text. Throws `ApiError` 413 if it exceeds `most` bytes, and
+ * then closes the connection after the response: the rest of the body stays unread, so the connection cannot be reused.
  */
 export async function readBody(request: IncomingMessage, most: number): Promise<string> {
   const chunks: Buffer[] = []

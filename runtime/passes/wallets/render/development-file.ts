@@ -3,8 +3,9 @@ import { dirname } from 'node:path'
 import { codeOf } from '../../../database/errors.ts'
 
 /**
- * A file of secrets for development, made when it is not there. Starts that come together agree on one: it is linked into
- * place whole, once. For its owner's eyes only. Blocks.
+ * Reads a file of development secrets, and creates it if it does not exist. If several processes start together, they
+ * get the same content: the complete file is linked into place, which succeeds only once. Only the owner can read it.
+ * Blocks.
  */
 export function makeOnce(file: string, make: () => string): string {
   if (existsSync(file)) return readFileSync(file, 'utf8')

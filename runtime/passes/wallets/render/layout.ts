@@ -1,6 +1,6 @@
 import type { PassField, PassKind } from './pass-state.ts'
 
-/** Where wallets show a field: above, large, in two rows below, or on the back. */
+/** The area of a pass that shows a field. */
 export type FieldGroup = 'header' | 'primary' | 'secondary' | 'auxiliary' | 'back'
 
 export type PassLayout = Readonly<Record<FieldGroup, readonly PassField[]>>
@@ -22,8 +22,8 @@ const SHEET: Places = [
 ]
 
 /**
- * Places on the front in the order in which a template's fields take them, as many as Apple has room for beside a strip and a
- * square barcode (Apple, "Pass Design and Creation", the styles).
+ * The front areas that a template's fields fill, in order, with the number of fields for each area. The numbers are
+ * what Apple displays next to a strip image and a square barcode (Apple, "Pass Design and Creation", the styles).
  */
 const PLACES: Readonly<Record<PassKind, Places>> = {
   loyalty: CARD,
@@ -39,10 +39,10 @@ const PLACES: Readonly<Record<PassKind, Places>> = {
   ],
 }
 
-/** A value that is longer, or has more lines, is cut off on the front. */
+/** Longer values, and values with line breaks, would be cut off on the front. */
 const MAX_ON_FRONT = 60
 
-/** The fields of a pass by where they are shown: in their order, what is long or left over on the back. */
+/** Assigns fields to areas, in order. Long values and fields that find no room on the front go to the back. */
 export function arrangeFields(kind: PassKind, fields: readonly PassField[]): PassLayout {
   const layout = { header: [], primary: [], secondary: [], auxiliary: [], back: [] } as {
     [Group in FieldGroup]: PassField[]

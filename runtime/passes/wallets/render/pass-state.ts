@@ -1,8 +1,8 @@
 import type { PassPlace } from './pass-tokens.ts'
 
 /**
- * All that a wallet is shown of a pass: files, pages and objects at Google follow from it and from who signs, and from nothing
- * else. Times in milliseconds since the epoch.
+ * Everything that wallets show of a pass. Files, pages and Google objects are computed from this state and the signer
+ * only. Times are milliseconds since the epoch.
  */
 export interface PassState {
   readonly place: PassPlace
@@ -12,23 +12,26 @@ export interface PassState {
   readonly organization: string
   /** The template's name. */
   readonly name: string
-  /** As of now: an expired pass is, whether or not it has been written down. */
+  /** The current status; `expired` even if a worker has not recorded the expiry yet. */
   readonly status: PassStateStatus
   readonly brand: PassBrand
-  /** The pass's own values over the template's, in the template's order. */
+  /** Fields in template order; the pass's own values override those of the template. */
   readonly fields: readonly PassField[]
-  /** With the message that a scanner reads. */
+  /** Barcode with the message that scanners read. */
   readonly barcode: { readonly format: BarcodeFormat; readonly message: string }
   readonly locations: readonly PassLocation[]
   readonly holder: { readonly name: string | null; readonly email: string | null }
   readonly expiresAt: number | null
-  /** Whole seconds. Grows with each change of what is shown, so that two states of a pass never have the same one. */
+  /**
+   * Time of the last visible change, in whole seconds. It grows with each change, so two states of a pass never share
+   * it.
+   */
   readonly changed: number
-  /** Its page, where everybody who has the address can add it to a wallet. */
+  /** The holder page. Anyone who has this URL can add the pass to a wallet. */
   readonly pageUrl: string
-  /** What devices prove with that they have the pass (Apple, "authenticationToken"). */
+  /** The token with which devices prove that they have the pass (Apple, "authenticationToken"). */
   readonly appleToken: string
-  /** Where devices register and ask for what is new (Apple, "webServiceURL"). */
+  /** The URL at which devices register and ask for updates (Apple, "webServiceURL"). */
   readonly webServiceUrl: string
 }
 
@@ -47,7 +50,7 @@ export type PassStateStatus = 'issued' | 'installed' | 'active' | 'redeemed' | '
 
 export type BarcodeFormat = 'qr' | 'pdf417' | 'aztec' | 'code128'
 
-/** Colours as `#RRGGBB`, images as base64 of a PNG. */
+/** Colors are `#RRGGBB`, images are base64-encoded PNGs. */
 export interface PassBrand {
   readonly background_color: string
   readonly foreground_color: string
@@ -64,7 +67,7 @@ export interface PassField {
   readonly value: string
 }
 
-/** Degrees, and metres above the sea. */
+/** Coordinates in degrees, altitude in meters. */
 export interface PassLocation {
   readonly latitude: number
   readonly longitude: number
@@ -72,7 +75,7 @@ export interface PassLocation {
   readonly relevant_text?: string
 }
 
-/** Whether the pass is worth nothing any more: wallets show it as void. */
+/** Returns whether wallets show the pass as void. */
 export function isVoid({ status }: Pick<PassState, 'status'>): boolean {
   return status === 'redeemed' || status === 'revoked' || status === 'expired'
 }

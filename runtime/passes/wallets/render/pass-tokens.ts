@@ -1,7 +1,7 @@
 /**
- * What stands for one pass where nobody has a key: the address of its page, the token of its Apple file, the code that
- * scanners read. All follow from the pass and a key of this deployment, so that none is kept and none needs to be looked up:
- * they say themselves whose pass it is, and nobody else can make one.
+ * Tokens that identify one pass without an API key: in the URL of its page, in its Apple file, and in the code that
+ * scanners read. Each is derived from the pass and a secret of this deployment, so it needs no storage and no lookup,
+ * and cannot be forged.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { Environment } from '../../../platform/environment.ts'
@@ -9,28 +9,30 @@ import { bodyOf, isId } from '../../../platform/ids.ts'
 import { deriveSecret } from '../../../platform/secrets.ts'
 import { readPlaceToken, writePlaceToken } from '../../../tenants/addresses/place-tokens.ts'
 
-/** Where a pass is. */
+/** The location of a pass. */
 export interface PassPlace {
   readonly space: string
   readonly passId: string
 }
 
-/** `page`: its page and files; `apple`: Apple's `authenticationToken`, which devices send back. */
+/**
+ * `page`: for the holder page and the pass file. `apple`: for Apple's `authenticationToken`, which devices send back.
+ */
 export type TokenUse = 'page' | 'apple'
 
 export interface PassTokens {
-  /** 60 characters, base64url; up to 66 where the sandbox has been wiped. The same for the same pass, always. */
+  /** Returns the token of a pass, always the same one: 60 characters of base64url, up to 66 after a sandbox wipe. */
   write(use: TokenUse, place: PassPlace): string
-  /** Undefined for what this deployment has not written for that use. */
+  /** Returns the pass of a token; undefined if this deployment did not issue the token for that use. */
   read(use: TokenUse, token: string): PassPlace | undefined
-  /** What a scanner reads: 39 letters and digits, upper case. */
+  /** Returns the barcode message: 39 letters and digits in upper case. */
   scanCode(place: PassPlace): string
-  /** The pass of that code, if it is the space's; in either case of letters. */
+  /** Returns the ID of the pass with that code, or undefined if it is not a code of the space. Ignores case. */
   readScanCode(space: string, code: string): string | undefined
 }
 
 const KIND = 1
-/** Base32 characters of a code's MAC: 65 bits, for codes are tried with a key and within limits only. */
+/** Base32 characters of the MAC: 65 bits. That is enough because guessing needs an API key and is rate limited. */
 const CODE_MAC = 13
 const BODY = 26
 

@@ -1,32 +1,32 @@
 /**
- * PNG images. pngjs decodes and encodes. The chunks are read here first, because pngjs inflates an interlaced image without a limit:
- * 1 MB can become 1 GB.
+ * Reads and writes PNG images with pngjs. This file parses the chunks first, because pngjs inflates an interlaced image
+ * without a limit: 1 MB can become 1 GB.
  */
 import { once } from 'node:events'
 import { constants, crc32, inflateSync } from 'node:zlib'
 import { PNG } from 'pngjs'
 
-/** Pixels from the top left, row by row: red, green, blue and alpha of each. */
+/** Pixels in rows from the top left; red, green, blue and alpha for each pixel. */
 export interface Image {
   readonly width: number
   readonly height: number
   readonly pixels: Uint8Array
 }
 
-/** A PNG of which nothing has been unpacked yet. */
+/** A parsed PNG whose pixels are not decompressed yet. */
 export interface Png {
   readonly width: number
   readonly height: number
-  /** What its pixels take when unpacked. */
+  /** Size of the decompressed pixels in bytes. */
   readonly unpacked: number
-  /** All that its pixels follow from: texts and profiles, which are packed too, are left out. */
+  /** The PNG with only the chunks that affect its pixels. Texts and profiles are left out; they are compressed too. */
   readonly bytes: Buffer
   readonly packed: Buffer
 }
 
 const SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])
 
-/** Length, type and checksum around a chunk's data. */
+/** Bytes of a chunk besides its data: length, type and checksum. */
 const FRAME = 12
 
 interface Chunk {
@@ -35,7 +35,7 @@ interface Chunk {
   readonly whole: Buffer
 }
 
-/** Reads the chunks (PNG 3rd edition, 5.3) from the header to the end mark; undefined where one is broken or missing. */
+/** Reads the chunks (PNG 3rd edition, 5.3) from header to end mark. Returns undefined if one is damaged or missing. */
 export function readPng(bytes: Buffer): Png | undefined {
   const chunks = readChunks(bytes)
   const [header] = chunks ?? []
@@ -70,8 +70,8 @@ function readChunks(bytes: Buffer): Chunk[] | undefined {
   return undefined
 }
 
-/** Depths of each colour type, and its channels (PNG 3rd edition, 11.2.1). */
-const COLOURS: Readonly<Record<number, { readonly channels: number; readonly depths: readonly number[] }>> = {
+/** Channels and allowed bit depths of each color type (PNG 3rd edition, 11.2.1). */
+const COLORS: Readonly<Record<number, { readonly channels: number; readonly depths: readonly number[] }>> = {
   0: { channels: 1, depths: [1, 2, 4, 8, 16] },
   2: { channels: 3, depths: [8, 16] },
   3: { channels: 1, depths: [1, 2, 4, 8] },
@@ -79,7 +79,7 @@ const COLOURS: Readonly<Record<number, { readonly channels: number; readonly dep
   6: { channels: 4, depths: [8, 16] },
 }
 
-/** The passes of an interlaced image: first column and row, and the steps from one to the next (8.2). */
+/** The passes of an interlaced image: first column and row, and their steps (8.2). */
 const ADAM7 = [
   [0, 0, 8, 8],
   [4, 0, 8, 8],
@@ -90,15 +90,18 @@ const ADAM7 = [
   [0, 1, 1, 2],
 ] as const
 
-/** Bytes of the pixels that a header announces, with a byte of filter for each row; undefined for a header that there is not. */
+/**
+ * Returns the size of the decompressed pixels that a header announces, including one filter byte for each row. Returns
+ * undefined if the header is invalid.
+ */
 function unpackedSize(header: Buffer): number | undefined {
   const [width, height] = [header.readUInt32BE(0), header.readUInt32BE(4)]
   const [depth, type, compression, filter, interlace] = header.subarray(8) as unknown as readonly number[]
-  const colour = COLOURS[type!]
-  if (width === 0 || height === 0 || !colour?.depths.includes(depth!)) return undefined
+  const color = COLORS[type!]
+  if (width === 0 || height === 0 || !color?.depths.includes(depth!)) return undefined
   if (compression !== 0 || filter !== 0 || interlace! > 1) return undefined
   const sizeOf = (columns: number, rows: number) =>
-    columns === 0 ? 0 : rows * (1 + Math.ceil((columns * colour.channels * depth!) / 8))
+    columns === 0 ? 0 : rows * (1 + Math.ceil((columns * color.channels * depth!) / 8))
   if (interlace === 0) return sizeOf(width, height)
   return ADAM7.reduce(
     (size, [x, y, stepX, stepY]) =>
@@ -108,8 +111,8 @@ function unpackedSize(header: Buffer): number | undefined {
 }
 
 /**
- * The pixels, sixteen bits cut to eight; undefined where they are not what the header says. Never unpacks more than that, so
- * check width and height first.
+ * Decompresses the pixels and reduces 16-bit channels to 8 bits. Returns undefined if the data does not match the
+ * header. Never decompresses more than the header announces, so check width and height first.
  */
 export function decodePng({ unpacked, packed, bytes }: Png): Image | undefined {
   try {
@@ -117,14 +120,20 @@ export function decodePng({ unpacked, packed, bytes }: Png): Image | undefined {
     const { width, height, data } = PNG.sync.read(bytes)
     return { width, height, pixels: data }
   } catch {
-    return undefined // pngjs throws errors of no type of its own for whatever it cannot read
+    return undefined // pngjs throws plain errors, without a type, for anything that it cannot read
   }
 }
 
-/** Filter "Up" (9.2): each row as the difference from the row above it. pngjs tries all five for each row by default. */
+/**
+ * Filter "Up" (9.2) stores each row as the difference from the row above. By default, pngjs tries all five filters for
+ * each row.
+ */
 const FILTER_UP = 2
 
-/** A PNG of eight bits a channel, without alpha if all pixels are opaque: the same bytes for the same pixels. */
+/**
+ * Encodes a PNG with 8 bits for each channel, without alpha if all pixels are opaque. The same pixels give the same
+ * bytes.
+ */
 export async function encodePng({ width, height, pixels }: Image): Promise<Buffer> {
   const isOpaque = pixels.every((value, index) => index % 4 !== 3 || value === 255)
   const png = new PNG({

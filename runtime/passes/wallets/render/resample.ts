@@ -1,9 +1,11 @@
-/** Scales images. pngjs does not scale; sharp needs a native library for each platform to replace these 50 lines. */
+/**
+ * Scales images. pngjs cannot scale, and sharp would add a native library for each platform to replace these 50 lines.
+ */
 import type { Image } from './png.ts'
 
 /**
- * The image in another size: each new pixel is the mean of the area that it covers, which keeps thin lines when an image is
- * scaled down. Colours count as much as they are opaque.
+ * Resizes an image. Each new pixel is the mean of the area that it covers, which preserves thin lines when the image
+ * gets smaller. Colors are weighted by their opacity.
  */
 export function resample(image: Image, width: number, height: number): Image {
   if (width === image.width && height === image.height) return image
@@ -16,7 +18,7 @@ export function resample(image: Image, width: number, height: number): Image {
   return { width, height, pixels }
 }
 
-/** Pixels that a new one covers along one side, and how much of each. */
+/** The source pixels that a new pixel covers along one axis, with their weights. */
 interface Cover {
   readonly first: number
   readonly weights: readonly number[]

@@ -17,7 +17,7 @@ function isObject(v) {
   return typeof v === 'object' && v !== null && !Array.isArray(v)
 }
 
-/** Characters as JSON Schema counts them: code points. */
+/** Counts code points, as JSON Schema requires. */
 function length(v) {
   let n = v.length
   for (let at = 0; at < v.length - 1; at++) {
@@ -35,7 +35,7 @@ function format(name) {
   return validator instanceof RegExp ? (v) => validator.test(v) : validator.validate
 }
 
-/** Refuses what is nested deeper than the stack, instead of throwing. */
+/** Makes a validator refuse a value that is nested too deeply for the stack, instead of throwing. */
 function guarded(validator) {
   return (v) => {
     try {

@@ -14,12 +14,12 @@ function isObject(v) {
   return typeof v === 'object' && v !== null && !Array.isArray(v)
 }
 
-/** A property whose name every object inherits. */
+/** An own property. For names that all objects inherit, such as `constructor`. */
 function own(v, name) {
   return Object.hasOwn(v, name) ? v[name] : undefined
 }
 
-/** Characters as JSON Schema counts them: code points. */
+/** Counts code points, as JSON Schema requires. */
 function length(v) {
   let n = v.length
   for (let at = 0; at < v.length - 1; at++) {
@@ -31,7 +31,7 @@ function length(v) {
   return n
 }
 
-/** Whether no two items are equal: one pass, whatever they are. */
+/** Whether all items are different, in a single pass. */
 function unique(list) {
   const scalars = new Set()
   const others = new Set()
@@ -45,7 +45,7 @@ function unique(list) {
   return true
 }
 
-/** JSON with sorted names: the same for equal values. */
+/** JSON with sorted names, so that equal values give the same text. */
 function canonical(v) {
   if (Array.isArray(v)) return `[${v.map(canonical).join()}]`
   if (typeof v !== 'object' || v === null) return JSON.stringify(v)
@@ -54,7 +54,7 @@ function canonical(v) {
   return text
 }
 
-/** Refuses what is nested deeper than the stack, instead of throwing. */
+/** Makes a validator refuse a value that is nested too deeply for the stack, instead of throwing. */
 function guarded(validator) {
   return (v) => {
     try {

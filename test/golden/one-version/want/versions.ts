@@ -3,7 +3,7 @@ import { version as version_2030_01_01 } from './2030-01-01/routes.ts'
 import type { OperationExtensions, VersionExtensions } from './extensions.ts'
 import type { Version } from 'dateline/runtime'
 
-/** Every version, oldest first. */
+/** All versions, oldest first. */
 export const versions: readonly Version<OperationExtensions, VersionExtensions>[] = [version_2030_01_01]
 
 /** The newest version. */

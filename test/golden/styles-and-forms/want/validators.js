@@ -8,7 +8,7 @@ function isObject(v) {
   return typeof v === 'object' && v !== null && !Array.isArray(v)
 }
 
-/** Whether an object has only known properties, `n` of which are known to be there. */
+/** Whether an object has only known properties. The caller has already found `n` of them. */
 function closed(v, n, names) {
   for (const name in v) if (--n < 0 && !names.has(name)) return false
   if (n === 0) return true

@@ -10,7 +10,7 @@ function isObject(v) {
   return typeof v === 'object' && v !== null && !Array.isArray(v)
 }
 
-/** Characters as JSON Schema counts them: code points. */
+/** Counts code points, as JSON Schema requires. */
 function length(v) {
   let n = v.length
   for (let at = 0; at < v.length - 1; at++) {
@@ -22,7 +22,7 @@ function length(v) {
   return n
 }
 
-/** Whether an object has only known properties, `n` of which are known to be there. */
+/** Whether an object has only known properties. The caller has already found `n` of them. */
 function closed(v, n, names) {
   for (const name in v) if (--n < 0 && !names.has(name)) return false
   if (n === 0) return true
@@ -30,7 +30,7 @@ function closed(v, n, names) {
   return true
 }
 
-/** Refuses what is nested deeper than the stack, instead of throwing. */
+/** Makes a validator refuse a value that is nested too deeply for the stack, instead of throwing. */
 function guarded(validator) {
   return (v) => {
     try {

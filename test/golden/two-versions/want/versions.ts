@@ -4,7 +4,7 @@ import { version as version_2030_06_01 } from './2030-06-01/routes.ts'
 import type { OperationExtensions, VersionExtensions } from './extensions.ts'
 import type { Version } from 'dateline/runtime'
 
-/** Every version, oldest first. */
+/** All versions, oldest first. */
 export const versions: readonly Version<OperationExtensions, VersionExtensions>[] = [version_2030_01_01, version_2030_06_01]
 
 /** The newest version. */

@@ -1,4 +1,6 @@
-/** Google Wallet tells that a holder has added a pass, or removed it (Google Wallet, "Add and delete callbacks"). */
+/**
+ * Handles callbacks of Google Wallet: a holder has added or deleted a pass (Google Wallet, "Add and delete callbacks").
+ */
 
 import type { IncomingMessage } from 'node:http'
 import type { Logger } from 'pino'
@@ -23,38 +25,46 @@ export interface CallbackParts {
   readonly clock: Clock
   readonly log: Logger
   readonly issuerId: string
-  /** Absent where passes are not sent to Google: then nobody calls back. */
+  /** Absent if passes are not sent to Google. Callbacks then get status 503. */
   readonly keys: RootKeys | undefined
   readonly showing: Pick<OutsideScope, 'baseUrl' | 'passTokens'>
-  /** The version that a tenant is pinned to in the environment. */
+  /** Returns the tenant's pinned version in the environment. */
   readonly readPin: (tenantId: string) => Promise<string | null>
-  /** There may be something to deliver. */
+  /** Called when the space may have deliveries due. */
   readonly deliveriesDue: (space: string) => void
 }
 
-/** Google's messages have about 1 KiB. */
+/** Maximum body size in bytes. Google's messages have about 1 KiB. */
 const MAX_BODY = 16_384
 
-/** Answers `POST /google/v1/callback/{space}`. The space stands in the address: nothing has to be looked up to find it. */
+/**
+ * Creates the handler of `POST /google/v1/callback/{space}`. The space is in the path, so no lookup is needed to find
+ * it.
+ */
 export function createCallbacks(
   parts: CallbackParts,
 ): (visit: HolderRequest, space: string) => Promise<void> {
   const { environment, database, clock, log, issuerId, keys, showing } = parts
 
   const verify = async (posted: unknown): Promise<GoogleCallback> => {
-    if (!keys) throw unavailable('Google Wallet is not in use.')
+    if (!keys) throw unavailable('Google Wallet is not configured.')
     const roots = await keys.find().catch((error: unknown) => {
       if (!(error instanceof NoRootKeys)) throw error
-      log.warn({ err: error }, 'callbacks of Google Wallet cannot be verified now')
-      throw unavailable('The keys of Google Wallet cannot be had now.')
+      log.warn({ err: error }, 'Google Wallet keys are unavailable, so callbacks cannot be verified')
+      throw unavailable('The Google Wallet keys are temporarily unavailable. Try again later.')
     })
     const verdict = verifyCallback(posted, { keys: roots, recipientId: issuerId, now: clock.machine() })
     if ('callback' in verdict) return verdict.callback
-    log.info({ environment, fault: verdict.fault }, 'a callback of Google Wallet was refused')
-    throw new ApiError(401, 'authentication_error', 'invalid_token', 'The message is not to be believed.')
+    log.info({ environment, fault: verdict.fault }, 'a Google Wallet callback was refused')
+    throw new ApiError(
+      401,
+      'authentication_error',
+      'invalid_token',
+      'The signature of the message is not valid.',
+    )
   }
 
-  /** Gives whether deliveries may be due. */
+  /** Records the callback. Returns whether deliveries may be due. */
   const take = async (
     space: string,
     passId: string,
@@ -80,7 +90,8 @@ export function createCallbacks(
     requireMethod(visit, 'POST')
     const callback = await verify(await readJson(visit.request))
     const passId = readGoogleId(issuerId, callback.objectId)
-    // Signed by Google all the same: what is not ours, or gone, would only be sent again.
+    // A callback for an unknown pass also gets status 200: the signature is valid, and Google would retry any other
+    // status.
     if (passId !== undefined && isId('pass', passId) && (await take(space, passId, callback, visit.now))) {
       parts.deliveriesDue(space)
     }
@@ -88,19 +99,19 @@ export function createCallbacks(
   }
 }
 
-/** What was posted; undefined for what is no JSON. Throws 413 beyond 16 KiB. */
+/** Returns the posted JSON, or undefined if the body is not valid JSON. Throws 413 if it exceeds 16 KiB. */
 async function readJson(request: IncomingMessage): Promise<unknown> {
   const text = await readBody(request, MAX_BODY)
   try {
     return parsePeerJson(text)
   } catch {
-    return undefined // no signed message, as whoever verifies it says
+    return undefined // the verifier rejects undefined
   }
 }
 
 const SPACE = /^(ten_[0-9a-z]{26})(?:\.\d{1,9})?$/
 
-/** Whether a part of an address is a space. */
+/** Returns whether a path segment is a space. */
 export function isSpace(text: string): boolean {
   return isId('ten', SPACE.exec(text)?.[1] ?? '')
 }

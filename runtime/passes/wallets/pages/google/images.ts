@@ -1,4 +1,4 @@
-/** Pictures of templates, which Google Wallet fetches by their addresses: everybody may see what passes show. */
+/** Serves template images to Google Wallet. They are public, like everything that a pass shows. */
 import type { Pool } from '../../../../database/pool/pool.ts'
 import { readSpace } from '../../../../database/space.ts'
 import { isId } from '../../../../platform/ids.ts'
@@ -11,7 +11,10 @@ import { isSpace } from './callbacks.ts'
 /** `{space}/{template}/{image}-{digest}.png`. */
 const ADDRESS = /^([^/]+)\/([^/]+)\/(\w+)-[0-9a-f]{16}\.png$/
 
-/** Answers `GET /google/v1/images/…`. The digest changes with the picture, so that whoever has one never asks again. */
+/**
+ * Creates the handler of `GET /google/v1/images/…`. The digest in the name changes with the image, so clients can cache
+ * it forever.
+ */
 export function createImages(
   database: Pick<Pool, 'forTenant'>,
 ): (visit: HolderRequest, rest: string) => Promise<void> {

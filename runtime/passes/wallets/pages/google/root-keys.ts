@@ -2,13 +2,13 @@ import type { PeerOutbound } from '../../../../events/outbound/outbound.ts'
 import { parsePeerJson } from '../../../../platform/json/peer-json.ts'
 import type { RootKey } from '../../render/google/callback.ts'
 
-/** The keys under which Google signs callbacks. */
+/** The root keys with which Google signs callbacks. */
 export interface RootKeys {
-  /** As Google publishes them; kept as long as the answer may be. Rejects with `NoRootKeys`. */
+  /** Returns Google's published keys, cached as long as the response allows. Rejects with `NoRootKeys`. */
   find(): Promise<readonly RootKey[]>
 }
 
-/** The keys could not be had, and why. */
+/** Thrown if the keys are unavailable; the message contains the reason. */
 export class NoRootKeys extends Error {
   override name = 'NoRootKeys'
 }
@@ -20,11 +20,14 @@ export interface RootKeysOptions {
   readonly now: () => number
 }
 
-/** Where the answer says nothing of its age, and for whatever it says: Google changes its keys. */
+/** Cache duration if the response does not set one, and the maximum: Google rotates its keys. */
 const DEFAULT_MS = 3_600_000
 const MAX_MS = 86_400_000
 
-/** After a failure nobody asks again for so long: whoever posts rubbish must not make the service ask Google each time. */
+/**
+ * After a failure, no request is sent for this long. Otherwise anyone who posts invalid callbacks could make the
+ * service send a request to Google for each one.
+ */
 const FAILED_MS = 10_000
 
 export function createRootKeys({ url, outbound, now }: RootKeysOptions): RootKeys {
@@ -59,7 +62,7 @@ export function createRootKeys({ url, outbound, now }: RootKeysOptions): RootKey
   }
 }
 
-/** Milliseconds (RFC 9111, 5.2.2). */
+/** Returns the cache duration in milliseconds (RFC 9111, 5.2.2). */
 function ageOf(cacheControl = ''): number {
   if (/\bno-(store|cache)\b/i.test(cacheControl)) return 0
   const seconds = /\bmax-age\s*=\s*"?(\d{1,9})/i.exec(cacheControl)?.[1]
@@ -71,7 +74,7 @@ function readKeys(body: string): readonly RootKey[] | undefined {
     const { keys } = parsePeerJson(body) as { keys?: unknown }
     return Array.isArray(keys) ? keys.filter(isKey) : undefined
   } catch {
-    return undefined // some proxy's page
+    return undefined // probably an error page of a proxy
   }
 }
 

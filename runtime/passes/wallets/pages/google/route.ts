@@ -2,10 +2,10 @@ import type { HolderRoute } from '../holders.ts'
 import { type CallbackParts, createCallbacks, isSpace } from './callbacks.ts'
 import { createImages } from './images.ts'
 
-/** Before all that Google Wallet asks of the service. */
+/** Path prefix of everything that Google Wallet requests. */
 export const GOOGLE_PREFIX = '/google/v1/'
 
-/** `callback/{space}` and `images/…`. */
+/** Routes `callback/{space}` and `images/…`. */
 export function googleRoute(parts: CallbackParts): HolderRoute {
   const callbacks = createCallbacks(parts)
   const images = createImages(parts.database)

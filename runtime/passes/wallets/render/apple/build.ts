@@ -7,19 +7,23 @@ import type { AppleSigner } from './signer.ts'
 import { zip } from './zip.ts'
 
 export interface PassBuilder {
-  /** The .pkpass of a state: the same bytes for the same state, whichever process makes it. */
+  /** Builds the .pkpass file. Every process produces the same bytes for the same state. */
   build(state: PassState): Promise<Buffer>
-  /** Stands for all but the state that files follow from: who signs, and how this program makes them. */
+  /** Identifies everything that affects files apart from the state: the signer and the file format of this program. */
   readonly fingerprint: string
 }
 
-/** To be raised when the files of a state become others. Another zlib may pack images otherwise. */
+/**
+ * Increase the number if a code change alters the files of a state. A different zlib version may compress images
+ * differently.
+ */
 const FORMAT = `1 zlib ${process.versions.zlib}`
 
 /**
- * Builds files for Apple Wallet (Apple, "Building a Pass"): pass.json, images, a manifest of their hashes, and its signature.
+ * Creates a builder of Apple Wallet files (Apple, "Building a Pass"): pass.json, images, a manifest of their hashes,
+ * and the signature of the manifest.
  *
- * @param sign signs as RSASSA-PKCS1-v1_5 with SHA-256, beside the event loop.
+ * @param sign signs with RSASSA-PKCS1-v1_5 and SHA-256, outside the event loop.
  */
 export function createPassBuilder(
   signer: AppleSigner,
@@ -39,7 +43,7 @@ export function createPassBuilder(
       ]
       const hashes = Object.fromEntries(files.map(({ name, sha1 }) => [name, sha1]))
       const manifest = Buffer.from(JSON.stringify(hashes))
-      // Nothing is signed before the certificate was there, though the pass may be older.
+      // The signing time must not be before the start of the certificate, even if the pass is older.
       const at = Math.max(state.changed, certificate.validFromDate.getTime())
       const signature = await signDetached(manifest, at, parts, sign)
       return zip([

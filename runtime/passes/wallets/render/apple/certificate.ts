@@ -1,18 +1,18 @@
-/** Writing certificates (RFC 5280), for the chain of a development installation. */
+/** Writes certificates (RFC 5280) for the certificate chain of a development installation. */
 import { createHash, createPublicKey, type KeyObject, randomBytes, sign } from 'node:crypto'
 import { bits, boolean, explicit, integer, NOTHING, octets, oid, sequence, setOf, time, utf8 } from './der.ts'
 
 const ATTRIBUTES = { UID: '0.9.2342.19200300.100.1.1', CN: '2.5.4.3', OU: '2.5.4.11', O: '2.5.4.10' } as const
 
-/** The names of a subject, in their order. */
+/** Subject attributes, in order. */
 export type SubjectNames = Readonly<Partial<Record<keyof typeof ATTRIBUTES, string>>>
 
 export interface CertificateDraft {
   readonly subject: SubjectNames
   readonly publicKey: KeyObject
-  /** Itself for a root; its key is for RSA. */
+  /** For a root, the certificate itself. The key must be RSA. */
   readonly issuer: { readonly subject: SubjectNames; readonly key: KeyObject }
-  /** Whether it signs certificates. */
+  /** Whether it is a certificate authority. */
   readonly isAuthority: boolean
   /** Milliseconds since the epoch. */
   readonly from: number
@@ -21,11 +21,11 @@ export interface CertificateDraft {
 
 const SHA256_WITH_RSA = sequence(oid('1.2.840.113549.1.1.11'), NOTHING)
 
-/** A certificate as PEM. */
+/** Creates and signs a certificate. Returns PEM. */
 export function writeCertificate(draft: CertificateDraft): string {
   const { subject, issuer, publicKey, from, to } = draft
   const serial = randomBytes(16)
-  serial[0] = (serial[0]! & 0x3f) | 0x40 // neither negative nor shorter
+  serial[0] = (serial[0]! & 0x3f) | 0x40 // positive, and always 16 bytes long
   const toBeSigned = sequence(
     explicit(0, integer(Buffer.of(2))),
     integer(serial),
@@ -56,7 +56,7 @@ function keyIdOf(key: KeyObject): Buffer {
 
 function extensionsOf({ isAuthority, publicKey, issuer }: CertificateDraft): Buffer[] {
   const authorityKeyId = Buffer.concat([Buffer.of(0x80, 20), keyIdOf(createPublicKey(issuer.key))])
-  // keyCertSign and cRLSign, or digitalSignature (4.2.1.3).
+  // keyCertSign and cRLSign for an authority, otherwise digitalSignature (4.2.1.3).
   const usage = isAuthority ? bits(Buffer.of(0x06), 1) : bits(Buffer.of(0x80), 7)
   return [
     extension('2.5.29.19', true, isAuthority ? sequence(boolean(true)) : sequence()),

@@ -15,19 +15,19 @@ const SHA256 = sequence(oid(OIDS.sha256), NOTHING)
 const RSA = sequence(oid(OIDS.rsa), NOTHING)
 const ONE = integer(Buffer.of(1))
 
-/** What is the same in every signature of one signer. */
+/** The parts that all signatures of a signer share. */
 export interface SignerParts {
-  /** Issuer and serial number of the signer's certificate, as it spells them. */
+  /** Issuer and serial number, copied from the encoded certificate. */
   readonly identifier: Buffer
-  /** The signer's certificate and those above it, without the root. */
+  /** The signer's certificate and its intermediates, without the root. */
   readonly certificates: Buffer
 }
 
-/** @param chain the signer's certificate first. */
+/** Extracts the parts from a certificate chain. @param chain the signer's certificate first. */
 export function signerParts(chain: readonly [X509Certificate, ...X509Certificate[]]): SignerParts {
   const [toBeSigned] = partsOf(chain[0].raw)
   const fields = partsOf(toBeSigned!)
-  // The version comes first, under a tag of its own, where it is not the default (RFC 5280, 4.1).
+  // If the version is not the default, it comes first, in a context-specific tag (RFC 5280, 4.1).
   const [serial, , issuer] = fields[0]![0] === 0xa0 ? fields.slice(1) : fields
   return {
     identifier: sequence(issuer!, serial!),
@@ -36,11 +36,11 @@ export function signerParts(chain: readonly [X509Certificate, ...X509Certificate
 }
 
 /**
- * A detached signature (RFC 5652) by RSA with SHA-256: the same bytes for the same content, time and key, because RSA
- * PKCS #1 v1.5 knows no chance.
+ * Creates a detached signature (RFC 5652) with RSA and SHA-256. The same content, time and key give the same bytes,
+ * because RSASSA-PKCS1-v1_5 is deterministic.
  *
- * @param at the signing time, milliseconds since the epoch.
- * @param sign signs bytes as RSASSA-PKCS1-v1_5 with SHA-256.
+ * @param at signing time in milliseconds since the epoch.
+ * @param sign signs bytes with RSASSA-PKCS1-v1_5 and SHA-256.
  */
 export async function signDetached(
   content: Buffer,
@@ -54,7 +54,7 @@ export async function signDetached(
     attribute(OIDS.messageDigest, octets(createHash('sha256').update(content).digest())),
   )
   const signature = await sign(attributes)
-  // Signed as a set, sent under the tag of its place (RFC 5652, 5.4).
+  // Signed with the tag SET, but sent with the tag [0] (RFC 5652, 5.4).
   const sent = Buffer.concat([Buffer.of(0xa0), attributes.subarray(1)])
   const signerInfo = sequence(ONE, signer.identifier, SHA256, sent, RSA, octets(signature))
   const signedData = sequence(

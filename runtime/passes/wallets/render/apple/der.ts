@@ -1,4 +1,7 @@
-/** DER, as far as signatures and certificates take it (ITU-T X.690): values are buffers of whole encodings. */
+/**
+ * Reads and writes the subset of DER that signatures and certificates need (ITU-T X.690). Values are complete
+ * encodings.
+ */
 
 const TAGS = {
   boolean: 0x01,
@@ -14,7 +17,7 @@ const TAGS = {
   set: 0x31,
 } as const
 
-/** One value: its tag, its length in the shortest form, and what is in it. */
+/** Encodes a value: the tag, the length in its shortest form, and the content. */
 function encode(tag: number, ...parts: readonly Uint8Array[]): Buffer {
   const content = Buffer.concat(parts)
   const { length } = content
@@ -28,17 +31,17 @@ export function sequence(...parts: readonly Buffer[]): Buffer {
   return encode(TAGS.sequence, ...parts)
 }
 
-/** Elements in ascending order of their encodings (X.690, 11.6). */
+/** Encodes a set. DER requires its elements in ascending order of their encodings (X.690, 11.6). */
 export function setOf(...parts: readonly Buffer[]): Buffer {
   return encode(TAGS.set, ...parts.toSorted(Buffer.compare))
 }
 
-/** A value with a tag of its context, which holds others. */
+/** Encodes a constructed value with a context-specific tag. */
 export function explicit(tag: number, ...parts: readonly Buffer[]): Buffer {
   return encode(0xa0 | tag, ...parts)
 }
 
-/** A whole number that is not negative, its highest byte first. */
+/** Encodes a non-negative integer from big-endian bytes. */
 export function integer(bytes: Uint8Array): Buffer {
   let from = 0
   while (from < bytes.length - 1 && bytes[from] === 0) from += 1
@@ -54,7 +57,7 @@ export function octets(bytes: Uint8Array): Buffer {
   return encode(TAGS.octets, bytes)
 }
 
-/** @param unused bits at the end that do not count. */
+/** Encodes a bit string. @param unused number of unused bits at the end. */
 export function bits(bytes: Uint8Array, unused = 0): Buffer {
   return encode(TAGS.bits, Buffer.of(unused), bytes)
 }
@@ -65,7 +68,7 @@ export function utf8(text: string): Buffer {
   return encode(TAGS.utf8, Buffer.from(text))
 }
 
-/** An object identifier, written with dots. */
+/** Encodes an object identifier in dotted notation. */
 export function oid(text: string): Buffer {
   const [first = 0, second = 0, ...rest] = text.split('.').map(Number)
   return encode(TAGS.oid, Buffer.from([40 * first + second, ...rest].flatMap(base128)))
@@ -77,7 +80,10 @@ function base128(value: number): number[] {
   return digits
 }
 
-/** To the second; until 2049 as UTCTime, as certificates and signatures have it (RFC 5280, 4.1.2.5; RFC 5652, 11.3). */
+/**
+ * Encodes a time with a precision of one second: UTCTime until 2049, then GeneralizedTime (RFC 5280, 4.1.2.5; RFC 5652,
+ * 11.3).
+ */
 export function time(ms: number): Buffer {
   const digits = new Date(ms).toISOString().replaceAll(/\D/g, '').slice(0, 14)
   const year = Number(digits.slice(0, 4))
@@ -86,7 +92,7 @@ export function time(ms: number): Buffer {
     : encode(TAGS.generalizedTime, Buffer.from(`${digits}Z`))
 }
 
-/** The values that a constructed value holds, each whole. Throws for what is no DER. */
+/** Returns the complete encodings of the values in a constructed value. Throws if the bytes are not valid DER. */
 export function partsOf(value: Buffer): Buffer[] {
   const parts: Buffer[] = []
   for (let rest = contentOf(value); rest.length > 0; ) {
@@ -105,9 +111,10 @@ function contentOf(value: Buffer): Buffer {
 function measure(value: Buffer): { readonly start: number; readonly end: number } {
   const first = value[1] ?? 0x80
   const digits = first & 0x80 ? first & 0x7f : 0
-  if (first === 0x80 || digits > 4 || value.length < 2 + digits) throw new Error('no DER')
+  if (first === 0x80 || digits > 4 || value.length < 2 + digits)
+    throw new Error('the bytes are not valid DER: the length is malformed')
   const length = digits === 0 ? first : value.readUIntBE(2, digits)
   const start = 2 + digits
-  if (start + length > value.length) throw new Error('no DER: it ends too early')
+  if (start + length > value.length) throw new Error('the bytes are not valid DER: they end too early')
   return { start, end: start + length }
 }

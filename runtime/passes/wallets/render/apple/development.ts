@@ -11,23 +11,25 @@ export interface SignerFiles {
   readonly wwdr: string
 }
 
-/** What passes of an installation for development are. */
+/** Pass type and team of development installations. */
 export const DEVELOPMENT = { passType: 'pass.development.invalid', team: 'DEVELOP000' } as const
 
 const YEAR = 365 * 86_400_000
 
 /**
- * The files of a chain as Apple's is: a root, an authority that stands for "Worldwide Developer Relations", and the certificate
- * of a pass type. Made below the data directory when it is not there; the keys of both authorities are kept nowhere.
+ * Returns the files of a certificate chain like Apple's: a root, an authority in the role of "Worldwide Developer
+ * Relations", and the certificate of a pass type. Creates the chain in the data directory if it does not exist; the
+ * keys of both authorities are discarded.
  *
- * @param now machine time, milliseconds since the epoch.
+ * @param now machine time in milliseconds since the epoch.
  */
 export function developmentFiles(dataDir: string, now: number): SignerFiles {
   const directory = join(dataDir, 'wallet')
-  // In one file first: starts that come together agree on all of it.
+  // The chain is first written as one file, so that processes that start together use the same chain.
   const bundle = makeOnce(join(directory, 'apple.pem'), () => makeChain(now))
   const [key, pass, wwdr, root] = bundle.match(/-----BEGIN [\s\S]+?-----END [A-Z ]+-----\n/g) ?? []
-  if (!root) throw new Error(`${join(directory, 'apple.pem')} is broken: remove it, and another is made`)
+  if (!root)
+    throw new Error(`${join(directory, 'apple.pem')} is damaged: delete it and restart to create a new one`)
   const files = { certificate: 'pass.pem', key: 'pass-key.pem', wwdr: 'wwdr.pem', root: 'root.pem' }
   const contents = { certificate: pass!, key: key!, wwdr: wwdr!, root }
   for (const name of ['certificate', 'key', 'wwdr', 'root'] as const) {
@@ -44,7 +46,10 @@ function keep(file: string, content: string, mode: number): void {
   renameSync(draft, file)
 }
 
-/** Key and certificate of the pass type, authority, root: all of RSA, as Apple's are, because not every program reads others. */
+/**
+ * Creates the key and certificate of the pass type, then the authority and root certificates. All keys are RSA, like
+ * Apple's, because some programs cannot read other keys.
+ */
 function makeChain(now: number): string {
   const from = Math.floor(now / 86_400_000) * 86_400_000 - 86_400_000
   const life = { from, to: from + 10 * YEAR }

@@ -4,34 +4,39 @@ import type { PassBrand, PassKind, PassState } from '../pass-state.ts'
 import { decodePng, encodePng, type Image, readPng } from '../png.ts'
 import { resample } from '../resample.ts'
 
-/** A file of a pass, with what the manifest says of it. */
+/** A file in a pass, with its hash for the manifest. */
 export interface PassFile {
   readonly name: string
   readonly content: Buffer
-  /** SHA-1 in hexadecimal digits: what Apple's manifest is made of. */
+  /** Hexadecimal SHA-1, which Apple's manifest requires. */
   readonly sha1: string
 }
 
 type AppleImage = 'icon' | 'logo' | 'strip'
 
-/** A side of an icon, and the room for others, in points (Apple, "Pass Design and Creation"). */
+/** Side of an icon, and maximum size of the other images, in points (Apple, "Pass Design and Creation"). */
 const ICON = 29
 const ROOM = { logo: { width: 160, height: 50 }, strip: { width: 375, height: 432 } } as const
 
 const SCALES = [1, 2, 3] as const
 
-/** Styles that show no strip would be refused for having one. */
+/** Kinds whose style supports a strip. Apple rejects a strip in other styles. */
 const WITH_STRIP: ReadonlySet<PassKind> = new Set(['loyalty', 'gift_card', 'coupon', 'event_ticket'])
 
 export interface Images {
-  /** The images of a pass in three sizes each, always with an icon: one without it cannot be opened. */
+  /**
+   * Returns the images of a pass in three scales each. There is always an icon: devices cannot open a pass without one.
+   */
   filesOf(state: Pick<PassState, 'kind' | 'brand'>): Promise<readonly PassFile[]>
 }
 
-/** Bytes of images of each name, as given and as scaled, that are remembered. */
+/** Cache size for each image name in MiB, including keys. */
 const CACHE_BYTES = { icon: 8, logo: 16, strip: 48 } as const
 
-/** Scales images of templates, and remembers those used last by what they are: all passes of a template have the same. */
+/**
+ * Creates the image scaler. It caches recent results by image content, because all passes of a template share their
+ * images.
+ */
 export function createImages(mebibytes: Readonly<Record<AppleImage, number>> = CACHE_BYTES): Images {
   const caches = {
     icon: createCache(mebibytes.icon * 2 ** 20),
@@ -56,7 +61,10 @@ export function createImages(mebibytes: Readonly<Record<AppleImage, number>> = C
   }
 }
 
-/** None where the image cannot be read: it was taken before images were looked into. */
+/**
+ * Scales an image. Returns no files if the image is unreadable: templates from before images were validated may have
+ * such images.
+ */
 async function scaled(name: AppleImage, base64: string): Promise<PassFile[]> {
   const png = readPng(Buffer.from(base64, 'base64'))
   const image = png && decodePng(png)
@@ -65,7 +73,7 @@ async function scaled(name: AppleImage, base64: string): Promise<PassFile[]> {
   return inSizes(name, (scale) => resample(image, Math.round(width * scale), Math.round(height * scale)))
 }
 
-/** How large an image is shown: as large as its pixels allow within its room, and at least a third of them. */
+/** Returns the display size in points: at most the available room, and one to three pixels for each point. */
 function pointsOf(name: AppleImage, { width, height }: Image): { width: number; height: number } {
   if (name === 'icon') return { width: ICON, height: ICON }
   const times = Math.min(3, Math.max(1, width / ROOM[name].width, height / ROOM[name].height))
@@ -85,7 +93,7 @@ export function fileOf(name: string, content: Buffer): PassFile {
   return { name, content, sha1: createHash('sha1').update(content).digest('hex') }
 }
 
-/** A card in the colours of the pass. */
+/** Draws a card in the pass's colors. */
 function drawIcon(side: number, background: string, foreground: string): Image {
   return drawBoxes(side, [
     [background, 0, 0, 1, 1],
@@ -98,7 +106,10 @@ interface ImageCache {
   find(key: string, make: () => Promise<PassFile[]>): Promise<readonly PassFile[]>
 }
 
-/** The files used last, up to so many bytes with their keys. What is being made is made once. */
+/**
+ * Creates a cache that evicts the least recently used files beyond `maxBytes`. Concurrent requests for a key share one
+ * result.
+ */
 function createCache(maxBytes: number): ImageCache {
   const entries = new Map<string, { readonly files: Promise<readonly PassFile[]>; bytes: number }>()
   let total = 0

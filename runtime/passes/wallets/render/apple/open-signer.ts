@@ -12,16 +12,18 @@ import {
 
 const RENEW_WITHIN_DAYS = 30
 
-/** Reads who signs passes before anything is answered: throws where it does not fit, warns where it will not for long. */
+/**
+ * Checks the signer at startup. Throws if its files are invalid; logs a warning if a certificate expires within 30
+ * days.
+ */
 export function checkAppleSigner(settings: Settings, log: Logger, clock: Pick<Clock, 'machine'>): void {
   const now = clock.machine()
   const days = signerDays(openAppleSigner(settings, now), now)
   if (!settings.applePass && settings.production) log.warn(DEVELOPMENT_ONLY)
-  else if (days < RENEW_WITHIN_DAYS)
-    log.warn({ days }, 'the certificate for Apple Wallet ends soon: renew it')
+  else if (days < RENEW_WITHIN_DAYS) log.warn({ days }, 'the Apple Wallet certificate expires soon: renew it')
 }
 
-/** Who signs, and what builds files, for both environments: each is made when it is first asked for. */
+/** The signer and the file builder of both environments. Each is created at its first use. */
 export interface Apple {
   signer(): AppleSigner
   builder(): PassBuilder

@@ -1,13 +1,13 @@
 import { arrangeFields, type FieldGroup, type PassLayout } from '../layout.ts'
 import { isVoid, type PassKind, type PassState } from '../pass-state.ts'
 
-/** As which pass type of which team passes are signed. */
+/** The pass type and team for which passes are signed. */
 export interface PassType {
   readonly passTypeIdentifier: string
   readonly teamIdentifier: string
 }
 
-/** The member of pass.json that says what a pass looks like (Apple, "Pass"). */
+/** The pass.json member that selects the style of a pass (Apple, "Pass"). */
 export const STYLES = {
   loyalty: 'storeCard',
   gift_card: 'storeCard',
@@ -24,7 +24,7 @@ const FORMATS = {
   code128: 'PKBarcodeFormatCode128',
 } as const
 
-/** pass.json of a pass (Apple, "Wallet Passes"): the same text for the same state. */
+/** Returns the pass.json of a pass (Apple, "Wallet Passes"). The same state gives the same text. */
 export function passJson(state: PassState, { passTypeIdentifier, teamIdentifier }: PassType): string {
   const { brand, expiresAt } = state
   const logoText = brand.logo_text ?? (brand.logo === undefined ? state.organization : undefined)
@@ -49,13 +49,13 @@ export function passJson(state: PassState, { passTypeIdentifier, teamIdentifier 
   })
 }
 
-/** `#RRGGBB` as `rgb(r, g, b)`, which is what Apple reads. */
-function rgb(colour: string): string {
-  const [red, green, blue] = [1, 3, 5].map((at) => Number.parseInt(colour.slice(at, at + 2), 16))
+/** Converts `#RRGGBB` to `rgb(r, g, b)`, the only form that Apple reads. */
+function rgb(color: string): string {
+  const [red, green, blue] = [1, 3, 5].map((at) => Number.parseInt(color.slice(at, at + 2), 16))
   return `rgb(${red}, ${green}, ${blue})`
 }
 
-/** A date of W3C's profile, to the second: a fraction is read by no wallet. */
+/** Formats a W3C date with a precision of one second: wallets cannot read fractions. */
 function writeDate(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 19)}Z`
 }
@@ -70,8 +70,8 @@ function location({ latitude, longitude, altitude, relevant_text }: PassState['l
 }
 
 /**
- * `barcode` is for devices before iOS 9, and for those that know no Code 128, which get PDF417 with the same message: both
- * are read as one long row.
+ * Returns the barcode members. `barcode` is the fallback for devices before iOS 9 and for devices that do not support
+ * Code 128; for Code 128 it is a PDF417 code with the same message.
  */
 function barcodes({ format, message }: PassState['barcode']): object {
   const messageEncoding = isLatin1(message) ? 'iso-8859-1' : 'utf-8'
@@ -100,7 +100,10 @@ function fieldGroups({ kind, fields }: PassState): object {
   }
 }
 
-/** Values are text: none is read as markup, and on the back no address or number in one is made a link. */
+/**
+ * Returns the fields of an area. On the back, Apple's data detectors are off, so that addresses and numbers in a value
+ * do not become links.
+ */
 function fieldsOf(layout: PassLayout, group: FieldGroup): object[] {
   const asText = group === 'back' ? { dataDetectorTypes: [] } : {}
   return layout[group].map(({ key, label, value }) => ({ key, label, value, ...asText }))

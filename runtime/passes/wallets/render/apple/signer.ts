@@ -6,35 +6,34 @@ import type { ApplePassSettings } from '../../../../platform/wallet-settings.ts'
 import { developmentFiles } from './development.ts'
 import type { PassType } from './pass-json.ts'
 
-/** Who signs passes for Apple Wallet. */
 export interface AppleSigner {
-  /** The certificate of the pass type, and Apple's that it was issued with. */
+  /** The pass type certificate, and the Apple certificate that issued it. */
   readonly chain: readonly [X509Certificate, X509Certificate]
   readonly key: KeyObject
   readonly passType: PassType
-  /** RSASSA-PKCS1-v1_5 with SHA-256, on a thread of its own. */
+  /** Signs with RSASSA-PKCS1-v1_5 and SHA-256, in the libuv thread pool. */
   sign(bytes: Buffer): Promise<Buffer>
 }
 
 export interface AppleSettings {
   readonly dataDir: string
-  /** Absent: a chain of our own, for development. */
+  /** Absent for development: a chain in the data directory is used instead. */
   readonly applePass?: ApplePassSettings
 }
 
 const signAsync = promisify(sign)
 
 /**
- * Reads who signs, or makes a chain below the data directory. Blocks: for the start of a process. Throws an error that names the
- * setting and says what to do where one does not fit.
+ * Reads the signer, or creates a development chain in the data directory. Blocks, so call it only at the start of a
+ * process. Throws an error that names the invalid setting and the remedy.
  *
- * @param now machine time, milliseconds since the epoch.
+ * @param now machine time in milliseconds since the epoch.
  */
 export function openAppleSigner({ dataDir, applePass }: AppleSettings, now: number): AppleSigner {
   return readSigner(applePass ?? developmentFiles(dataDir, now), now)
 }
 
-/** The same of files that are there. Changes nothing. */
+/** Reads the signer from existing files; writes nothing. Throws like `openAppleSigner`. */
 export function readSigner(files: ApplePassSettings, now: number): AppleSigner {
   const certificate = readCertificate('APPLE_PASS_CERTIFICATE', files.certificate)
   const wwdr = readCertificate('APPLE_PASS_WWDR', files.wwdr)
@@ -46,7 +45,11 @@ export function readSigner(files: ApplePassSettings, now: number): AppleSigner {
   }
   if (!certificate.checkIssued(wwdr) || !certificate.verify(wwdr.publicKey)) {
     const issuer = certificate.issuer.replaceAll('\n', ', ')
-    throw wrong('APPLE_PASS_WWDR', files.wwdr, `did not issue ${files.certificate}: take that of ${issuer}`)
+    throw wrong(
+      'APPLE_PASS_WWDR',
+      files.wwdr,
+      `did not issue ${files.certificate}: expected the certificate of ${issuer}`,
+    )
   }
   return {
     chain: [certificate, wwdr],
@@ -56,14 +59,14 @@ export function readSigner(files: ApplePassSettings, now: number): AppleSigner {
   }
 }
 
-/** Whole days until the first certificate of the chain ends. @param now machine time. */
+/** Returns the whole days until the first certificate of the chain expires. @param now machine time. */
 export function signerDays({ chain }: AppleSigner, now: number): number {
   return Math.floor((Math.min(...chain.map(({ validToDate }) => validToDate.getTime())) - now) / 86_400_000)
 }
 
-/** What is to be said in production where nothing is set. */
+/** Warning for production without Apple settings. */
 export const DEVELOPMENT_ONLY =
-  'APPLE_PASS_CERTIFICATE is not set: passes are signed by a chain of this installation, which no device accepts'
+  'APPLE_PASS_CERTIFICATE is not set: passes are signed with a development certificate, which no device accepts'
 
 function wrong(variable: string, path: string, problem: string, cause?: unknown): Error {
   return new Error(`${variable}: ${path} ${problem}`, { cause })
@@ -82,7 +85,7 @@ function readCertificate(variable: string, path: string): X509Certificate {
   try {
     return new X509Certificate(bytes)
   } catch (cause) {
-    throw wrong(variable, path, `is no certificate, as PEM or DER: ${messageOf(cause)}`, cause)
+    throw wrong(variable, path, `is not a PEM or DER certificate: ${messageOf(cause)}`, cause)
   }
 }
 
@@ -92,31 +95,35 @@ function readKey({ key: path, keyPassword }: ApplePassSettings): KeyObject {
   try {
     key = createPrivateKey({ key: pem, ...(keyPassword !== undefined && { passphrase: keyPassword }) })
   } catch (cause) {
-    const remedy = 'is no private key as PEM, or APPLE_PASS_KEY_PASSWORD does not open it'
+    const remedy = 'is not a PEM private key, or APPLE_PASS_KEY_PASSWORD does not match'
     throw wrong('APPLE_PASS_KEY', path, `${remedy}: ${messageOf(cause)}`, cause)
   }
   if (key.asymmetricKeyType === 'rsa') return key
-  throw wrong('APPLE_PASS_KEY', path, `is of the type ${key.asymmetricKeyType}: Apple issues passes' for RSA`)
+  throw wrong(
+    'APPLE_PASS_KEY',
+    path,
+    `is a key of type ${key.asymmetricKeyType}: expected RSA, the type of Apple's pass certificates`,
+  )
 }
 
 function checkLife(variable: string, path: string, certificate: X509Certificate, now: number): void {
   const { validFromDate, validToDate } = certificate
   if (now < validFromDate.getTime()) {
-    throw wrong(variable, path, `is not valid before ${validFromDate.toISOString()}: is the clock right?`)
+    throw wrong(variable, path, `is not valid before ${validFromDate.toISOString()}: check the system clock`)
   }
   if (now > validToDate.getTime()) {
-    throw wrong(variable, path, `expired at ${validToDate.toISOString()}: get another from Apple`)
+    throw wrong(variable, path, `expired at ${validToDate.toISOString()}: get a new certificate from Apple`)
   }
 }
 
-/** A pass type and its team stand in the certificate as UID and OU (Apple, "Building a Pass"). */
+/** Returns the pass type and team, which are the UID and OU of the certificate (Apple, "Building a Pass"). */
 function readPassType(files: ApplePassSettings, certificate: X509Certificate): PassType {
   const { UID: passType, OU: team } = certificate.toLegacyObject().subject as unknown as Record<
     string,
     unknown
   >
   if (typeof passType !== 'string' || typeof team !== 'string') {
-    const problem = 'is for no pass type: its subject has no UID or no OU'
+    const problem = 'is not a pass type certificate: its subject has no UID or no OU'
     throw wrong('APPLE_PASS_CERTIFICATE', files.certificate, problem)
   }
   const given = [

@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib'
 
-/** A file of an archive; its name is ASCII. */
+/** A file in an archive. The name must be ASCII. */
 export interface ZipEntry {
   readonly name: string
   readonly content: Buffer
@@ -10,12 +10,12 @@ const LOCAL = 0x04034b50
 const CENTRAL = 0x02014b50
 const END = 0x06054b50
 const VERSION = 20
-/** 1 January 1980, the first day that archives know: the same bytes whenever they are made. */
+/** 1 January 1980, the earliest ZIP date. A fixed date makes archives reproducible. */
 const DATE = (1 << 5) | 1
 
 /**
- * An archive whose files are stored as they are (APPNOTE 6.3.10): images are compressed already, and the rest is smaller
- * than what a wallet downloads them with. For less than 65,536 files and 4 GiB.
+ * Creates a ZIP archive without compression (APPNOTE 6.3.10): images are compressed already, and the other files are
+ * small. Supports fewer than 65,536 files and less than 4 GiB.
  */
 export function zip(entries: readonly ZipEntry[]): Buffer {
   const parts: Buffer[] = []
@@ -33,7 +33,7 @@ export function zip(entries: readonly ZipEntry[]): Buffer {
   return Buffer.concat([...parts, central, endRecord(entries.length, central.length, offset)])
 }
 
-/** What a file's header and its line of the directory have in common. */
+/** Returns the fields that the local header and the directory entry of a file share. */
 function factsOf(name: string, content: Buffer): Buffer {
   const facts = Buffer.alloc(26)
   facts.writeUInt16LE(VERSION, 0)

@@ -1,6 +1,7 @@
 /**
- * Saves and deletions that Google tells of, verified as its page "Add and delete callbacks" says: protocol ECv2SigningOnly, a
- * root key signs an intermediate key, that one the message (Google Pay, "Payment data cryptography", steps 2 to 4).
+ * Verifies Google's callbacks for saves and deletions (Google Wallet, "Add and delete callbacks"). The protocol is
+ * ECv2SigningOnly: a root key signs an intermediate key, which signs the message (Google Pay, "Payment data
+ * cryptography", steps 2 to 4).
  */
 
 import { createPublicKey, type KeyObject, verify } from 'node:crypto'
@@ -8,45 +9,44 @@ import { parsePeerJson } from '../../../../platform/json/peer-json.ts'
 
 export const PROTOCOL = 'ECv2SigningOnly'
 
-/** The sender that Google's signatures name. */
+/** Sender name in Google's signatures. */
 export const SENDER = 'GooglePayPasses'
 
-/** A root signing key as Google publishes it. */
+/** A root signing key in the form that Google publishes. */
 export interface RootKey {
-  /** SPKI, DER, base64. */
+  /** SPKI in DER, base64-encoded. */
   readonly keyValue: string
   readonly protocolVersion: string
-  /** Milliseconds since the epoch, in digits. */
+  /** Milliseconds since the epoch, as a decimal string. */
   readonly keyExpiration: string
 }
 
-/** What was saved or deleted by a holder. */
+/** A verified callback: the holder saved or deleted an object. */
 export interface GoogleCallback {
   readonly classId: string
   readonly objectId: string
   readonly eventType: 'save' | 'del'
-  /** Of this message alone, however often it is sent. */
+  /** Unique to the message; the same if Google sends it again. */
   readonly nonce: string
-  /** Milliseconds since the epoch; later the message is worth nothing. */
+  /** Milliseconds since the epoch; the message is invalid after this time. */
   readonly expiresAt: number
 }
 
-/** The message, or why it is none, in words for the log. */
+/** The callback, or the reason for its rejection, as text for the log. */
 export type CallbackVerdict = { readonly callback: GoogleCallback } | { readonly fault: string }
 
 export interface Verification {
-  /** Roots as Google publishes them. */
   readonly keys: readonly RootKey[]
-  /** The issuer's number. */
+  /** Google Wallet issuer ID. */
   readonly recipientId: string
   /** Machine time, milliseconds since the epoch. */
   readonly now: number
 }
 
-/** Google signs with one key, and with two while it changes its keys. */
+/** Maximum number of signatures. Google sends one, or two while it rotates its keys. */
 const MAX_SIGNATURES = 8
 
-/** What a signature is over: each part behind its length in bytes, four of them, the lowest first. */
+/** Returns the bytes that a signature covers: each part after its length in bytes, as 32-bit little-endian. */
 export function signedBytes(...parts: readonly string[]): Buffer {
   return Buffer.concat(
     parts.flatMap((part) => {
@@ -58,11 +58,11 @@ export function signedBytes(...parts: readonly string[]): Buffer {
   )
 }
 
-/** Verifies what was posted. Pure: whether the nonce was seen before is for whoever stores nonces. */
+/** Verifies a posted callback. Pure: the caller must reject nonces that were seen before. */
 export function verifyCallback(posted: unknown, { keys, recipientId, now }: Verification): CallbackVerdict {
   const envelope = readEnvelope(posted)
-  if (!envelope) return { fault: 'it is no signed message' }
-  if (envelope.protocolVersion !== PROTOCOL) return { fault: 'the protocol is another' }
+  if (!envelope) return { fault: 'the body is not a signed message' }
+  if (envelope.protocolVersion !== PROTOCOL) return { fault: 'the protocol is not ECv2SigningOnly' }
   const roots = keys.filter(
     ({ protocolVersion, keyExpiration }) => protocolVersion === PROTOCOL && Number(keyExpiration) > now,
   )
@@ -74,7 +74,7 @@ export function verifyCallback(posted: unknown, { keys, recipientId, now }: Veri
   if (!(Number(intermediate?.keyExpiration) > now)) return { fault: 'the intermediate key has expired' }
   const overMessage = signedBytes(SENDER, recipientId, PROTOCOL, envelope.signedMessage)
   if (!isSigned(overMessage, String(intermediate?.keyValue), envelope.signature)) {
-    return { fault: 'the message is not signed for this issuer, or was changed' }
+    return { fault: 'the signature does not match the message and this issuer' }
   }
   return readMessage(envelope.signedMessage, now)
 }
@@ -99,15 +99,17 @@ function readEnvelope(posted: unknown): Envelope | undefined {
 function readMessage(text: string, now: number): CallbackVerdict {
   const { classId, objectId, eventType, nonce, expTimeMillis } = readMembers(text) ?? {}
   if (!isText(classId) || !isText(objectId) || !isText(nonce) || nonce === '' || nonce.length > 256) {
-    return { fault: 'the message lacks something' }
+    return { fault: 'classId, objectId or nonce is missing or invalid' }
   }
-  if (eventType !== 'save' && eventType !== 'del') return { fault: 'the message is of another type' }
+  if (eventType !== 'save' && eventType !== 'del') return { fault: 'eventType is neither save nor del' }
   const expiresAt = Number(expTimeMillis)
   if (!(expiresAt > now)) return { fault: 'the message has expired' }
   return { callback: { classId, objectId, eventType, nonce, expiresAt } }
 }
 
-/** @param key SPKI in base64, of P-256; anything else has signed nothing. */
+/**
+ * Returns whether the key has signed the data. @param key base64-encoded SPKI of a P-256 key; other keys give false.
+ */
 function isSigned(data: Buffer, key: string, signature: string): boolean {
   const publicKey = readKey(key)
   if (!publicKey) return false
@@ -119,7 +121,7 @@ function readKey(key: string): KeyObject | undefined {
     const publicKey = createPublicKey({ key: Buffer.from(key, 'base64'), format: 'der', type: 'spki' })
     return publicKey.asymmetricKeyDetails?.namedCurve === 'prime256v1' ? publicKey : undefined
   } catch {
-    return undefined // no key at all
+    return undefined // not a key
   }
 }
 
@@ -127,7 +129,7 @@ function readMembers(text: string): Readonly<Record<string, unknown>> | undefine
   try {
     return membersOf(parsePeerJson(text))
   } catch {
-    return undefined // signed, but no JSON
+    return undefined // signed, but not valid JSON
   }
 }
 

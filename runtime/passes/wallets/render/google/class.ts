@@ -2,14 +2,17 @@ import type { PassKind } from '../pass-state.ts'
 import { googleId } from './kinds.ts'
 import { type GoogleIssuer, type GoogleResource, imageOf, localized, type TemplateState } from './resource.ts'
 
-/** Where Google tells of saves and deletions; the space stands in the address, so that nothing has to be looked up. */
+/**
+ * Path to which Google posts save and delete callbacks. The space follows in the path, so no lookup is needed to find
+ * it.
+ */
 export const CALLBACK_PATH = '/google/v1/callback/'
 
-/** Fields of a card's front: rows of three, as Google shows them at most. */
+/** Fields in one row on the front of a card. Google shows at most three. */
 const ROW = 3
 const MAX_ROWS = 2
 
-/** Members that one kind of class has and another has not. */
+/** Members that depend on the kind of class. */
 const OWN: Readonly<Record<PassKind, (template: TemplateState, issuer: GoogleIssuer) => object>> = {
   loyalty: (template, issuer) => ({
     ...shown(template, issuer),
@@ -38,13 +41,13 @@ const OWN: Readonly<Record<PassKind, (template: TemplateState, issuer: GoogleIss
     transitType: 'OTHER',
     logo: imageOf(issuer, template, 'logo'),
   }),
-  // A generic class shows nothing itself: its objects have name, colour and pictures.
+  // A generic class has no visible members; its objects have the name, color and images.
   generic: () => ({}),
 }
 
 /**
- * The class that stands for a template. `reviewStatus` has to be sent each time: a change of a class is reviewed too. One
- * holder may have an object, on all of their devices, so that a deletion means that nobody has it any more.
+ * Returns the class for a template. `reviewStatus` must be sent each time, because Google also reviews changes of a
+ * class. Only one holder can save an object, on all of their devices, so a delete callback means that no wallet has it.
  */
 export function classOf(template: TemplateState, issuer: GoogleIssuer): GoogleResource {
   const { space, templateId, kind, fieldKeys, locations } = template
@@ -52,7 +55,7 @@ export function classOf(template: TemplateState, issuer: GoogleIssuer): GoogleRe
     id: googleId(issuer.issuerId, templateId),
     ...OWN[kind](template, issuer),
     multipleDevicesAndHoldersAllowedStatus: 'ONE_USER_ALL_DEVICES',
-    // Both are refused where the address is not https: a service that Google cannot reach hears of nothing.
+    // Google rejects callback URLs without https. A service that Google cannot reach gets no callbacks.
     callbackOptions: issuer.baseUrl.startsWith('https:')
       ? { url: `${issuer.baseUrl}${CALLBACK_PATH}${space}` }
       : null,
@@ -62,7 +65,7 @@ export function classOf(template: TemplateState, issuer: GoogleIssuer): GoogleRe
   }
 }
 
-/** What all kinds but the generic one have. */
+/** Returns the members of all kinds except generic. */
 function shown(template: TemplateState, issuer: GoogleIssuer): object {
   return {
     issuerName: template.organization,
@@ -78,7 +81,7 @@ function frontOf(keys: readonly string[]): object {
   }
 }
 
-/** The first of the fields, row by row, on the front of the card; all of them stand in its details anyway. */
+/** Returns the first fields in rows, for the front of the card. The details of the card show all fields. */
 export function frontRows<Field>(fields: readonly Field[]): readonly (readonly Field[])[] {
   const rows: (readonly Field[])[] = []
   for (let at = 0; at < fields.length && rows.length < MAX_ROWS; at += ROW)

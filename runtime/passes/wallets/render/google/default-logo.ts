@@ -1,14 +1,17 @@
 import { drawBoxes } from '../boxes.ts'
 import { encodePng } from '../png.ts'
 
-/** Google shows logos in a circle and wants them this large at least (Google Wallet, "Brand guidelines"). */
+/**
+ * Logo size in pixels. Google shows logos in a circle and requires at least this size (Google Wallet, "Brand
+ * guidelines").
+ */
 const SIZE = 660
 
-/** Those drawn last, by their colours: each is asked for at every address that it has. */
+/** Recently drawn logos by color. The same logo is requested at several addresses. */
 const drawn = new Map<string, Promise<Buffer>>()
 const MAX_DRAWN = 50
 
-/** A square in one colour with a smaller one in another, as PNG: the logo of templates that have none. Colours as `#RRGGBB`. */
+/** Draws the PNG logo for templates without one: a square with a smaller square inside. Colors are `#RRGGBB`. */
 export function drawDefaultLogo(background: string, foreground: string): Promise<Buffer> {
   const name = `${background} ${foreground}`
   const known = drawn.get(name)

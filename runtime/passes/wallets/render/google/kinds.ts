@@ -1,10 +1,10 @@
-/** What Google Wallet calls the resources that stand for templates and passes (Google Wallet, REST reference, v1). */
+/** Google Wallet's resource names for templates and passes (Google Wallet, REST reference, v1). */
 import type { PassKind } from '../pass-state.ts'
 
 export interface GoogleKind {
-  /** Resource of a template: the last part of its path. */
+  /** Resource type of a template: the last segment of its path. */
   readonly classes: string
-  /** Resource of a pass. */
+  /** Resource type of a pass. */
   readonly objects: string
 }
 
@@ -17,12 +17,12 @@ export const GOOGLE_KINDS: Readonly<Record<PassKind, GoogleKind>> = {
   generic: { classes: 'genericClass', objects: 'genericObject' },
 }
 
-/** Identifier of a class or an object: the issuer's number, and what is ours. */
+/** Returns the Google ID of a class or object: the issuer ID, a dot, and our ID. */
 export function googleId(issuerId: string, id: string): string {
   return `${issuerId}.${id}`
 }
 
-/** The part that is ours; undefined for an identifier of another issuer. */
+/** Returns our ID within a Google ID; undefined if it belongs to a different issuer. */
 export function readGoogleId(issuerId: string, id: string): string | undefined {
   return id.startsWith(`${issuerId}.`) ? id.slice(issuerId.length + 1) : undefined
 }

@@ -1,26 +1,29 @@
-/** The link that saves a pass to Google Wallet (Google Wallet, "JWT"), and the part of it that is kept. */
+/**
+ * Builds the link that saves a pass to Google Wallet (Google Wallet, "JWT"), from the pass and the stored part of the
+ * link.
+ */
 import type { PassKind } from '../pass-state.ts'
 import { GOOGLE_KINDS } from './kinds.ts'
 
-/** What the link names. */
+/** The pass that a link refers to. */
 export interface LinkedPass {
   readonly id: string
   readonly templateId: string
   readonly kind: string
 }
 
-/** Who signs, and when: seconds since the epoch. */
+/** The signer and the time of the signature, in seconds since the epoch. */
 export interface Signing {
-  /** Digits. */
+  /** Google Wallet issuer ID: digits. */
   readonly issuerId: string
-  /** The service account's address, without spaces. */
+  /** Email address of the service account, without spaces. */
   readonly email: string
   readonly at: number
 }
 
 const HEADER = encode('{"alg":"RS256","typ":"JWT"}')
 
-/** Name in the JWT of the objects that a template's kind stands for (Google Wallet, "JWT", payload). */
+/** Returns the JWT member that lists objects of a kind (Google Wallet, "JWT", payload). */
 function objectsOf(kind: string): string {
   const { objects } = GOOGLE_KINDS[kind as PassKind] ?? GOOGLE_KINDS.generic
   return `${objects}s`
@@ -31,8 +34,8 @@ function encode(json: string): string {
 }
 
 /**
- * The text that is signed. Links that stand are made of it again whenever they are shown: it must never come out otherwise.
- * Written by hand, because a list shows a hundred of them; identifiers hold nothing that JSON would escape.
+ * Returns the text to sign. Stored links are rebuilt from it, so its output must never change. It is concatenated by
+ * hand for speed, because a list contains up to 100 links; IDs contain no characters that JSON escapes.
  */
 export function textToSign({ id, templateId, kind }: LinkedPass, { issuerId, email, at }: Signing): string {
   const object = `{"id":"${issuerId}.${id}","classId":"${issuerId}.${templateId}"}`
@@ -40,12 +43,12 @@ export function textToSign({ id, templateId, kind }: LinkedPass, { issuerId, ema
   return `${HEADER}.${encode(claims)}`
 }
 
-/** What is kept of a link. With the signer in it: the settings of a later day may name another. */
+/** Returns the part of a link to store. It includes the signer, because later settings may have a different one. */
 export function writeLink({ issuerId, email, at }: Signing, signature: Buffer): string {
   return `${issuerId} ${email} ${at} ${signature.toString('base64url')}`
 }
 
-/** The whole link, from what was kept of it. */
+/** Returns the complete link for a pass and the stored part. */
 export function googleSaveUrl(pass: LinkedPass, link: string): string {
   const [issuerId = '', email = '', at, signature] = link.split(' ')
   return `https://pay.google.com/gp/v/save/${textToSign(pass, { issuerId, email, at: Number(at) })}.${signature}`

@@ -18,10 +18,10 @@ const STATES: Readonly<Record<PassStateStatus, string>> = {
   expired: 'EXPIRED',
 }
 
-/** Text modules of an object that Google shows. */
+/** Maximum number of text modules that Google shows. */
 const MAX_TEXTS = 10
 
-/** Members that one kind of object has and another has not. */
+/** Members that depend on the kind of object. */
 const OWN: Readonly<Record<PassKind, (pass: PassState, issuer: GoogleIssuer) => object>> = {
   loyalty: ({ holder }) => ({ accountName: holder.name }),
   gift_card: ({ barcode }) => ({ cardNumber: barcode.message }),
@@ -41,7 +41,7 @@ const OWN: Readonly<Record<PassKind, (pass: PassState, issuer: GoogleIssuer) => 
   },
 }
 
-/** The object that stands for a pass, in the class of its template. */
+/** Returns the object for a pass, in the class of its template. */
 export function objectOf(pass: PassState, issuer: GoogleIssuer): GoogleResource {
   const { place, templateId, kind, status, barcode, fields, expiresAt, pageUrl } = pass
   return {
@@ -56,7 +56,9 @@ export function objectOf(pass: PassState, issuer: GoogleIssuer): GoogleResource 
   }
 }
 
-/** Fields in their order. Google shows ten texts: where there are more fields, the last text holds what is left of them. */
+/**
+ * Returns text modules for the fields, in order. If there are more than ten fields, the last module combines the rest.
+ */
 function textsOf(fields: PassState['fields']): object[] {
   const single = fields.length > MAX_TEXTS ? fields.slice(0, MAX_TEXTS - 1) : fields
   const texts = single.map(({ key, label, value }) => ({ id: key, header: label, body: value }))

@@ -1,56 +1,55 @@
-/** Parts that classes and objects are made of (Google Wallet, REST reference, v1). */
+/** Parts of classes and objects (Google Wallet, REST reference, v1). */
 import { createHash } from 'node:crypto'
 import type { PassBrand, PassState } from '../pass-state.ts'
 
 /**
- * A class or an object, as JSON. A member that is null is to be empty: an insertion leaves it out, a PATCH sends it so that
- * what stood there goes.
+ * A class or an object as JSON. Null marks an empty member: an insert leaves it out, a PATCH sends null to clear it.
  */
 export interface GoogleResource {
   readonly id: string
   readonly [member: string]: unknown
 }
 
-/** What is known of a template. */
+/** The parts of a template that its class shows. */
 export type TemplateState = Pick<
   PassState,
   'templateId' | 'kind' | 'organization' | 'name' | 'brand' | 'locations'
 > & {
   readonly space: string
-  /** Of its fields, in their order. */
+  /** Keys of its fields, in order. */
   readonly fieldKeys: readonly string[]
 }
 
-/** Who issues, and where the service is reached from outside. */
+/** The issuer, and the public address of the service. */
 export interface GoogleIssuer {
-  /** Digits. */
+  /** Google Wallet issuer ID: digits. */
   readonly issuerId: string
-  /** Origin of the environment's API, without a slash at the end. */
+  /** Origin of the environment's API, without a trailing slash. */
   readonly baseUrl: string
 }
 
-/** Texts have one language here; readers of another see the same words. */
+/** Texts have only one language; Google shows them to readers of any language. */
 const LANGUAGE = 'en'
 
 export function localized(value: string): unknown {
   return { defaultValue: { language: LANGUAGE, value } }
 }
 
-/** Pictures of a template that Google Wallet shows. */
+/** Template images that Google Wallet shows. */
 export const GOOGLE_IMAGES = ['logo', 'strip'] as const
 export type GoogleImage = (typeof GOOGLE_IMAGES)[number]
 
-/** The picture in base64; the icon stands in for a logo. Undefined where the template has none. */
+/** Returns the base64-encoded image, or undefined if the template has none. The icon replaces a missing logo. */
 export function pictureOf(brand: PassBrand, image: GoogleImage): string | undefined {
   return image === 'logo' ? (brand.logo ?? brand.icon) : brand.strip
 }
 
-/** Path below the environment's origin at which holders' devices and Google fetch pictures of templates. */
+/** Path under the environment's origin from which Google and holders' devices load template images. */
 export const IMAGE_PATH = '/google/v1/images/'
 
 /**
- * Where Google fetches a picture of a template. A digest of the picture stands in the address, because Google keeps what it
- * has fetched: another picture has another address.
+ * Returns the reference to a template image. Its URL contains a digest of the image, because Google caches images: a
+ * new image needs a new URL.
  */
 export function imageOf(
   { baseUrl }: GoogleIssuer,
@@ -68,7 +67,7 @@ export function imageOf(
   return { sourceUri: { uri }, contentDescription: localized(organization) }
 }
 
-/** Without members that are to be empty: what an insertion sends. */
+/** Returns the resource without its null members, for an insert. */
 export function withoutEmpty(resource: GoogleResource): GoogleResource {
   const entries = Object.entries(resource).filter(([, value]) => value !== null)
   return { ...Object.fromEntries(entries), id: resource.id }

@@ -10,17 +10,19 @@ import { makeOnce } from '../development-file.ts'
 import { PASS_KINDS } from '../pass-state.ts'
 import { googleSaveUrl, textToSign, writeLink } from './link.ts'
 
-/** Who signs: a service account of Google Wallet, or a key of our own for development. */
+/** The signer: a Google Wallet service account, or a generated key for development. */
 export interface GoogleSigner {
   readonly issuerId: string
-  /** The service account's address. */
+  /** Email address of the service account. */
   readonly email: string
   readonly key: KeyObject
 }
 
-/** Signs what the holder's wallet app takes. */
 export interface Wallet {
-  /** What is to be kept of the link that saves a tenant's pass to Google Wallet: `googleSaveUrl` makes the link of it. */
+  /**
+   * Signs a link that saves a tenant's pass to Google Wallet. Returns the part to store; `googleSaveUrl` builds the
+   * link from it.
+   */
   signGoogleLink(
     tenantId: string,
     pass: { readonly id: string; readonly templateId: string; readonly kind: string },
@@ -29,13 +31,14 @@ export interface Wallet {
 
 const signAsync = promisify(sign)
 
-/** Threads that sign (UV_THREADPOOL_SIZE unless it is set). */
+/** Threads that sign; the default of UV_THREADPOOL_SIZE. */
 const THREADS = 4
 
 /**
- * Signs links that save a pass to Google Wallet. They name the pass and its class only, so they stay well below the 1,800
- * characters that browsers are sure to take. Signing runs beside the event loop (0.8 ms of a core for RSA with 2048 bits):
- * a batch of one tenant takes all threads only while it is alone, and nobody's signature waits behind those of a batch.
+ * Creates the signer of save links. A link contains only the IDs of the pass and its class, so it stays well below the
+ * 1,800 characters that all browsers accept. Signing runs in the libuv thread pool (0.8 ms of a core for 2048-bit RSA).
+ * The fair queue gives a tenant all threads only while no other tenant is active, so a batch does not delay other
+ * tenants.
  */
 export function createWallet(
   { issuerId, email, key }: GoogleSigner,
@@ -64,18 +67,17 @@ export function createWallet(
   }
 }
 
-/** Where the signer comes from. */
 export interface GoogleWalletSettings {
   readonly dataDir: string
-  /** Issuer and path of the service account's JSON file, as Google hands it out. */
+  /** Issuer ID, and path of the service account's JSON file from Google. */
   readonly googleWallet?: { readonly issuerId: string; readonly serviceAccount: string }
 }
 
 const DEVELOPMENT = { issuerId: '3388000000000000000', email: 'wallet@development.invalid' }
 
 /**
- * Reads the service account, or makes a key below the data directory when there is none. Blocks: for the start of a
- * process. Throws when what is there cannot be read.
+ * Reads the service account, or creates a development key in the data directory if none is set. Blocks, so call it only
+ * at the start of a process. Throws if the service account file is invalid.
  */
 export function openGoogleSigner({ dataDir, googleWallet }: GoogleWalletSettings): GoogleSigner {
   if (!googleWallet)
@@ -84,15 +86,15 @@ export function openGoogleSigner({ dataDir, googleWallet }: GoogleWalletSettings
   const account = JSON.parse(readFileSync(serviceAccount, 'utf8')) as Record<string, unknown>
   const { client_email: email, private_key: pem } = account
   if (typeof email !== 'string' || typeof pem !== 'string') {
-    throw new Error(`${serviceAccount}: no service account: client_email or private_key is missing`)
+    throw new Error(`${serviceAccount} is not a service account file: client_email or private_key is missing`)
   }
   if (/\s/.test(email))
-    throw new Error(`${serviceAccount}: no service account: client_email has a space in it`)
+    throw new Error(`${serviceAccount} is not a service account file: client_email contains a space`)
   const signer = { issuerId, email, key: readKey(serviceAccount, pem) }
   const length = longestLink(signer)
   if (length > MAX_LINK) {
     throw new Error(
-      `${serviceAccount}: links would have up to ${length} characters of ${MAX_LINK} at most: use a key of 2048 bits`,
+      `${serviceAccount}: links would have up to ${length} characters, but the maximum is ${MAX_LINK}: use a 2048-bit key`,
     )
   }
   return signer
@@ -105,13 +107,13 @@ function readKey(file: string, pem: string): KeyObject {
   } catch (cause) {
     throw new Error(`${file}: private_key cannot be read: ${messageOf(cause)}`, { cause })
   }
-  throw new Error(`${file}: private_key is no key for RSA`)
+  throw new Error(`${file}: private_key is not an RSA key`)
 }
 
-/** Browsers are sure to take so many characters. */
+/** Maximum number of characters that all browsers accept in a link. */
 const MAX_LINK = 1800
 
-/** Characters of the longest link that the signer makes, whatever the pass. */
+/** Returns the maximum length of a link by this signer. */
 function longestLink({ issuerId, email, key }: GoogleSigner): number {
   const pass = { id: `pass_${'0'.repeat(26)}`, templateId: `tpl_${'0'.repeat(26)}` }
   const signature = Buffer.alloc((key.asymmetricKeyDetails?.modulusLength ?? 0) / 8)

@@ -4,7 +4,7 @@ import type { PassField, PassState } from '../pass-state.ts'
 import { showFields } from './fields.ts'
 import { showInstant, stateWords } from './words.ts'
 
-/** What has no room in front, and what the service knows of the pass. */
+/** Renders the back: the fields without room on the front, and facts about the pass. */
 export function showBack(state: PassState): Html {
   const { back } = arrangeFields(state.kind, state.fields)
   return html`<section class="back" aria-labelledby="details"><h2 id="details">Details</h2>

@@ -3,31 +3,35 @@ import type { PassState } from '../pass-state.ts'
 
 export type Barcode = PassState['barcode']
 
-/** A barcode as an SVG element, black on white, with its quiet zone. Sizes in modules, the narrowest bar or dot. */
+/** A barcode as a black and white SVG element with its quiet zone. Sizes are in modules (the narrowest bar or dot). */
 export interface DrawnBarcode {
   readonly svg: string
   readonly width: number
   readonly height: number
 }
 
-/** Size of a module in the drawing, and how each is drawn with the quiet zone that its standard asks for. */
+/** Module size in the drawing, and the options with the quiet zone that each standard requires. */
 const SYMBOLOGIES: Readonly<
   Record<Barcode['format'], { readonly module: number; readonly options: Omit<RenderOptions, 'text'> }>
 > = {
   // ISO/IEC 18004: four modules
   qr: { module: 2, options: { bcid: 'qrcode', padding: 8 } },
-  // ISO/IEC 24778 asks for none; two keep the code apart from what is around
+  // ISO/IEC 24778 requires none; two modules separate the code from its surroundings
   aztec: { module: 2, options: { bcid: 'azteccode', padding: 4 } },
   // ISO/IEC 15438: two modules
   pdf417: { module: 1, options: { bcid: 'pdf417', padding: 4 } },
-  // ISO/IEC 15417: ten modules at both ends
+  // ISO/IEC 15417: ten modules on each side
   code128: { module: 1, options: { bcid: 'code128', paddingwidth: 10, paddingheight: 4, height: 20 } },
 }
 
-/** @returns undefined where the format cannot hold the message. Takes some milliseconds of a core, 100 for long ones. */
+/**
+ * Draws a barcode. Takes a few milliseconds of CPU time, and 100 ms for long messages.
+ *
+ * @returns undefined if the format cannot hold the message.
+ */
 export function drawBarcode({ format, message }: Barcode): DrawnBarcode | undefined {
   const { module, options } = SYMBOLOGIES[format]
-  // Code 128 has the characters of Latin-1, one each; the others are given UTF-8, which scanners recognize.
+  // For Code 128, each Latin-1 character is one byte; the other formats get UTF-8, which scanners detect.
   const isLatin = format === 'code128'
   if (isLatin && !/^[\0-\xff]*$/.test(message)) return undefined
   const svg = tryDraw({ ...options, text: message, binarytext: isLatin, scale: 1, backgroundcolor: 'FFFFFF' })
@@ -40,7 +44,7 @@ function tryDraw(options: RenderOptions): string | undefined {
   try {
     return toSVG(options)
   } catch (error) {
-    // What BWIPP refuses says so by its own prefix; anything else is a fault of ours.
+    // Errors with these prefixes mean that BWIPP rejects the message. Other errors are bugs.
     if (error instanceof Error && /^bwipp\.|^bwip-js:/.test(error.message)) return undefined
     throw error
   }

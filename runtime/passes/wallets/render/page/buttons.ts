@@ -1,9 +1,9 @@
 import { type Html, html } from '../../../../platform/html.ts'
 
-/** Which wallet the holder's device has: that one comes first. */
+/** The wallet of the holder's device; its button comes first. */
 export type Device = 'apple' | 'google' | 'other'
 
-/** @param userAgent as sent. An iPad calls itself a Macintosh. */
+/** Detects the wallet from the User-Agent header. An iPad identifies itself as a Macintosh. */
 export function deviceOf(userAgent: string | undefined): Device {
   if (userAgent === undefined) return 'other'
   if (/Android/i.test(userAgent)) return 'google'
@@ -25,7 +25,10 @@ const GOOGLE_MARK = html`<svg viewBox="0 0 36 32" width="36" height="32" aria-hi
 <path d="M3 16.200c5.2.2 9.6 1.8 14 4.4 5 3 10.2 4.2 16 2.400v.5a5.5 5.5 0 0 1-5.5 5.500h-19A5.5 5.5 0 0 1 3 23.500z" fill="#4285f4"/>
 </svg>`
 
-/** Both wallets, that of the device first: the other may be on the holder's other device. */
+/**
+ * Renders both buttons, because the holder may want the pass on a different device. The device's own wallet comes
+ * first.
+ */
 export function showButtons(device: Device, urls: { readonly apple: string; readonly google: string }): Html {
   const apple = html`<a class="add apple" href="${urls.apple}">${APPLE_MARK}<span><small>Add to</small> Apple Wallet</span></a>`
   const google = html`<a class="add google" href="${urls.google}" rel="noopener noreferrer">${GOOGLE_MARK}<span><small>Add to</small> Google Wallet</span></a>`

@@ -1,4 +1,4 @@
-/** The barcode on the pass, and alone on the screen: scanners want bars as wide as they can be. */
+/** Renders the barcode on the pass and in full screen, where the bars are as wide as possible for scanners. */
 
 import { type Html, html, trusted } from '../../../../platform/html.ts'
 import { isVoid, type PassState } from '../pass-state.ts'
@@ -6,7 +6,7 @@ import type { DrawnBarcode } from './barcode.ts'
 
 const NAMES = { qr: 'QR code', pdf417: 'PDF417 barcode', aztec: 'Aztec code', code128: 'Barcode' }
 
-/** A longer message is not to be typed by anybody. */
+/** Longer messages get no caption, because they are too long to type in by hand. */
 const MAX_CAPTION = 40
 
 export function showCode({ barcode }: PassState, drawn: DrawnBarcode | undefined): Html {
@@ -18,20 +18,20 @@ export function showCode({ barcode }: PassState, drawn: DrawnBarcode | undefined
   }</figure>`
 }
 
-/** @returns nothing where there is nothing to scan. */
+/** Renders the full-screen barcode. Returns undefined if the pass has no code to scan. */
 export function showLargeCode(state: PassState, drawn: DrawnBarcode | undefined): Html | undefined {
   if (!drawn || isVoid(state)) return undefined
-  return html`<details class="large"><summary><span class="open">Show the code larger</span><span class="close">Close</span></summary>
+  return html`<details class="large"><summary><span class="open">Enlarge the code</span><span class="close">Close</span></summary>
 <div class="screen ${shapeOf(drawn)} ${state.barcode.format}">${showDrawing(state.barcode, drawn)}</div></details>`
 }
 
 const shapeOf = ({ width, height }: DrawnBarcode) => (width > 2 * height ? 'wide' : 'square')
 
 function showDrawing({ format }: PassState['barcode'], { svg }: DrawnBarcode): Html {
-  // Bars of one dimension may be of any height.
+  // The bars of a one-dimensional code can have any height.
   const stretch = format === 'code128' ? ' preserveAspectRatio="none"' : ''
   const attributes = `aria-hidden="true" focusable="false" shape-rendering="crispEdges"${stretch}`
-  // The drawing is ours and holds no text of anybody.
+  // The SVG can be trusted: it comes from the barcode library and contains no caller-supplied text.
   const drawing = trusted(svg.replace('<svg ', `<svg ${attributes} `))
   return html`<div class="drawing" role="img" aria-label="${NAMES[format]}">${drawing}</div>`
 }

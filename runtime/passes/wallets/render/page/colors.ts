@@ -1,4 +1,4 @@
-/** Colours of brands as text needs them (WCAG 2.2, 1.4.3). All are `#RRGGBB`. */
+/** Adjusts brand colors so that text is readable (WCAG 2.2, 1.4.3). All colors are `#RRGGBB`. */
 
 import type { PassBrand } from '../pass-state.ts'
 
@@ -12,7 +12,7 @@ const write = (rgb: Rgb): string =>
 const WHITE: Rgb = [255, 255, 255]
 const BLACK: Rgb = [0, 0, 0]
 
-/** WCAG 2.2, "relative luminance". */
+/** Returns the relative luminance (WCAG 2.2). */
 function luminance(rgb: Rgb): number {
   const [red, green, blue] = rgb.map((value) => {
     const part = value / 255
@@ -26,18 +26,18 @@ function ratio(one: Rgb, other: Rgb): number {
   return (light + 0.05) / (dark + 0.05)
 }
 
-/** @returns from 1 to 21 (WCAG 2.2, "contrast ratio"). */
+/** Returns the contrast ratio, from 1 to 21 (WCAG 2.2). */
 export function contrast(one: string, other: string): number {
   return ratio(read(one), read(other))
 }
 
-/** What text needs, and a little more: rounded colours must not fall below it. */
+/** WCAG requires 4.5; the margin absorbs the rounding of colors. */
 const MIN_CONTRAST = 4.6
 const STEPS = 20
 
 /**
- * The colour itself where it can be read on the background; else the nearest on its way to white or black that can, so that
- * a brand's tint stays as far as it may.
+ * Returns the color if it is readable on the background. Otherwise moves it toward white or black only until it is
+ * readable, to keep the brand's tint.
  */
 export function readableOn(background: string, color: string): string {
   const behind = read(background)
@@ -51,7 +51,7 @@ export function readableOn(background: string, color: string): string {
   return write(end)
 }
 
-/** Declarations for the style sheet of a pass: colours as the brand has them, but never so close that they cannot be read. */
+/** Returns the CSS declarations of the brand colors, adjusted to be readable. */
 export function brandColors({
   background_color: background,
   foreground_color: foreground,

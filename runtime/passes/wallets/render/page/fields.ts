@@ -1,10 +1,13 @@
 import { type Html, html } from '../../../../platform/html.ts'
 import type { PassField } from '../pass-state.ts'
 
-/** Characters up to which a value keeps a size of type; longer ones get the next, smaller one. */
+/** Maximum length of a value for each type size, from the largest. */
 const SIZES = [9, 16, 32, 60]
 
-/** 0 is the largest. Characters as readers count them, so that emoji and marks do not shrink a word. */
+/**
+ * Returns the type size of a value, 0 for the largest. Counts graphemes, so that emoji and combining marks do not
+ * shrink text.
+ */
 export function sizeOf(value: string): number {
   const length = value.length > 200 ? value.length : [...GRAPHEMES.segment(value)].length
   const size = SIZES.findIndex((most) => length <= most)
@@ -13,7 +16,12 @@ export function sizeOf(value: string): number {
 
 const GRAPHEMES = new Intl.Segmenter()
 
-/** @param name classes. @returns nothing where there are no fields: an empty list is none for who has it read out. */
+/**
+ * Renders fields as a description list. Returns undefined if there are no fields, because screen readers announce empty
+ * lists.
+ *
+ * @param name CSS classes.
+ */
 export function showFields(name: string, fields: readonly PassField[]): Html | undefined {
   if (fields.length === 0) return undefined
   return html`<dl class="${name}">${fields.map(

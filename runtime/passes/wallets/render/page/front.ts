@@ -6,15 +6,15 @@ import { showCode } from './code.ts'
 import { showFields } from './fields.ts'
 import { stateWords } from './words.ts'
 
-/** Kinds whose fronts have a picture behind the main field (Apple, "Pass.Brand images": strip). */
+/** Kinds that show a strip image behind the main field (Apple, "Pass.Brand images": strip). */
 const WITH_STRIP: ReadonlySet<PassKind> = new Set(['loyalty', 'gift_card', 'coupon', 'event_ticket'])
 
-/** Beyond so many in a row their type is smaller. */
+/** A row with more fields uses a smaller type size. */
 const MANY = 3
 
 const ARROW = html`<svg class="arrow" viewBox="0 0 44 16" aria-hidden="true" focusable="false"><path d="M2 8h39M34 2l7 6-7 6"/></svg>`
 
-/** The front as Wallet lays it out. @param barcode undefined where the format cannot hold the message. */
+/** Renders the front in the layout of Apple Wallet. @param barcode undefined if the format cannot hold the message. */
 export function showFront(state: PassState, barcode: DrawnBarcode | undefined): Html {
   const { kind, fields } = state
   const { header, primary, secondary, auxiliary } = arrangeFields(kind, fields)
@@ -29,7 +29,10 @@ ${isVoid(state) ? showStamp(state) : showCode(state, barcode)}
 
 type FrontFields = PassState['fields']
 
-/** As the styles have them (Apple, "Pass Design and Creation"): cards one, and boarding passes the auxiliary one first. */
+/**
+ * Returns the rows in the order of Apple's styles ("Pass Design and Creation"): one row for cards, and the auxiliary
+ * row first for boarding passes.
+ */
 function rowsOf(kind: PassKind, secondary: FrontFields, auxiliary: FrontFields): readonly FrontFields[] {
   if (kind === 'boarding_pass') return [auxiliary, secondary]
   if (kind === 'event_ticket' || kind === 'generic') return [secondary, auxiliary]
@@ -38,7 +41,7 @@ function rowsOf(kind: PassKind, secondary: FrontFields, auxiliary: FrontFields):
 
 function showTop({ brand, organization }: PassState, header: FrontFields): Html {
   const { logo, logo_text: text } = brand
-  // A logo alone says whose pass this is; beside its text it says it twice.
+  // Without logo text, the alternative text names the organization. With logo text, it would only repeat it.
   const alt = text === undefined ? organization : ''
   return html`<header class="top">${logo !== undefined && html`<img class="logo" src="${png(logo)}" alt="${alt}">`}${
     (text !== undefined || logo === undefined) &&

@@ -1,4 +1,4 @@
-/** The page of a pass: what its holder sees at its address. It works without scripts and asks for nothing else. */
+/** The holder page of a pass. It needs no scripts and loads no other resources. */
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { type Html, html, trusted } from '../../../../platform/html.ts'
@@ -12,18 +12,18 @@ import { png, showFront } from './front.ts'
 import { stateWords } from './words.ts'
 
 export interface PageFacts {
-  /** Of the state's barcode; undefined where its format cannot hold its message. */
+  /** The drawn barcode; undefined if its format cannot hold the message. */
   readonly barcode: DrawnBarcode | undefined
   readonly device: Device
-  /** Where the pass is saved to Google Wallet. */
+  /** Save link for Google Wallet. */
   readonly googleUrl: string
-  /** Whether it is of the sandbox. */
+  /** Whether the pass is in the sandbox. */
   readonly isTest: boolean
 }
 
 export interface PassPage {
   readonly html: string
-  /** Lets the page's own style and its pictures through, and nothing else. */
+  /** Allows only the page's own style and its inline images. */
   readonly contentSecurityPolicy: string
 }
 
@@ -48,19 +48,19 @@ ${words && html`<p class="notice" role="status"><strong>${words.title}.</strong>
 ${showLargeCode(state, facts.barcode)}</div>
 ${!isVoid(state) && showButtons(facts.device, { apple: `${state.pageUrl}.pkpass`, google: facts.googleUrl })}
 ${showBack(state)}
-${facts.isTest && html`<footer class="foot">Test pass, issued in the sandbox. It is worth nothing.</footer>`}
+${facts.isTest && html`<footer class="foot">Test pass from the sandbox. It has no value.</footer>`}
 </main>`,
   )
 }
 
-/** Of every address that is no pass's. */
+/** Returns the page for unknown addresses. */
 export function writeMissingPage(): PassPage {
   return writePage(
-    'No pass here',
+    'Pass not found',
     '',
     undefined,
-    html`<main class="missing"><h1>No pass here</h1>
-<p>There is no pass at this address. Check that the link is complete, or ask whoever sent it to you for a new one.</p></main>`,
+    html`<main class="missing"><h1>Pass not found</h1>
+<p>This link does not lead to a pass. Check that the link is complete, or ask the sender for a new one.</p></main>`,
   )
 }
 

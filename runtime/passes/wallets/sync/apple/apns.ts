@@ -1,13 +1,13 @@
-/** Tells devices over Apple's push service that passes have changed (Apple, "Sending notification requests to APNs"). */
+/** Notifies devices of changed passes over APNs (Apple, "Sending notification requests to APNs"). */
 import { createProviderTokens, type ProviderKey } from './provider-token.ts'
 import { type ApnsAnswer, type ApnsSessionOptions, openSession, Unreachable } from './session.ts'
 
 export interface ApnsOptions extends Pick<ApnsSessionOptions, 'url'> {
   /** The pass type identifier. */
   readonly topic: string
-  /** Proves who sends by a token; or by the certificate of the connection. */
+  /** Authenticates with a provider token, or with the client certificate of the connection. */
   readonly auth: { readonly provider: ProviderKey } | { readonly tls: NonNullable<ApnsSessionOptions['tls']> }
-  /** Certificates (PEM) to trust instead of the usual roots. */
+  /** PEM certificates to trust instead of the default roots. */
   readonly ca?: string | undefined
   /** Machine time, milliseconds since the epoch. */
   readonly now: () => number
@@ -15,18 +15,17 @@ export interface ApnsOptions extends Pick<ApnsSessionOptions, 'url'> {
   readonly streams?: number
 }
 
-/** What became of a push. */
 export type Pushed =
   | { readonly kind: 'sent' }
-  /** The push token is none any more; `since` when, machine time in milliseconds, where Apple says so. */
+  /** The push token is no longer valid; `since` is the time that Apple reports, in milliseconds of machine time. */
   | { readonly kind: 'gone'; readonly since?: number }
-  /** Another attempt may succeed. */
+  /** A later attempt may succeed. */
   | { readonly kind: 'failed'; readonly reason: string }
-  /** So will be all others for now: nobody answers, or who sends is refused. */
+  /** All other pushes would fail too: Apple is unreachable or refuses the sender. */
   | { readonly kind: 'stopped'; readonly reason: string }
 
 export interface Apns {
-  /** Never rejects. @param token of the device, hexadecimal. */
+  /** Sends a push. Never rejects. @param token device token in hexadecimal. */
   push(token: string): Promise<Pushed>
   close(): void
 }
@@ -34,7 +33,7 @@ export interface Apns {
 const TIMEOUT_MS = 10_000
 const STREAMS = 500
 
-/** Apple keeps a push for a device that is off for so long; only the last one counts. */
+/** How long Apple stores a push for a device that is offline. Apple stores only the last one. */
 const KEPT_S = 30 * 24 * 3600
 
 export function createApns(options: ApnsOptions): Apns {
@@ -52,7 +51,7 @@ export function createApns(options: ApnsOptions): Apns {
         'apns-expiration': String(Math.floor(now() / 1000) + KEPT_S),
         ...(tokens && { authorization: `bearer ${tokens.current()}` }),
       },
-      '{}', // the device then asks what is new
+      '{}', // the push is empty: the device then asks the web service what changed
     )
   return {
     async push(token) {
@@ -72,8 +71,8 @@ export function createApns(options: ApnsOptions): Apns {
 const EXPIRED = 'ExpiredProviderToken'
 
 /**
- * Refusals that concern all pushes alike, by their reasons: something is wrong with who sends or with the topic, which an
- * operator has to mend. Nothing is given up for them.
+ * APNs reasons that concern the sender or the topic, so every push would fail. An operator must fix them; the pushes
+ * stay in the queue.
  */
 const STOPS = new Set([
   'BadCertificate',
@@ -92,7 +91,7 @@ const STOPS = new Set([
   'Shutdown',
 ])
 
-/** What Apple's answer means ("Handling notification responses from APNs"). */
+/** Interprets an APNs response (Apple, "Handling notification responses from APNs"). */
 export function readAnswer({ status, body }: Pick<ApnsAnswer, 'status' | 'body'>): Pushed {
   if (status === 200) return { kind: 'sent' }
   const { reason, timestamp } = readBody(body)
@@ -110,6 +109,6 @@ function readBody(text: string): { readonly reason?: string; readonly timestamp?
       ...(typeof timestamp === 'number' && { timestamp }),
     }
   } catch {
-    return {} // an answer that is not Apple's: its status has to do
+    return {} // the body is not from APNs; the caller uses the status
   }
 }

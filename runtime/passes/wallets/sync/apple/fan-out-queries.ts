@@ -1,16 +1,16 @@
-/** Changes of passes and templates, and the devices that are to be told of them. */
+/** Queries for the fan-out: changed passes and templates, and the devices to notify. */
 import { byPlace } from '../../../../database/by-place.ts'
 import type { Database, Statement } from '../../../../database/database.ts'
 import type { WalletPlatform } from './queue-queries.ts'
 
-/** A pass or a template that has changed, and how far its walk is. */
+/** A changed pass or template, and the position of its fan-out. */
 export interface ChangedSubject {
   readonly subject_id: string
-  /** Machine time. */
+  /** Time of the first change, in machine time. */
   readonly since: number
   readonly walked_to: string
   readonly walk_until: string
-  /** Whether it has passed the end, and goes on to `walk_until`. */
+  /** Whether the fan-out has wrapped around, so that it ends at `walk_until`. */
   readonly anew: boolean
 }
 
@@ -22,7 +22,7 @@ const ANY: Statement = {
                          ORDER BY c.platform, c.subject_type, c.steps LIMIT 1) AS found`,
 }
 
-/** Whether anything has changed that somebody is still to be told of. */
+/** Returns whether any fan-out is pending. */
 export async function hasChanges(db: Database, space: string, platform: WalletPlatform): Promise<boolean> {
   return (await db.query<{ found: boolean }>(ANY, [space, platform])).rows[0]!.found
 }
@@ -34,7 +34,7 @@ const TAKE: Statement = {
           ORDER BY c.platform, c.subject_type, c.steps, c.subject_id LIMIT $4 FOR UPDATE SKIP LOCKED`,
 }
 
-/** Those whose turn it is, for this transaction alone. */
+/** Locks the pending fan-outs with the fewest steps so far, skipping those that other workers have locked. */
 export async function takeChanges(
   tx: Database,
   space: string,
@@ -45,14 +45,14 @@ export async function takeChanges(
   return (await tx.query<ChangedSubject>(TAKE, [space, platform, type, limit])).rows
 }
 
-/** A part of the devices of a subject: behind `after`, up to `until`. */
+/** A range of a subject's devices: greater than `after`, up to and including `until`. */
 export interface Stretch {
   readonly subject: string
   readonly after: string
   readonly until: string
 }
 
-/** A pass on a device that is to be told. */
+/** A registration to notify. */
 export interface PushTarget {
   readonly subject: string
   readonly device_id: string
@@ -69,7 +69,7 @@ const OF_PASSES: Statement = {
              ORDER BY r.pass_id, r.device_id LIMIT $3 FOR UPDATE) AS r`,
 }
 
-/** At most `limit` of each pass, locked. */
+/** Locks and returns at most `limit` registrations of each pass. */
 export async function listOfPasses(
   tx: Database,
   space: string,
@@ -79,7 +79,7 @@ export async function listOfPasses(
   return (await tx.query<PushTarget>(OF_PASSES, [space, JSON.stringify(stretches), limit])).rows
 }
 
-// Whole devices: none is told twice because two steps have a part of its passes each.
+// A step always covers all passes of a device, so no device is notified twice by two steps.
 const OF_TEMPLATE: Statement = {
   name: 'apple_registrations_of_template',
   text: `SELECT $2 AS subject, r.device_id, r.pass_id FROM apple_registrations r
@@ -91,7 +91,10 @@ const OF_TEMPLATE: Statement = {
           ORDER BY r.template_id, r.device_id FOR UPDATE OF r`,
 }
 
-/** At least `limit` where there are so many, and all passes of the last device; locked. */
+/**
+ * Locks and returns the next registrations of a template: at least `limit`, except at the end, plus any other passes of
+ * the last device.
+ */
 export async function listOfTemplate(
   tx: Database,
   space: string,
@@ -110,7 +113,7 @@ const STAMP = byPlace(
     WHERE r.tenant_id = $1 AND r.ctid = held.place`,
 )
 
-/** Gives those that are locked the number of the change. */
+/** Writes the number of the change to registrations that this transaction has locked. */
 export function stamp(
   tx: Database,
   space: string,
@@ -130,7 +133,7 @@ const END = byPlace(
   `DELETE FROM wallet_changes c USING ${held('json_array_elements_text($3) AS n (subject_id)')}`,
 )
 
-/** Everybody is told of these, which are locked; here and below. */
+/** Deletes completed fan-outs. This transaction must hold their locks, as for `goOn`. */
 export function endChanges(
   tx: Database,
   space: string,
@@ -146,7 +149,7 @@ const GO_ON = byPlace(
      FROM ${held('json_to_recordset($3) AS n (subject_id text, walked_to text, anew boolean)')}`,
 )
 
-/** Others are still to be told. */
+/** Saves the positions of fan-outs that are not complete. */
 export function goOn(
   tx: Database,
   space: string,

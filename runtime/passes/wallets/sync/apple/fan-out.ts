@@ -1,4 +1,4 @@
-/** From what has changed to the devices that have it, in steps that any worker can take and none has to finish. */
+/** Fans out changes to the devices that have the pass, in steps. Any worker can perform the next step. */
 import type { Database } from '../../../../database/database.ts'
 import { pipelined } from '../../../../database/pipelined.ts'
 import { useIndexes } from '../../../../database/pool/by-index.ts'
@@ -18,23 +18,24 @@ import {
   takeChanges,
 } from './fan-out-queries.ts'
 
-/** Passes that one step takes, and devices that it tells, about. */
+/** Passes that one step covers, and approximately the devices that it notifies. */
 const STEP = { passes: 50, devices: 500 }
 
-/** Sorts behind every device: their names have letters, digits and a few signs. */
+/** Sorts after every device ID, which consists of letters, digits, `_`, `.` and `-`. */
 export const END = '~'
 
 /**
- * One step for changed passes of the tenant, and one for a changed template: numbers the change, and puts the devices into the
- * queue of pushes. All of it is one transaction, so that a worker that is killed leaves it done or not begun.
+ * Performs one fan-out step for the tenant's changed passes and one for a changed template: numbers the change and
+ * queues a push for each device. Both steps share a transaction, so a worker that is killed leaves no partial step.
  *
- * @returns whether there may be more to do.
+ * @returns whether more steps may be pending.
  */
 export async function fanOutToApple(pool: Pool, space: string, size = STEP): Promise<boolean> {
   if (!(await hasChanges(pool, space, 'apple'))) return false
   return pool.transaction(async (tx) => {
     useIndexes(tx)
-    // First: whoever waits for the number must not hold what a request waits for.
+    // Comes first, to avoid deadlocks: while it waits for the number, this transaction holds no lock that a request
+    // needs.
     const number = await numberChange(tx, space)
     const steps = [
       await step(tx, space, number, 'pass', size),
@@ -77,7 +78,9 @@ function stretchOf({ subject_id, walked_to, walk_until, anew }: ChangedSubject):
   return { subject: subject_id, after: walked_to, until: anew ? walk_until : END }
 }
 
-/** Where the walk is after it has told these, of at most `limit` devices; undefined when it is over. */
+/**
+ * Returns the position of a fan-out after a step with a limit of `limit` registrations; undefined if it is complete.
+ */
 export function walkOn(
   change: ChangedSubject,
   told: readonly PushTarget[],

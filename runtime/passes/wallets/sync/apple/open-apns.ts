@@ -14,11 +14,10 @@ export interface PushSettings extends AppleSettings {
 const APPLE = 'https://api.push.apple.com'
 
 /**
- * The way to devices as the settings have it; Apple's certificate of passes says for which. Without anything of Apple's, a
- * stand-in is started with the first push; in production there is no way then, and undefined is given. Throws an error that says
- * what to do where the key does not fit.
+ * Opens APNs as the settings specify; the topic is that of the pass certificate. Without Apple settings, the first push
+ * starts a fake APNs in this process; in production, the function returns undefined instead.
  *
- * @param now machine time, milliseconds since the epoch.
+ * Throws if APPLE_PUSH_KEY is not a usable key.
  */
 export function openApns(settings: PushSettings, now: () => number): Apns | undefined {
   const { applePass, applePush, production } = settings
@@ -36,7 +35,7 @@ export function openApns(settings: PushSettings, now: () => number): Apns | unde
   })
 }
 
-/** Opened at the first push: a process that has nobody to tell makes no certificate and no connection. */
+/** Opens APNs at the first push, so a process that sends no pushes creates no certificate and no connection. */
 function lazily(open: () => Promise<Apns>): Apns {
   let opened: Promise<Apns> | undefined
   return {
@@ -49,7 +48,7 @@ function lazily(open: () => Promise<Apns>): Apns {
         return { kind: 'stopped', reason: messageOf(error) }
       }
     },
-    close: () => void opened?.then((apns) => apns.close()).catch(() => {}), // it was never open
+    close: () => void opened?.then((apns) => apns.close()).catch(() => {}), // it never opened, so there is nothing to close
   }
 }
 
@@ -58,10 +57,12 @@ function readKey(path: string): KeyObject {
   try {
     key = createPrivateKey(readFileSync(path))
   } catch (cause) {
-    throw new Error(`APPLE_PUSH_KEY: ${path} is no private key: ${messageOf(cause)}`, { cause })
+    throw new Error(`APPLE_PUSH_KEY: ${path} is not a private key: ${messageOf(cause)}`, { cause })
   }
   if (key.asymmetricKeyDetails?.namedCurve === 'prime256v1') return key
-  throw new Error(`APPLE_PUSH_KEY: ${path} is no key on P-256: take the .p8 file that Apple made for APNs`)
+  throw new Error(
+    `APPLE_PUSH_KEY: ${path} is not a P-256 key: expected the .p8 file that Apple issued for APNs`,
+  )
 }
 
 function certificateOf({ chain, key }: AppleSigner) {
@@ -81,7 +82,7 @@ async function standIn(topic: string, teamId: string, now: () => number): Promis
     push: apns.push,
     close: () => {
       apns.close()
-      server.close().catch(() => {}) // it was closed already
+      server.close().catch(() => {}) // it is already closed
     },
   }
 }

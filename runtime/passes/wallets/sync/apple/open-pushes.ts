@@ -25,11 +25,13 @@ export interface PushParts {
 
 export interface Pushes {
   readonly apple: Readonly<Record<Environment, UpdateWorker | undefined>>
-  /** Lets what is under way end. */
+  /** Stops the workers and waits for pushes in progress. */
   stop(): Promise<void>
 }
 
-/** A worker and a connection to Apple for each environment; none where nothing is set up to reach it in production. */
+/**
+ * Opens a worker and an APNs connection for each environment. In production without Apple settings, it opens neither.
+ */
 export function openPushes(parts: PushParts): Pushes {
   const { database, clock, log, settings } = parts
   const open = (environment: Environment): UpdateWorker | undefined => {
@@ -54,7 +56,7 @@ export function openPushes(parts: PushParts): Pushes {
     return { ...worker, stop }
   }
   const apple = { sandbox: open('sandbox'), live: open('live') }
-  if (!apple.live) log.warn('APPLE_PASS_* are not set: devices are told of no changes of their passes')
+  if (!apple.live) log.warn('APPLE_PASS_* variables are not set, so devices are not notified of pass changes')
   return {
     apple,
     stop: async () => {

@@ -1,30 +1,33 @@
-/** Who sends, as Apple wants it proven with each push (Apple, "Establishing a token-based connection to APNs"). */
+/** Provider tokens, which authenticate each push (Apple, "Establishing a token-based connection to APNs"). */
 import { type KeyObject, sign } from 'node:crypto'
 
 export interface ProviderKey {
-  /** Ten characters, as Apple names the key. */
+  /** Apple's key ID, ten characters. */
   readonly keyId: string
   readonly teamId: string
-  /** P-256. */
+  /** A P-256 private key. */
   readonly key: KeyObject
 }
 
 export interface ProviderTokens {
-  /** A JWT (ES256) that is valid now; the same one as long as it may be used. */
+  /** Returns a valid JWT (ES256). The token is reused for 50 minutes. */
   current(): string
-  /** Apple calls it expired, so its clock is not ours: gives whether there is another one now. */
+  /**
+   * Creates a new token after Apple has called the current one expired, which happens if the clocks differ. Returns
+   * false if the current one is too recent to be replaced.
+   */
   renew(): boolean
 }
 
 const MINUTE_MS = 60_000
 
-/** Apple takes a token for an hour, and wants no new one within twenty minutes. */
+/** Apple accepts a token for one hour, and refuses a new one within 20 minutes. */
 const USED_FOR_MS = 50 * MINUTE_MS
 const RENEWED_AFTER_MS = 20 * MINUTE_MS
 
 const encode = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url')
 
-/** @param now machine time, milliseconds since the epoch. */
+/** Creates provider tokens for a key. @param now machine time in milliseconds since the epoch. */
 export function createProviderTokens({ keyId, teamId, key }: ProviderKey, now: () => number): ProviderTokens {
   let token = ''
   let made = Number.NEGATIVE_INFINITY

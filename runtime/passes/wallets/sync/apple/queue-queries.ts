@@ -1,4 +1,4 @@
-/** The queue of what is to be sent to wallets: found for all tenants, taken and settled for one. */
+/** The queue of wallet updates. One query finds work for all tenants; claims and results concern one tenant. */
 import { byPlace } from '../../../../database/by-place.ts'
 import type { Statement } from '../../../../database/database.ts'
 import { pipelined } from '../../../../database/pipelined.ts'
@@ -8,7 +8,7 @@ import { toTimestamp } from '../../../../database/types.ts'
 
 export type WalletPlatform = 'apple' | 'google'
 
-// Two descents of an index for each tenant that has had passes in wallets, whatever is to be done for how many of them.
+// Costs two index descents for each tenant that has had passes in wallets, regardless of the amount of work.
 const FIND: Statement = {
   name: 'wallet_work_find',
   text: `SELECT h.tenant_id
@@ -23,7 +23,7 @@ const FIND: Statement = {
             AND NOT EXISTS (SELECT FROM wiped_spaces w WHERE w.tenant_id = h.tenant_id)`,
 }
 
-/** Tenants for whom there is something to do. @param now machine time. */
+/** Returns the tenants that have pending work. @param now machine time. */
 export async function findWork(
   pool: Pool,
   platform: WalletPlatform,
@@ -33,14 +33,14 @@ export async function findWork(
   return rows.map(({ tenant_id }) => tenant_id)
 }
 
-/** Something that is to be sent, under a lease. */
+/** An update to send, under a lease. */
 export interface Update {
-  /** A device of Apple's; a pass or a template at Google's. */
+  /** An Apple device ID, or the ID of a pass or a template at Google. */
   readonly target: string
   readonly generation: number
-  /** Of the first change that was not sent; machine time. */
+  /** Time of the first unsent change, in machine time. */
   readonly since: number
-  /** Attempts that failed before. */
+  /** Number of consecutive failed attempts. */
   readonly tries: number
 }
 
@@ -60,34 +60,33 @@ const CLAIM = byPlace(
 export interface ClaimRequest {
   readonly space: string
   readonly platform: WalletPlatform
-  /** Machine time, both. */
+  /** Machine time, as is `leaseUntil`. */
   readonly now: number
   readonly leaseUntil: number
-  /** UUID, of this claim alone. */
+  /** UUID, unique to this claim. */
   readonly token: string
   readonly limit: number
 }
 
-/** Takes what has waited longest; what was given back comes after what was never taken. */
+/** Claims the updates that have waited longest. Retries come after updates that were never claimed. */
 export async function claimUpdates(pool: Pool, claim: ClaimRequest): Promise<readonly Update[]> {
   const { space, platform, now, leaseUntil, token, limit } = claim
   const values = [space, platform, toTimestamp(now), limit, toTimestamp(leaseUntil), token]
   return (await byIndex(pool).query<Update>(CLAIM, values)).rows
 }
 
-/** How an update ended. */
 export interface UpdateEnd {
   readonly space: string
   readonly target: string
   readonly token: string
   readonly generation: number
-  /** When it is to be tried again, machine time; undefined where it is done. */
+  /** Time of the next attempt, in machine time; undefined if the update is done. */
   readonly readyAt: number | undefined
-  /** Attempts that failed in a row. */
+  /** Number of consecutive failed attempts. */
   readonly tries: number
 }
 
-/** Those given that are still under their leases, where they are. */
+/** Selects the given updates that are still under their leases. @param lock an optional locking clause. */
 const held = (lock: string) => `
   (SELECT n.*, u.* FROM (SELECT * FROM json_to_recordset($3) AS n (target text, token uuid, sent integer, done boolean,
                                                                   again_at timestamptz, failed integer) ORDER BY target) AS n
@@ -95,7 +94,7 @@ const held = (lock: string) => `
                          WHERE u.tenant_id = $1 AND u.target = n.target AND u.platform = $2 AND u.token = n.token
                          LIMIT 1${lock}) AS u) AS n`
 
-// In the order in which changes are noted: two transactions that have several rows never wait for each other.
+// Locks the rows in the order in which changes write them, so that two transactions cannot deadlock.
 const HOLD: Statement = { name: 'wallet_updates_hold', text: `SELECT FROM ${held(' FOR UPDATE')}` }
 
 const DONE = byPlace(
@@ -110,7 +109,10 @@ const AGAIN = byPlace(
     WHERE u.tenant_id = $1 AND u.ctid = n.place`,
 )
 
-/** Writes how updates of one tenant ended. What changed while it was sent is ready again; what another has taken stays. */
+/**
+ * Writes the results of updates of one tenant. An update that changed during the attempt becomes ready again; an update
+ * that another worker has claimed is left unchanged.
+ */
 export async function settleUpdates(
   pool: Pool,
   platform: WalletPlatform,

@@ -1,4 +1,4 @@
-/** Tells devices that passes on them have changed. */
+/** Sends pushes to devices whose passes have changed. */
 import type { Logger } from 'pino'
 import type { Database, Statement } from '../../../../database/database.ts'
 import type { Devices } from '../../../passes/registrations.ts'
@@ -14,7 +14,10 @@ export interface AppleSenderParts {
   readonly log: Logger
 }
 
-/** A device has one push token; another while its wallet registers its passes anew. */
+/**
+ * Maximum number of push tokens for a device. A device has one, and a second one while its wallet registers passes
+ * again.
+ */
 const MAX_TOKENS = 4
 
 const TOKENS: Statement = {
@@ -32,10 +35,7 @@ export function createAppleSender({ db, apns, devices, now, log }: AppleSenderPa
     const pushed = await apns.push(pushToken)
     if (pushed.kind === 'gone') await devices.drop(space, deviceId, pushToken, pushed.since ?? at)
     else if (pushed.kind !== 'sent') {
-      log.warn(
-        { tenant_id: space, reason: pushed.reason, kind: pushed.kind },
-        'a push was not taken by Apple',
-      )
+      log.warn({ tenant_id: space, reason: pushed.reason, kind: pushed.kind }, 'APNs did not accept a push')
     }
     return pushed.kind
   }
@@ -52,7 +52,7 @@ export function createAppleSender({ db, apns, devices, now, log }: AppleSenderPa
   }
 }
 
-/** Of a device: as long as one of its tokens may still be reached, it is not told. */
+/** Combines the results of a device's tokens. The device is done only if no token needs another attempt. */
 function worst(kinds: readonly Pushed['kind'][]): UpdateOutcome {
   if (kinds.includes('stopped')) return 'stopped'
   return kinds.includes('failed') ? 'failed' : 'done'

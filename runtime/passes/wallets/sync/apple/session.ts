@@ -1,4 +1,4 @@
-/** One HTTP/2 connection, kept and opened anew when it is lost. */
+/** An HTTP/2 connection that is reopened when it is lost. */
 import {
   type ClientHttp2Session,
   connect,
@@ -9,12 +9,12 @@ import {
 } from 'node:http2'
 
 export interface ApnsSessionOptions {
-  /** An origin; `http:` for a server without TLS, which is for development. */
+  /** An origin. `http:` (without TLS) is for development. */
   readonly url: string
   readonly tls?: Pick<SecureClientSessionOptions, 'ca' | 'cert' | 'key' | 'passphrase'>
-  /** From the request to the end of its answer. */
+  /** Limit for the whole request, until the end of the response. */
   readonly timeoutMs: number
-  /** Requests under way at once; fewer where the server wants it so. */
+  /** Maximum number of concurrent requests. The server's limit applies if it is lower. */
   readonly streams: number
 }
 
@@ -24,25 +24,30 @@ export interface ApnsAnswer {
   readonly body: string
 }
 
-/** Requests over one connection; those that find it full wait for their turn. */
+/** Sends requests over one connection. Requests beyond the stream limit wait. */
 export interface ApnsSession {
-  /** Throws `Unreachable` where no connection can be had, any other error where this one request failed. */
+  /**
+   * Sends a request. Throws `Unreachable` if no connection is available; any other error concerns only this request.
+   */
   request(headers: OutgoingHttpHeaders, body: string): Promise<ApnsAnswer>
   close(): void
 }
 
-/** There is no connection to send anything over. */
+/** Thrown if no connection is available. */
 export class Unreachable extends Error {
   override name = 'Unreachable'
 }
 
-/** More of an answer is not read: Apple's are a hundred bytes. */
+/** Maximum response body in characters; the rest is ignored. Apple's responses have about 100. */
 const MAX_BODY = 4096
 
-/** A request that a connection refuses was not looked at (RFC 9113, 8.7): it goes over another one, at most so often. */
+/**
+ * A refused stream was not processed (RFC 9113, 8.7), so the request is safe to retry over a new connection, up to this
+ * number of connections.
+ */
 const MAX_CONNECTIONS = 3
 
-/** A connection that is not used says nothing: it is asked whether it is still there. */
+/** An idle connection does not reveal that it is lost, so it is pinged at this interval. */
 const PING_MS = 60_000
 
 export function openSession({ url, tls, timeoutMs, streams }: ApnsSessionOptions): ApnsSession {
@@ -59,7 +64,7 @@ export function openSession({ url, tls, timeoutMs, streams }: ApnsSessionOptions
       waiting.shift()!()
     }
   }
-  /** What comes next gets another connection; what is under way on this one may end. */
+  /** The next request opens a new connection. Requests in progress finish on this one. */
   const leave = (opened: Promise<ClientHttp2Session> | undefined) => {
     if (current !== opened) return
     current = undefined
@@ -73,7 +78,7 @@ export function openSession({ url, tls, timeoutMs, streams }: ApnsSessionOptions
       session.on('error', (error) => {
         failure = error
       })
-      // The server's settings say how many streams it takes: before that there is room for none.
+      // Before the server's settings arrive, the number of streams that it accepts is unknown.
       session.once('remoteSettings', () => {
         clearTimeout(late)
         if (current === opened) ready = session
@@ -105,7 +110,7 @@ export function openSession({ url, tls, timeoutMs, streams }: ApnsSessionOptions
       const over = current
       const stream = session.request(headers)
       const late = setTimeout(() => {
-        // It may be the connection that says nothing: what comes next gets another one.
+        // The connection itself may be dead, so the next request opens a new one.
         leave(over)
         session.close()
         stream.destroy(new Error(`no answer in ${timeoutMs} ms`))
@@ -138,18 +143,18 @@ export function openSession({ url, tls, timeoutMs, streams }: ApnsSessionOptions
   return {
     async request(headers, body) {
       if (closed) throw new Unreachable('closed')
-      await reach() // says how many requests it takes at once
+      await reach() // after this, the stream limit is known
       await new Promise<void>((resolve) => {
         waiting.push(resolve)
         admit()
       })
       try {
-        // Whoever waited may find another connection than before.
+        // While this request waited, the connection may have been replaced.
         for (let count = 0; count < MAX_CONNECTIONS; count += 1) {
           const answer = await exchange(await reach(), headers, body)
           if (answer !== 'refused') return answer
         }
-        throw new Unreachable(`${url} takes no requests`)
+        throw new Unreachable(`${url} refuses all requests`)
       } finally {
         underWay -= 1
         admit()

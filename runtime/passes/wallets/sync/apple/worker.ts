@@ -17,80 +17,82 @@ import {
   type WalletPlatform,
 } from './queue-queries.ts'
 
-/** What became of an update; `stopped`: nothing can be sent to anybody for now. */
+/** The result of an update. `stopped`: no update can be sent for now. */
 export type UpdateOutcome = 'done' | 'failed' | 'stopped'
 
-/** Sends updates of one tenant. */
 export interface UpdateSender {
-  /** Once for all that were taken together; gives what sends each. */
+  /** Prepares updates that were claimed together. Returns a function that sends one of them. */
   prepare(space: string, updates: readonly Update[]): Promise<(update: Update) => Promise<UpdateOutcome>>
 }
 
 export interface UpdateWorkerOptions {
   readonly environment: Environment
   readonly platform: WalletPlatform
-  /** Of the environment. */
   readonly pool: Pool
   readonly leaseClock: LeaseClock
   readonly sender: UpdateSender
   readonly setAside: SetAside
-  /** A bounded step from what has changed to updates; gives whether there may be more to do. */
+  /** Performs one fan-out step. Returns whether more steps may be pending. */
   readonly fanOut: (space: string) => Promise<boolean>
   readonly log: Logger
-  /** Updates under way at once. */
+  /** Maximum number of concurrent updates. */
   readonly concurrency?: number
-  /** In milliseconds, here and below: more than sending may take. */
+  /** Lease duration; must exceed the time that sending can take. In milliseconds, as are the options below. */
   readonly leaseMs?: number
-  /** How late something new is found. */
+  /** Polling interval; new work is found within this time. */
   readonly pollMs?: number
-  /** Before the second attempt; before each further one twice as long. */
+  /** Delay before the first retry. It doubles for each further retry. */
   readonly retryMs?: number
-  /** How long `stop` waits for what is under way. */
+  /** How long `stop` waits for updates in progress. */
   readonly drainMs?: number
 }
 
 export interface UpdateWorkerStats {
   readonly underWay: number
-  /** By how they ended; `lost`: their leases run out. */
+  /** Updates by result. `lost`: the result was not recorded, so the lease expires and the update is sent again. */
   readonly outcomes: Readonly<Record<UpdateOutcome | 'lost', number>>
-  /** Tenants for whom the last look found something to do. */
+  /** Number of tenants with pending work in the last poll. */
   readonly tenants: number
-  /** How long the oldest change has waited of those taken last; 0 while there is nothing to do. */
+  /** How long the oldest change of the last claim has waited; 0 if the queue is empty. */
   readonly waitedMs: number
-  /** Whether the last look at the queue failed. */
+  /** Whether the last poll failed. */
   readonly failing: boolean
 }
 
 export interface UpdateWorker {
   stats(): UpdateWorkerStats
-  /** Takes nothing more and lets what is under way end; what does not is taken by others when its lease is over. */
+  /**
+   * Stops claiming and waits for updates in progress. After their leases expire, other workers take those that did not
+   * finish.
+   */
   stop(): Promise<void>
 }
 
-/** Tenants whose turn is at once. */
+/** Tenants that are processed concurrently. */
 const VISITS = 4
 
-/** Updates that are taken in one turn of a tenant. */
+/** Updates claimed in one turn of a tenant. */
 const CLAIMED_AT_ONCE = 100
 
 const RETRY_MS = 5000
 const MAX_RETRY_MS = 30 * 60_000
 
-/** While nothing can be sent, one is tried after a pause that grows up to this. */
+/** Maximum pause while nothing can be sent. After each pause, the worker tries a single update. */
 const MAX_PAUSE_MS = 60_000
 
 const SETTLED_AT_ONCE = 200
 const SETTLING = 4
 
 /**
- * Sends what waits in the queue of one environment and platform, next to any number of other workers: tenants take turns, each
- * has its share of what is under way (work/slots.ts), and what is taken is under a lease. Begins at once.
+ * Sends the queued updates of one environment and platform, and starts immediately. Any number of workers can run in
+ * parallel: tenants take turns, each gets a fair share of the slots (work/slots.ts), and claimed updates are under a
+ * lease.
  */
 export function createUpdateWorker(options: UpdateWorkerOptions): UpdateWorker {
   const { environment, platform, pool, leaseClock, sender, setAside, fanOut, log } = options
   const { concurrency = 400, leaseMs = 60_000, pollMs = 500, retryMs = RETRY_MS, drainMs = 12_000 } = options
   const slots = createSlots(concurrency)
-  /** Tenants for whom there was no slot. */
+  /** Tenants that found no free slot. */
   const blocked = new Set<string>()
   const underWay = new Set<Promise<void>>()
   const outcomes = { done: 0, failed: 0, stopped: 0, lost: 0 }
@@ -113,7 +115,7 @@ export function createUpdateWorker(options: UpdateWorkerOptions): UpdateWorker {
     pausedUntil = performance.now() + pauseMs
   }
 
-  /** What follows on an outcome: when it is tried again, and how often it has failed by then. */
+  /** Returns the time of the next attempt and the new number of failures. */
   const followUp = (outcome: UpdateOutcome, { tries }: Update): Pick<UpdateEnd, 'readyAt' | 'tries'> => {
     if (outcome === 'done') return { readyAt: undefined, tries: 0 }
     if (outcome === 'stopped') return { readyAt: leaseClock.now() + pauseMs, tries }
@@ -130,8 +132,8 @@ export function createUpdateWorker(options: UpdateWorkerOptions): UpdateWorker {
     const ending = send
       .then(async (outcome) => {
         notePause(outcome)
-        // Another worker may have it by now.
-        if (leaseClock.now() > leaseUntil) throw new Error('the lease is over')
+        // Another worker may have claimed it by now.
+        if (leaseClock.now() > leaseUntil) throw new Error('the lease has expired')
         const { target, generation } = update
         await settling.add({ space, target, token, generation, ...followUp(outcome, update) })
         outcomes[outcome] += 1
@@ -139,18 +141,18 @@ export function createUpdateWorker(options: UpdateWorkerOptions): UpdateWorker {
       .catch((err) => {
         outcomes.lost += 1
         const about = { err, platform, tenant_id: space, target: update.target }
-        log.error(about, 'an update of a wallet was lost; it is sent again')
+        log.error(about, 'the result of a wallet update was not recorded; the update is sent again')
       })
       .finally(() => {
         slots.give(space)
         underWay.delete(ending)
-        // A slot is free: for the tenant whose it was, and for whom there was none longest.
+        // Wake up the tenant that freed the slot, and the tenant that has been blocked longest.
         for (const next of [space, ...blocked.values().take(1)]) if (blocked.delete(next)) queue.wake(next)
       })
     underWay.add(ending)
   }
 
-  /** An update that cannot be sent counts as failed, so that its attempts come further and further apart. */
+  /** An error counts as a failed attempt, so that the retries back off. */
   const sendOrFail = async (
     space: string,
     update: Update,
@@ -167,11 +169,11 @@ export function createUpdateWorker(options: UpdateWorkerOptions): UpdateWorker {
     }
   }
 
-  /** Takes updates of the tenant and begins to send them; gives whether there may be more. */
+  /** Claims updates of the tenant and starts sending them. Returns whether more may be pending. */
   const claim = async (space: string): Promise<boolean> => {
     if (isPaused()) return false
     const { allowance, allowances } = slots.allowances(CLAIMED_AT_ONCE, [space])
-    // After a pause one is tried, before everything comes.
+    // After a pause, one update tests whether sending works again.
     const limit = pauseMs > 0 ? 1 : Math.min(slots.free, allowances[space] ?? allowance)
     if (limit === 0) {
       blocked.add(space)
@@ -198,7 +200,7 @@ export function createUpdateWorker(options: UpdateWorkerOptions): UpdateWorker {
     async find({ now }) {
       const found = await findWork(pool, platform, now)
       tenants = found.length
-      if (slots.free > 0) blocked.clear() // perhaps no update is left whose end would wake them
+      if (slots.free > 0) blocked.clear() // there may be no update in progress whose end would wake them up
       return found.filter((space) => !blocked.has(space))
     },
     itemOf: (space) => ({ space, id: space }),
@@ -219,7 +221,7 @@ export function createUpdateWorker(options: UpdateWorkerOptions): UpdateWorker {
     stop: async () => {
       const ended = queue.stop().then(() => Promise.all(underWay))
       const over = new AbortController()
-      await Promise.race([ended, wait(drainMs, undefined, { signal: over.signal }).catch(() => {})]) // aborted: in time
+      await Promise.race([ended, wait(drainMs, undefined, { signal: over.signal }).catch(() => {})]) // the abort means that everything finished in time
       over.abort()
       settling.abandon()
     },

@@ -4,15 +4,17 @@ import type { PeerOutbound } from '../../../../events/outbound/outbound.ts'
 import { parsePeerJson } from '../../../../platform/json/peer-json.ts'
 import type { GoogleSigner } from '../../render/google/signer.ts'
 
-/** Access tokens of a service account (RFC 7523; Google, "Using OAuth 2.0 for server to server applications"). */
+/**
+ * OAuth access tokens for a service account (RFC 7523; Google, "Using OAuth 2.0 for server to server applications").
+ */
 export interface AccessTokens {
-  /** The token that is valid; whoever comes while one is asked for gets the same. Rejects with `NoAccessToken`. */
+  /** Returns a valid token. Concurrent calls share one request. Rejects with `NoAccessToken`. */
   find(): Promise<string>
-  /** The token was refused: another one is asked for next time. */
+  /** Discards a token that Google has refused; the next `find` requests a new one. */
   drop(token: string): void
 }
 
-/** Google gave no token, and why. */
+/** Thrown if Google issues no token; the message contains the reason. */
 export class NoAccessToken extends Error {
   override name = 'NoAccessToken'
 }
@@ -28,10 +30,10 @@ export interface AccessTokensOptions {
 const SCOPE = 'https://www.googleapis.com/auth/wallet_object.issuer'
 const GRANT = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
 
-/** Seconds that an assertion is valid: as long as Google allows. */
+/** Lifetime of an assertion in seconds: the maximum that Google allows. */
 const VALID_S = 3600
 
-/** So long before its end a token is used no more. */
+/** A token is replaced this long before it expires. */
 const MARGIN_MS = 60_000
 
 const HEADER = base64('{"alg":"RS256","typ":"JWT"}')
@@ -86,6 +88,6 @@ function readMembers(text: string): Readonly<Record<string, unknown>> {
     const value: unknown = parsePeerJson(text)
     return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
   } catch {
-    return {} // what came is told by its status
+    return {} // the caller reports the status
   }
 }

@@ -1,4 +1,4 @@
-/** Google Wallet's REST API (v1), as far as classes and objects are made and changed by it. */
+/** Client of Google Wallet's REST API (v1): creates and updates classes and objects. */
 import type {
   OutboundRequest,
   OutboundResponse,
@@ -9,7 +9,7 @@ import { type GoogleResource, withoutEmpty } from '../../render/google/resource.
 import { type AccessTokens, NoAccessToken } from './access-tokens.ts'
 import type { Pace } from './pace.ts'
 
-/** What came of it. `refused`: the same would be refused again. `later`: it may be taken another time. */
+/** The result. `refused`: the same request would be refused again. `later`: a later attempt may succeed. */
 export type SyncOutcome =
   | { readonly outcome: 'done' }
   | { readonly outcome: 'refused'; readonly status: number; readonly message: string }
@@ -19,10 +19,11 @@ export const DONE: SyncOutcome = { outcome: 'done' }
 
 export interface GoogleClient {
   /**
-   * Makes or changes a resource, whichever it takes: an insertion that finds it changes it, a change that does not find it
-   * inserts it. An object whose class is missing is refused with 404.
+   * Creates or updates a resource. An insert that finds an existing resource becomes a patch; a patch that finds none
+   * becomes an insert. Google refuses an object with 404 if its class is missing.
    *
-   * @param type the last part of the path. @param first what is tried first.
+   * @param type last segment of the path.
+   * @param first the method to try first.
    */
   put(type: string, resource: GoogleResource, first: How): Promise<SyncOutcome>
 }
@@ -30,17 +31,16 @@ export interface GoogleClient {
 type How = 'insert' | 'patch'
 
 export interface GoogleClientOptions {
-  /** Origin of the API. */
   readonly walletUrl: string
   readonly tokens: AccessTokens
   readonly outbound: Pick<PeerOutbound, 'send'>
   readonly pace: Pace
 }
 
-/** Reasons of 403 that time changes (Google, "Standard error responses"). */
+/** Reasons of a 403 that is temporary (Google, "Standard error responses"). */
 const QUOTA = /rateLimitExceeded|quotaExceeded/i
 
-/** What is there already, or not there, is found out once each. */
+/** Maximum number of requests for one `put`: the first one, and two changes of method if another client interferes. */
 const MAX_STEPS = 3
 
 export function createGoogleClient({ walletUrl, tokens, outbound, pace }: GoogleClientOptions): GoogleClient {
@@ -50,7 +50,7 @@ export function createGoogleClient({ walletUrl, tokens, outbound, pace }: Google
     return outbound.send({ ...request, headers })
   }
 
-  /** A token that is refused is asked for anew, once. */
+  /** Sends a request. If Google refuses the token, it gets a new one and tries once more. */
   const ask = async (request: Omit<OutboundRequest, 'headers'>): Promise<OutboundResult> => {
     const token = await tokens.find()
     const outcome = await send(request, token)
@@ -101,7 +101,7 @@ function noToken(error: unknown): OutboundResult {
   return { error: error.message, kind: 'response', durationMs: 0 }
 }
 
-/** An insertion that meets what is there, and a change of what is not. */
+/** Returns the other method if the resource exists (after an insert) or is missing (after a patch). */
 function otherWay({ status, body }: OutboundResponse, how: How): How | undefined {
   if (how === 'insert') return status === 409 ? 'patch' : undefined
   return status === 404 && readError(body).reason !== 'classNotFound' ? 'insert' : undefined
@@ -112,7 +112,7 @@ function later(message: string, retryAfter?: string): Extract<SyncOutcome, { out
   return { outcome: 'later', message, retryAfterMs: seconds * 1000 }
 }
 
-/** Google's body of an error: the reason of the first one, and the message. */
+/** Parses Google's error body: the first reason, and the message. */
 function readError(body: string): { readonly reason: string; readonly message: string } {
   try {
     const { error } = JSON.parse(body) as {
@@ -121,6 +121,6 @@ function readError(body: string): { readonly reason: string; readonly message: s
     const reason = error?.errors?.[0]?.reason ?? error?.status ?? ''
     return { reason: String(reason), message: String(error?.message ?? '').slice(0, 500) }
   } catch {
-    return { reason: '', message: body.slice(0, 200) } // some proxy's page
+    return { reason: '', message: body.slice(0, 200) } // probably an error page of a proxy
   }
 }

@@ -11,44 +11,46 @@ import { createVisitor, type VisitOutcome } from './visit.ts'
 
 export interface FollowerOptions {
   readonly environment: Environment
-  /** Of the environment, under its own role. */
+  /** Pool of the environment, with the environment's role. */
   readonly pool: Pool
   readonly sync: Sync
   readonly setAside: SetAside
   readonly leaseClock: LeaseClock
   readonly log: Logger
   readonly leaseMs?: number
-  /** How late something is found whose wake-up was lost, in milliseconds. */
+  /** Polling interval in milliseconds; it bounds the delay if a wake-up is lost. */
   readonly pollMs?: number
 }
 
 export interface FollowerStats {
-  /** Visits by how they ended. */
+  /** Visits by result. */
   readonly visits: Readonly<Record<VisitOutcome | 'failed', number>>
-  /** Resources by what became of them at Google. */
+  /** Resources by the result at Google. */
   readonly sent: Readonly<Record<SyncOutcome['outcome'], number>>
-  /** Events that Google does not know of, in the spaces that the last look found. */
+  /** Events not yet synchronized, in the spaces that the last poll found. */
   readonly behind: number
-  /** Whether the last look failed. */
+  /** Whether the last poll failed. */
   readonly failing: boolean
 }
 
-/** Keeps Google Wallet at what passes and templates of an environment are, next to any number of other nodes. */
+/**
+ * Synchronizes the passes and templates of an environment to Google Wallet. Any number of nodes can run it in parallel.
+ */
 export interface Follower {
-  /** Something was emitted in the space: look at once. Without a space: in any. */
+  /** Wakes up the follower after an event in the space, or in any space if none is given. */
   wake(space?: string): void
   stats(): FollowerStats
-  /** Begins nothing more; requests under way come to their end. */
+  /** Starts no more visits, and waits for requests in progress. */
   stop(): Promise<void>
 }
 
-/** Spaces that are visited at once: each has its turn after a visit, however much another has to send. */
+/** Spaces visited concurrently. Each visit is bounded, so a space with much to send does not delay the others. */
 const AT_ONCE = 4
 
-/** Spaces that one search finds; the next search starts after them. */
+/** Spaces that one query finds; the next query continues after them. */
 const FOUND_AT_ONCE = 200
 
-/** Begins at once. */
+/** Creates a follower and starts it. */
 export function createFollower(options: FollowerOptions): Follower {
   const { pool } = options
   const visits = { more: 0, done: 0, waits: 0, busy: 0 }

@@ -35,10 +35,10 @@ export interface Followers {
   stop(): Promise<void>
 }
 
-/** What Google lets an issuer ask in a second, by default (Google Wallet, "Rate limits"). */
+/** Requests per second that Google allows an issuer by default (Google Wallet, "Rate limits"). */
 const PER_SECOND = 20
 
-/** A follower for each environment; both share the issuer, its token and its quota. */
+/** Opens a follower for each environment. Both share the issuer account, its access token and its quota. */
 export function openFollowers(parts: FollowersParts): Followers {
   const { database, clock, log, baseUrls, wakeUps, passTokens, tenantNames, google } = parts
   const { signer, outbound, urls } = google

@@ -1,4 +1,4 @@
-/** Who the service is for Google Wallet, and where that is reached: at Google, or at a stand-in of this process. */
+/** The issuer account for Google Wallet, and the addresses of Google's services or of a fake in this process. */
 import { createPublicKey } from 'node:crypto'
 import type { Logger } from 'pino'
 import { createOutbound, type PeerOutbound } from '../../../../events/outbound/outbound.ts'
@@ -6,7 +6,10 @@ import { parseNetworks } from '../../../../platform/networks.ts'
 import type { Settings } from '../../../../platform/settings.ts'
 import { type GoogleSigner, openGoogleSigner } from '../../render/google/signer.ts'
 
-/** Where Google is (Google Wallet, REST reference; Google, "Using OAuth 2.0"; Google Wallet, "Add and delete callbacks"). */
+/**
+ * Production addresses (Google Wallet, REST reference; Google, "Using OAuth 2.0"; Google Wallet, "Add and delete
+ * callbacks").
+ */
 const GOOGLE = {
   wallet: 'https://walletobjects.googleapis.com',
   token: 'https://oauth2.googleapis.com/token',
@@ -18,7 +21,7 @@ export type GoogleUrls = typeof GOOGLE
 export interface Google {
   readonly signer: GoogleSigner
   readonly outbound: PeerOutbound
-  /** Absent where passes are not sent to Google: in production without a service account. */
+  /** Absent if passes are not sent to Google: in production without a service account. */
   readonly urls: GoogleUrls | undefined
   close(): Promise<void>
 }
@@ -28,7 +31,10 @@ type GoogleSettings = Pick<
   'dataDir' | 'googleWallet' | 'googleUrls' | 'production' | 'roles' | 'dnsServers'
 >
 
-/** Reads the service account; starts a stand-in where there is none, outside of production. Throws what is wrong with it. */
+/**
+ * Reads the service account. Without one, it starts a fake Google Wallet, except in production. Throws if the account's
+ * settings or key are invalid.
+ */
 export async function openGoogle(settings: GoogleSettings, log: Logger): Promise<Google> {
   const { googleWallet, googleUrls, production, dnsServers } = settings
   const signer = openGoogleSigner(settings)
@@ -45,27 +51,27 @@ export async function openGoogle(settings: GoogleSettings, log: Logger): Promise
   })
   if (googleWallet) return open({ ...GOOGLE, ...googleUrls })
   if (production) {
-    log.warn('passes are not sent to Google Wallet: GOOGLE_WALLET_ISSUER is not set')
+    log.warn('GOOGLE_WALLET_ISSUER is not set, so passes are not sent to Google Wallet')
     return open(undefined)
   }
   const { wallet, token, keys } = googleUrls
   if (wallet !== undefined && token !== undefined && keys !== undefined) return open({ wallet, token, keys })
   if (!settings.roles.has('worker')) {
-    // Whoever answers only asks for keys alone: those of the stand-in of another process, which says where they are.
+    // An API process needs only the keys that verify callbacks. Here they are those of the fake in the worker process.
     if (keys !== undefined) return open({ ...GOOGLE, keys })
     if (settings.roles.has('api'))
       log.warn(
-        'callbacks of Google Wallet are answered 503: set GOOGLE_CALLBACK_KEYS_URL to `keys` of the worker',
+        'callbacks of Google Wallet get status 503: set GOOGLE_CALLBACK_KEYS_URL to the `keys` URL that the worker logs',
       )
     return open(undefined)
   }
-  // Loaded here alone: in production nothing stands in for Google.
+  // Imported dynamically, so that production never loads the fake.
   const { startGoogleStandIn } = await import('../../fakes/google-wallet.ts')
   const accounts = new Map([[signer.email, createPublicKey(signer.key)]])
   const standIn = await startGoogleStandIn({ issuerId: signer.issuerId, accounts, fetchPictures: true })
   log.info(
     { url: standIn.urls.wallet, keys: standIn.urls.keys },
-    'a stand-in takes the place of Google Wallet',
+    'a fake Google Wallet is running in this process',
   )
   return open({ ...standIn.urls, ...googleUrls }, standIn.close)
 }

@@ -1,12 +1,16 @@
 import { setTimeout as wait } from 'node:timers/promises'
 
-/** Requests in turn, at most so many in a second; a pause holds all of them back. */
+/** A rate limiter for requests. A pause delays all of them. */
 export interface Pace {
-  /** Resolves when the next request may begin. */
+  /** Resolves when the next request may start. */
   turn(): Promise<void>
-  /** Google wants fewer requests: none for a while, longer each time until one succeeds. @param leastMs as Google said. */
+  /**
+   * Pauses all requests after Google has refused one because of its rate. The pause doubles until a request succeeds.
+   *
+   * @param leastMs minimum pause, from Google's Retry-After.
+   */
   slowDown(leastMs: number): void
-  /** A request has succeeded. */
+  /** Resets the pause after a successful request. */
   succeeded(): void
 }
 
@@ -24,7 +28,7 @@ export function createPace(perSecond: number, now: () => number = () => performa
       if (ms > 0) await wait(ms)
     },
     slowDown: (leastMs) => {
-      if (nextAt - now() > FIRST_PAUSE_MS) return // others that were under way say the same
+      if (nextAt - now() > FIRST_PAUSE_MS) return // already paused because of a concurrent request
       pauseMs = Math.min(MAX_PAUSE_MS, Math.max(FIRST_PAUSE_MS, 2 * pauseMs, leastMs))
       nextAt = now() + pauseMs
     },

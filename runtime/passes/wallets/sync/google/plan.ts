@@ -1,9 +1,9 @@
-/** What follows from events and walks for Google Wallet: pure, so that it can be looked at without any of the two. */
+/** Plans what a visit sends to Google Wallet, and where the visit ends. All functions are pure. */
 import type { SyncOutcome } from './client.ts'
 import type { NewsPage, PassPosition, ResendWalk, SpaceVisit, VisitEnd } from './queries.ts'
 import type { Target } from './sync.ts'
 
-/** Events after which a class or an object is another one, and whether it is a new one. */
+/** Event types that change a class or an object, and whether the event creates it. */
 const CONCERNED: Readonly<Record<string, 'new' | 'changed'>> = {
   'pass_template.created': 'new',
   'pass_template.updated': 'changed',
@@ -16,22 +16,21 @@ const CONCERNED: Readonly<Record<string, 'new' | 'changed'>> = {
 
 export const CONCERNED_TYPES = Object.keys(CONCERNED)
 
-/** What is to be sent in a visit. */
 export interface VisitPlan {
-  /** Each template and pass once, templates first: a class has to be there before its objects. */
+  /** Each template and pass once. Templates come first, because an object needs its class. */
   readonly fromEvents: readonly (Target & Numbered)[]
-  /** Walks that begin behind events. */
+  /** Resend walks that these events start. */
   readonly begun: readonly (ResendWalk & Numbered)[]
-  /** Up to where the events lead. */
+  /** The sequence number up to which these events lead. */
   readonly reached: number
 }
 
 interface Numbered {
-  /** Of the event. */
+  /** Sequence number of the event. */
   readonly sequence: number
 }
 
-/** @param isWhole whether there are no events behind those of the page. */
+/** Plans a visit from a page of events. @param isWhole whether the page is the last one. */
 export function planVisit(
   { space, sequence }: SpaceVisit,
   { head, news }: NewsPage,
@@ -39,7 +38,7 @@ export function planVisit(
 ): VisitPlan {
   const targets = new Map<string, Target & Numbered>()
   const begun: (ResendWalk & Numbered)[] = []
-  // Events that are gone by now: nobody knows which passes they told of.
+  // Some events have been deleted, so the passes that they concerned are unknown: resend all.
   if ((news[0]?.sequence ?? head + 1) > sequence + 1) begun.push({ sequence: sequence + 1 })
   for (const each of news) {
     const kind = CONCERNED[each.type]
@@ -60,38 +59,39 @@ export function isTemplate({ id }: Pick<Target, 'id'>): boolean {
   return id.startsWith('tpl_')
 }
 
-/** A walk that is under way goes on to its end, and begins once more then. */
+/** Adds a resend walk. If one is running for the same template, it runs to its end and then once more. */
 export function withWalk(walks: readonly ResendWalk[], template: string | undefined): readonly ResendWalk[] {
   const known = walks.find((each) => each.template === template)
   if (!known) return [...walks, template === undefined ? {} : { template }]
   return known.after ? walks.map((each) => (each === known ? { ...each, again: true } : each)) : walks
 }
 
-/** What came of each target; what was not tried is absent. */
+/** The result for each target ID; targets that were not tried are absent. */
 export type Results = ReadonlyMap<string, SyncOutcome>
 
-/** Failures in a row after which a target that alone keeps failing is given up. */
+/** Number of consecutive failures after which a target is recorded as refused, if others succeed. */
 export const MAX_FAILURES = 8
 
 const FIRST_DELAY_MS = 1000
 const MAX_DELAY_MS = 300_000
 
-/** How long a space waits after so many failures in a row, and at least as Google said. */
+/**
+ * Returns the delay before the next visit in milliseconds: exponential, but at least `leastMs` (Google's Retry-After).
+ */
 export function delayAfter(failures: number, leastMs: number): number {
   return Math.max(leastMs, Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** Math.min(failures - 1, 16)))
 }
 
-/** A step of a walk. */
 export interface WalkStep {
   readonly walk: ResendWalk
   readonly passes: readonly PassPosition[]
-  /** Whether there are no passes behind these. */
+  /** Whether these are the last passes of the walk. */
   readonly isEnd: boolean
 }
 
 /**
- * How far a visit has come. Everything up to the first target that was not settled is behind it; a target that fails while
- * others succeed, again and again, is recorded as refused instead of holding the others up for ever.
+ * Computes the end of a visit. The cursor moves up to the first target that is not settled. A target that keeps failing
+ * while others succeed is recorded as refused, so that it does not block the others forever.
  *
  * @param now machine time.
  */
@@ -130,18 +130,18 @@ export function concludeVisit(
   }
 }
 
-/** The step as far as all of its passes are settled. */
+/** Returns the leading part of the step whose passes are all settled. */
 function settledOf({ walk, passes, isEnd }: WalkStep, isSettled: (id: string) => boolean): WalkStep {
   if (walk.class && !isSettled(walk.template!)) return { walk, passes: [], isEnd: false }
   const open = passes.findIndex(({ id }) => !isSettled(id))
   return open < 0 ? { walk, passes, isEnd } : { walk, passes: passes.slice(0, open), isEnd: false }
 }
 
-/** The walk that had its step comes last, if it goes on. */
+/** Returns the walks after a step. A walk that continues moves to the end of the list. */
 export function walksAfter(walks: readonly ResendWalk[], step: WalkStep | undefined): readonly ResendWalk[] {
   if (!step) return walks
   const { walk, passes, isEnd } = step
-  // Its class was sent after all of these were asked for.
+  // One sent class satisfies all walks that were waiting to send the same class.
   const isDone = (each: ResendWalk) =>
     each.class && !each.after && walk.class && each.template === walk.template
   const others = walks.filter((each) => each !== walk && !isDone(each))

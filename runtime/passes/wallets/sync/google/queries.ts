@@ -1,4 +1,4 @@
-/** How far Google Wallet follows the events of each tenant: whose turn it is, what is new, what was sent. */
+/** Queries for the Google Wallet follower: due spaces, new events, resend walks and results. */
 import type { Database, Statement } from '../../../../database/database.ts'
 import { pipelined } from '../../../../database/pipelined.ts'
 import { byIndex } from '../../../../database/pool/by-index.ts'
@@ -6,26 +6,26 @@ import type { Pool } from '../../../../database/pool/pool.ts'
 import { toTimestamp } from '../../../../database/types.ts'
 import { createLeases, type Lease } from '../../../../work/leases.ts'
 
-/** A walk through passes that are sent again because their template has changed; through all where no template is named. */
+/** A walk that resends the passes of a changed template, or all passes if no template is given. */
 export interface ResendWalk {
   readonly template?: string
-  /** Its class comes first: no event tells of the change (pass-templates/wallet-queue.ts). */
+  /** The class is sent first, because no event announces its change (templates/wallet-queue.ts). */
   readonly class?: true
-  /** Behind the pass that was sent last; absent at the beginning. */
+  /** The last pass that was sent; absent at the beginning. */
   readonly after?: PassPosition
-  /** Once more from the beginning: the template has changed when the walk was in the middle. */
+  /** Whether to start over at the end, because the template changed during the walk. */
   readonly again?: true
 }
 
-/** Where a pass stands in the order of a walk. `created` in milliseconds since the epoch. */
+/** The position of a pass in the order of a walk. `created` is in milliseconds since the epoch. */
 export interface PassPosition {
   readonly id: string
   readonly status: string
   readonly created: number
 }
 
-// Reads only, and takes no lock: a database that is distributed by tenant answers it from all places at once. One descent of
-// an index for each tenant that has emitted events.
+// It only reads and takes no lock, so a database that is distributed by tenant can run it on all shards in parallel. It
+// costs one index descent for each tenant that has emitted events.
 const FIND: Statement = {
   name: 'google_cursors_find',
   text: `SELECT h.tenant_id AS space, h.sequence - coalesce(c.sequence, 0) AS behind
@@ -38,11 +38,11 @@ const FIND: Statement = {
 
 export interface FoundSpace {
   readonly space: string
-  /** Events that Google does not know of. */
+  /** Events not yet synchronized. */
   readonly behind: number
 }
 
-/** Spaces behind `after` with something to send that no worker is at. @param now machine time. */
+/** Returns the spaces after `after` that have something to send and are not leased. @param now machine time. */
 export async function findSpaces(
   pool: Pool,
   now: number,
@@ -56,7 +56,7 @@ export async function findSpaces(
 /** A visit to a space, under a lease. */
 export interface SpaceVisit {
   readonly space: string
-  /** UUID, of this visit alone. */
+  /** UUID, unique to this visit. */
   readonly token: string
   readonly sequence: number
   readonly walks: readonly ResendWalk[]
@@ -70,7 +70,7 @@ const LEASES = createLeases<Omit<SpaceVisit, 'space' | 'token'>>({
   token: 'token',
   until: 'ready_at',
   returning: 'sequence, walks, failures',
-  // A space has a row from its first visit on: a tenant that is never visited, because Google is not in use, has none.
+  // The first visit creates the row, so without Google Wallet no space has one.
   open: {
     name: 'google_cursors_open',
     text: `INSERT INTO google_cursors (tenant_id, sequence) SELECT h.tenant_id, 0 FROM event_heads h WHERE h.tenant_id = $1
@@ -78,13 +78,15 @@ const LEASES = createLeases<Omit<SpaceVisit, 'space' | 'token'>>({
   },
 })
 
-/** Takes the lease; undefined where another worker has it, or the space has to wait. */
+/**
+ * Acquires the lease of a space. Returns undefined if another worker has it, or if the space is waiting for a retry.
+ */
 export async function claimSpace(db: Database, space: string, lease: Lease): Promise<SpaceVisit | undefined> {
   const claimed = await LEASES.acquire(db, [space], lease)
   return claimed && { space, token: lease.token, ...claimed }
 }
 
-/** An event, and the template or pass that it tells of; null for what concerns no wallet. */
+/** An event, and the ID of the template or pass that it concerns; null if it does not affect wallets. */
 export interface News {
   readonly sequence: number
   readonly type: string
@@ -92,7 +94,7 @@ export interface News {
 }
 
 export interface NewsPage {
-  /** Where the tenant's sequence ends. */
+  /** Last number of the tenant's event sequence. */
   readonly head: number
   readonly news: readonly News[]
 }
@@ -111,7 +113,7 @@ const READ_NEWS: Statement = {
           ORDER BY n.sequence`,
 }
 
-/** Events behind a number in the order of their commits. @param types those that concern wallets. */
+/** Returns the events after a sequence number, in commit order. @param types event types that affect wallets. */
 export async function readNews(
   db: Database,
   space: string,
@@ -124,7 +126,8 @@ export async function readNews(
   return { head: rows[0]?.head ?? after, news: rows.filter(({ sequence }) => sequence !== null) as News[] }
 }
 
-// Along passes_shown_by_template. A pass that moves in it meanwhile has changed, and is sent because of that.
+// Uses the index passes_shown_by_template. If a pass changes its position during the walk, its change event sends it
+// anyway.
 const WALK_TEMPLATE: Statement = {
   name: 'google_walk_template',
   text: `SELECT id, status, created FROM passes p
@@ -140,7 +143,7 @@ const WALK_ALL: Statement = {
           ORDER BY p.created, p.id LIMIT $4`,
 }
 
-/** The next passes of a walk, without archived ones. */
+/** Returns the next passes of a walk, without archived ones. */
 export async function readWalk(
   db: Database,
   space: string,
@@ -155,19 +158,19 @@ export async function readWalk(
   return answer.rows
 }
 
-/** What a visit has come to. */
+/** The end of a visit, to be recorded. */
 export interface VisitEnd {
   readonly sequence: number
   readonly walks: readonly ResendWalk[]
-  /** Machine time. */
+  /** Time of the next visit, in machine time; -Infinity for no delay. */
   readonly readyAt: number
   readonly failures: number
   readonly refused: readonly { readonly id: string; readonly status: number; readonly message: string }[]
-  /** Targets that Google has taken. */
+  /** IDs of targets that Google accepted. */
   readonly taken: readonly string[]
 }
 
-// What was appended to the walks since the visit began stays behind them; $7 is where that begins.
+// $7 selects the walks that were appended after the visit started; they stay, after the others.
 const END: Statement = {
   name: 'google_cursors_end',
   text: `UPDATE google_cursors SET sequence = $3, ready_at = $5, failures = $6, token = NULL,
@@ -190,7 +193,10 @@ const FORGET_REFUSALS: Statement = {
   text: `DELETE FROM google_refusals WHERE tenant_id = $1 AND target_id = ANY ($2)`,
 }
 
-/** Gives the lease back and records how far it came; false where the lease has run out and another worker goes on. */
+/**
+ * Records the end of a visit and releases the lease. Returns false if the lease has expired and another worker has
+ * taken over.
+ */
 export function endVisit(
   pool: Pool,
   { space, token, walks }: SpaceVisit,

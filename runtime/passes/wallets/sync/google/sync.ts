@@ -8,12 +8,12 @@ import { objectOf } from '../../render/google/object.ts'
 import type { GoogleIssuer } from '../../render/google/resource.ts'
 import { DONE, type GoogleClient, type SyncOutcome } from './client.ts'
 
-/** A template or a pass whose class or object is to be as it is now. */
+/** A template or a pass to synchronize with its class or object. */
 export interface Target {
   readonly space: string
   /** `tpl_…` or `pass_…`. */
   readonly id: string
-  /** Whether Google is likely not to have it yet. */
+  /** Whether Google probably does not have it yet. */
   readonly isNew: boolean
 }
 
@@ -22,11 +22,11 @@ export interface SyncOptions {
   readonly client: GoogleClient
   readonly issuer: GoogleIssuer
   readonly sources: StateSources
-  /** Service time. */
+  /** Service time, in milliseconds since the epoch. */
   readonly now: () => number
 }
 
-/** Makes Google's class or object what the template or pass is now. What is gone is done. */
+/** Writes the current state of a template or pass to Google. A target that no longer exists counts as done. */
 export type Sync = (target: Target) => Promise<SyncOutcome>
 
 export function createSync({ db, client, issuer, sources, now }: SyncOptions): Sync {
@@ -56,7 +56,7 @@ export function createSync({ db, client, issuer, sources, now }: SyncOptions): S
     const put = () => client.put(objects, objectOf(state, issuer), isNew ? 'insert' : 'patch')
     const sent = await put()
     if (sent.outcome !== 'refused' || sent.status !== 404) return sent
-    // Its class is missing: it was made before the service spoke to Google, or Google has lost it.
+    // The class is missing: the template is older than the Google Wallet settings, or Google has lost the class.
     const made = await syncTemplate({ space, id: state.templateId, isNew: true })
     return made.outcome === 'done' ? put() : made
   }

@@ -18,30 +18,36 @@ import type { Sync, Target } from './sync.ts'
 export interface VisitorOptions {
   readonly pool: Pool
   readonly sync: Sync
-  /** How long a lease is, in milliseconds; less than a wiped space is left alone for. */
+  /** Lease duration in milliseconds. It must be shorter than the time for which a wiped space is kept. */
   readonly leaseMs?: number
 }
 
-/** `more`: there is something left to send at once. `busy`: another worker is there, or the space has to wait. */
+/**
+ * `more`: more can be sent immediately. `waits`: the space waits for a retry. `busy`: another worker has the lease, or
+ * the space was already waiting.
+ */
 export type VisitOutcome = 'more' | 'done' | 'waits' | 'busy'
 
 const LEASE_MS = 45_000
 
-/** With less left of the lease nothing is sent any more: a token, two requests and what is missing of a class. */
+/**
+ * With less time left on the lease, nothing more is sent. One target can take a token request, two requests and the
+ * creation of its class.
+ */
 const LAST_MS = 30_000
 
-/** Events read, and passes of a walk, in one visit: other spaces have their turn then. */
+/** Maximum number of events and of walked passes in one visit. Then it is the turn of other spaces. */
 const EVENTS = 100
 const PASSES = 50
 
-/** Requests for one space under way at once. */
+/** Concurrent requests for one space. */
 const AT_ONCE = 4
 
-/** Visits a space: sends what its events and walks ask for, and records how far that came. */
+/** Creates a function that visits a space: it sends what events and walks require, and records the result. */
 export function createVisitor(options: VisitorOptions) {
   const { pool, sync, leaseMs = LEASE_MS } = options
 
-  /** A class or object that cannot be made counts as refused, so that it does not hold up what comes after it. */
+  /** An error counts as refused, so that the target does not block the ones after it. */
   const syncOrRefuse = async (target: Target, { setAside }: WorkTurn): Promise<SyncOutcome> => {
     try {
       const sent = await sync(target)
@@ -69,7 +75,7 @@ export function createVisitor(options: VisitorOptions) {
     await Promise.all(Array.from({ length: AT_ONCE }, send))
   }
 
-  /** The first walk has its turn in each visit, so that many events do not keep it from going on. */
+  /** Each visit performs one step of the first walk, so that a stream of events cannot starve the walks. */
   const readStep = async ({ space, walks }: SpaceVisit): Promise<WalkStep | undefined> => {
     const [walk] = walks
     if (!walk) return undefined
@@ -79,7 +85,8 @@ export function createVisitor(options: VisitorOptions) {
 
   const send = async (visit: SpaceVisit, { fromEvents }: VisitPlan, until: number, turn: WorkTurn) => {
     const results = new Map<string, SyncOutcome>()
-    // Where one target cannot be sent now, the others hardly can. It shows which one is at fault when they are tried after all.
+    // After one failure the others would probably fail too, so the visit ends early. After MAX_FAILURES it tries all
+    // targets, to find out which one is at fault.
     const isOver = () =>
       turn.isStopping() || turn.now() > until || (visit.failures < MAX_FAILURES && hasFailed(results))
     await sendAll(fromEvents.filter(isTemplate), results, isOver, turn)

@@ -3,6 +3,6 @@ import type { operations as Newest } from '../v10/types.ts'
 
 export type { components } from '../v10/types.ts'
 
-/** Operations as handlers see them. */
+/** Operations in the form that handlers use. */
 export interface operations extends Newest {
 }

@@ -15,5 +15,5 @@ export interface BooksHandlers<Context> {
   getBook(context: Context, input: { path: operations['getBook']['parameters']['path'] }): Promise<Reply<200, Schemas['Book']>>
 }
 
-/** Every operation that any version has. */
+/** All operations of all versions. */
 export type Handlers<Context> = BooksHandlers<Context>

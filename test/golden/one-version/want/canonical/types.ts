@@ -3,7 +3,7 @@ import type { operations as Newest } from '../2030-01-01/types.ts'
 
 export type { components } from '../2030-01-01/types.ts'
 
-/** An operation whose equality filters are lists: any of the values may match. */
+/** An operation whose equality filters are lists, any value of which may match. */
 type Filtered<Operation extends { parameters: { query?: unknown } }, Filters extends string> = Omit<Operation, 'parameters'> & {
   parameters: Omit<Operation['parameters'], 'query'> & { query?: Lists<NonNullable<Operation['parameters']['query']>, Filters> }
 }
@@ -12,7 +12,7 @@ type Lists<Query, Filters extends string> = {
   [Name in keyof Query]: Name extends Filters ? readonly NonNullable<Query[Name]>[] : Query[Name]
 }
 
-/** Operations as handlers see them. */
+/** Operations in the form that handlers use. */
 export interface operations extends Omit<Newest, 'listBooks'> {
   listBooks: Filtered<Newest['listBooks'], 'shelf'>
 }

@@ -22,5 +22,5 @@ export type UploadFileBody = NonNullable<operations['uploadFile']['requestBody']
 export type UploadFileForm = FormWithFiles<UploadFileBody, 'file'>
 export type CreateTokenBody = NonNullable<operations['createToken']['requestBody']>['content']['application/x-www-form-urlencoded']
 
-/** Every operation that any version has. */
+/** All operations of all versions. */
 export type Handlers<Context> = FilesHandlers<Context>

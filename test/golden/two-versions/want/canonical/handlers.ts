@@ -13,5 +13,5 @@ export interface DefaultHandlers<Context> {
   loseParcel(context: Context, input: { path: operations['loseParcel']['parameters']['path'] }): Promise<Reply<200, Schemas['Parcel']>>
 }
 
-/** Every operation that any version has. */
+/** All operations of all versions. */
 export type Handlers<Context> = DefaultHandlers<Context>

@@ -3,7 +3,7 @@ import type { components as Old } from '../2030-01-01/types.ts'
 import type { components as New } from '../2030-06-01/types.ts'
 import { ignored } from 'dateline/runtime/touched'
 
-/** Valid in its version; what shape it has is said by the functions’ own types. */
+/** A valid value of its version. The exported functions have precise types. */
 type Value = any
 
 /** Address: 2030-06-01 → 2030-01-01. */
