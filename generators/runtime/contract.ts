@@ -212,8 +212,14 @@ export type Closed<T> = T extends string
   : T extends readonly unknown[]
     ? ClosedList<T>
     : T extends object
-      ? { [Name in keyof T]: Closed<T[Name]> }
+      ? ClosedObject<T>
       : T
+
+/** An object of the client within another: editors show `ClosedObject<Holder>`. */
+type ClosedObject<T> = { [Name in keyof T]: Closed<T[Name]> }
+
+/** An object that gets a name of its own, which editors show. For a mapping of `keyof T` they would show all its members. */
+export type ClosedMembers<T, Names extends keyof T = keyof T> = { [Name in Names]: Closed<T[Name]> }
 
 /** A list of lists may be one of itself: the compiler looks at members of an interface when it needs them, at positions at once. */
 type ClosedList<T extends readonly unknown[]> =
@@ -224,3 +230,13 @@ type ClosedList<T extends readonly unknown[]> =
       : T
 
 interface ListOfLists<Item> extends Array<Closed<Item>> {}
+
+/** A query whose equality filters are lists: any of the values may match. */
+export type Lists<Query, Filters extends string, Names extends keyof Query = keyof Query> = {
+  [Name in Names]: Name extends Filters ? readonly NonNullable<Query[Name]>[] : Query[Name]
+}
+
+/** A batch whose own rules hold, with items that have not been checked. */
+export type Envelope<Batch, Items extends string> = {
+  [Name in keyof Batch]: Name extends Items ? readonly unknown[] : Batch[Name]
+}

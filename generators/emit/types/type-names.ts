@@ -1,5 +1,7 @@
 /** What the types of a document are called. */
-import { identifier } from '../../ir/naming.ts'
+import type { Api, ApiOperation } from '../../ir/model.ts'
+import { identifier, pascalCase } from '../../ir/naming.ts'
+import { isObject } from '../../ir/source.ts'
 
 /** Names that the types of a version use for something else, beside those that no type may have. */
 const TAKEN =
@@ -34,3 +36,22 @@ export function claimAll(texts: Iterable<string>, names: TypeNames): ReadonlyMap
 /** @returns the type of each component schema, by the name of the component. */
 export const schemaTypes = (components: Iterable<string>): ReadonlyMap<string, string> =>
   claimAll(components, createTypeNames())
+
+/** @returns the type of an operation's query, as `flatten` names it; undefined if another type may have that name. */
+export function queryType(api: Api, operation: ApiOperation): string | undefined {
+  const base = pascalCase(operation.id)
+  const name = `${base}Query`
+  if (identifier(name) !== name || !operation.parameters.some((each) => each.in === 'query')) return undefined
+  const isTaken =
+    api.operations.some((each) => each !== operation && pascalCase(each.id) === base) ||
+    componentNames(api).some((each) => pascalCase(each) === name || each === name)
+  return isTaken ? undefined : name
+}
+
+/** Names of components of any kind: each may become the name of a type. */
+function componentNames({ document }: Api): string[] {
+  const { components } = document
+  return isObject(components)
+    ? Object.values(components).flatMap((each) => (isObject(each) ? Object.keys(each) : []))
+    : []
+}

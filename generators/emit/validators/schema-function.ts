@@ -12,7 +12,7 @@ import { type Code, code, joinCode, printCode } from '../../print/code.ts'
 import { literal, member, stringLiteral } from '../../print/literal.ts'
 import type { Constants } from './constants.ts'
 import { areDisjoint } from './disjoint.ts'
-import { printPattern } from './functions.ts'
+import { OWN_NAMES, printPattern } from './functions.ts'
 import { fitsEnum, fitsNumber, fitsString, type Of, type ScalarWriter } from './scalars.ts'
 
 /** One validator: its function and those it is made of. */
@@ -27,13 +27,14 @@ interface Writer extends ScalarWriter {
   readonly refs: Set<string>
   /** Functions for members of unions that are no expression. */
   readonly parts: Code[]
-  variables: number
+  /** Names that the variables of the function at hand have, and those that none may have. */
+  readonly locals: Set<string>
 }
 
 /** @param name what the validator is exported as; its constants are called after it. @returns the code of a schema's validator. */
 export function writeValidator(name: string, schema: Schema, api: Api, constants: Constants): ValidatorCode {
   const ownerOf = (place: SourceLocation) => `${name}$${pathWithin(schema.place, place)}`
-  const writer: Writer = { api, constants, ownerOf, refs: new Set(), parts: [], variables: 0 }
+  const writer: Writer = { api, constants, ownerOf, refs: new Set(), parts: [], locals: createLocals() }
   const body = bodyOf(schema, writer)
   return { code: joinCode([...writer.parts, printFunction(0, body)], '\n'), refs: writer.refs }
 }
@@ -53,8 +54,12 @@ function pathWithin(schema: SourceLocation, inside: SourceLocation): string {
 
 const GIVEN: Code = { given: true }
 
+/** The parameter of a validator. */
+const VALUE = 'value'
+
 /** @param self 0 for the validator itself; its parts count from 1. */
-const printFunction = (self: number, body: Code): Code => code`function ${{ self }}(v${GIVEN}) {\n${body}}\n`
+const printFunction = (self: number, body: Code): Code =>
+  code`function ${{ self }}(${VALUE}${GIVEN}) {\n${body}}\n`
 
 /**
  * @param self the validator's own name.
@@ -76,9 +81,9 @@ export function nameValidator(
 }
 
 function bodyOf(schema: Schema, writer: Writer): Code {
-  const expression = fits(schema, 'v', writer)
+  const expression = fits(schema, VALUE, writer)
   if (expression !== undefined) return code`  return ${expression}\n`
-  const lines = check(schema, 'v', writer, false).map((line) => code`  ${line}\n`)
+  const lines = check(schema, VALUE, writer, false).map((line) => code`  ${line}\n`)
   return [...lines, '  return true\n']
 }
 
@@ -132,7 +137,7 @@ function fitsUnion(schema: Of<'union'>, v: string, writer: Writer): Code | undef
 
 /** A call of a function for a member that takes statements. */
 function callPart(schema: Schema, v: string, writer: Writer): Code {
-  const body = bodyOf(schema, writer)
+  const body = bodyOf(schema, { ...writer, locals: createLocals() })
   const self = writer.parts.length + 1
   writer.parts.push(printFunction(self, body))
   return code`${{ self }}(${v}${GIVEN})`
@@ -178,7 +183,20 @@ function checkPlain(schema: Schema, v: string, writer: Writer, known: boolean): 
 const onlyIf = (condition: string, lines: readonly Code[]): Code[] =>
   lines.length === 0 ? [] : [`if (${condition}) {`, ...indent(lines), '}']
 
-const variable = (writer: Writer, prefix = 'v'): string => `${prefix}${++writer.variables}`
+const createLocals = (): Set<string> => new Set([VALUE, ...OWN_NAMES])
+
+/**
+ * @param v what the variable is a part of: its name begins with that, unless that is the whole value.
+ * @returns the name of a variable that says what it holds: `cardholder_id`, `data_item`.
+ */
+function variable(writer: Writer, v: string, wanted: string): string {
+  const own = identifier(wanted.replaceAll('$', '_'))
+  const base = v === VALUE ? own : `${v}_${own}`
+  let name = base
+  for (let n = 2; writer.locals.has(name); n++) name = `${base}_${n}`
+  writer.locals.add(name)
+  return name
+}
 
 const notObject = (v: string, writer: Writer): string =>
   `if (!${writer.constants.call('isObject')}(${v})) return false`
@@ -192,13 +210,13 @@ function checkArray(schema: Of<'array'>, v: string, writer: Writer): Code[] {
   ].filter((each) => each)
   const lines: Code[] = bounds.length > 0 ? [`if (${bounds.join(' || ')}) return false`] : []
   for (const [index, each] of prefix.entries()) {
-    const item = variable(writer)
+    const item = variable(writer, v, `item${index}`)
     const inner = check(each, item, writer, false)
     if (inner.length > 0)
       lines.push(`if (${v}.length > ${index}) {`, `  const ${item} = ${v}[${index}]`, ...indent(inner), '}')
   }
-  const item = variable(writer)
-  const at = variable(writer, 'i')
+  const item = variable(writer, v, 'item')
+  const at = variable(writer, VALUE, 'index')
   const inner = isValidatedEach(schema) ? [] : check(schema.items, item, writer, false)
   if (inner.length > 0) {
     lines.push(`for (let ${at} = ${prefix.length}; ${at} < ${v}.length; ${at}++) {`)
@@ -248,13 +266,13 @@ function checkObject(schema: Of<'object'>, v: string, writer: Writer): Code[] {
   const { properties, minProperties: least, maxProperties: most } = schema
   const lines: Code[] = []
   if (least !== undefined || most !== undefined) {
-    const size = variable(writer, 'n')
+    const size = variable(writer, v, 'size')
     const wrong = [least !== undefined && `${size} < ${least}`, most !== undefined && `${size} > ${most}`]
     lines.push(`const ${size} = Object.keys(${v}).length`)
     lines.push(`if (${wrong.filter((each) => each).join(' || ')}) return false`)
   }
   const counted =
-    schema.additional === 'closed' && schema.patterns.length === 0 ? variable(writer, 'n') : undefined
+    schema.additional === 'closed' && schema.patterns.length === 0 ? variable(writer, v, 'known') : undefined
   const required = properties.filter((each) => each.required)
   if (counted) lines.push(`let ${counted} = ${required.length}`)
   // What must be there first: a body that lacks it costs next to nothing.
@@ -286,7 +304,7 @@ const REFUSES_UNDEFINED: readonly string[] = [
 function checkRequired(each: Of<'object'>['properties'][number], v: string, writer: Writer): Code[] {
   const access = property(v, each.name, writer)
   if (each.schema.kind === 'any') return [`if (${access} === undefined) return false`]
-  const inner = variable(writer)
+  const inner = variable(writer, v, each.name)
   const lines = check(each.schema, inner, writer, false)
   const there =
     REFUSES_UNDEFINED.includes(each.schema.kind) && !each.schema.untyped && !each.schema.partial
@@ -301,7 +319,7 @@ function checkOptional(
   writer: Writer,
   counted: string | undefined,
 ): Code[] {
-  const inner = variable(writer)
+  const inner = variable(writer, v, each.name)
   const lines = [...(counted ? [`${counted}++`] : []), ...check(each.schema, inner, writer, false)]
   if (lines.length === 0) return []
   const access = property(v, each.name, writer)
@@ -312,8 +330,8 @@ function checkOptional(
 function checkNames(schema: Of<'object'>, v: string, names: readonly string[], writer: Writer): Code[] {
   const { additional, patterns, propertyNames } = schema
   const rest = typeof additional === 'object' ? additional : undefined
-  const name = variable(writer, 'k')
-  const value = variable(writer)
+  const name = variable(writer, v, 'name')
+  const value = variable(writer, v, 'member')
   const inner = propertyNames ? check(propertyNames, name, writer, false) : []
   const listed = names.length > 0 ? `${nameSet(schema, names, writer)}.has(${name})` : undefined
   const restLines = rest
@@ -322,7 +340,7 @@ function checkNames(schema: Of<'object'>, v: string, names: readonly string[], w
       ? ['return false']
       : []
   if (patterns.length > 0) {
-    const hit = variable(writer, 'p')
+    const hit = variable(writer, v, 'matched')
     inner.push(`const ${value} = ${v}[${name}]`, `let ${hit} = false`)
     for (const each of patterns) {
       const pattern = writer.constants.define(

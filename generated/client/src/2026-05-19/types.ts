@@ -3,6 +3,7 @@
 /** One of the known members, or one that a later day adds: documents mark such enumerations with x-extensible. */
 type Open<Known extends string> = Known | (string & {})
 
+// ----- Schemas -----
 /** What every answer outside 2xx carries. */
 export type Error = {
   error: ErrorBody;
@@ -5586,6 +5587,7 @@ export type EnabledEvent = Open<"*"
   | "payout_destination.disabled"
   | "treasury_report.succeeded"
   | "treasury_report.failed">;
+// ----- Queries, bodies and answers of operations -----
 /** The version to be answered in. Without it the version applies that the tenant is pinned to in this environment. @example 2026-05-19 */
 export type ServiceVersion = VersionDate;
 export type Refusal = { content: { "application/json": Error; }; };

@@ -2,9 +2,9 @@
 
 /** Refuses what is nested deeper than the stack, instead of throwing. */
 function guarded(validator) {
-  return (v) => {
+  return (value) => {
     try {
-      return validator(v)
+      return validator(value)
     } catch (error) {
       if (error instanceof RangeError) return false
       throw error
