@@ -194,7 +194,12 @@ export function between<Old extends VersionTypes, New extends VersionTypes>() {
       schemas: readonly Name[],
       property: Property,
       turns: Turns<NonNullable<OldValue<Name, Property>>, NonNullable<NewValue<Name, Property>>>,
-    ): Convert => ({ kind: 'convert', schemas, property, ...turns }),
+    ): Convert<Turns<NonNullable<OldValue<Name, Property>>, NonNullable<NewValue<Name, Property>>>> => ({
+      kind: 'convert',
+      schemas,
+      property,
+      ...turns,
+    }),
 
     rename: <Name extends Site, From extends Gone<Name>, To extends Come<Name>>(
       schemas: readonly Name[],
@@ -203,7 +208,13 @@ export function between<Old extends VersionTypes, New extends VersionTypes>() {
       ...turns: [OldValue<Name, From>, NewValue<Name, To>] extends [NewValue<Name, To>, OldValue<Name, From>]
         ? [] | [Turns<OldValue<Name, From>, NewValue<Name, To>>]
         : [Turns<OldValue<Name, From>, NewValue<Name, To>>]
-    ): Rename => ({ kind: 'rename', schemas, from, to, ...turns[0] }),
+    ): Rename<Turns<OldValue<Name, From>, NewValue<Name, To>>> => ({
+      kind: 'rename',
+      schemas,
+      from,
+      to,
+      ...turns[0],
+    }),
 
     /** @param from names on the way to it, outermost first. */
     moved: <Name extends Site, const From extends readonly string[], const To extends readonly string[]>(
@@ -216,7 +227,13 @@ export function between<Old extends VersionTypes, New extends VersionTypes>() {
       ]
         ? [] | [Turns<At<OldOf<Name>, From>, At<NewOf<Name>, To>>]
         : [Turns<At<OldOf<Name>, From>, At<NewOf<Name>, To>>]
-    ): Moved => ({ kind: 'moved', schemas, from, to, ...turns[0] }),
+    ): Moved<Turns<At<OldOf<Name>, From>, At<NewOf<Name>, To>>> => ({
+      kind: 'moved',
+      schemas,
+      from,
+      to,
+      ...turns[0],
+    }),
 
     replace: <Name extends Site, From extends Gone<Name>, To extends Come<Name>>(
       schemas: readonly Name[],
@@ -227,7 +244,7 @@ export function between<Old extends VersionTypes, New extends VersionTypes>() {
         readonly down: (next: NewGroup<Name, To>) => OldGroup<Name, From>
         readonly loss?: Loss
       },
-    ): Replace => ({ kind: 'replace', schemas, ...lens }),
+    ): Replace<Turns<OldGroup<Name, From>, NewGroup<Name, To>>> => ({ kind: 'replace', schemas, ...lens }),
 
     drop: <Name extends Site, Property extends Gone<Name>>(
       schemas: readonly Name[],
@@ -236,7 +253,12 @@ export function between<Old extends VersionTypes, New extends VersionTypes>() {
         readonly loss: 'drop'
         readonly down?: (object: NewOf<Name>) => OldValue<Name, Property>
       },
-    ): Drop => ({ kind: 'drop', schemas, property, ...lens }),
+    ): Drop<(object: NewOf<Name>) => OldValue<Name, Property>> => ({
+      kind: 'drop',
+      schemas,
+      property,
+      ...lens,
+    }),
 
     default: <Name extends Site, Property extends NewProperty<Name>>(
       schemas: readonly Name[],
@@ -297,7 +319,12 @@ export function between<Old extends VersionTypes, New extends VersionTypes>() {
       operation: Id,
       parameter: Name,
       up: (value: ValueOfEach<OldIn<Id, 'query'>, Name>) => readonly Value[],
-    ): Filter => ({ kind: 'filter', operation, parameter, up }),
+    ): Filter<(value: ValueOfEach<OldIn<Id, 'query'>, Name>) => readonly Value[]> => ({
+      kind: 'filter',
+      operation,
+      parameter,
+      up,
+    }),
 
     /** @param operations none: every one that has it. */
     renamedParameter: <
@@ -330,7 +357,13 @@ export function between<Old extends VersionTypes, New extends VersionTypes>() {
       name: Name,
       up: (value: OldParameter<Id, Where, Name>) => ValueOfEach<NewIn<Id, Where>, Name>,
       ...operations: readonly Id[]
-    ): ConvertedParameter => ({ kind: 'converted-parameter', operations, in: where, name, up }),
+    ): ConvertedParameter<(value: OldParameter<Id, Where, Name>) => ValueOfEach<NewIn<Id, Where>, Name>> => ({
+      kind: 'converted-parameter',
+      operations,
+      in: where,
+      name,
+      up,
+    }),
 
     ignoredParameter: <Where extends Part, Id extends NewOperation>(
       where: Where,

@@ -8,8 +8,13 @@ export type Loss =
   | 'drop'
 
 /** Turns a value of one version into another's. Plain functions of their argument: no clock, no state, never throwing. */
-// biome-ignore lint/suspicious/noExplicitAny: `between` gives the precise types where a change is written
-export type Turn = (value: any) => any
+export type Turn = (value: never) => unknown
+
+/** Both ways of a lens. `between` gives them the types of the two versions. */
+interface BothWays {
+  readonly up: Turn
+  readonly down: Turn
+}
 
 interface OnSchemas {
   /**
@@ -32,37 +37,37 @@ export interface Values extends OnSchemas {
 }
 
 /** A property whose value is written another way. */
-export interface Convert extends OnSchemas {
+export interface Convert<Turns extends BothWays = BothWays> extends OnSchemas {
   readonly kind: 'convert'
   readonly property: string
-  readonly up: Turn
-  readonly down: Turn
+  readonly up: Turns['up']
+  readonly down: Turns['down']
 }
 
 /** A property of another name, and perhaps of another value. Absent stays absent. */
-export interface Rename extends OnSchemas {
+export interface Rename<Turns extends BothWays = BothWays> extends OnSchemas {
   readonly kind: 'rename'
   readonly from: string
   readonly to: string
-  readonly up?: Turn
-  readonly down?: Turn
+  readonly up?: Turns['up']
+  readonly down?: Turns['down']
 }
 
 /** Properties that take the place of others. `up` is called when one of the old is there, `down` when one of the new is. */
-export interface Replace extends OnSchemas {
+export interface Replace<Turns extends BothWays = BothWays> extends OnSchemas {
   readonly kind: 'replace'
   readonly old: readonly string[]
   readonly new: readonly string[]
-  readonly up: Turn
-  readonly down: Turn
+  readonly up: Turns['up']
+  readonly down: Turns['down']
 }
 
 /** A property that only the old version has: ignored in requests, and shown as `down` makes it from the new object. */
-export interface Drop extends OnSchemas {
+export interface Drop<Down extends Turn = Turn> extends OnSchemas {
   readonly kind: 'drop'
   readonly property: string
   readonly loss: 'drop'
-  readonly down?: Turn
+  readonly down?: Down
 }
 
 /** A property that the new version requires: what an old request means that cannot name it. */
@@ -107,22 +112,22 @@ export interface LeaveOut extends OnSchemas {
 }
 
 /** A property that stands elsewhere in the object: a property of an object in it, or no longer one. Absent stays absent. */
-export interface Moved extends OnSchemas {
+export interface Moved<Turns extends BothWays = BothWays> extends OnSchemas {
   readonly kind: 'moved'
   /** Names on the way to it, outermost first. */
   readonly from: readonly string[]
   readonly to: readonly string[]
-  readonly up?: Turn
-  readonly down?: Turn
+  readonly up?: Turns['up']
+  readonly down?: Turns['down']
 }
 
 /** An equality filter whose old values mean other values, or several. */
-export interface Filter {
+export interface Filter<Up extends Turn = Turn> {
   readonly kind: 'filter'
   readonly operation: string
   readonly parameter: string
   /** Old value → every new value that it matches. */
-  readonly up: Turn
+  readonly up: Up
 }
 
 /** Parameters that handlers get from one part of requests. */
@@ -147,11 +152,11 @@ export interface DefaultParameter extends OnParameters {
 }
 
 /** A parameter whose value is written another way. It travels up alone. */
-export interface ConvertedParameter extends OnParameters {
+export interface ConvertedParameter<Up extends Turn = Turn> extends OnParameters {
   readonly kind: 'converted-parameter'
   readonly in: 'path' | 'query'
   readonly name: string
-  readonly up: Turn
+  readonly up: Up
 }
 
 /** A parameter that the old version accepts and ignores; the canonical version never sees it. */

@@ -8,9 +8,11 @@ export type Method = 'GET' | 'PUT' | 'POST' | 'DELETE' | 'OPTIONS' | 'HEAD' | 'P
 /** Checks one value against a schema. Never coerces, never changes the value, never throws. */
 export type Validate = (value: unknown) => boolean
 
-/** Rewrites a valid value of one version into another. May change its argument (up) or copy what it touches (down). */
-// biome-ignore lint/suspicious/noExplicitAny: the generated functions have precise types of their own
-export type Translate = (value: any) => any
+/**
+ * Rewrites a valid value of one version into another: a copy of what changes, which holds the rest as it is. Generated functions have the
+ * types of both versions. A table of many of them is called through `translateNoting`.
+ */
+export type Translate = (value: never) => unknown
 
 /** What the text of a parameter or of a form field is converted to. */
 export type ScalarType = 'string' | 'integer' | 'number' | 'boolean'

@@ -5,16 +5,22 @@
  */
 import type { Translate } from './contract.ts'
 
-// biome-ignore lint/suspicious/noExplicitAny: what stands there is known to the generated code
-type Value = any
-
 /** What the translation under way has changed so far: translations are synchronous, so there is one at a time. */
 const noted = new Set<string>()
 
-/** Translates a value and gives each change that made a difference, once. */
-export function translateNoting(translate: Translate, value: Value, note: (change: string) => void): Value {
+/**
+ * Translates a value and gives each change that made a difference, once.
+ *
+ * @param value valid in the version that the function translates from.
+ */
+export function translateNoting(
+  translate: Translate,
+  value: unknown,
+  note: (change: string) => void,
+): unknown {
   if (noted.size > 0) noted.clear()
-  const translated = translate(value)
+  // Which function belongs to the value is known from the route, not from types.
+  const translated = translate(value as never)
   for (const change of noted) note(change)
   return translated
 }
@@ -22,12 +28,6 @@ export function translateNoting(translate: Translate, value: Value, note: (chang
 /** The value, which the change brought to where it goes; undefined is nothing that was brought. */
 export function touched<Brought>(change: string, value: Brought): Brought {
   if (value !== undefined) noted.add(change)
-  return value
-}
-
-/** The value; noted where the condition holds. */
-export function touchedIf<Brought>(change: string, condition: boolean, value: Brought): Brought {
-  if (condition) noted.add(change)
   return value
 }
 
@@ -42,45 +42,75 @@ export function ignored(change: string, value: unknown, usual?: unknown): undefi
   if (value !== undefined && value !== usual) noted.add(change)
 }
 
-/** Members of an enumeration under their other names. */
-export function renames(change: string, names: readonly (readonly [string, string])[]): Translate {
-  const table = new Map<unknown, string>(names)
-  return (value) => {
-    const name = table.get(value)
-    return name === undefined ? value : touched(change, name)
-  }
-}
+/** A member of an enumeration under its other name, if it has one. */
+export type Renamed<Member, Names extends readonly Name[]> = Member extends Names[number][0]
+  ? Extract<Names[number], readonly [Member, string]>[1]
+  : Member
 
-/** Values of a filter as all that they stand for. */
-export function meanings(
+/** A name and what it is called in the other version. */
+type Name = readonly [name: string, other: string]
+
+/** @returns a function that gives members of an enumeration their other names. */
+export function renames<const Names extends readonly Name[]>(
   change: string,
-  values: readonly (readonly [string, readonly string[]])[],
-): (value: unknown) => readonly unknown[] {
-  const table = new Map<unknown, readonly string[]>(values)
-  return (value) => {
-    const all = table.get(value)
-    return all ? touched(change, all) : [value]
+  names: Names,
+): <Member>(member: Member) => Renamed<Member, Names> {
+  const table = new Map<unknown, string>(names)
+  return <Member>(member: Member) => {
+    const name = table.get(member)
+    return (name === undefined ? member : touched(change, name)) as Renamed<Member, Names>
   }
 }
 
-/** Whether a kind is shown: all but those that came with the change. */
-export function allBut(change: string, added: readonly unknown[]): (kind: unknown) => boolean {
-  const left = new Set(added)
-  return (kind) => {
+/** A value of a filter and all values that it means in the other version. */
+type Meaning = readonly [value: string, meant: readonly string[]]
+
+/** What a value of a filter means: itself, if it is not listed. */
+export type Meant<Value, Meanings extends readonly Meaning[]> = Value extends Meanings[number][0]
+  ? Extract<Meanings[number], readonly [Value, readonly string[]]>[1][number]
+  : Value
+
+/** @returns a function that gives all values which a value of a filter means. */
+export function meanings<const Meanings extends readonly Meaning[]>(
+  change: string,
+  values: Meanings,
+): <Value>(value: Value) => readonly Meant<Value, Meanings>[] {
+  const table = new Map<unknown, readonly string[]>(values)
+  return <Value>(value: Value) => {
+    const all = table.get(value)
+    return (all ? touched(change, all) : [value]) as readonly Meant<Value, Meanings>[]
+  }
+}
+
+/** Whether a version knows a kind: it does not know those that came with the change. */
+export type KindGuard<Added> = <Kind>(kind: Kind) => kind is Exclude<Kind, Added>
+
+/** @param added the kinds that came with the change. */
+export function allBut<const Added>(change: string, added: readonly Added[]): KindGuard<Added> {
+  const left = new Set<unknown>(added)
+  return <Kind>(kind: Kind): kind is Exclude<Kind, Added> => {
     if (!left.has(kind)) return true
     noted.add(change)
     return false
   }
 }
 
+/** The same of records that hold their kind in a property. */
+export function holding<const Name extends string, Added>(property: Name, isKnown: KindGuard<Added>) {
+  return <Item extends { readonly [Key in Name]: unknown }>(
+    item: Item,
+  ): item is Item & { readonly [Key in Name]: Exclude<Item[Name], Added> } => isKnown(item[property])
+}
+
 /** Whether two values are the same JSON. */
-function isSame(one: Value, other: Value): boolean {
+function isSame(one: unknown, other: unknown): boolean {
   if (Object.is(one, other)) return true
   if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return false
+  const [left, right] = [one, other] as Readonly<Record<string, unknown>>[]
   const names = Object.keys(one)
   return (
     Array.isArray(one) === Array.isArray(other) &&
     names.length === Object.keys(other).length &&
-    names.every((name) => Object.hasOwn(other, name) && isSame(one[name], other[name]))
+    names.every((name) => Object.hasOwn(other, name) && isSame(left![name], right![name]))
   )
 }

@@ -49,6 +49,8 @@ export type Rewrite =
 
 /** Members of a list that the older version does not show: those of a kind that it does not have. */
 export interface HiddenMembers {
+  /** The enumeration of kinds. */
+  readonly kinds: string
   /** The property that holds the kind; absent when the members are the kinds. */
   readonly by?: string
   readonly added: readonly string[]
@@ -70,7 +72,9 @@ export type ShapeMember =
   | {
       readonly kind: 'change'
       readonly name: string
+      /** Whether it may be absent. */
       readonly optional: boolean
+      readonly nullable: boolean
       readonly rewrite: Rewrite
       /** Whether null is rewritten as well. */
       readonly takesNull?: true
@@ -104,6 +108,7 @@ export type ShapeMember =
       readonly of: 'absent' | 'null'
       readonly value: unknown
       readonly optional: boolean
+      readonly nullable: boolean
       readonly rewrite: Rewrite
       readonly change: LoadedChange
     }

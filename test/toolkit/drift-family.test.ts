@@ -65,7 +65,12 @@ describe('an edit of', () => {
     ['versions.ts', `import { version as version_2025_06_01`, OLD, '/info'],
     ['events.ts', `events_2025_06_01`, OLD, '/info'],
     ['translations/2026-02-01.ts', 'export function PassTemplate_down', '2026-02-01', schema('PassTemplate')],
-    ['translations/2026-02-01.ts', 'function listPasses_query_up', '2026-02-01', '/paths/~1v1~1passes/get'],
+    [
+      'translations/2026-02-01.ts',
+      'function listPasses_query_up',
+      '2026-02-01',
+      '/components/parameters/PassStatusFilter',
+    ],
     [
       'translations/2026-02-01.ts',
       '/** WebhookEndpointDisabledEvent:',

@@ -1,7 +1,7 @@
 /** Code before and after a change: made of the documents, the change's lenses and examples, and the client's types. */
 
 import { counterpartsOf, holdsIn } from '../../change/align.ts'
-import type { Lens, ParameterLens } from '../../change/change.ts'
+import type { Lens, ParameterLens, Turn } from '../../change/change.ts'
 import type { LoadedChange } from '../../change/load-changes.ts'
 import type { Wire } from '../../client-runtime/service.ts'
 import type { VersionPair } from '../../gate/steps.ts'
@@ -224,7 +224,7 @@ function parameterSample(lens: ParameterLens, step: VersionPair, pair: Both, con
 
 function convertedSample(
   name: string,
-  up: (value: unknown) => unknown,
+  up: Turn,
   step: VersionPair,
   pair: Both,
   context: SampleContext,
@@ -234,7 +234,8 @@ function convertedSample(
     return parameter && sampleParameter(api, parameter)
   }
   const before = valueIn(step.old, pair.old)
-  const come = up(before)
+  // A sample value fits the parameter that the lens is declared on.
+  const come = up(before as never)
   const usual = valueIn(step.next, pair.next)
   // Of several that an old value matches, the one that the document shows.
   const after = Array.isArray(come) ? (come.includes(usual) ? usual : come[0]) : come
