@@ -46,6 +46,8 @@ import {
 } from './validators.js'
 import type { Operation, Parameter, Version } from 'dateline/runtime'
 
+// ----- Parameters that operations share -----
+
 const parameterCreatedAfter: Parameter = {
   name: 'created_after',
   type: 'string',
@@ -230,6 +232,9 @@ const parameterWebhookEndpointId: Parameter = {
   validate: WebhookEndpointId,
   pointer: '/components/parameters/WebhookEndpointId/schema'
 }
+
+// ----- Translations of answers other than success -----
+
 const answers: Operation<OperationExtensions>['downs'] = {
   '400': Error_down,
   '401': Error_down,
@@ -316,7 +321,10 @@ const answers7: Operation<OperationExtensions>['downs'] = {
   '503': Error_down
 }
 
+// ----- Operations -----
+
 const operations: readonly Operation<OperationExtensions>[] = [
+  // ----- Account -----
   {
     id: 'getMe',
     method: 'GET',
@@ -368,6 +376,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     body: { required: true, validate: WipeCreate, pointer: '/paths/~1v1~1account~1wipe_sandbox/post/requestBody/content/application~1json/schema' },
     downs: answers4,
   },
+  // ----- Audit log -----
   {
     id: 'listAuditEntries',
     method: 'GET',
@@ -414,6 +423,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     headers: [parameterServiceVersion],
     downs: answers,
   },
+  // ----- Promotions -----
   {
     id: 'createPromotion',
     method: 'POST',
@@ -462,6 +472,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     headers: [parameterServiceVersion],
     downs: answers5,
   },
+  // ----- Pass templates -----
   {
     id: 'createPassTemplate',
     method: 'POST',
@@ -557,6 +568,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     down: PassTemplate_down,
     downs: answers4,
   },
+  // ----- Passes -----
   {
     id: 'createPass',
     method: 'POST',
@@ -669,6 +681,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     body: { required: false, validate: Empty, pointer: '/paths/~1v1~1passes~1{pass_id}~1archive/post/requestBody/content/application~1json/schema' },
     downs: answers4,
   },
+  // ----- Scans -----
   {
     id: 'createScan',
     method: 'POST',
@@ -718,6 +731,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     headers: [parameterServiceVersion],
     downs: answers5,
   },
+  // ----- Webhook endpoints -----
   {
     id: 'createWebhookEndpoint',
     method: 'POST',
@@ -838,6 +852,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     down: Event_down,
     downs: answers4,
   },
+  // ----- Delivery attempts -----
   {
     id: 'listDeliveryAttempts',
     method: 'GET',
@@ -905,6 +920,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     },
     downs: answers4,
   },
+  // ----- Events -----
   {
     id: 'listEvents',
     method: 'GET',
@@ -958,6 +974,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     down: Event_down,
     downs: answers5,
   },
+  // ----- Test passes -----
   {
     id: 'simulateScan',
     method: 'POST',

@@ -147,6 +147,8 @@ import {
 } from './validators.js'
 import type { Operation, Parameter, Version } from 'dateline/runtime'
 
+// ----- Parameters that operations share -----
+
 const parameterCardId: Parameter = {
   name: 'card_id',
   type: 'string',
@@ -427,6 +429,9 @@ const parameterWebhookEndpointId: Parameter = {
   validate: WebhookEndpointId,
   pointer: '/components/parameters/WebhookEndpointId/schema'
 }
+
+// ----- Translations of answers other than success -----
+
 const answers: Operation<OperationExtensions>['downs'] = {
   '400': Error_down,
   '401': Error_down,
@@ -524,7 +529,10 @@ const answers8: Operation<OperationExtensions>['downs'] = {
   '503': Error_down
 }
 
+// ----- Operations -----
+
 const operations: readonly Operation<OperationExtensions>[] = [
+  // ----- Account -----
   {
     id: 'getMe',
     method: 'GET',
@@ -576,6 +584,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     body: { required: true, validate: WipeCreate, pointer: '/paths/~1v1~1account~1wipe_sandbox/post/requestBody/content/application~1json/schema' },
     downs: answers4,
   },
+  // ----- Audit log -----
   {
     id: 'listAuditEntries',
     method: 'GET',
@@ -622,6 +631,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     headers: [parameterServiceVersion],
     downs: answers,
   },
+  // ----- Promotions -----
   {
     id: 'createPromotion',
     method: 'POST',
@@ -669,6 +679,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     headers: [parameterServiceVersion],
     downs: answers5,
   },
+  // ----- Pass templates -----
   {
     id: 'createPassTemplate',
     method: 'POST',
@@ -764,6 +775,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     down: PassTemplate_down,
     downs: answers4,
   },
+  // ----- Passes -----
   {
     id: 'createPass',
     method: 'POST',
@@ -876,6 +888,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     body: { required: false, validate: Empty, pointer: '/paths/~1v1~1passes~1{pass_id}~1archive/post/requestBody/content/application~1json/schema' },
     downs: answers4,
   },
+  // ----- Scans -----
   {
     id: 'createScan',
     method: 'POST',
@@ -925,6 +938,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     headers: [parameterServiceVersion],
     downs: answers5,
   },
+  // ----- Webhook endpoints -----
   {
     id: 'createWebhookEndpoint',
     method: 'POST',
@@ -1045,6 +1059,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     down: Event_down,
     downs: answers4,
   },
+  // ----- Delivery attempts -----
   {
     id: 'listDeliveryAttempts',
     method: 'GET',
@@ -1112,6 +1127,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     },
     downs: answers4,
   },
+  // ----- Events -----
   {
     id: 'listEvents',
     method: 'GET',
@@ -1165,6 +1181,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     down: Event_down,
     downs: answers5,
   },
+  // ----- Tokens -----
   {
     id: 'createToken',
     method: 'POST',
@@ -1178,6 +1195,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     body: { required: true, validate: TokenCreate, pointer: '/paths/~1v1~1tokens/post/requestBody/content/application~1json/schema' },
     downs: answers3,
   },
+  // ----- Cardholders -----
   {
     id: 'createCardholder',
     method: 'POST',
@@ -1257,6 +1275,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     body: { required: false, validate: Empty, pointer: '/paths/~1v1~1cardholders~1{cardholder_id}~1screen/post/requestBody/content/application~1json/schema' },
     downs: answers4,
   },
+  // ----- Sanctions alerts -----
   {
     id: 'listSanctionsAlerts',
     method: 'GET',
@@ -1324,6 +1343,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     },
     downs: answers4,
   },
+  // ----- Card programs -----
   {
     id: 'createCardProgram',
     method: 'POST',
@@ -1396,6 +1416,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     downs: answers4,
     downField: CardProgramUpdate_field,
   },
+  // ----- Balance -----
   {
     id: 'getBalance',
     method: 'GET',
@@ -1408,6 +1429,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     headers: [parameterServiceVersion],
     downs: answers,
   },
+  // ----- Cards -----
   {
     id: 'createCard',
     method: 'POST',
@@ -1561,6 +1583,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     headers: [parameterServiceVersion],
     downs: answers8,
   },
+  // ----- Provisioning payloads -----
   {
     id: 'createProvisioningPayload',
     method: 'POST',
@@ -1612,6 +1635,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     headers: [parameterServiceVersion],
     downs: answers5,
   },
+  // ----- Wallet tokens -----
   {
     id: 'listWalletTokens',
     method: 'GET',
@@ -1664,6 +1688,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     },
     downs: answers4,
   },
+  // ----- Card transactions -----
   {
     id: 'listCardTransactions',
     method: 'GET',
@@ -1770,6 +1795,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     down: CardTransaction_down,
     downs: answers4,
   },
+  // ----- Disputes -----
   {
     id: 'createDispute',
     method: 'POST',
@@ -1875,6 +1901,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     down: Dispute_down,
     downs: answers4,
   },
+  // ----- Merchant categories -----
   {
     id: 'listMerchantCategories',
     method: 'GET',
@@ -1887,6 +1914,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     headers: [parameterServiceVersion],
     downs: answers,
   },
+  // ----- Settlements -----
   {
     id: 'listSettlements',
     method: 'GET',
@@ -1964,6 +1992,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     down: SettlementLineList_down,
     downs: answers5,
   },
+  // ----- Payouts -----
   {
     id: 'listPayouts',
     method: 'GET',
@@ -2008,6 +2037,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     headers: [parameterServiceVersion],
     downs: answers5,
   },
+  // ----- Payout destinations -----
   {
     id: 'createPayoutDestination',
     method: 'POST',
@@ -2105,6 +2135,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     },
     downs: answers4,
   },
+  // ----- Treasury reports -----
   {
     id: 'createTreasuryReport',
     method: 'POST',
@@ -2155,6 +2186,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     down: TreasuryReport_down,
     downs: answers5,
   },
+  // ----- Test passes -----
   {
     id: 'simulateScan',
     method: 'POST',
@@ -2202,6 +2234,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     },
     downs: answers4,
   },
+  // ----- Test cards -----
   {
     id: 'simulateAuthorization',
     method: 'POST',
@@ -2415,6 +2448,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     body: { required: true, validate: FundingSimulation, pointer: '/paths/~1v1~1test~1funding/post/requestBody/content/application~1json/schema' },
     downs: answers4,
   },
+  // ----- Test settlements -----
   {
     id: 'advanceSettlementClock',
     method: 'POST',

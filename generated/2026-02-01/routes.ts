@@ -145,6 +145,8 @@ import {
 } from './validators.js'
 import type { Operation, Parameter, Version } from 'dateline/runtime'
 
+// ----- Parameters that operations share -----
+
 const parameterAuthorizationDecisionId: Parameter = {
   name: 'authorization_decision_id',
   type: 'string',
@@ -434,7 +436,10 @@ const parameterWebhookEndpointId: Parameter = {
   pointer: '/components/parameters/WebhookEndpointId/schema'
 }
 
+// ----- Operations -----
+
 const operations: readonly Operation<OperationExtensions>[] = [
+  // ----- Account -----
   {
     id: 'getMe',
     method: 'GET',
@@ -482,6 +487,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     headers: [parameterServiceVersion, parameterIdempotencyKey, parameterServiceFactor],
     body: { required: true, validate: WipeCreate, pointer: '/paths/~1v1~1account~1wipe_sandbox/post/requestBody/content/application~1json/schema' },
   },
+  // ----- Audit log -----
   {
     id: 'listAuditEntries',
     method: 'GET',
@@ -527,6 +533,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     ],
     headers: [parameterServiceVersion],
   },
+  // ----- Promotions -----
   {
     id: 'createPromotion',
     method: 'POST',
@@ -571,6 +578,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     query: [],
     headers: [parameterServiceVersion],
   },
+  // ----- Pass templates -----
   {
     id: 'createPassTemplate',
     method: 'POST',
@@ -661,6 +669,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     },
     down: PassTemplate_down,
   },
+  // ----- Passes -----
   {
     id: 'createPass',
     method: 'POST',
@@ -817,6 +826,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     headers: [parameterServiceVersion, parameterIdempotencyKey],
     body: { required: false, validate: Empty, pointer: '/paths/~1v1~1passes~1{pass_id}~1archive/post/requestBody/content/application~1json/schema' },
   },
+  // ----- Scans -----
   {
     id: 'createScan',
     method: 'POST',
@@ -863,6 +873,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     query: [],
     headers: [parameterServiceVersion],
   },
+  // ----- Webhook endpoints -----
   {
     id: 'createWebhookEndpoint',
     method: 'POST',
@@ -976,6 +987,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     body: { required: false, validate: Empty, pointer: '/paths/~1v1~1webhook-endpoints~1{whe_id}~1test/post/requestBody/content/application~1json/schema' },
     down: Event_down,
   },
+  // ----- Delivery attempts -----
   {
     id: 'listDeliveryAttempts',
     method: 'GET',
@@ -1040,6 +1052,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
       pointer: '/paths/~1v1~1webhook-endpoints~1{whe_id}~1delivery-attempts~1{wdla_id}~1retry/post/requestBody/content/application~1json/schema'
     },
   },
+  // ----- Events -----
   {
     id: 'listEvents',
     method: 'GET',
@@ -1090,6 +1103,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     headers: [parameterServiceVersion],
     down: Event_down,
   },
+  // ----- Tokens -----
   {
     id: 'createToken',
     method: 'POST',
@@ -1102,6 +1116,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     headers: [parameterServiceVersion, parameterIdempotencyKey],
     body: { required: true, validate: TokenCreate, pointer: '/paths/~1v1~1tokens/post/requestBody/content/application~1json/schema' },
   },
+  // ----- Cardholders -----
   {
     id: 'createCardholder',
     method: 'POST',
@@ -1176,6 +1191,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     headers: [parameterServiceVersion, parameterIdempotencyKey],
     body: { required: false, validate: Empty, pointer: '/paths/~1v1~1cardholders~1{cardholder_id}~1screen/post/requestBody/content/application~1json/schema' },
   },
+  // ----- Sanctions alerts -----
   {
     id: 'listSanctionsAlerts',
     method: 'GET',
@@ -1240,6 +1256,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
       pointer: '/paths/~1v1~1sanctions_alerts~1{sanctions_alert_id}~1resolve/post/requestBody/content/application~1json/schema'
     },
   },
+  // ----- Card programs -----
   {
     id: 'createCardProgram',
     method: 'POST',
@@ -1308,6 +1325,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     down: CardProgram_down,
     downField: CardProgramUpdate_field,
   },
+  // ----- Balance -----
   {
     id: 'getBalance',
     method: 'GET',
@@ -1319,6 +1337,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     query: [],
     headers: [parameterServiceVersion],
   },
+  // ----- Cards -----
   {
     id: 'createCard',
     method: 'POST',
@@ -1462,6 +1481,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     query: [],
     headers: [parameterServiceVersion],
   },
+  // ----- Provisioning payloads -----
   {
     id: 'createProvisioningPayload',
     method: 'POST',
@@ -1510,6 +1530,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     query: [],
     headers: [parameterServiceVersion],
   },
+  // ----- Wallet tokens -----
   {
     id: 'listWalletTokens',
     method: 'GET',
@@ -1559,6 +1580,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
       pointer: '/paths/~1v1~1wallet_tokens~1{wallet_token_id}/patch/requestBody/content/application~1json/schema'
     },
   },
+  // ----- Card transactions -----
   {
     id: 'listCardTransactions',
     method: 'GET',
@@ -1656,6 +1678,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
       pointer: '/paths/~1v1~1card_transactions~1{card_transaction_id}~1release/post/requestBody/content/application~1json/schema'
     },
   },
+  // ----- Authorization endpoint -----
   {
     id: 'getAuthorizationEndpoint',
     method: 'GET',
@@ -1713,6 +1736,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     headers: [parameterServiceVersion, parameterIdempotencyKey],
     body: { required: false, validate: Empty, pointer: '/paths/~1v1~1authorization_endpoint~1rotate_secret/post/requestBody/content/application~1json/schema' },
   },
+  // ----- Authorization decisions -----
   {
     id: 'listAuthorizationDecisions',
     method: 'GET',
@@ -1761,6 +1785,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     query: [],
     headers: [parameterServiceVersion],
   },
+  // ----- Disputes -----
   {
     id: 'createDispute',
     method: 'POST',
@@ -1860,6 +1885,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     body: { required: false, validate: Empty, pointer: '/paths/~1v1~1disputes~1{dispute_id}~1withdraw/post/requestBody/content/application~1json/schema' },
     down: Dispute_down,
   },
+  // ----- Merchant categories -----
   {
     id: 'listMerchantCategories',
     method: 'GET',
@@ -1871,6 +1897,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     query: [],
     headers: [parameterServiceVersion],
   },
+  // ----- Settlements -----
   {
     id: 'listSettlements',
     method: 'GET',
@@ -1945,6 +1972,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     upQuery: listSettlementLines_query_up,
     down: SettlementLineList_down,
   },
+  // ----- Payouts -----
   {
     id: 'listPayouts',
     method: 'GET',
@@ -1987,6 +2015,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     query: [],
     headers: [parameterServiceVersion],
   },
+  // ----- Payout destinations -----
   {
     id: 'createPayoutDestination',
     method: 'POST',
@@ -2079,6 +2108,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
       pointer: '/paths/~1v1~1payout_destinations~1{payout_destination_id}~1disable/post/requestBody/content/application~1json/schema'
     },
   },
+  // ----- Treasury reports -----
   {
     id: 'createTreasuryReport',
     method: 'POST',
@@ -2126,6 +2156,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     headers: [parameterServiceVersion],
     down: TreasuryReport_down,
   },
+  // ----- Test passes -----
   {
     id: 'simulateScan',
     method: 'POST',
@@ -2170,6 +2201,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
       pointer: '/paths/~1v1~1test~1passes~1simulate_uninstall/post/requestBody/content/application~1json/schema'
     },
   },
+  // ----- Test cards -----
   {
     id: 'simulateAuthorization',
     method: 'POST',
@@ -2360,6 +2392,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     headers: [parameterServiceVersion, parameterIdempotencyKey],
     body: { required: true, validate: FundingSimulation, pointer: '/paths/~1v1~1test~1funding/post/requestBody/content/application~1json/schema' },
   },
+  // ----- Test settlements -----
   {
     id: 'advanceSettlementClock',
     method: 'POST',

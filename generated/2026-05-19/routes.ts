@@ -118,6 +118,8 @@ import {
 } from './validators.js'
 import type { Operation, Parameter, Version } from 'dateline/runtime'
 
+// ----- Parameters that operations share -----
+
 const parameterAuthorizationDecisionId: Parameter = {
   name: 'authorization_decision_id',
   type: 'string',
@@ -415,7 +417,10 @@ const parameterWebhookEndpointId: Parameter = {
   pointer: '/components/parameters/WebhookEndpointId/schema'
 }
 
+// ----- Operations -----
+
 const operations: readonly Operation<OperationExtensions>[] = [
+  // ----- Account -----
   {
     id: 'getMe',
     method: 'GET',
@@ -463,6 +468,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     headers: [parameterServiceVersion, parameterIdempotencyKey, parameterServiceFactor],
     body: { required: true, validate: WipeCreate, pointer: '/paths/~1v1~1account~1wipe_sandbox/post/requestBody/content/application~1json/schema' },
   },
+  // ----- Audit log -----
   {
     id: 'listAuditEntries',
     method: 'GET',
@@ -508,6 +514,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     ],
     headers: [parameterServiceVersion],
   },
+  // ----- Request logs -----
   {
     id: 'listRequestLogs',
     method: 'GET',
@@ -581,6 +588,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     query: [],
     headers: [parameterServiceVersion],
   },
+  // ----- Promotions -----
   {
     id: 'createPromotion',
     method: 'POST',
@@ -625,6 +633,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     query: [],
     headers: [parameterServiceVersion],
   },
+  // ----- Pass templates -----
   {
     id: 'createPassTemplate',
     method: 'POST',
@@ -710,6 +719,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
       pointer: '/paths/~1v1~1pass_templates~1{template_id}~1archive/post/requestBody/content/application~1json/schema'
     },
   },
+  // ----- Passes -----
   {
     id: 'createPass',
     method: 'POST',
@@ -864,6 +874,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     headers: [parameterServiceVersion, parameterIdempotencyKey],
     body: { required: false, validate: Empty, pointer: '/paths/~1v1~1passes~1{pass_id}~1archive/post/requestBody/content/application~1json/schema' },
   },
+  // ----- Scans -----
   {
     id: 'createScan',
     method: 'POST',
@@ -910,6 +921,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     query: [],
     headers: [parameterServiceVersion],
   },
+  // ----- Webhook endpoints -----
   {
     id: 'createWebhookEndpoint',
     method: 'POST',
@@ -1017,6 +1029,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     headers: [parameterServiceVersion, parameterIdempotencyKey],
     body: { required: false, validate: Empty, pointer: '/paths/~1v1~1webhook-endpoints~1{whe_id}~1test/post/requestBody/content/application~1json/schema' },
   },
+  // ----- Delivery attempts -----
   {
     id: 'listDeliveryAttempts',
     method: 'GET',
@@ -1081,6 +1094,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
       pointer: '/paths/~1v1~1webhook-endpoints~1{whe_id}~1delivery-attempts~1{wdla_id}~1retry/post/requestBody/content/application~1json/schema'
     },
   },
+  // ----- Events -----
   {
     id: 'listEvents',
     method: 'GET',
@@ -1129,6 +1143,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     query: [],
     headers: [parameterServiceVersion],
   },
+  // ----- Tokens -----
   {
     id: 'createToken',
     method: 'POST',
@@ -1141,6 +1156,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     headers: [parameterServiceVersion, parameterIdempotencyKey],
     body: { required: true, validate: TokenCreate, pointer: '/paths/~1v1~1tokens/post/requestBody/content/application~1json/schema' },
   },
+  // ----- Cardholders -----
   {
     id: 'createCardholder',
     method: 'POST',
@@ -1215,6 +1231,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     headers: [parameterServiceVersion, parameterIdempotencyKey],
     body: { required: false, validate: Empty, pointer: '/paths/~1v1~1cardholders~1{cardholder_id}~1screen/post/requestBody/content/application~1json/schema' },
   },
+  // ----- Sanctions alerts -----
   {
     id: 'listSanctionsAlerts',
     method: 'GET',
@@ -1279,6 +1296,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
       pointer: '/paths/~1v1~1sanctions_alerts~1{sanctions_alert_id}~1resolve/post/requestBody/content/application~1json/schema'
     },
   },
+  // ----- Card programs -----
   {
     id: 'createCardProgram',
     method: 'POST',
@@ -1339,6 +1357,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
       pointer: '/paths/~1v1~1card_programs~1{card_program_id}/patch/requestBody/content/application~1json/schema'
     },
   },
+  // ----- Balance -----
   {
     id: 'getBalance',
     method: 'GET',
@@ -1350,6 +1369,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     query: [],
     headers: [parameterServiceVersion],
   },
+  // ----- Cards -----
   {
     id: 'createCard',
     method: 'POST',
@@ -1480,6 +1500,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     query: [],
     headers: [parameterServiceVersion],
   },
+  // ----- Provisioning payloads -----
   {
     id: 'createProvisioningPayload',
     method: 'POST',
@@ -1528,6 +1549,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     query: [],
     headers: [parameterServiceVersion],
   },
+  // ----- Wallet tokens -----
   {
     id: 'listWalletTokens',
     method: 'GET',
@@ -1577,6 +1599,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
       pointer: '/paths/~1v1~1wallet_tokens~1{wallet_token_id}/patch/requestBody/content/application~1json/schema'
     },
   },
+  // ----- Card transactions -----
   {
     id: 'listCardTransactions',
     method: 'GET',
@@ -1674,6 +1697,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
       pointer: '/paths/~1v1~1card_transactions~1{card_transaction_id}~1release/post/requestBody/content/application~1json/schema'
     },
   },
+  // ----- Authorization endpoint -----
   {
     id: 'getAuthorizationEndpoint',
     method: 'GET',
@@ -1731,6 +1755,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     headers: [parameterServiceVersion, parameterIdempotencyKey],
     body: { required: false, validate: Empty, pointer: '/paths/~1v1~1authorization_endpoint~1rotate_secret/post/requestBody/content/application~1json/schema' },
   },
+  // ----- Authorization decisions -----
   {
     id: 'listAuthorizationDecisions',
     method: 'GET',
@@ -1779,6 +1804,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     query: [],
     headers: [parameterServiceVersion],
   },
+  // ----- Disputes -----
   {
     id: 'createDispute',
     method: 'POST',
@@ -1869,6 +1895,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     headers: [parameterServiceVersion, parameterIdempotencyKey],
     body: { required: false, validate: Empty, pointer: '/paths/~1v1~1disputes~1{dispute_id}~1withdraw/post/requestBody/content/application~1json/schema' },
   },
+  // ----- Merchant categories -----
   {
     id: 'listMerchantCategories',
     method: 'GET',
@@ -1880,6 +1907,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     query: [],
     headers: [parameterServiceVersion],
   },
+  // ----- Settlements -----
   {
     id: 'listSettlements',
     method: 'GET',
@@ -1950,6 +1978,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     ],
     headers: [parameterServiceVersion],
   },
+  // ----- Payouts -----
   {
     id: 'createPayout',
     method: 'POST',
@@ -2016,6 +2045,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     headers: [parameterServiceVersion, parameterIdempotencyKey],
     body: { required: false, validate: Empty, pointer: '/paths/~1v1~1payouts~1{payout_id}~1cancel/post/requestBody/content/application~1json/schema' },
   },
+  // ----- Payout destinations -----
   {
     id: 'createPayoutDestination',
     method: 'POST',
@@ -2108,6 +2138,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
       pointer: '/paths/~1v1~1payout_destinations~1{payout_destination_id}~1disable/post/requestBody/content/application~1json/schema'
     },
   },
+  // ----- Treasury reports -----
   {
     id: 'createTreasuryReport',
     method: 'POST',
@@ -2152,6 +2183,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     query: [],
     headers: [parameterServiceVersion],
   },
+  // ----- Test passes -----
   {
     id: 'simulateScan',
     method: 'POST',
@@ -2196,6 +2228,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
       pointer: '/paths/~1v1~1test~1passes~1simulate_uninstall/post/requestBody/content/application~1json/schema'
     },
   },
+  // ----- Test cards -----
   {
     id: 'simulateAuthorization',
     method: 'POST',
@@ -2384,6 +2417,7 @@ const operations: readonly Operation<OperationExtensions>[] = [
     headers: [parameterServiceVersion, parameterIdempotencyKey],
     body: { required: true, validate: FundingSimulation, pointer: '/paths/~1v1~1test~1funding/post/requestBody/content/application~1json/schema' },
   },
+  // ----- Test settlements -----
   {
     id: 'advanceSettlementClock',
     method: 'POST',

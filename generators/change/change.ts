@@ -200,7 +200,12 @@ export function between<Old extends VersionTypes, New extends VersionTypes>() {
       schemas: readonly Name[],
       property: Property,
       turns: Turns<NonNullable<OldValue<Name, Property>>, NonNullable<NewValue<Name, Property>>>,
-    ): Convert => ({ kind: 'convert', schemas, property, ...turns }),
+    ): Convert<Turns<NonNullable<OldValue<Name, Property>>, NonNullable<NewValue<Name, Property>>>> => ({
+      kind: 'convert',
+      schemas,
+      property,
+      ...turns,
+    }),
 
     rename: <Name extends Site, From extends Removed<Name>, To extends Added<Name>>(
       schemas: readonly Name[],
@@ -209,7 +214,13 @@ export function between<Old extends VersionTypes, New extends VersionTypes>() {
       ...turns: [OldValue<Name, From>, NewValue<Name, To>] extends [NewValue<Name, To>, OldValue<Name, From>]
         ? [] | [Turns<OldValue<Name, From>, NewValue<Name, To>>]
         : [Turns<OldValue<Name, From>, NewValue<Name, To>>]
-    ): Rename => ({ kind: 'rename', schemas, from, to, ...turns[0] }),
+    ): Rename<Turns<OldValue<Name, From>, NewValue<Name, To>>> => ({
+      kind: 'rename',
+      schemas,
+      from,
+      to,
+      ...turns[0],
+    }),
 
     /**
      * Moves a property.
@@ -226,7 +237,13 @@ export function between<Old extends VersionTypes, New extends VersionTypes>() {
       ]
         ? [] | [Turns<At<OldOf<Name>, From>, At<NewOf<Name>, To>>]
         : [Turns<At<OldOf<Name>, From>, At<NewOf<Name>, To>>]
-    ): Moved => ({ kind: 'moved', schemas, from, to, ...turns[0] }),
+    ): Moved<Turns<At<OldOf<Name>, From>, At<NewOf<Name>, To>>> => ({
+      kind: 'moved',
+      schemas,
+      from,
+      to,
+      ...turns[0],
+    }),
 
     replace: <Name extends Site, From extends Removed<Name>, To extends Added<Name>>(
       schemas: readonly Name[],
@@ -237,7 +254,7 @@ export function between<Old extends VersionTypes, New extends VersionTypes>() {
         readonly down: (next: NewGroup<Name, To>) => OldGroup<Name, From>
         readonly loss?: Loss
       },
-    ): Replace => ({ kind: 'replace', schemas, ...lens }),
+    ): Replace<Turns<OldGroup<Name, From>, NewGroup<Name, To>>> => ({ kind: 'replace', schemas, ...lens }),
 
     drop: <Name extends Site, Property extends Removed<Name>>(
       schemas: readonly Name[],
@@ -246,7 +263,12 @@ export function between<Old extends VersionTypes, New extends VersionTypes>() {
         readonly loss: 'drop'
         readonly down?: (object: NewOf<Name>) => OldValue<Name, Property>
       },
-    ): Drop => ({ kind: 'drop', schemas, property, ...lens }),
+    ): Drop<(object: NewOf<Name>) => OldValue<Name, Property>> => ({
+      kind: 'drop',
+      schemas,
+      property,
+      ...lens,
+    }),
 
     default: <Name extends Site, Property extends NewProperty<Name>>(
       schemas: readonly Name[],
@@ -307,7 +329,12 @@ export function between<Old extends VersionTypes, New extends VersionTypes>() {
       operation: Id,
       parameter: Name,
       up: (value: ValueOfEach<OldIn<Id, 'query'>, Name>) => readonly Value[],
-    ): Filter => ({ kind: 'filter', operation, parameter, up }),
+    ): Filter<(value: ValueOfEach<OldIn<Id, 'query'>, Name>) => readonly Value[]> => ({
+      kind: 'filter',
+      operation,
+      parameter,
+      up,
+    }),
 
     /** @param operations operation ids; if empty, every operation that has the parameter. */
     renamedParameter: <
@@ -340,7 +367,13 @@ export function between<Old extends VersionTypes, New extends VersionTypes>() {
       name: Name,
       up: (value: OldParameter<Id, Where, Name>) => ValueOfEach<NewIn<Id, Where>, Name>,
       ...operations: readonly Id[]
-    ): ConvertedParameter => ({ kind: 'converted-parameter', operations, in: where, name, up }),
+    ): ConvertedParameter<(value: OldParameter<Id, Where, Name>) => ValueOfEach<NewIn<Id, Where>, Name>> => ({
+      kind: 'converted-parameter',
+      operations,
+      in: where,
+      name,
+      up,
+    }),
 
     ignoredParameter: <Where extends Part, Id extends NewOperation>(
       where: Where,

@@ -14,8 +14,13 @@ export type Loss =
  * Converts a value to the other version. Must be pure: no clock, no state, no exceptions, no mutation of its
  * argument.
  */
-// biome-ignore lint/suspicious/noExplicitAny: `between` supplies the precise types to change files
-export type Turn = (value: any) => any
+export type Turn = (value: never) => unknown
+
+/** Both directions of a lens. `between` gives them the types of the two versions. */
+interface BothWays {
+  readonly up: Turn
+  readonly down: Turn
+}
 
 interface OnSchemas {
   /**
@@ -38,40 +43,40 @@ export interface Values extends OnSchemas {
 }
 
 /** A property whose value has a different format. */
-export interface Convert extends OnSchemas {
+export interface Convert<Turns extends BothWays = BothWays> extends OnSchemas {
   readonly kind: 'convert'
   readonly property: string
-  readonly up: Turn
-  readonly down: Turn
+  readonly up: Turns['up']
+  readonly down: Turns['down']
 }
 
 /** A property with a different name and optionally a different value. A missing property stays missing. */
-export interface Rename extends OnSchemas {
+export interface Rename<Turns extends BothWays = BothWays> extends OnSchemas {
   readonly kind: 'rename'
   readonly from: string
   readonly to: string
-  readonly up?: Turn
-  readonly down?: Turn
+  readonly up?: Turns['up']
+  readonly down?: Turns['down']
 }
 
 /** Properties that replace others. `up` runs if any old property is present, `down` if any new one is. */
-export interface Replace extends OnSchemas {
+export interface Replace<Turns extends BothWays = BothWays> extends OnSchemas {
   readonly kind: 'replace'
   readonly old: readonly string[]
   readonly new: readonly string[]
-  readonly up: Turn
-  readonly down: Turn
+  readonly up: Turns['up']
+  readonly down: Turns['down']
 }
 
 /**
  * A property that only the old version has. Requests ignore it; responses show the result of `down` for the new
  * object.
  */
-export interface Drop extends OnSchemas {
+export interface Drop<Down extends Turn = Turn> extends OnSchemas {
   readonly kind: 'drop'
   readonly property: string
   readonly loss: 'drop'
-  readonly down?: Turn
+  readonly down?: Down
 }
 
 /** A property that the new version requires; old requests, which cannot send it, get `value`. */
@@ -116,22 +121,22 @@ export interface LeaveOut extends OnSchemas {
 }
 
 /** A property that moved into or out of a nested object. A missing property stays missing. */
-export interface Moved extends OnSchemas {
+export interface Moved<Turns extends BothWays = BothWays> extends OnSchemas {
   readonly kind: 'moved'
   /** Property names on the path, outermost first. */
   readonly from: readonly string[]
   readonly to: readonly string[]
-  readonly up?: Turn
-  readonly down?: Turn
+  readonly up?: Turns['up']
+  readonly down?: Turns['down']
 }
 
 /** An equality filter whose old values map to one or more new values. */
-export interface Filter {
+export interface Filter<Up extends Turn = Turn> {
   readonly kind: 'filter'
   readonly operation: string
   readonly parameter: string
   /** Returns all new values that an old value matches. */
-  readonly up: Turn
+  readonly up: Up
 }
 
 /** Parameters in one part of the request. */
@@ -156,11 +161,11 @@ export interface DefaultParameter extends OnParameters {
 }
 
 /** A parameter whose value has a different format. Translated up only. */
-export interface ConvertedParameter extends OnParameters {
+export interface ConvertedParameter<Up extends Turn = Turn> extends OnParameters {
   readonly kind: 'converted-parameter'
   readonly in: 'path' | 'query'
   readonly name: string
-  readonly up: Turn
+  readonly up: Up
 }
 
 /** A parameter that the old version accepts and ignores; the canonical version never sees it. */

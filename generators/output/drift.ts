@@ -208,7 +208,7 @@ function useOf(lines: readonly string[], line: number): number {
 
 /** Returns the properties that a line reads: `const v1 = v.title`, `v['odd name']`. */
 const propertiesOn = (line: string): string[] =>
-  [...line.matchAll(/\bv\d*(?:\.([\w$]+)|\['([^']+)'\])/g)].map((match) => match[1] ?? match[2]!)
+  [...line.matchAll(/[\w$](?:\.([\w$]+)|\['([^']+)'\])/g)].map((match) => match[1] ?? match[2]!)
 
 const wordsOf = (line: string): string[] => line.match(/[\p{L}\p{N}_$[\].-]+/gu) ?? []
 

@@ -54,3 +54,18 @@ export function docComment(text: string | undefined, indent = ''): string {
   if (lines.length === 1) return `${indent}/** ${lines[0]} */\n`
   return `${indent}/**\n${lines.map((line) => `${indent} *${line ? ` ${line}` : ''}\n`).join('')}${indent} */\n`
 }
+
+/** The heading of a section of a long file, as a comment of one line. Line breaks in the title become spaces. */
+export const heading = (title: string): string =>
+  `// ----- ${title.replace(/[\s\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim()} -----`
+
+/** @returns a heading in front of each operation that begins another tag. */
+export function tagHeading(tag: string, before: string | undefined): readonly string[] {
+  return tag === before ? [] : [heading(sentenceCase(tag))]
+}
+
+/** `book_lists` → `Book lists`. */
+function sentenceCase(tag: string): string {
+  const words = tag.replaceAll(/[_-]+/g, ' ')
+  return words.charAt(0).toUpperCase() + words.slice(1)
+}

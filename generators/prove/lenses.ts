@@ -252,8 +252,8 @@ export function call(
   let result: unknown
   let other: unknown
   try {
-    result = turn(value)
-    other = elsewhere(() => turn(value))
+    result = turn(value as never)
+    other = elsewhere(() => turn(value as never))
   } catch (error) {
     return { code: 'proof-throws', message: `${direction} throws ${String(error)}` }
   }

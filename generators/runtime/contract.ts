@@ -9,11 +9,10 @@ export type Method = 'GET' | 'PUT' | 'POST' | 'DELETE' | 'OPTIONS' | 'HEAD' | 'P
 export type Validate = (value: unknown) => boolean
 
 /**
- * Translates a valid value from one version to another. Upward it may change its argument; downward it copies what it
- * changes.
+ * Translates a valid value of one version to another. Copies the parts that change and keeps references to the rest.
+ * Generated functions have the types of both versions; `translateNoting` calls a function from a table.
  */
-// biome-ignore lint/suspicious/noExplicitAny: the generated functions have precise types of their own
-export type Translate = (value: any) => any
+export type Translate = (value: never) => unknown
 
 /** The type to which the text of a parameter or form field is converted. */
 export type ScalarType = 'string' | 'integer' | 'number' | 'boolean'
@@ -223,8 +222,14 @@ export type Closed<T> = T extends string
   : T extends readonly unknown[]
     ? ClosedList<T>
     : T extends object
-      ? { [Name in keyof T]: Closed<T[Name]> }
+      ? ClosedObject<T>
       : T
+
+/** A nested object of the client. Editors show it as `ClosedObject<Holder>`. */
+type ClosedObject<T> = { [Name in keyof T]: Closed<T[Name]> }
+
+/** An object with a name, which editors show. Without the `Names` parameter they would list all members instead. */
+export type ClosedMembers<T, Names extends keyof T = keyof T> = { [Name in Names]: Closed<T[Name]> }
 
 /**
  * A list of lists can refer to itself. The compiler resolves members of an interface lazily but positions of a tuple
@@ -238,3 +243,13 @@ type ClosedList<T extends readonly unknown[]> =
       : T
 
 interface ListOfLists<Item> extends Array<Closed<Item>> {}
+
+/** A query whose equality filters are lists: any of the values may match. */
+export type Lists<Query, Filters extends string, Names extends keyof Query = keyof Query> = {
+  [Name in Names]: Name extends Filters ? readonly NonNullable<Query[Name]>[] : Query[Name]
+}
+
+/** A batch whose own rules hold, with items that have not been checked. */
+export type Envelope<Batch, Items extends string> = {
+  [Name in keyof Batch]: Name extends Items ? readonly unknown[] : Batch[Name]
+}

@@ -46,9 +46,11 @@ export function applyRewrite(rewrite: Rewrite, value: unknown, by: Applied): unk
 const isObject = (value: unknown): value is JsonMembers =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-function turnOf({ lens }: LensAt, { direction }: Applied): Turn {
+/** What a lens does with a value: its functions have types only where they are written. */
+function turnOf({ lens }: LensAt, { direction }: Applied): (value: unknown) => unknown {
   const turns = lens as Partial<Record<Direction, Turn>>
-  return turns[direction] ?? ((value: unknown) => value)
+  const turn = turns[direction]
+  return turn ? (value) => turn(value as never) : (value) => value
 }
 
 function applyList(

@@ -49,6 +49,8 @@ export type Rewrite =
 
 /** List members of kinds that the older version lacks, which it does not show. */
 export interface HiddenMembers {
+  /** The enumeration of kinds. */
+  readonly kinds: string
   /** The property that holds the kind; absent if the members are the kinds. */
   readonly by?: string
   readonly added: readonly string[]
@@ -70,7 +72,9 @@ export type ShapeMember =
   | {
       readonly kind: 'change'
       readonly name: string
+      /** Whether it may be absent. */
       readonly optional: boolean
+      readonly nullable: boolean
       readonly rewrite: Rewrite
       /** Whether null is rewritten too. */
       readonly takesNull?: true
@@ -104,6 +108,7 @@ export type ShapeMember =
       readonly of: 'absent' | 'null'
       readonly value: unknown
       readonly optional: boolean
+      readonly nullable: boolean
       readonly rewrite: Rewrite
       readonly change: LoadedChange
     }

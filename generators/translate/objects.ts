@@ -135,7 +135,8 @@ function changeOf(pair: Objects, name: string): Extract<ShapeMember, { kind: 'ch
     {
       kind: 'change',
       name,
-      optional: mayLack(pair.step, property) || property?.schema.nullable === true,
+      optional: mayLack(pair.step, property),
+      nullable: property?.schema.nullable === true,
       rewrite,
       ...(takesNull && { takesNull }),
     },
@@ -183,15 +184,19 @@ function membersFor(at: LensAt<SchemaLens>, pair: Objects): ShapeMember[] {
   const { step, old, next } = pair
   const down = step.direction === 'down'
   const from = down ? next : old
-  const optional = (name: string) => {
-    const property = from.properties.get(name)
-    return mayLack(step, property) || property?.schema.nullable === true
-  }
+  const optional = (name: string) => mayLack(step, from.properties.get(name))
+  const nullable = (name: string) => from.properties.get(name)?.schema.nullable === true
   const change = (name: string, rewrite: Rewrite): ShapeMember[] =>
-    from.properties.has(name) ? [{ kind: 'change', name, optional: optional(name), rewrite }] : []
+    from.properties.has(name)
+      ? [{ kind: 'change', name, optional: optional(name), nullable: nullable(name), rewrite }]
+      : []
   switch (lens.kind) {
     case 'convert':
-      return change(lens.property, { kind: 'turn', by: at, nullish: optional(lens.property) })
+      return change(lens.property, {
+        kind: 'turn',
+        by: at,
+        nullish: optional(lens.property) || nullable(lens.property),
+      })
     case 'values':
       if (lens.property === undefined) return []
       return change(lens.property, {
@@ -281,6 +286,7 @@ function leaveOut(at: LensAt<SchemaLens>, pair: Objects): Rewrite {
     nullable: false,
     item: inner.kind === 'list' ? inner.item : SAME,
     without: {
+      kinds: lens.unless,
       added: enumValues(step.next, lens.unless).filter((value) => !known.has(value)),
       change: at.change,
       ...(lens.by !== undefined && { by: lens.by }),

@@ -196,9 +196,11 @@ function turn({ from, turned, instead, set }: ParameterRewrite, values: Paramete
     case undefined:
       return value
     case 'turn':
-      return set ? (value as unknown[]).map(turned.by.lens.up) : turned.by.lens.up(value)
+      return set
+        ? (value as never[]).map((each) => turned.by.lens.up(each))
+        : turned.by.lens.up(value as never)
     case 'filter':
-      return (value as unknown[]).flatMap((each) => turned.by.lens.up(each))
+      return (value as never[]).flatMap((each) => turned.by.lens.up(each))
     case 'names': {
       const nameOf = (each: unknown) => turned.names.get(each as string) ?? each
       return set ? (value as unknown[]).map(nameOf) : nameOf(value)

@@ -1,4 +1,3 @@
-import type { IncomingHttpHeaders } from 'node:http'
 import type { Database } from '../database/database.ts'
 import { renderFor } from '../events/emit/emit.ts'
 import type { EmittedEvent, NewEvent, RenderedEvent } from '../events/emit/queries.ts'
@@ -9,7 +8,7 @@ import { type ApiCall, type ApiService, callerOf } from './exchange.ts'
 import type { Context, FurtherEntry, RequestAudit, RequestEvents, RequestFacts } from './handler.ts'
 import type { Cursors } from './lists/cursors.ts'
 import { bindCursors } from './lists/cursors.ts'
-import { translate } from './touched.ts'
+import { translate, translateNamed } from './touched.ts'
 
 /** Effects of a handler in addition to its own statements. They are written only if the handler succeeds. */
 export class Effects implements RequestAudit {
@@ -84,9 +83,7 @@ class Facts implements RequestFacts {
   header(name: string): string | undefined {
     const { request, route } = this.#call
     const { upHeaders } = route.operation
-    const headers: IncomingHttpHeaders = upHeaders
-      ? translate(this.#call, upHeaders, request.headers)
-      : request.headers
+    const headers = translateNamed(this.#call, upHeaders, request.headers)
     const value = headers[name.toLowerCase()]
     return Array.isArray(value) ? value.join(', ') : value
   }
@@ -184,25 +181,18 @@ export interface HandlerInput {
   readonly items?: unknown
 }
 
-/**
- * Translates the input to canonical form. Translations may mutate it, so the request's fingerprint must be taken
- * before.
- */
 export function createInput(call: ApiCall): HandlerInput {
   const { pathParameters, query, body, items, route } = call
   const { upPath, upQuery, upBody, body: described } = route.operation
-  const path: HandlerInput['path'] = upPath ? translate(call, upPath, pathParameters) : pathParameters
-  const canonicalQuery: HandlerInput['query'] = upQuery ? translate(call, upQuery, query) : query
+  const path: HandlerInput['path'] = translateNamed(call, upPath, pathParameters)
+  const canonicalQuery: HandlerInput['query'] = translateNamed(call, upQuery, query)
   if (items) {
     const up = described?.each?.up
     const canonicalItems = up
-      ? structuredClone(items).map((item) =>
-          item.valid ? { ...item, value: translate(call, up, item.value) } : item,
-        )
+      ? items.map((item) => (item.valid ? { ...item, value: translate(call, up, item.value) } : item))
       : items
     return { path, query: canonicalQuery, items: canonicalItems }
   }
   if (body === undefined) return { path, query: canonicalQuery }
-  // The request log shows the body as it was sent, so the translation gets a copy.
-  return { path, query: canonicalQuery, body: upBody ? translate(call, upBody, structuredClone(body)) : body }
+  return { path, query: canonicalQuery, body: upBody ? translate(call, upBody, body) : body }
 }

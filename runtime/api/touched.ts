@@ -4,10 +4,16 @@ import { translateNoting } from 'dateline/runtime/touched'
 import type { ApiService, Exchange, ReceivedRequest } from './exchange.ts'
 
 /** Translates a value. Records the changes that altered it, which are counted when the request is answered. */
-// biome-ignore lint/suspicious/noExplicitAny: the translation has the same type
-export function translate({ touched }: ReceivedRequest, turn: Translate, value: unknown): any {
+export function translate({ touched }: ReceivedRequest, turn: Translate, value: unknown): unknown {
   return translateNoting(turn, value, (change) => touched.add(change))
 }
+
+/** Translates values by name, such as parameters and headers. Records changes as `translate` does. */
+export const translateNamed = <Named extends object>(
+  exchange: ReceivedRequest,
+  turn: Translate | undefined,
+  values: Named,
+): Named => (turn ? (translate(exchange, turn, values) as Named) : values)
 
 /** Counts the changes that altered a request. Not for members: pages use the newest version. */
 export function countTouched(exchange: Exchange, { usage, environment }: ApiService): void {

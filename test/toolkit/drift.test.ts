@@ -73,7 +73,7 @@ test.each([
   ['validators.js', "new RegExp('^book_[0-9]", "new RegExp('^book_[1-9]", 'BookId:'],
   ['validators.js', 'export const Paper', 'export const paper', 'Paper:'],
   ['2030-01-01/validators.js', '  BookList,', '  BookLists,', 'BookList:'],
-  ['2030-01-01/validators.d.ts', 'const Medium:', 'const medium:', 'Medium:'],
+  ['2030-01-01/validators.d.ts', 'function Medium(', 'function medium(', 'Medium:'],
   ['canonical/handlers.ts', '  createBook(', '  makeBook(', '    post:'],
   ['site/2030-01-01/books.html', 'id="getBook"', 'id="fetchBook"', '    get:'],
   ['2030-01-01/openapi.json', '"maxLength": 200', '"maxLength": 300', 'title: { type: string, minLength: 1'],

@@ -1,10 +1,10 @@
 /** The changes of the interface, by the words of the contract: what is stored, what earlier versions read and write. */
 
-import type { Translate } from 'dateline/runtime'
 import { describe, expect, test } from 'vitest'
 import { events } from '../../generated/events.ts'
 import { versions } from '../../generated/versions.ts'
 import catalogue from '../../versions/2026-05-19/merchant-category-codes.json' with { type: 'json' }
+import { callable, type Translate } from './emitted.ts'
 
 const KNOWN = [...catalogue.map(({ code }) => code), '0000']
 
@@ -17,12 +17,13 @@ function operation(version: string, id: string) {
 const same: Translate = (value) => value
 /** As the handler gets it, and as the caller does. */
 const body = (version: string, id: string, value: unknown) =>
-  (operation(version, id).upBody ?? same)(structuredClone(value))
-const query = (version: string, id: string, value: unknown) => (operation(version, id).upQuery ?? same)(value)
+  (callable(operation(version, id).upBody) ?? same)(structuredClone(value))
+const query = (version: string, id: string, value: unknown) =>
+  (callable(operation(version, id).upQuery) ?? same)(value)
 const answer = (version: string, id: string, value: unknown) =>
-  JSON.parse(JSON.stringify((operation(version, id).down ?? same)(value)))
+  JSON.parse(JSON.stringify((callable(operation(version, id).down) ?? same)(value)))
 const event = (version: string, type: string, value: unknown) =>
-  JSON.parse(JSON.stringify((events[version]?.[type]?.down ?? same)(value)))
+  JSON.parse(JSON.stringify((callable(events[version]?.[type]?.down) ?? same)(value)))
 
 const OLD = ['2025-11-01', '2026-02-01']
 

@@ -3,12 +3,19 @@
  * one of them is replaced by the identity.
  */
 import { basename, dirname, join } from 'node:path'
-import type { Translate } from 'dateline/runtime'
+import type { Translate as TableFunction } from 'dateline/runtime'
 import * as paths from 'dateline/runtime/paths'
 import * as touched from 'dateline/runtime/touched'
 import ts from 'typescript'
 import type { LoadedChange } from '../../generators/change/load-changes.ts'
 import type { BoundFunction, Translations } from '../../generators/emit/translations/translations.ts'
+
+/** A generated function, called with what a test makes up. */
+// biome-ignore lint/suspicious/noExplicitAny: tests call all functions alike
+export type Translate = (value: any) => any
+
+/** A function of a table, which the types of the table do not let tests call. */
+export const callable = (translate: TableFunction | undefined) => translate as Translate | undefined
 
 export interface Watch {
   /** `2026-02-01/Card_down`: replaced by the identity. */
@@ -23,7 +30,8 @@ export interface Emitted {
   find(bound: BoundFunction | undefined): Translate | undefined
 }
 
-const FUNCTION = /^((?:export )?function (\w+)\((\w+): (?:Value|string)\): (?:Value|string) \{)$/gm
+/** Up to the brace that opens its body; signatures of overloads have none. */
+const FUNCTION = /^((?:export )?function (\w+)\(\s*(\w+): (?:(?!^(?:export )?function )[^{])*?\{)$/gm
 
 const transpiled = new Map<string, string>()
 

@@ -10,7 +10,7 @@ import { readConfig } from '../../generators/generate/config.ts'
 import { buildApi } from '../../generators/ir/build.ts'
 import type { Domains } from '../../generators/prove/arbitrary.ts'
 import catalogue from '../../versions/2026-05-19/merchant-category-codes.json' with { type: 'json' }
-import type { Emitted } from './emitted.ts'
+import { callable, type Emitted } from './emitted.ts'
 import type { Tables } from './proof.ts'
 
 /** Documents of all versions, oldest first, and the changes between them. */
@@ -46,13 +46,16 @@ export function generatedTables(): Tables {
   return {
     up(version, kind, { id }) {
       const operation = find(version, id)
-      if (kind === 'item') return operation?.body?.each?.up
-      return kind === 'body' ? operation?.upBody : operation?.upQuery
+      if (kind === 'item') return callable(operation?.body?.each?.up)
+      return callable(kind === 'body' ? operation?.upBody : operation?.upQuery)
     },
-    down: (version, { id }) => find(version, id)?.down,
-    downs: (version, { id }) => new Map(Object.entries(find(version, id)?.downs ?? {})),
+    down: (version, { id }) => callable(find(version, id)?.down),
+    downs: (version, { id }) =>
+      new Map(
+        Object.entries(find(version, id)?.downs ?? {}).map(([status, each]) => [status, callable(each)]),
+      ),
     downField: (version, { id }) => find(version, id)?.downField,
-    downEvent: (version, { name }) => events[version]?.[name]?.down,
+    downEvent: (version, { name }) => callable(events[version]?.[name]?.down),
   }
 }
 

@@ -48,8 +48,8 @@ describe('enumerations', () => {
 describe('allowed ⇄ blocked', () => {
   const KNOWN = [...catalogue.map(({ code }) => code), '0000']
   const [lens] = blockCategories.lenses
-  const up = (allowed: readonly string[] | null): string[] | null => lens.up!(allowed)
-  const down = (blocked: readonly string[] | null): string[] | null => lens.down!(blocked)
+  const up = (allowed: readonly string[] | null): string[] | null => lens.up!(allowed as string[] | null)
+  const down = (blocked: readonly string[] | null): string[] | null => lens.down!(blocked as string[] | null)
   /** Nothing blocked, and nothing said, are no restriction. */
   const meaning = (blocked: readonly string[] | null) => [...(blocked ?? [])].sort()
   const lists = fc.oneof(

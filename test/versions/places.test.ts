@@ -3,7 +3,6 @@
  * cases are grown from every kind of place, in both dialects, two deep; what is emitted runs on real payloads.
  */
 
-import type { Translate } from 'dateline/runtime'
 import { expect, test } from 'vitest'
 import type { Lens } from '../../generators/change/change.ts'
 import { createReport, type Diagnostic } from '../../generators/diagnostics/diagnostic.ts'
@@ -16,7 +15,7 @@ import {
 import { buildApi } from '../../generators/ir/build.ts'
 import type { Api } from '../../generators/ir/model.ts'
 import { explain } from '../../generators/runtime/explain.ts'
-import { runEmitted } from './emitted.ts'
+import { runEmitted, type Translate } from './emitted.ts'
 import {
   CARRIERS,
   type Carrier,

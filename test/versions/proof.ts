@@ -4,7 +4,6 @@
  * of an error has a name in the old document.
  */
 
-import type { Translate } from 'dateline/runtime'
 import fc from 'fast-check'
 import { isAbout } from '../../generators/change/align.ts'
 import { canonicalOperations } from '../../generators/change/canonical.ts'
@@ -17,6 +16,7 @@ import { arbitrariesOf, type Domains } from '../../generators/prove/arbitrary.ts
 import { hasField, type Mismatch, mismatch } from '../../generators/prove/closed-reading.ts'
 import { isSet } from '../../generators/translate/parameters.ts'
 import { answerOf, jsonOf } from '../../generators/translate/transition.ts'
+import type { Translate } from './emitted.ts'
 
 /** Where the translations of a version are. */
 export interface Tables {

@@ -8,7 +8,7 @@ import { partsOf, propertiesNamed } from '../../ir/members.ts'
 import type { Api, ApiOperation, ApiParameter, Schema } from '../../ir/model.ts'
 import { pascalCase } from '../../ir/naming.ts'
 import { createFile, type TypeScriptFile } from '../../print/file.ts'
-import { docComment, literal } from '../../print/literal.ts'
+import { docComment, literal, tagHeading } from '../../print/literal.ts'
 import { createPage, type ReferencePage } from '../reference/page.ts'
 import { callOf } from '../reference/typescript.ts'
 import { claimAll, createTypeNames, schemaTypes } from '../types/type-names.ts'
@@ -53,7 +53,9 @@ export function printFunctions(
       '/** Header parameters that the client sets automatically. */',
       `type Managed = ${managedHeaders(api, wire).map(literal).join(' | ') || 'never'}`,
     )
-  for (const operation of api.operations) {
+  for (const [index, operation] of api.operations.entries()) {
+    const titles = tagHeading(operation.tag, api.operations[index - 1]?.tag)
+    if (titles.length > 0) file.print('', ...titles)
     const named = { function: functions.get(operation.id)!, input: inputs.get(operation.id)! }
     file.print('', ...printFunction(file, page, operation, rowOf(operation), named, { types, classes }))
   }

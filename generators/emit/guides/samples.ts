@@ -4,7 +4,7 @@
  */
 
 import { counterpartsOf, holdsIn } from '../../change/align.ts'
-import type { Lens, ParameterLens } from '../../change/change.ts'
+import type { Lens, ParameterLens, Turn } from '../../change/change.ts'
 import type { LoadedChange } from '../../change/load-changes.ts'
 import type { Wire } from '../../client-runtime/service.ts'
 import type { VersionPair } from '../../gate/steps.ts'
@@ -230,7 +230,7 @@ function parameterSample(lens: ParameterLens, step: VersionPair, pair: Both, con
 
 function convertedSample(
   name: string,
-  up: (value: unknown) => unknown,
+  up: Turn,
   step: VersionPair,
   pair: Both,
   context: SampleContext,
@@ -240,7 +240,8 @@ function convertedSample(
     return parameter && sampleParameter(api, parameter)
   }
   const before = valueIn(step.old, pair.old)
-  const come = up(before)
+  // A sample value fits the parameter that the lens is declared on.
+  const come = up(before as never)
   const usual = valueIn(step.next, pair.next)
   // If an old value matches several new ones, uses the one in the document's example.
   const after = Array.isArray(come) ? (come.includes(usual) ? usual : come[0]) : come

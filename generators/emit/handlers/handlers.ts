@@ -13,6 +13,7 @@ import { successOf, successStatus } from '../../ir/operations.ts'
 import { createFile, type TypeScriptFile } from '../../print/file.ts'
 import { docComment, propertyKey, stringLiteral } from '../../print/literal.ts'
 import { CONTRACT } from '../../print/runtime.ts'
+import { queryType, schemaTypes } from '../types/type-names.ts'
 import { formContents, formFields } from '../wire/forms.ts'
 
 /** Returns the name of a tag's interface: `book_lists` → `BookListsHandlers`. */
@@ -25,18 +26,18 @@ export function emitHandlers(apis: readonly Api[], changes: readonly LoadedChang
   const tags = [
     ...new Set([...newest.tags.map((tag) => tag.name), ...operations.map(({ operation }) => operation.tag)]),
   ]
-  const file = createFile(['Schemas', 'Handlers', 'Context'])
-  file.use('components', './types.ts', { type: true })
-  file.print("type Schemas = components['schemas']", '')
+  const file = createFile([...GLOBAL_TYPES, ...tags.map(handlersInterface), ...operations.flatMap(ownTypes)])
   const interfaces: string[] = []
   const types: Printing['types'] = new Map()
+  const schemas = schemaTypes(newest.schemas.keys())
   // Tags that differ only in punctuation share an interface.
   for (const name of new Set(tags.map(handlersInterface))) {
     const own = operations.filter(({ operation }) => handlersInterface(operation.tag) === name)
     if (own.length === 0) continue
     interfaces.push(name)
     file.print(`export interface ${name}<Context> {`)
-    for (const { operation, api } of own) file.print(printMethod(operation, { api, file, types }).trimEnd())
+    for (const { operation, api } of own)
+      file.print(printMethod(operation, { api, newest, file, types, schemas }).trimEnd())
     file.print('}', '')
   }
   for (const [name, type] of types) file.print(`export type ${name} = ${type}`)
@@ -48,11 +49,23 @@ export function emitHandlers(apis: readonly Api[], changes: readonly LoadedChang
   return [{ path: 'canonical/handlers.ts', text: file.text() }]
 }
 
+/** Types that the file uses. Imports must not hide them. */
+const GLOBAL_TYPES = ['Handlers', 'Context', 'Promise', 'NonNullable', 'AsyncIterable']
+
+/** Returns the type names that the file may declare for an operation. */
+const ownTypes = ({ operation }: { readonly operation: ApiOperation }): string[] =>
+  OWN.map((what) => identifier(`${pascalCase(operation.id)}${what}`))
+
+const OWN = ['Body', 'Form', 'Answer'] as const
+
 interface Printing {
   readonly api: Api
+  readonly newest: Api
   readonly file: TypeScriptFile
   /** Names and definitions of types for inline bodies and responses. */
   readonly types: Map<string, string>
+  /** Types of components by their names. */
+  readonly schemas: ReadonlyMap<string, string>
 }
 
 function printMethod(operation: ApiOperation, printing: Printing): string {
@@ -80,14 +93,16 @@ function inputOf(operation: ApiOperation, printing: Printing): string | undefine
   const members: string[] = []
   for (const where of ['path', 'query'] as const) {
     if (!operation.parameters.some((parameter) => parameter.in === where)) continue
-    const type = `${operationType(operation, file)}['parameters']['${where}']`
-    members.push(`${where}: ${where === 'query' ? `NonNullable<${type}>` : type}`)
+    const type = () => `${operationType(operation, file)}['parameters']['${where}']`
+    const name = where === 'query' && api === printing.newest ? queryType(api, operation) : undefined
+    if (name !== undefined) members.push(`query: ${useType(name, file)}`)
+    else members.push(`${where}: ${where === 'query' ? `NonNullable<${type()}>` : type()}`)
   }
   const body = jsonBody(operation)
   const each = body && validatedArray(api, body.schema)
   if (each) {
     const checked = file.use('CheckedItem', CONTRACT, { type: true })
-    const item = nameOf(each.items) ?? itemType(bodyType(operation, body, printing), each.property)
+    const item = nameOf(each.items, printing) ?? itemType(bodyType(operation, body, printing), each.property)
     members.push(`items: readonly ${checked}<${item}>[]`)
   } else {
     const types = [
@@ -111,13 +126,11 @@ function operationType({ id }: ApiOperation, file: TypeScriptFile): string {
 /**
  * Returns the type of a body: the component's name, or a new name derived from the operation for an inline schema.
  */
-function bodyType(
-  operation: ApiOperation,
-  { schema, mediaType }: ApiContent,
-  { file, types }: Printing,
-): string {
-  const whole = `NonNullable<${operationType(operation, file)}['requestBody']>`
-  return nameOf(schema) ?? declare(types, operation, 'Body', `${whole}['content']${index(mediaType)}`)
+function bodyType(operation: ApiOperation, { schema, mediaType }: ApiContent, printing: Printing): string {
+  const named = nameOf(schema, printing)
+  if (named !== undefined) return named
+  const whole = `NonNullable<${operationType(operation, printing.file)}['requestBody']>`
+  return declare(printing.types, operation, 'Body', `${whole}['content']${index(mediaType)}`)
 }
 
 /** Documents describe files as strings, but handlers get Blobs. */
@@ -135,19 +148,19 @@ function answerType(
   operation: ApiOperation,
   status: string,
   { schema, mediaType }: ApiContent,
-  { file, types }: Printing,
+  printing: Printing,
 ): string {
-  const named = nameOf(schema)
+  const named = nameOf(schema, printing)
   if (named !== undefined) return named
   const at = /^\d+$/.test(status) ? `[${status}]` : index(status)
-  const answer = `${operationType(operation, file)}['responses']${at}['content']${index(mediaType)}`
-  return declare(types, operation, 'Answer', answer)
+  const answer = `${operationType(operation, printing.file)}['responses']${at}['content']${index(mediaType)}`
+  return declare(printing.types, operation, 'Answer', answer)
 }
 
 function declare(
   types: Printing['types'],
   { id }: ApiOperation,
-  what: 'Body' | 'Form' | 'Answer',
+  what: (typeof OWN)[number],
   type: string,
 ): string {
   const wanted = identifier(`${pascalCase(id)}${what}`)
@@ -157,6 +170,12 @@ function declare(
   return name
 }
 
-function nameOf(schema: Schema): string | undefined {
-  return schema.kind === 'ref' && !schema.nullable ? `Schemas${index(schema.name)}` : undefined
+const useType = (name: string, file: TypeScriptFile): string => file.use(name, './types.ts', { type: true })
+
+function nameOf(schema: Schema, { schemas, file }: Printing): string | undefined {
+  if (schema.kind !== 'ref' || schema.nullable) return undefined
+  const name = schemas.get(schema.name)
+  return name === undefined
+    ? `${useType('components', file)}['schemas']${index(schema.name)}`
+    : useType(name, file)
 }

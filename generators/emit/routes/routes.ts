@@ -7,7 +7,7 @@ import type { Api, ApiOperation, ApiParameter, Extensions, OutputFile } from '..
 import { identifier } from '../../ir/naming.ts'
 import { successOf, successStatus } from '../../ir/operations.ts'
 import { createFile, type TypeScriptFile } from '../../print/file.ts'
-import { literal, propertyKey, stringLiteral } from '../../print/literal.ts'
+import { heading, literal, propertyKey, stringLiteral, tagHeading } from '../../print/literal.ts'
 import { CONTRACT } from '../../print/runtime.ts'
 import type { BoundFunction, TranslationBindings } from '../translations/translations.ts'
 import { validatedOf } from '../validators/names.ts'
@@ -98,16 +98,21 @@ function printRoutes(
     unwritten: new Set(),
     answers: new Map(),
   }
-  const rows = api.operations.map((operation) => printOperation(table, operation))
+  const rows = api.operations.flatMap((operation, index) => [
+    ...tagHeading(operation.tag, api.operations[index - 1]?.tag).map((each) => `  ${each}`),
+    printOperation(table, operation),
+  ])
   const parameter = file.use('Parameter', CONTRACT, { type: true })
+  if (table.shared.size > 0) file.print(heading('Parameters that operations share'), '')
   for (const [name, row] of [...table.shared].sort(([a], [b]) => (a < b ? -1 : 1))) {
     file.print(`const ${name}: ${parameter} = ${row}`)
   }
   const own = file.use('OperationExtensions', `../${EXTENSIONS_FILE}`, { type: true })
   const operation = `${file.use('Operation', CONTRACT, { type: true })}<${own}>`
+  if (table.answers.size > 0) file.print('', heading('Translations of answers other than success'), '')
   for (const [row, name] of table.answers) file.print(`const ${name}: ${operation}['downs'] = ${row}`)
   const version = useVersion(file, `../${EXTENSIONS_FILE}`)
-  file.print('', `const operations: readonly ${operation}[] = [`, ...rows, ']', '')
+  file.print('', heading('Operations'), '', `const operations: readonly ${operation}[] = [`, ...rows, ']', '')
   const life = Object.entries(api.info).map(
     ([name, value]) => `${propertyKey(extensionKey(name))}: ${literal(value)}`,
   )

@@ -21,12 +21,16 @@ export interface CodeScope {
    * `.
    */
   noting(name: Noting, change: LoadedChange): string
+  /** Imports a function of `dateline/runtime/touched` and returns its local name. */
+  use(name: 'holding'): string
   /**
    * Declares a function for an inner part, and returns its name.
    *
    * @param body its statements; the argument is `value`.
    */
   hoist(hint: string, body: readonly string[]): string
+  /** The type annotation of a parameter; empty if its type is inferred. */
+  annotation(): string
 }
 
 /**
@@ -35,8 +39,7 @@ export interface CodeScope {
  * @param hint its name, for names of declarations in it.
  */
 export function bodyOf(rewrite: Rewrite, scope: CodeScope, hint: string): string[] {
-  if (rewrite.kind === 'object' && scope.direction === 'up')
-    return changeInPlace(rewrite.members, scope, hint)
+  if (rewrite.kind === 'object') return printCopy(copyOf(rewrite.members, 'value', scope, hint))
   if (rewrite.kind === 'all') {
     const names = rewrite.parts.map((part, index) =>
       scope.hoist(`${hint}_${index + 1}`, bodyOf(part, scope, hint)),
@@ -108,8 +111,8 @@ function expression(rewrite: Rewrite, at: string, scope: CodeScope, hint: string
     }
     case 'list': {
       const item = guarded(rewrite.nullable, 'item', expression(rewrite.item, 'item', scope, `${hint}_item`))
-      const kept = rewrite.without ? `${at}.filter(${without(rewrite.without, scope, hint)})` : at
-      return item === 'item' ? kept : `${kept}.map((item: Value) => ${arrowBody(item)})`
+      const kept = rewrite.without ? `${at}.filter(${without(rewrite.without, scope)})` : at
+      return item === 'item' ? kept : `${kept}.map((item${scope.annotation()}) => ${arrowBody(item)})`
     }
     case 'map': {
       const value = guarded(
@@ -119,11 +122,13 @@ function expression(rewrite: Rewrite, at: string, scope: CodeScope, hint: string
       )
       const named = rewrite.except.map((name) => `key === ${stringLiteral(name)}`).join(' || ')
       const entry = `[key, ${named ? `${named} ? each : ${value}` : value}]`
-      return `Object.fromEntries(Object.entries(${at}).map(([key, each]: [string, Value]) => ${entry}))`
+      return `Object.fromEntries(Object.entries(${at}).map(([key, each]${scope.annotation() === '' ? '' : ': [string, Value]'}) => ${entry}))`
     }
-    case 'object':
-      if (scope.direction === 'down') return copyOf(rewrite.members, at, scope, hint)
+    case 'object': {
+      const copy = copyOf(rewrite.members, at, scope, hint)
+      if (copy.taken.size === 0) return `{ ${[`...${at}`, ...copy.members].join(', ')} }`
       return `${scope.hoist(hint, bodyOf(rewrite, scope, hint))}(${at})`
+    }
     default:
       return `${scope.hoist(hint, bodyOf(rewrite, scope, hint))}(${at})`
   }
@@ -147,13 +152,16 @@ function named(
   hint: string,
 ): string {
   const entries = [...names].map(([from, to]) => `[${stringLiteral(from)}, ${stringLiteral(to)}]`)
-  const table = scope.table(`${hint}_names`, `${scope.noting('renames', change)}[${entries.join(', ')}])`)
+  const table = scope.table(`rename_${hint}`, `${scope.noting('renames', change)}[${entries.join(', ')}])`)
   return `${table}(${at})`
 }
 
-function without({ by, added, change }: HiddenMembers, scope: CodeScope, hint: string): string {
-  const shown = scope.table(`${hint}_shown`, `${scope.noting('allBut', change)}${literal([...added])})`)
-  return `(item: Value) => ${shown}(item${by === undefined ? '' : member(by)})`
+function without({ by, kinds, added, change }: HiddenMembers, scope: CodeScope): string {
+  const isKnown = scope.table(
+    `isKnown${identifier(kinds)}`,
+    `${scope.noting('allBut', change)}${literal([...added])})`,
+  )
+  return by === undefined ? isKnown : `${scope.use('holding')}(${stringLiteral(by)}, ${isKnown})`
 }
 
 function testOf(test: Test, at: string): string {
@@ -175,147 +183,164 @@ function testOf(test: Test, at: string): string {
 /** Returns `name` or `['odd name']`, for use after an optional chain. */
 const bracket = (name: string): string => member(name).replace(/^\./, '')
 
-/** Copies the object with the changed members. The original may be referenced elsewhere, so it is not modified. */
-function copyOf(members: readonly ShapeMember[], at: string, scope: CodeScope, hint: string): string {
-  const printed = members.flatMap((each) => copiedMembers(each, at, scope, hint))
-  return `{ ...${at}, ${printed.join(', ')} }`
+/** A copy of an object with changed members. The original is not modified, because other values may refer to it. */
+interface ObjectCopy {
+  /** The object that is copied. */
+  readonly at: string
+  /** Variable names of the properties that are not copied unchanged. */
+  readonly taken: ReadonlyMap<string, string>
+  /** Statements before the literal. */
+  readonly statements: readonly string[]
+  /** Members of the literal, after the copied ones. */
+  readonly members: readonly string[]
 }
 
-/** Returns the literal's members for one changed property. */
-function copiedMembers(each: ShapeMember, at: string, scope: CodeScope, hint: string): string[] {
+function copyOf(members: readonly ShapeMember[], at: string, scope: CodeScope, hint: string): ObjectCopy {
+  const names = [...new Set(members.flatMap(takenBy))]
+  const taken = new Map(names.map((name, index) => [name, localOf(name, index)]))
+  const read = (name: string) => taken.get(name) ?? `${at}${member(name)}`
+  const statements = members.flatMap((each) =>
+    each.kind === 'remove' && each.change
+      ? [`${scope.noting('ignored', each.change)}${read(each.name)})`]
+      : [],
+  )
+  const defaults = new Set(
+    scope.direction === 'up' ? members.flatMap((each) => (each.kind === 'default' ? [each.name] : [])) : [],
+  )
+  const printed = members.flatMap((each) => {
+    if (each.kind === 'change' && defaults.has(each.name)) return []
+    if (each.kind !== 'default') return printMember(each, at, read, scope, hint)
+    return defaults.has(each.name) ? [printDefault(each, members, read, scope, hint)] : []
+  })
+  return { at, taken, statements, members: printed }
+}
+
+/** Names of properties that the copy must omit, always or if they are absent. */
+function takenBy(each: ShapeMember): readonly string[] {
   switch (each.kind) {
     case 'remove':
-      return [`${propertyKey(each.name)}: undefined`]
-    case 'change': {
-      const value = `${at}${member(each.name)}`
-      const code = changed(each, value, scope, hint)
-      return [`${propertyKey(each.name)}: ${code}`]
-    }
-    case 'move': {
-      const value = `${at}${member(each.from)}`
-      const code = moved(each, value, scope, hint)
-      return [`${propertyKey(each.from)}: undefined`, `${propertyKey(each.to)}: ${code}`]
-    }
+      return [each.name]
+    case 'move':
+      return [each.from]
     case 'group':
-      return [
-        ...each.from.map((name) => `${propertyKey(name)}: undefined`),
-        `...${scope.noting('touchedIf', each.by.change)}${present(each.from, at)}, ${lens(each.by, scope)}.down(${at}))`,
-      ]
-    case 'fill': {
-      const value = `${at}${member(each.name)}`
-      const code = changed({ ...each, kind: 'change' }, value, scope, hint)
-      const isMissing = `${value} === ${each.of === 'null' ? 'null' : 'undefined'}`
-      return [
-        `${propertyKey(each.name)}: ${isMissing} ? ${touched(each, literal(each.value), scope)} : ${code}`,
-      ]
-    }
-    case 'make':
-      return [`${propertyKey(each.name)}: ${touched(each.by, `${lens(each.by, scope)}.down!(${at})`, scope)}`]
+      return each.from
+    case 'change':
+      return each.optional ? [each.name] : []
+    case 'fill':
+      return each.optional && each.of === 'null' ? [each.name] : []
     case 'default':
+    case 'make':
       return []
   }
 }
 
-function changed(
-  { name, optional, rewrite, takesNull }: Extract<ShapeMember, { kind: 'change' }>,
-  at: string,
-  scope: CodeScope,
-  hint: string,
-): string {
-  const code = expression(rewrite, at, scope, identifier(`${hint}_${name}`))
-  if (takesNull) return optional ? `${at} === undefined ? undefined : ${code}` : code
-  // Tables and lens functions handle null and absence themselves.
-  return guarded(optional && rewrite.kind !== 'names' && rewrite.kind !== 'turn', at, code)
+function printCopy({ at, taken, statements, members }: ObjectCopy): string[] {
+  if (taken.size === 0) return [...statements, `return { ${[`...${at}`, ...members].join(', ')} }`]
+  const pattern = [...taken].map(([name, local]) =>
+    propertyKey(name) === local ? name : `${propertyKey(name)}: ${local}`,
+  )
+  const rest = members.length === 0 ? 'rest' : `{ ${['...rest', ...members].join(', ')} }`
+  return [`const { ${[...pattern, '...rest'].join(', ')} } = ${at}`, ...statements, `return ${rest}`]
 }
 
-/** Returns a condition that any of the properties is present. */
-const present = (names: readonly string[], at: string): string =>
-  names.map((name) => `${at}${member(name)} !== undefined`).join(' || ')
+/** Names that the generated functions use for themselves. */
+const OWN_LOCALS = /^(?:value|rest|next|touched|turned|ignored|holding|take|put|without)$/
 
-type MoveMember = Extract<ShapeMember, { kind: 'move' }>
+const localOf = (name: string, index: number): string =>
+  OWN_LOCALS.test(name) || identifier(name) !== name ? `old_${index}` : name
 
-function moved(move: MoveMember, at: string, scope: CodeScope, hint: string): string {
-  const { to, by, rewrite, optional } = move
-  if (!by) {
-    const kept = { kind: 'change', name: to, optional: true } as const
-    return touched(move, rewrite ? changed({ ...kept, rewrite }, at, scope, hint) : at, scope)
-  }
-  const code = touched(move, `${lens(by, scope)}.${scope.direction}!(${at})`, scope)
-  return optional ? `${at} === undefined ? undefined : ${code}` : code
+/** A member that is present only if the value is. */
+const ifPresent = (optional: boolean, at: string, name: string, code: string): string => {
+  const own = at === name ? propertyKey(name) : `${propertyKey(name)}: ${code}`
+  const entry = code === at ? own : `${propertyKey(name)}: ${code}`
+  return optional ? `...(${at} !== undefined && { ${entry} })` : `${propertyKey(name)}: ${code}`
 }
 
 /**
- * Requests are not referenced elsewhere, so they are modified in place, except for properties that must be removed.
+ * Returns the literal's members for a property that changes.
+ *
+ * @param read returns code for the value of a property.
  */
-function changeInPlace(members: readonly ShapeMember[], scope: CodeScope, hint: string): string[] {
-  const gone = members.flatMap((each) =>
-    each.kind === 'remove'
-      ? [each.name]
-      : each.kind === 'move'
-        ? [each.from]
-        : each.kind === 'group'
-          ? each.from
-          : [],
-  )
-  const target = gone.length > 0 ? 'next' : 'value'
-  const locals = new Map(gone.map((name, index) => [name, gone.length > 0 ? localOf(name, index) : name]))
-  const taken = gone.map((name) =>
-    propertyKey(name) === locals.get(name) ? name : `${propertyKey(name)}: ${locals.get(name)}`,
-  )
-  const lines = gone.length > 0 ? [`const { ${taken.join(', ')}, ...next } = value`] : []
-  for (const each of members)
-    if (each.kind === 'remove' && each.change)
-      lines.push(`${scope.noting('ignored', each.change)}${locals.get(each.name)})`)
-  for (const each of members) lines.push(...statements(each, target, locals, scope, hint))
-  return [...lines, `return ${target}`]
-}
-
-const localOf = (name: string, index: number): string =>
-  /^(next|value)$/.test(name) || identifier(name) !== name ? `old_${index}` : name
-
-function statements(
-  each: ShapeMember,
-  target: string,
-  locals: ReadonlyMap<string, string>,
+function printMember(
+  each: Exclude<ShapeMember, { kind: 'default' }>,
+  at: string,
+  read: (name: string) => string,
   scope: CodeScope,
   hint: string,
 ): string[] {
   switch (each.kind) {
+    case 'remove':
+      return []
     case 'change': {
-      const at = `${target}${member(each.name)}`
-      const code = expression(each.rewrite, at, scope, identifier(`${hint}_${each.name}`))
-      const missing = each.takesNull ? '!== undefined' : '!= null'
-      return [`${each.optional ? `if (${at} ${missing}) ` : ''}${at} = ${code}`]
-    }
-    case 'fill': {
-      const at = `${target}${member(each.name)}`
-      const code = expression(each.rewrite, at, scope, identifier(`${hint}_${each.name}`))
-      const missing = each.of === 'null' ? 'null' : 'undefined'
-      const other = code === at ? '' : ` else if (${at} !== undefined) ${at} = ${code}`
-      return [`if (${at} === ${missing}) ${at} = ${touched(each, literal(each.value), scope)}${other}`]
+      const value = read(each.name)
+      return [ifPresent(each.optional, value, each.name, changed(each, value, scope, hint))]
     }
     case 'move': {
-      const from = locals.get(each.from)!
-      const code = moved({ ...each, optional: false }, from, scope, hint)
-      return [`${each.optional ? `if (${from} !== undefined) ` : ''}${target}${member(each.to)} = ${code}`]
+      const value = read(each.from)
+      return [ifPresent(each.optional, value, each.to, moved(each, value, scope, hint))]
     }
     case 'group': {
-      const given = each.from.map((name) => locals.get(name)!)
-      const shown = each.from.map((name, index) =>
-        propertyKey(name) === given[index] ? name : `${propertyKey(name)}: ${given[index]}`,
+      const given = each.from.map((name) => {
+        const value = read(name)
+        return propertyKey(name) === value ? name : `${propertyKey(name)}: ${value}`
+      })
+      const made = `${lens(each.by, scope)}.${scope.direction}({ ${given.join(', ')} })`
+      const isGiven = each.from.map((name) => `${read(name)} !== undefined`).join(' || ')
+      return [`...((${isGiven}) && ${touched(each.by, made, scope)})`]
+    }
+    case 'fill': {
+      const value = read(each.name)
+      const isMissing = `${value} === ${each.of === 'null' ? 'null' : 'undefined'}`
+      const rewritten = changed(
+        { ...each, kind: 'change', nullable: each.nullable && each.of !== 'null' },
+        value,
+        scope,
+        hint,
       )
-      const isGiven = given.map((name) => `${name} !== undefined`).join(' || ')
-      const made = touched(each.by, `${lens(each.by, scope)}.up({ ${shown.join(', ')} })`, scope)
-      return [`if (${isGiven}) Object.assign(${target}, ${made})`]
+      const code = `${isMissing} ? ${touched(each, literal(each.value), scope)} : ${rewritten}`
+      return [ifPresent(each.optional && each.of === 'null', value, each.name, code)]
     }
-    case 'default': {
-      const at = `${target}${member(each.name)}`
-      return [`if (${at} === undefined) ${at} = ${touched(each, literal(each.value), scope)}`]
-    }
-    default:
-      return []
+    case 'make':
+      return [`${propertyKey(each.name)}: ${touched(each.by, `${lens(each.by, scope)}.down!(${at})`, scope)}`]
   }
 }
 
+/** Prints the default of a property that a request omits. A property that is present stays unchanged. */
+function printDefault(
+  { name, value, change }: Extract<ShapeMember, { kind: 'default' }>,
+  members: readonly ShapeMember[],
+  read: (name: string) => string,
+  scope: CodeScope,
+  hint: string,
+): string {
+  const at = read(name)
+  const kept = members.find((each) => each.kind === 'change' && each.name === name)
+  const code = kept?.kind === 'change' ? changed(kept, at, scope, hint) : at
+  return `${propertyKey(name)}: ${at} === undefined ? ${touched({ change }, literal(value), scope)} : ${code}`
+}
+
+/** Returns code for the rewritten value of a property that is present. */
+function changed(
+  { name, nullable, rewrite, takesNull }: Extract<ShapeMember, { kind: 'change' }>,
+  at: string,
+  scope: CodeScope,
+  hint: string,
+): string {
+  const known: Rewrite = rewrite.kind === 'turn' ? { ...rewrite, nullish: nullable } : rewrite
+  const code = expression(known, at, scope, identifier(`${hint}_${name}`))
+  // Tables and lens functions handle null themselves.
+  const keepsNull = nullable && !takesNull && rewrite.kind !== 'names' && rewrite.kind !== 'turn'
+  return guarded(keepsNull, at, code)
+}
+
+type MoveMember = Extract<ShapeMember, { kind: 'move' }>
+
+function moved(move: MoveMember, at: string, scope: CodeScope, hint: string): string {
+  const { to, by, rewrite } = move
+  if (by) return touched(move, `${lens(by, scope)}.${scope.direction}!(${at})`, scope)
+  const kept = { kind: 'change', name: to, optional: false, nullable: true } as const
+  return touched(move, rewrite ? changed({ ...kept, rewrite }, at, scope, hint) : at, scope)
+}
+
 /** Functions that record where a change applies. */
-export type Noting = 'touched' | 'touchedIf' | 'turned' | 'ignored' | 'renames' | 'meanings' | 'allBut'
+export type Noting = 'touched' | 'turned' | 'ignored' | 'renames' | 'meanings' | 'allBut'

@@ -1,11 +1,14 @@
 /** Builds the file of one version pair. Functions are printed when they are first requested. */
 import type { LoadedChange } from '../../change/load-changes.ts'
 import type { Report } from '../../diagnostics/diagnostic.ts'
+import type { Api } from '../../ir/model.ts'
 import { camelCase, identifier } from '../../ir/naming.ts'
-import { createFile, type TypeScriptFile } from '../../print/file.ts'
+import { createFile } from '../../print/file.ts'
 import { docComment, stringLiteral } from '../../print/literal.ts'
-import { PATHS, TOUCHED } from '../../print/runtime.ts'
+import { CONTRACT, PATHS, TOUCHED } from '../../print/runtime.ts'
 import type { Direction, PairFunction, Rewrite } from '../../translate/model.ts'
+import { schemaTypes } from '../types/type-names.ts'
+import { certaintyOf, isPlainObject, isTyped } from './certainty.ts'
 import { bodyOf, type CodeScope, type Noting } from './code.ts'
 
 export interface TransitionFile {
@@ -34,18 +37,24 @@ export interface TransitionFile {
   path(name: string): string
   /** Returns the start of a call to one of the recording functions: `touched('2026-05-19/block-categories', `. */
   noting(name: Noting, change: LoadedChange): string
+  /** Imports the types of a version as a namespace, and returns its name: `v2026_05_19`. */
+  types(api: Api): string
+  /** Imports a function of `dateline/runtime/touched` and returns its local name. */
+  use(name: string): string
+  /** Imports the type of queries whose equality filters are lists, and returns its name. */
+  lists(): string
+  /** The type annotation of a parameter whose type has no name. */
+  loose(): string
   /** Returns undefined if nothing was printed. */
   text(): string | undefined
 }
 
 /** @param pathOf returns the path of a change, relative to the file. */
-export function createFileOf(
-  version: string,
-  next: string,
-  pathOf: (change: LoadedChange) => string,
-): TransitionFile {
+export function createFileOf(old: Api, newer: Api, pathOf: (change: LoadedChange) => string): TransitionFile {
+  const [version, next] = [old.version, newer.version]
   const file = createFile(['Value'])
-  const names = new Set<string>(['Value', 'Old', 'New'])
+  const names = new Set<string>(['Value', ...[version, next].map(namespaceOf)])
+  let hasLoose = false
   const known = new Map<string, string>()
   const printed: string[] = []
   const fresh = (wanted: string): string => {
@@ -73,14 +82,27 @@ export function createFileOf(
         file.use('default', pathOf(change), { as: name })
       }),
     path: (name) => file.use(name, PATHS),
+    types: ({ version: of }) => file.use('*', `../${of}/types.ts`, { type: true, as: namespaceOf(of) }),
+    use: (name) => file.use(name, TOUCHED),
+    lists: () => file.use('Lists', CONTRACT, { type: true }),
+    loose() {
+      hasLoose = true
+      return 'Value'
+    },
     noting: (name, { version: of, id }) => `${file.use(name, TOUCHED)}(${stringLiteral(`${of}/${id}`)}, `,
     pair(key, direction, functions, report) {
       const each = functions.get(key)!
       return once(`${direction} ${key}`, nameOf(each, direction), (name) => {
-        const scope = scopeOf(transition, direction, functions, report)
         checkUnions(each.rewrite, report)
-        const body = bodyOf(each.rewrite, scope, name)
-        printed.push(...printPair(each, name, direction, body, { version, next, file }), '')
+        const lines = printPair(each, name, {
+          old,
+          next: newer,
+          direction,
+          functions,
+          report,
+          file: transition,
+        })
+        printed.push(...lines, '')
       })
     },
     compose(own, further, up) {
@@ -99,11 +121,8 @@ export function createFileOf(
     },
     text() {
       if (printed.length === 0) return undefined
-      file.print(
-        '/** A valid value of its version. The exported functions have precise types. */',
-        'type Value = any',
-        '',
-      )
+      if (hasLoose)
+        file.print('/** A part of a document to which the document gives no name. */', 'type Value = any', '')
       file.print(...printed)
       return file.text().trimEnd().concat('\n')
     },
@@ -111,11 +130,11 @@ export function createFileOf(
   return transition
 }
 
+const namespaceOf = (version: string): string => identifier(`v${version}`)
+
 function scopeOf(
-  transition: TransitionFile,
-  direction: Direction,
-  functions: ReadonlyMap<string, PairFunction>,
-  report: Report,
+  { file: transition, direction, functions, report }: PairContext,
+  isTyped: boolean,
 ): CodeScope {
   return {
     direction,
@@ -124,12 +143,16 @@ function scopeOf(
     table: transition.table,
     path: transition.path,
     noting: transition.noting,
-    hoist: (hint, body) =>
-      transition.declare(
+    use: transition.use,
+    annotation: () => (isTyped ? '' : `: ${transition.loose()}`),
+    hoist: (hint, body) => {
+      const type = transition.loose()
+      return transition.declare(
         hint,
-        (name) => [`function ${name}(value: Value): Value {`, ...indent(body), '}'],
+        (name) => [`function ${name}(value: ${type}): ${type} {`, ...indent(body), '}'],
         body.join(' '),
-      ),
+      )
+    },
   }
 }
 
@@ -141,37 +164,64 @@ function nameOf({ old, next }: PairFunction, direction: Direction): string {
 
 const indent = (lines: readonly string[]): string[] => lines.map((line) => `  ${line}`)
 
-interface FileVersions {
-  readonly version: string
-  readonly next: string
-  readonly file: TypeScriptFile
+interface PairContext {
+  readonly old: Api
+  readonly next: Api
+  readonly direction: Direction
+  readonly functions: ReadonlyMap<string, PairFunction>
+  readonly report: Report
+  readonly file: TransitionFile
+}
+
+/** The parameter and return types of a component's function, one from each version. */
+function typesOf({ old, next }: PairFunction, context: PairContext): [string, string] {
+  const [before, after] = [typeOf(context.old, old, context.file), typeOf(context.next, next, context.file)]
+  return context.direction === 'up' ? [before, after] : [after, before]
+}
+
+function typeOf(api: Api, component: string, file: TransitionFile): string {
+  return `${file.types(api)}.${schemaTypes(api.schemas.keys()).get(component)}`
 }
 
 /**
  * Prints a function whose signature has both versions' types. The body is untyped, because the value changes
  * versions within it.
  */
-function printPair(
-  { old, next, key, nullable }: PairFunction,
-  name: string,
-  direction: Direction,
-  body: readonly string[],
-  { version, next: newer, file }: FileVersions,
-): string[] {
-  const [from, to] = direction === 'up' ? [version, newer] : [newer, version]
-  const inside = [...(nullable ? ['if (value === null) return value'] : []), ...body]
-  const opening = [docComment(`${direction === 'up' ? old : next}: ${from} → ${to}.`).trimEnd()]
+function printPair(each: PairFunction, name: string, context: PairContext): string[] {
+  const { old, next, key, nullable, rewrite } = each
+  const { direction } = context
+  const up = direction === 'up'
+  const [from, to] = up ? [context.old, context.next] : [context.next, context.old]
   const isComponent = key.includes(' ')
-  if (isComponent) {
-    const types = (of: string) =>
-      file.use('components', `../${of}/types.ts`, { type: true, as: of === version ? 'Old' : 'New' })
-    const one = `${types(version)}['schemas'][${stringLiteral(old)}]`
-    const other = `${types(newer)}['schemas'][${stringLiteral(next)}]`
-    opening.push(
-      `export function ${name}(value: ${direction === 'up' ? one : other}): ${direction === 'up' ? other : one}`,
-    )
-  }
-  return [...opening, `export function ${name}(value: Value): Value {`, ...indent(inside), '}']
+  const source = isComponent ? from.schemas.get(up ? old : next) : undefined
+  const isTypedBody =
+    source !== undefined && isTyped(rewrite) && (rewrite.kind !== 'object' || isPlainObject(source))
+  const certainty = isTypedBody ? certaintyOf(each, { from, to }, up) : 'fits'
+  const [given, made] = isComponent ? typesOf(each, context) : ['', '']
+  const cast = { fits: '', overlaps: ` as ${made}`, unknown: ` as unknown as ${made}` }[certainty]
+  const lines = castLast(bodyOf(rewrite, scopeOf(context, isTypedBody), name), cast)
+  const body = [...(nullable ? ['if (value === null) return value'] : []), ...lines]
+  const opening = docComment(`${up ? old : next}: ${from.version} → ${to.version}.`).trimEnd()
+  const signature = `export function ${name}(value: ${given}): ${made}`
+  if (isTypedBody) return [opening, `${signature} {`, ...indent(body), '}']
+  const type = context.file.loose()
+  return [
+    opening,
+    ...(isComponent ? [signature] : []),
+    `export function ${name}(value: ${type}): ${type} {`,
+    ...indent(body),
+    '}',
+  ]
+}
+
+/** Adds a type to the value that the statements return last. */
+function castLast(lines: readonly string[], cast: string): readonly string[] {
+  const [, made] = /^return (.*)$/s.exec(lines.at(-1) ?? '') ?? []
+  if (cast === '' || made === undefined) return lines
+  return [
+    ...lines.slice(0, -1),
+    `return ${/^(?:\w+|\{.*\}|\w+\(.*\))$/s.test(made) ? made : `(${made})`}${cast}`,
+  ]
 }
 
 /** Reports unions that cannot be translated because nothing identifies a changed member. */

@@ -1,10 +1,13 @@
 /** Prints the translation of parameters up: names, values, defaults, and ignored parameters. */
 import type { LoadedChange } from '../../change/load-changes.ts'
 import type { Report } from '../../diagnostics/diagnostic.ts'
-import type { ApiOperation } from '../../ir/model.ts'
-import { docComment, literal, member, propertyKey, stringLiteral } from '../../print/literal.ts'
+import type { Api, ApiOperation } from '../../ir/model.ts'
+import { identifier } from '../../ir/naming.ts'
+import { docComment, literal, propertyKey, stringLiteral } from '../../print/literal.ts'
 import type { ParameterPart, ParameterRewrite } from '../../translate/parameters.ts'
 import type { Transition } from '../../translate/transition.ts'
+import { queryType } from '../types/type-names.ts'
+import { type Certainty, certaintyOfSame, least } from './certainty.ts'
 import type { TransitionFile } from './file.ts'
 
 const NAMES: Readonly<Record<ParameterPart, { readonly title: string; readonly value: string }>> = {
@@ -29,26 +32,92 @@ export function printParameters(
   checkFilters(rewrites, operation, report)
   const { title, value } = NAMES[part]
   return file.declare(`${id}_${value}_up`, (name) => {
-    const gone = rewrites.flatMap(({ from, to }) =>
-      from === undefined || from === to || to === undefined ? [] : [`${propertyKey(from)}: undefined`],
+    const [given, made] = typesOf(part, operation, transition, file)
+    const cast = castOf(part, operation, rewrites, transition, made)
+    const read = rewrites.flatMap(({ from }) => (from === undefined ? [] : [from]))
+    const locals = new Map(read.map((from, index) => [from, localOf(from, index, value)]))
+    const taken = [...locals].map(([from, local]) =>
+      propertyKey(from) === local ? from : `${propertyKey(from)}: ${local}`,
     )
     const unread = rewrites.flatMap((rewrite) =>
-      rewrite.to === undefined && rewrite.from !== undefined
-        ? [`${propertyKey(rewrite.from)}: ${ignoredCode(rewrite, `${value}${member(rewrite.from)}`, file)}`]
+      rewrite.to === undefined && rewrite.from !== undefined && rewrite.change
+        ? [`  ${ignoredCode(rewrite, rewrite.change, locals.get(rewrite.from)!, file)}`]
         : [],
     )
-    const made = rewrites.flatMap((rewrite) =>
-      rewrite.to === undefined
-        ? []
-        : [`${propertyKey(rewrite.to)}: ${codeOf(rewrite, value, `${id}_${rewrite.to}`, file)}`],
+    const members = rewrites.flatMap((rewrite) =>
+      rewrite.to === undefined ? [] : memberOf(rewrite, rewrite.to, locals, `${id}_${rewrite.to}`, file),
     )
+    const rest = taken.length > 0 ? 'rest' : value
     return [
       docComment(`${title} of ${id}: ${file.version} → ${file.next}.`).trimEnd(),
-      `export function ${name}(${value}: Value): Value {`,
-      `  return { ...${value}, ${[...gone, ...unread, ...made].join(', ')} }`,
+      `export function ${name}(${value}: ${given}): ${made} {`,
+      ...(taken.length > 0 ? [`  const { ${[...taken, '...rest'].join(', ')} } = ${value}`] : []),
+      ...unread,
+      `  return ${members.length > 0 ? `{ ${[`...${rest}`, ...members].join(', ')} }` : rest}${cast}`,
       '}',
     ]
   })
+}
+
+/** Names that functions call or declare themselves. */
+const OWN_LOCALS = /^(?:value|rest|touched|turned|ignored)$/
+
+const localOf = (name: string, index: number, record: string): string =>
+  OWN_LOCALS.test(name) || name === record || identifier(name) !== name ? `old_${index}` : name
+
+type Types = readonly [given: string, made: string]
+
+/** Headers are texts by their names in small letters; path and query have the types of both versions. */
+function typesOf(
+  part: ParameterPart,
+  operation: ApiOperation,
+  transition: Transition,
+  file: TransitionFile,
+): Types {
+  const next = transition.counterparts.get(operation.id)
+  if (part === 'header' || !next) return [NAMED_VALUES, NAMED_VALUES]
+  return [typeOf(part, transition.old, operation, file), typeOf(part, transition.next, next, file)]
+}
+
+const NAMED_VALUES = 'Readonly<Record<string, unknown>>'
+
+function typeOf(part: 'path' | 'query', api: Api, operation: ApiOperation, file: TransitionFile): string {
+  const types = file.types(api)
+  if (part === 'path') return `${types}.operations[${stringLiteral(operation.id)}]['parameters']['path']`
+  const name = queryType(api, operation)
+  const query = name ?? `operations[${stringLiteral(operation.id)}]['parameters']['query']`
+  const whole = name === undefined ? `NonNullable<${types}.${query}>` : `${types}.${query}`
+  const filters = operation.parameters
+    .filter((each) => each.in === 'query' && each.extensions['x-filter'] === 'equality')
+    .map((each) => stringLiteral(each.name))
+  return filters.length > 0 ? `${file.lists()}<${whole}, ${filters.join(' | ')}>` : whole
+}
+
+/** Says the type of what is made, where the compiler may not find it. */
+function castOf(
+  part: ParameterPart,
+  operation: ApiOperation,
+  rewrites: readonly ParameterRewrite[],
+  { old, next, counterparts }: Transition,
+  made: string,
+): string {
+  const later = counterparts.get(operation.id)
+  if (part === 'header' || !later) return ''
+  const certainty = least(
+    later.parameters
+      .filter((each) => each.in === part)
+      .map((parameter): Certainty => {
+        const rewrite = rewrites.find(({ to }) => to === parameter.name)
+        if (rewrite?.turned) return 'fits'
+        const before = operation.parameters.find(
+          (each) => each.in === part && each.name === (rewrite?.from ?? parameter.name),
+        )
+        if (!before) return parameter.required && !rewrite ? 'overlaps' : 'fits'
+        const same = certaintyOfSame(before.schema, parameter.schema, { from: old, to: next })
+        return parameter.required && !before.required && !rewrite?.instead ? least([same, 'overlaps']) : same
+      }),
+  )
+  return { fits: '', overlaps: ` as ${made}`, unknown: ` as unknown as ${made}` }[certainty]
 }
 
 function checkFilters(rewrites: readonly ParameterRewrite[], operation: ApiOperation, report: Report): void {
@@ -65,23 +134,35 @@ function checkFilters(rewrites: readonly ParameterRewrite[], operation: ApiOpera
   }
 }
 
-function ignoredCode({ change, usual }: ParameterRewrite, at: string, file: TransitionFile): string {
-  if (!change) return 'undefined'
+function ignoredCode(
+  { usual }: ParameterRewrite,
+  change: LoadedChange,
+  at: string,
+  file: TransitionFile,
+): string {
   const meant = usual === undefined ? '' : `, ${literal(usual)}`
   return `${file.noting('ignored', change)}${at}${meant})`
 }
 
-function codeOf(rewrite: ParameterRewrite, record: string, hint: string, file: TransitionFile): string {
+/** The member of the literal for a parameter that the next version has under this name. */
+function memberOf(
+  rewrite: ParameterRewrite,
+  to: string,
+  locals: ReadonlyMap<string, string>,
+  hint: string,
+  file: TransitionFile,
+): string[] {
   const { from, instead, set } = rewrite
+  const key = propertyKey(to)
   const fallback =
     instead && `${file.noting('touched', instead.change)}${literal(set ? [instead.value] : instead.value)})`
-  if (from === undefined) return fallback ?? 'undefined'
-  const at = `${record}${member(from)}`
-  if (rewrite.turned?.kind === 'turn' && !set)
-    return `${at} === undefined ? ${fallback ?? 'undefined'} : ${turnedBy(rewrite.turned, at, at, file)}`
+  if (from === undefined) return fallback === undefined ? [] : [`${key}: ${fallback}`]
+  const at = locals.get(from)!
   const turned = turnedCode(rewrite, at, hint, file)
   const code = rewrite.change ? `${file.noting('touched', rewrite.change)}${turned})` : turned
-  return fallback === undefined ? code : `${code} ?? ${fallback}`
+  return fallback === undefined
+    ? [`...(${at} !== undefined && { ${key}: ${code} })`]
+    : [`${key}: ${at} === undefined ? ${fallback} : ${code}`]
 }
 
 function turnedCode(
@@ -94,16 +175,18 @@ function turnedCode(
     case undefined:
       return at
     case 'turn':
-      return `${at}?.map((value: Value) => ${turnedBy(turned, 'value', 'value', file)})`
+      return set
+        ? `${at}.map((value) => ${turnedBy(turned, 'value', 'value', file)})`
+        : turnedBy(turned, at, at, file)
     case 'filter':
-      return `${at}?.flatMap((value: Value) => ${turnedBy(turned, 'value', '[value]', file)})`
+      return `${at}.flatMap((value) => ${turnedBy(turned, 'value', '[value]', file)})`
     case 'names': {
       const names = table('renames', turned.change, turned.names, hint, file)
-      return set ? `${at}?.map((value: Value) => ${names}(value))` : `${names}(${at})`
+      return set ? `${at}.map((value) => ${names}(value))` : `${names}(${at})`
     }
     case 'values': {
       const values = table('meanings', turned.change, turned.values, hint, file)
-      return `${at}?.flatMap((value: Value) => ${values}(value))`
+      return `${at}.flatMap((value) => ${values}(value))`
     }
   }
 }
@@ -122,5 +205,8 @@ function table(
   file: TransitionFile,
 ): string {
   const printed = [...entries].map(([from, to]) => `[${stringLiteral(from)}, ${literal(to)}]`)
-  return file.table(`${hint}_values`, `${file.noting(noting, change)}[${printed.join(', ')}])`)
+  return file.table(
+    noting === 'renames' ? `rename_${hint}` : `${hint}_meanings`,
+    `${file.noting(noting, change)}[${printed.join(', ')}])`,
+  )
 }

@@ -83,9 +83,7 @@ export function emitTranslations(
   for (let index = apis.length - 2; index >= 0; index -= 1) {
     const [old, next] = [apis[index]!, apis[index + 1]!]
     const own = changes.filter((change) => change.version === next.version)
-    const file = createFileOf(old.version, next.version, (change) =>
-      relative(`${out}/translations`, change.file),
-    )
+    const file = createFileOf(old, next, (change) => relative(`${out}/translations`, change.file))
     const statusesOf = statusesIn(apis.slice(index))
     const layer: Layer = {
       transition: createTransition(old, next, own, statusesOf),

@@ -5,6 +5,7 @@
  */
 import ts from 'typescript'
 import { pascalCase } from '../../ir/naming.ts'
+import { heading } from '../../print/literal.ts'
 import { claimAll, createTypeNames } from './type-names.ts'
 
 /** An operation of the document, with its id in generated code. */
@@ -44,6 +45,7 @@ export function flatten(nodes: readonly ts.Node[], operations: readonly TypedOpe
 
   for (const [component, { type }] of schemas)
     alias(nameOfSchema.get(component)!, type!, schemas.get(component)!)
+  const firstOfOperations = aliases.length
   const printedOperations = operations.map(({ id, root, path, method }): Entry => {
     const operation = membersOf(find([root, path, method])?.node)
     return [id, printOperation(pascalCase(id), operation)]
@@ -51,6 +53,8 @@ export function flatten(nodes: readonly ts.Node[], operations: readonly TypedOpe
   const printedEvents = operations
     .filter(({ root, method }) => root === 'webhooks' && method === 'post')
     .map(({ id, path }): Entry => [path, literal([['post', indexed(named('operations'), [id])]])])
+  entitle(aliases[0], 'Schemas')
+  if (firstOfOperations > 0) entitle(aliases[firstOfOperations], 'Queries, bodies and answers of operations')
   const components = [...nameOfSchema].map(([component, name]) => [component, named(name)] as const)
   return [
     ...aliases,
@@ -249,6 +253,19 @@ const createAlias = (name: string, type: ts.TypeNode): ts.TypeAliasDeclaration =
 
 const withComments = <Node extends ts.Node>(node: Node, documented: ts.Node): Node =>
   ts.setSyntheticLeadingComments(node, ts.getSyntheticLeadingComments(documented))
+
+/** Puts the heading of a section in front of a statement. */
+function entitle(statement: ts.Node | undefined, title: string): void {
+  if (!statement) return
+  const comments = ts.getSyntheticLeadingComments(statement) ?? []
+  const line = {
+    kind: ts.SyntaxKind.SingleLineCommentTrivia,
+    text: heading(title).slice(2),
+    pos: -1,
+    end: -1,
+  } as const
+  ts.setSyntheticLeadingComments(statement, [{ ...line, hasTrailingNewLine: true }, ...comments])
+}
 
 const declare = (name: string, entries: readonly Entry[]): ts.InterfaceDeclaration =>
   factory.createInterfaceDeclaration(EXPORTED, name, undefined, undefined, entries.map(signature))

@@ -1,5 +1,7 @@
 /** Assigns names to the types of a document. */
-import { identifier } from '../../ir/naming.ts'
+import type { Api, ApiOperation } from '../../ir/model.ts'
+import { identifier, pascalCase } from '../../ir/naming.ts'
+import { isObject } from '../../ir/source.ts'
 
 /** Names that are reserved or that generated types use for other purposes. */
 const TAKEN =
@@ -34,3 +36,22 @@ export function claimAll(texts: Iterable<string>, names: TypeNames): ReadonlyMap
 /** Returns the type name of each component schema. */
 export const schemaTypes = (components: Iterable<string>): ReadonlyMap<string, string> =>
   claimAll(components, createTypeNames())
+
+/** @returns the type of an operation's query, as `flatten` names it; undefined if another type may have that name. */
+export function queryType(api: Api, operation: ApiOperation): string | undefined {
+  const base = pascalCase(operation.id)
+  const name = `${base}Query`
+  if (identifier(name) !== name || !operation.parameters.some((each) => each.in === 'query')) return undefined
+  const isTaken =
+    api.operations.some((each) => each !== operation && pascalCase(each.id) === base) ||
+    componentNames(api).some((each) => pascalCase(each) === name || each === name)
+  return isTaken ? undefined : name
+}
+
+/** Names of components of any kind: each may become the name of a type. */
+function componentNames({ document }: Api): string[] {
+  const { components } = document
+  return isObject(components)
+    ? Object.values(components).flatMap((each) => (isObject(each) ? Object.keys(each) : []))
+    : []
+}

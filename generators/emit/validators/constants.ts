@@ -4,6 +4,7 @@
  */
 import type { SourceLocation } from '../../diagnostics/place.ts'
 import type { Api } from '../../ir/model.ts'
+import { heading } from '../../print/literal.ts'
 import { COMPILED_FILE, createCompiler } from './compiled.ts'
 import { printFunctions, type SharedFunction } from './functions.ts'
 
@@ -51,7 +52,18 @@ export function createConstants(): Constants {
       const compiled = compiler.names()
       const foreign =
         compiled.length > 0 ? `import { ${compiled.join(', ')} } from './${COMPILED_FILE}'\n` : ''
-      return `${imports}${foreign}${constants.join('')}\n${printFunctions(used)}`
+      const shared = printFunctions(used)
+      return [
+        imports,
+        foreign,
+        constants.length > 0 &&
+          `\n${heading('Names of properties, values of enumerations, and patterns')}\n\n`,
+        ...constants,
+        shared !== '' && `\n${heading('Functions that validators share')}\n\n${shared}`,
+        '\n',
+      ]
+        .filter((each) => each !== false)
+        .join('')
     },
   }
 }

@@ -26,29 +26,29 @@ export const STRING_FORMATS = [
 ]
 
 const FUNCTIONS = {
-  isObject: `function isObject(v) {
-  return typeof v === 'object' && v !== null && !Array.isArray(v)
+  isObject: `function isObject(value) {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }`,
-  own: `/** An own property. For names that all objects inherit, such as \`constructor\`. */
-function own(v, name) {
-  return Object.hasOwn(v, name) ? v[name] : undefined
+  own: `/** A property whose name every object inherits. */
+function own(value, name) {
+  return Object.hasOwn(value, name) ? value[name] : undefined
 }`,
-  length: `/** Counts code points, as JSON Schema requires. */
-function length(v) {
-  let n = v.length
-  for (let at = 0; at < v.length - 1; at++) {
-    if ((v.charCodeAt(at) & 0xfc00) === 0xd800 && (v.charCodeAt(at + 1) & 0xfc00) === 0xdc00) {
-      n--
+  length: `/** Characters as JSON Schema counts them: code points. */
+function length(text) {
+  let count = text.length
+  for (let at = 0; at < text.length - 1; at++) {
+    if ((text.charCodeAt(at) & 0xfc00) === 0xd800 && (text.charCodeAt(at + 1) & 0xfc00) === 0xdc00) {
+      count--
       at++
     }
   }
-  return n
+  return count
 }`,
-  closed: `/** Whether an object has only known properties. The caller has already found \`n\` of them. */
-function closed(v, n, names) {
-  for (const name in v) if (--n < 0 && !names.has(name)) return false
-  if (n === 0) return true
-  for (const name in v) if (!names.has(name)) return false
+  closed: `/** Whether an object has only properties of these names, given how many of them it has. */
+function closed(value, known, names) {
+  for (const name in value) if (--known < 0 && !names.has(name)) return false
+  if (known === 0) return true
+  for (const name in value) if (!names.has(name)) return false
   return true
 }`,
   unique: `/** Whether all items are different, in a single pass. */
@@ -64,18 +64,18 @@ function unique(list) {
   }
   return true
 }`,
-  canonical: `/** JSON with sorted names, so that equal values give the same text. */
-function canonical(v) {
-  if (Array.isArray(v)) return \`[\${v.map(canonical).join()}]\`
-  if (typeof v !== 'object' || v === null) return JSON.stringify(v)
+  canonical: `/** JSON with sorted names: the same for equal values. */
+function canonical(value) {
+  if (Array.isArray(value)) return \`[\${value.map(canonical).join()}]\`
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
   let text = '{'
-  for (const name of Object.keys(v).sort()) text += \`\${JSON.stringify(name)}:\${canonical(v[name])},\`
+  for (const name of Object.keys(value).sort()) text += \`\${JSON.stringify(name)}:\${canonical(value[name])},\`
   return text
 }`,
-  isMultiple: `/** Whether a decimal number is a multiple of a different one, for example 0.07 of 0.01. Binary values are not exact. */
-function isMultiple(v, step) {
-  if (Number.isSafeInteger(v) && Number.isSafeInteger(step)) return v % step === 0
-  const [a, b] = [decimalOf(v), decimalOf(step)]
+  isMultiple: `/** Whether one decimal number is a multiple of another, as both are written: 0.07 of 0.01. */
+function isMultiple(value, step) {
+  if (Number.isSafeInteger(value) && Number.isSafeInteger(step)) return value % step === 0
+  const [a, b] = [decimalOf(value), decimalOf(step)]
   if (b.digits === 0n) return false
   const shift = a.exponent - b.exponent
   return shift < 0
@@ -84,8 +84,8 @@ function isMultiple(v, step) {
 }
 
 /** Converts the shortest spelling of a number to integer digits times a power of ten. */
-function decimalOf(v) {
-  const [coefficient, exponent = '0'] = String(v).split('e')
+function decimalOf(value) {
+  const [coefficient, exponent = '0'] = String(value).split('e')
   const [whole, fraction = ''] = coefficient.split('.')
   return { digits: BigInt(whole + fraction), exponent: Number(exponent) - fraction.length }
 }`,
@@ -103,13 +103,13 @@ function pattern(text) {
   format: `function format(name) {
   const validator = formats.fullFormats[name]
   if (typeof validator === 'function') return validator
-  return validator instanceof RegExp ? (v) => validator.test(v) : validator.validate
+  return validator instanceof RegExp ? (value) => validator.test(value) : validator.validate
 }`,
   guarded: `/** Makes a validator refuse a value that is nested too deeply for the stack, instead of throwing. */
 function guarded(validator) {
-  return (v) => {
+  return (value) => {
     try {
-      return validator(v)
+      return validator(value)
     } catch (error) {
       if (error instanceof RangeError) return false
       throw error
@@ -118,17 +118,22 @@ function guarded(validator) {
 }`,
 } as const
 
-/** Names that the file of all validators uses itself, in addition to those with a `$`. */
+/** Names that `validators.js` uses for itself, in addition to names with a `$`. */
 export const OWN_NAMES: readonly string[] = [
   ...Object.keys(FUNCTIONS),
   'formats',
+  'decimalOf',
   'Array',
+  'BigInt',
+  'Infinity',
   'JSON',
+  'NaN',
   'Number',
   'Object',
   'RangeError',
   'RegExp',
   'Set',
+  'String',
 ]
 
 export type SharedFunction = keyof typeof FUNCTIONS

@@ -3,12 +3,21 @@
 import { jsonBody, validatedArray } from '../../ir/bodies.ts'
 import type { Api, ApiContent, ApiOperation, ApiParameter, Schema } from '../../ir/model.ts'
 import { identifier } from '../../ir/naming.ts'
+import { stringLiteral } from '../../print/literal.ts'
+import { CONTRACT } from '../../print/runtime.ts'
+import { queryType, schemaTypes } from '../types/type-names.ts'
 import { formContents } from '../wire/forms.ts'
 
 /** The validated schemas of a version. */
 export interface ValidatedSchemas {
   /** Schemas by export name. */
   readonly schemas: ReadonlyMap<string, Schema>
+  /**
+   * Returns the type of the values that the validator of this name accepts.
+   *
+   * @param types name of the imported namespace of the version's types.
+   */
+  typeOf(name: string, types: string): string
   /** Returns the export name of a component. */
   component(name: string): string
   parameter(parameter: ApiParameter, operation: ApiOperation): string
@@ -29,21 +38,27 @@ export function validatedOf(api: Api): ValidatedSchemas {
 function collect(api: Api): ValidatedSchemas {
   const schemas = new Map<string, Schema>()
   const names = new Map<string, string>()
-  const add = (key: string, wanted: string, schema: Schema): string => {
+  const types = new Map<string, PrintType>()
+  const typeOfSchema = schemaTypes(api.schemas.keys())
+  const add = (key: string, wanted: string, schema: Schema, type: PrintType): string => {
     const before = names.get(key)
     if (before !== undefined) return before
     let name = identifier(wanted)
     for (let n = 2; schemas.has(name); n++) name = identifier(`${wanted}_${n}`)
     names.set(key, name)
     schemas.set(name, schema)
+    types.set(name, type)
     return name
   }
   const component = (name: string) => names.get(`component ${name}`)!
-  const of = (schema: Schema, key: string, wanted: string) =>
-    schema.kind === 'ref' && api.schemas.has(schema.name) ? component(schema.name) : add(key, wanted, schema)
+  const of = (schema: Schema, key: string, wanted: string, type: PrintType) =>
+    schema.kind === 'ref' && api.schemas.has(schema.name)
+      ? component(schema.name)
+      : add(key, wanted, schema, type)
   const validated: ValidatedSchemas = {
     schemas,
     component,
+    typeOf: (name, namespace) => types.get(name)!(namespace),
     parameter(parameter, operation) {
       const { pointer } = parameter.place
       const shared = /^\/components\/parameters\/([^/]+)$/.exec(pointer)?.[1]
@@ -52,14 +67,33 @@ function collect(api: Api): ValidatedSchemas {
         parameter.schema,
         shared === undefined ? `parameter ${operation.id} ${pointer}` : pointer,
         wanted,
+        parameterType(api, parameter, operation),
       )
     },
-    body: (schema, operation) => of(schema, `body ${operation.id}`, `${operation.id}_body`),
-    form: ({ schema, mediaType }, operation) =>
-      of(schema, `form ${operation.id} ${mediaType}`, `${operation.id}_form`),
-    item: (schema, operation) => of(schema, `item ${operation.id}`, `${operation.id}_item`),
+    body: (schema, operation) =>
+      of(
+        schema,
+        `body ${operation.id}`,
+        `${operation.id}_body`,
+        envelope(api, schema, bodyType(operation, jsonBody(operation)!)),
+      ),
+    form: (content, operation) =>
+      of(
+        content.schema,
+        `form ${operation.id} ${content.mediaType}`,
+        `${operation.id}_form`,
+        bodyType(operation, content),
+      ),
+    item: (schema, operation) =>
+      of(schema, `item ${operation.id}`, `${operation.id}_item`, itemType(api, operation)),
   }
-  for (const [name, schema] of api.schemas) add(`component ${name}`, name, schema)
+  for (const [name, schema] of api.schemas)
+    add(
+      `component ${name}`,
+      name,
+      schema,
+      envelope(api, schema, (types) => `${types}.${typeOfSchema.get(name)}`),
+    )
   for (const operation of api.operations) {
     for (const parameter of operation.parameters) validated.parameter(parameter, operation)
     for (const { content } of formContents(operation)) validated.form(content, operation)
@@ -70,4 +104,41 @@ function collect(api: Api): ValidatedSchemas {
     if (each) validated.item(each.items, operation)
   }
   return validated
+}
+
+/** @param types name of the imported namespace of the version's types. */
+type PrintType = (types: string) => string
+
+const index = (name: string): string => `[${stringLiteral(name)}]`
+
+const operationType = ({ id }: ApiOperation, types: string): string => `${types}.operations${index(id)}`
+
+function parameterType(api: Api, { name, in: where }: ApiParameter, operation: ApiOperation): PrintType {
+  const query = where === 'query' ? queryType(api, operation) : undefined
+  return (types) => {
+    const all =
+      query === undefined
+        ? `NonNullable<${operationType(operation, types)}['parameters'][${stringLiteral(where)}]>`
+        : `${types}.${query}`
+    return `NonNullable<${all}${index(name)}>`
+  }
+}
+
+const bodyType =
+  (operation: ApiOperation, { mediaType }: ApiContent): PrintType =>
+  (types) =>
+    `NonNullable<${operationType(operation, types)}['requestBody']>['content']${index(mediaType)}`
+
+/** The type of a batch whose items are validated one by one. */
+function envelope(api: Api, schema: Schema, type: PrintType): PrintType {
+  const each = validatedArray(api, schema)
+  return each
+    ? (types) => `import('${CONTRACT}').Envelope<${type(types)}, ${stringLiteral(each.property)}>`
+    : type
+}
+
+function itemType(api: Api, operation: ApiOperation): PrintType {
+  const content = jsonBody(operation)!
+  const { property } = validatedArray(api, content.schema)!
+  return (types) => `NonNullable<${bodyType(operation, content)(types)}${index(property)}>[number]`
 }

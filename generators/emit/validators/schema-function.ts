@@ -13,7 +13,7 @@ import { type Code, code, joinCode, printCode } from '../../print/code.ts'
 import { literal, member, stringLiteral } from '../../print/literal.ts'
 import type { Constants } from './constants.ts'
 import { areDisjoint } from './disjoint.ts'
-import { printPattern } from './functions.ts'
+import { OWN_NAMES, printPattern } from './functions.ts'
 import { fitsEnum, fitsNumber, fitsString, type Of, type ScalarWriter } from './scalars.ts'
 
 /** A validator: its function and parts. */
@@ -28,7 +28,8 @@ interface Writer extends ScalarWriter {
   readonly refs: Set<string>
   /** Functions for union members that cannot be written as expressions. */
   readonly parts: Code[]
-  variables: number
+  /** Variable names of the current function, and reserved names. */
+  readonly locals: Set<string>
 }
 
 /**
@@ -38,7 +39,7 @@ interface Writer extends ScalarWriter {
  */
 export function writeValidator(name: string, schema: Schema, api: Api, constants: Constants): ValidatorCode {
   const ownerOf = (place: SourceLocation) => `${name}$${pathWithin(schema.place, place)}`
-  const writer: Writer = { api, constants, ownerOf, refs: new Set(), parts: [], variables: 0 }
+  const writer: Writer = { api, constants, ownerOf, refs: new Set(), parts: [], locals: createLocals() }
   const body = bodyOf(schema, writer)
   return { code: joinCode([...writer.parts, printFunction(0, body)], '\n'), refs: writer.refs }
 }
@@ -61,8 +62,12 @@ function pathWithin(schema: SourceLocation, inside: SourceLocation): string {
 
 const GIVEN: Code = { given: true }
 
+/** The parameter of a validator. */
+const VALUE = 'value'
+
 /** @param self 0 for the validator itself; its parts are numbered from 1. */
-const printFunction = (self: number, body: Code): Code => code`function ${{ self }}(v${GIVEN}) {\n${body}}\n`
+const printFunction = (self: number, body: Code): Code =>
+  code`function ${{ self }}(${VALUE}${GIVEN}) {\n${body}}\n`
 
 /**
  * Prints a validator with its names.
@@ -85,9 +90,9 @@ export function nameValidator(
 }
 
 function bodyOf(schema: Schema, writer: Writer): Code {
-  const expression = fits(schema, 'v', writer)
+  const expression = fits(schema, VALUE, writer)
   if (expression !== undefined) return code`  return ${expression}\n`
-  const lines = check(schema, 'v', writer, false).map((line) => code`  ${line}\n`)
+  const lines = check(schema, VALUE, writer, false).map((line) => code`  ${line}\n`)
   return [...lines, '  return true\n']
 }
 
@@ -141,7 +146,7 @@ function fitsUnion(schema: Of<'union'>, v: string, writer: Writer): Code | undef
 
 /** Returns a call of a new function for a member that needs statements. */
 function callPart(schema: Schema, v: string, writer: Writer): Code {
-  const body = bodyOf(schema, writer)
+  const body = bodyOf(schema, { ...writer, locals: createLocals() })
   const self = writer.parts.length + 1
   writer.parts.push(printFunction(self, body))
   return code`${{ self }}(${v}${GIVEN})`
@@ -191,7 +196,21 @@ function checkPlain(schema: Schema, v: string, writer: Writer, known: boolean): 
 const onlyIf = (condition: string, lines: readonly Code[]): Code[] =>
   lines.length === 0 ? [] : [`if (${condition}) {`, ...indent(lines), '}']
 
-const variable = (writer: Writer, prefix = 'v'): string => `${prefix}${++writer.variables}`
+const createLocals = (): Set<string> => new Set([VALUE, ...OWN_NAMES])
+
+/**
+ * Returns a variable name that describes the value: `cardholder_id`, `data_item`.
+ *
+ * @param v the enclosing variable, whose name becomes the prefix unless it is the whole value.
+ */
+function variable(writer: Writer, v: string, wanted: string): string {
+  const own = identifier(wanted.replaceAll('$', '_'))
+  const base = v === VALUE ? own : `${v}_${own}`
+  let name = base
+  for (let n = 2; writer.locals.has(name); n++) name = `${base}_${n}`
+  writer.locals.add(name)
+  return name
+}
 
 const notObject = (v: string, writer: Writer): string =>
   `if (!${writer.constants.call('isObject')}(${v})) return false`
@@ -205,13 +224,13 @@ function checkArray(schema: Of<'array'>, v: string, writer: Writer): Code[] {
   ].filter((each) => each)
   const lines: Code[] = bounds.length > 0 ? [`if (${bounds.join(' || ')}) return false`] : []
   for (const [index, each] of prefix.entries()) {
-    const item = variable(writer)
+    const item = variable(writer, v, `item${index}`)
     const inner = check(each, item, writer, false)
     if (inner.length > 0)
       lines.push(`if (${v}.length > ${index}) {`, `  const ${item} = ${v}[${index}]`, ...indent(inner), '}')
   }
-  const item = variable(writer)
-  const at = variable(writer, 'i')
+  const item = variable(writer, v, 'item')
+  const at = variable(writer, VALUE, 'index')
   const inner = isValidatedEach(schema) ? [] : check(schema.items, item, writer, false)
   if (inner.length > 0) {
     lines.push(`for (let ${at} = ${prefix.length}; ${at} < ${v}.length; ${at}++) {`)
@@ -264,13 +283,13 @@ function checkObject(schema: Of<'object'>, v: string, writer: Writer): Code[] {
   const { properties, minProperties: least, maxProperties: most } = schema
   const lines: Code[] = []
   if (least !== undefined || most !== undefined) {
-    const size = variable(writer, 'n')
+    const size = variable(writer, v, 'size')
     const wrong = [least !== undefined && `${size} < ${least}`, most !== undefined && `${size} > ${most}`]
     lines.push(`const ${size} = Object.keys(${v}).length`)
     lines.push(`if (${wrong.filter((each) => each).join(' || ')}) return false`)
   }
   const counted =
-    schema.additional === 'closed' && schema.patterns.length === 0 ? variable(writer, 'n') : undefined
+    schema.additional === 'closed' && schema.patterns.length === 0 ? variable(writer, v, 'known') : undefined
   const required = properties.filter((each) => each.required)
   if (counted) lines.push(`let ${counted} = ${required.length}`)
   // Required properties come first, so that a body without them is rejected quickly.
@@ -302,7 +321,7 @@ const REFUSES_UNDEFINED: readonly string[] = [
 function checkRequired(each: Of<'object'>['properties'][number], v: string, writer: Writer): Code[] {
   const access = property(v, each.name, writer)
   if (each.schema.kind === 'any') return [`if (${access} === undefined) return false`]
-  const inner = variable(writer)
+  const inner = variable(writer, v, each.name)
   const lines = check(each.schema, inner, writer, false)
   const there =
     REFUSES_UNDEFINED.includes(each.schema.kind) && !each.schema.untyped && !each.schema.partial
@@ -317,7 +336,7 @@ function checkOptional(
   writer: Writer,
   counted: string | undefined,
 ): Code[] {
-  const inner = variable(writer)
+  const inner = variable(writer, v, each.name)
   const lines = [...(counted ? [`${counted}++`] : []), ...check(each.schema, inner, writer, false)]
   if (lines.length === 0) return []
   const access = property(v, each.name, writer)
@@ -328,8 +347,8 @@ function checkOptional(
 function checkNames(schema: Of<'object'>, v: string, names: readonly string[], writer: Writer): Code[] {
   const { additional, patterns, propertyNames } = schema
   const rest = typeof additional === 'object' ? additional : undefined
-  const name = variable(writer, 'k')
-  const value = variable(writer)
+  const name = variable(writer, v, 'name')
+  const value = variable(writer, v, 'member')
   const inner = propertyNames ? check(propertyNames, name, writer, false) : []
   const listed = names.length > 0 ? `${nameSet(schema, names, writer)}.has(${name})` : undefined
   const restLines = rest
@@ -338,7 +357,7 @@ function checkNames(schema: Of<'object'>, v: string, names: readonly string[], w
       ? ['return false']
       : []
   if (patterns.length > 0) {
-    const hit = variable(writer, 'p')
+    const hit = variable(writer, v, 'matched')
     inner.push(`const ${value} = ${v}[${name}]`, `let ${hit} = false`)
     for (const each of patterns) {
       const pattern = writer.constants.define(

@@ -84,7 +84,7 @@ const isWithin = (amount: number | undefined, requested: number): boolean =>
 function parse(text: string): Schemas['AuthorizationAnswer'] | undefined {
   try {
     const value: unknown = parsePeerJson(text)
-    return isAnswer(value) ? (value as Schemas['AuthorizationAnswer']) : undefined
+    return isAnswer(value) ? value : undefined
   } catch {
     return undefined // invalid JSON counts as no answer
   }

@@ -136,7 +136,7 @@ export function renderEvent(
   const show = (state: Members): WholeEvent => {
     const whole = { id, object: 'event', type, version, emitted_at: at, created: at, data: state }
     const told = before ? { ...whole, previous_attributes: {} } : whole
-    return view.down ? (view.down(told) as WholeEvent) : told
+    return view.down ? (view.down(told as never) as WholeEvent) : told
   }
   const shown = show(data)
   let previous: Members | undefined

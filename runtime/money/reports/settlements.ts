@@ -144,7 +144,12 @@ export function lineSpelling(
   const operations = versions.find(({ name }) => name === version)?.operations
   const down = operations?.find(({ id }) => id === 'listSettlementLines')?.down
   return (lines) => {
-    const data = lines.map(showLine)
-    return down ? down({ data, has_more: false, next_cursor: null }).data : data
+    const page: Schemas['SettlementLineList'] = {
+      data: lines.map(showLine),
+      has_more: false,
+      next_cursor: null,
+    }
+    // Versions differ only in how they spell types: lines are read as those of the newest one.
+    return down ? (down(page as never) as typeof page).data : page.data
   }
 }

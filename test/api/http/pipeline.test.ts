@@ -342,8 +342,8 @@ test('a set reaches the handler as a list, after its translation; the answer goe
   }
   const row = operation({
     query: [parameter({ name: 'label', set: true })],
-    upQuery: ({ label }) => ({ code: label.map((each: string) => `${each}!`) }),
-    down: (body) => ({ ...body, version: 'old' }),
+    upQuery: ({ label }: { label: string[] }) => ({ code: label.map((each) => `${each}!`) }),
+    down: (body: object) => ({ ...body, version: 'old' }),
   })
   const answer = await ask({ operation: row, handlers }, '/v1/things?label=a')
   expect(answer.body).toEqual({ seen: { code: ['a!'] }, version: 'old' })
@@ -466,7 +466,11 @@ test('path, query and headers reach the handler as the canonical version names t
       query: [parameter({ name: 'old' })],
       upPath: ({ number }) => ({ thing_id: `thing_${number}` }),
       upQuery: ({ old }) => ({ page: old }),
-      upHeaders: (headers) => ({ ...headers, 'new-key': headers['old-key'], 'old-key': undefined }),
+      upHeaders: (headers: Record<string, unknown>) => ({
+        ...headers,
+        'new-key': headers['old-key'],
+        'old-key': undefined,
+      }),
     }),
     handlers: {
       getThing: async (context, input) => {

@@ -29,6 +29,8 @@ import type {
 /** Header parameters that the client sets automatically. */
 type Managed = 'Service-Version' | 'Idempotency-Key'
 
+// ----- Account -----
+
 export type GetMeInput = Input<operations['getMe'], Managed>
 
 /**
@@ -108,6 +110,8 @@ export function wipeSandbox(connection: ServiceConnection, input: WipeSandboxInp
   return call(connection, { method: 'POST', path: '/v1/account/wipe_sandbox', keyed: true }, input)
 }
 
+// ----- Audit log -----
+
 export type ListAuditEntriesInput = Input<operations['listAuditEntries'], Managed>
 
 /**
@@ -126,6 +130,8 @@ export type ListAuditEntriesInput = Input<operations['listAuditEntries'], Manage
 export function listAuditEntries(connection: ServiceConnection, input?: ListAuditEntriesInput): Call<AuditEntryList> {
   return call(connection, { method: 'GET', path: '/v1/audit_log' }, input)
 }
+
+// ----- Promotions -----
 
 export type CreatePromotionInput = Input<operations['createPromotion'], Managed> & KeyOption
 
@@ -194,6 +200,8 @@ export type GetPromotionInput = Input<operations['getPromotion'], Managed>
 export function getPromotion(connection: ServiceConnection, input: GetPromotionInput): Call<Promotion> {
   return call(connection, { method: 'GET', path: '/v1/promotions/{promotion_id}' }, input)
 }
+
+// ----- Pass templates -----
 
 export type CreatePassTemplateInput = Input<operations['createPassTemplate'], Managed> & KeyOption
 
@@ -304,6 +312,8 @@ export type ArchivePassTemplateInput = Input<operations['archivePassTemplate'], 
 export function archivePassTemplate(connection: ServiceConnection, input: ArchivePassTemplateInput): Call<PassTemplate> {
   return call(connection, { method: 'POST', path: '/v1/pass_templates/{template_id}/archive', keyed: true }, input)
 }
+
+// ----- Passes -----
 
 export type CreatePassInput = Input<operations['createPass'], Managed> & KeyOption
 
@@ -451,6 +461,8 @@ export function archivePass(connection: ServiceConnection, input: ArchivePassInp
   return call(connection, { method: 'POST', path: '/v1/passes/{pass_id}/archive', keyed: true }, input)
 }
 
+// ----- Scans -----
+
 export type CreateScanInput = Input<operations['createScan'], Managed> & KeyOption
 
 /**
@@ -516,6 +528,8 @@ export type GetScanInput = Input<operations['getScan'], Managed>
 export function getScan(connection: ServiceConnection, input: GetScanInput): Call<Scan> {
   return call(connection, { method: 'GET', path: '/v1/scans/{scan_id}' }, input)
 }
+
+// ----- Webhook endpoints -----
 
 export type CreateWebhookEndpointInput = Input<operations['createWebhookEndpoint'], Managed> & KeyOption
 
@@ -665,6 +679,8 @@ export function testWebhookEndpoint(connection: ServiceConnection, input: TestWe
   return call(connection, { method: 'POST', path: '/v1/webhook-endpoints/{whe_id}/test', keyed: true }, input)
 }
 
+// ----- Delivery attempts -----
+
 export type ListDeliveryAttemptsInput = Input<operations['listDeliveryAttempts'], Managed>
 
 /**
@@ -735,6 +751,8 @@ export function retryDeliveryAttempt(connection: ServiceConnection, input: Retry
   return call(connection, { method: 'POST', path: '/v1/webhook-endpoints/{whe_id}/delivery-attempts/{wdla_id}/retry', keyed: true }, input)
 }
 
+// ----- Events -----
+
 export type ListEventsInput = Input<operations['listEvents'], Managed>
 
 /**
@@ -792,6 +810,8 @@ export type GetEventInput = Input<operations['getEvent'], Managed>
 export function getEvent(connection: ServiceConnection, input: GetEventInput): Call<Event> {
   return call(connection, { method: 'GET', path: '/v1/events/{event_id}' }, input)
 }
+
+// ----- Test passes -----
 
 export type SimulateScanInput = Input<operations['simulateScan'], Managed> & KeyOption
 

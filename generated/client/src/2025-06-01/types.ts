@@ -3,6 +3,7 @@
 /** An enumeration that can grow: a known value, or any other string. Documents mark these with x-extensible. */
 type Open<Known extends string> = Known | (string & {})
 
+// ----- Schemas -----
 /** What every answer outside 2xx carries. */
 export type Error = {
   error: ErrorBody;
@@ -1658,6 +1659,7 @@ export type EnabledEvent = Open<"*"
   | "webhook_endpoint.disabled"
   | "webhook_endpoint.test"
   | "promotion.created">;
+// ----- Queries, bodies and answers of operations -----
 /** The version to be answered in. Without it the version applies that the tenant is pinned to in this environment. @example 2025-06-01 */
 export type ServiceVersion = VersionDate;
 export type Refusal = { content: { "application/json": Error; }; };

@@ -59,6 +59,8 @@ import type {
 /** Header parameters that the client sets automatically. */
 type Managed = 'Service-Version' | 'Idempotency-Key'
 
+// ----- Account -----
+
 export type GetMeInput = Input<operations['getMe'], Managed>
 
 /**
@@ -138,6 +140,8 @@ export function wipeSandbox(connection: ServiceConnection, input: WipeSandboxInp
   return call(connection, { method: 'POST', path: '/v1/account/wipe_sandbox', keyed: true }, input)
 }
 
+// ----- Audit log -----
+
 export type ListAuditEntriesInput = Input<operations['listAuditEntries'], Managed>
 
 /**
@@ -156,6 +160,8 @@ export type ListAuditEntriesInput = Input<operations['listAuditEntries'], Manage
 export function listAuditEntries(connection: ServiceConnection, input?: ListAuditEntriesInput): Call<AuditEntryList> {
   return call(connection, { method: 'GET', path: '/v1/audit_log' }, input)
 }
+
+// ----- Promotions -----
 
 export type CreatePromotionInput = Input<operations['createPromotion'], Managed> & KeyOption
 
@@ -224,6 +230,8 @@ export type GetPromotionInput = Input<operations['getPromotion'], Managed>
 export function getPromotion(connection: ServiceConnection, input: GetPromotionInput): Call<Promotion> {
   return call(connection, { method: 'GET', path: '/v1/promotions/{promotion_id}' }, input)
 }
+
+// ----- Pass templates -----
 
 export type CreatePassTemplateInput = Input<operations['createPassTemplate'], Managed> & KeyOption
 
@@ -334,6 +342,8 @@ export type ArchivePassTemplateInput = Input<operations['archivePassTemplate'], 
 export function archivePassTemplate(connection: ServiceConnection, input: ArchivePassTemplateInput): Call<PassTemplate> {
   return call(connection, { method: 'POST', path: '/v1/pass_templates/{template_id}/archive', keyed: true }, input)
 }
+
+// ----- Passes -----
 
 export type CreatePassInput = Input<operations['createPass'], Managed> & KeyOption
 
@@ -481,6 +491,8 @@ export function archivePass(connection: ServiceConnection, input: ArchivePassInp
   return call(connection, { method: 'POST', path: '/v1/passes/{pass_id}/archive', keyed: true }, input)
 }
 
+// ----- Scans -----
+
 export type CreateScanInput = Input<operations['createScan'], Managed> & KeyOption
 
 /**
@@ -546,6 +558,8 @@ export type GetScanInput = Input<operations['getScan'], Managed>
 export function getScan(connection: ServiceConnection, input: GetScanInput): Call<Scan> {
   return call(connection, { method: 'GET', path: '/v1/scans/{scan_id}' }, input)
 }
+
+// ----- Webhook endpoints -----
 
 export type CreateWebhookEndpointInput = Input<operations['createWebhookEndpoint'], Managed> & KeyOption
 
@@ -695,6 +709,8 @@ export function testWebhookEndpoint(connection: ServiceConnection, input: TestWe
   return call(connection, { method: 'POST', path: '/v1/webhook-endpoints/{whe_id}/test', keyed: true }, input)
 }
 
+// ----- Delivery attempts -----
+
 export type ListDeliveryAttemptsInput = Input<operations['listDeliveryAttempts'], Managed>
 
 /**
@@ -765,6 +781,8 @@ export function retryDeliveryAttempt(connection: ServiceConnection, input: Retry
   return call(connection, { method: 'POST', path: '/v1/webhook-endpoints/{whe_id}/delivery-attempts/{wdla_id}/retry', keyed: true }, input)
 }
 
+// ----- Events -----
+
 export type ListEventsInput = Input<operations['listEvents'], Managed>
 
 /**
@@ -823,6 +841,8 @@ export function getEvent(connection: ServiceConnection, input: GetEventInput): C
   return call(connection, { method: 'GET', path: '/v1/events/{event_id}' }, input)
 }
 
+// ----- Tokens -----
+
 export type CreateTokenInput = Input<operations['createToken'], Managed> & KeyOption
 
 /**
@@ -852,6 +872,8 @@ export type CreateTokenInput = Input<operations['createToken'], Managed> & KeyOp
 export function createToken(connection: ServiceConnection, input: CreateTokenInput): Call<Token> {
   return call(connection, { method: 'POST', path: '/v1/tokens', keyed: true }, input)
 }
+
+// ----- Cardholders -----
 
 export type CreateCardholderInput = Input<operations['createCardholder'], Managed> & KeyOption
 
@@ -969,6 +991,8 @@ export function screenCardholder(connection: ServiceConnection, input: ScreenCar
   return call(connection, { method: 'POST', path: '/v1/cardholders/{cardholder_id}/screen', keyed: true }, input)
 }
 
+// ----- Sanctions alerts -----
+
 export type ListSanctionsAlertsInput = Input<operations['listSanctionsAlerts'], Managed>
 
 /**
@@ -1029,6 +1053,8 @@ export type ResolveSanctionsAlertInput = Input<operations['resolveSanctionsAlert
 export function resolveSanctionsAlert(connection: ServiceConnection, input: ResolveSanctionsAlertInput): Call<SanctionsAlert> {
   return call(connection, { method: 'POST', path: '/v1/sanctions_alerts/{sanctions_alert_id}/resolve', keyed: true }, input)
 }
+
+// ----- Card programs -----
 
 export type CreateCardProgramInput = Input<operations['createCardProgram'], Managed> & KeyOption
 
@@ -1120,6 +1146,8 @@ export function updateCardProgram(connection: ServiceConnection, input: UpdateCa
   return call(connection, { method: 'PATCH', path: '/v1/card_programs/{card_program_id}' }, input)
 }
 
+// ----- Balance -----
+
 export type GetBalanceInput = Input<operations['getBalance'], Managed>
 
 /**
@@ -1138,6 +1166,8 @@ export type GetBalanceInput = Input<operations['getBalance'], Managed>
 export function getBalance(connection: ServiceConnection, input?: GetBalanceInput): Call<Balance> {
   return call(connection, { method: 'GET', path: '/v1/balance' }, input)
 }
+
+// ----- Cards -----
 
 export type CreateCardInput = Input<operations['createCard'], Managed> & KeyOption
 
@@ -1354,6 +1384,8 @@ export function getCardDetails(connection: ServiceConnection, input: GetCardDeta
   return call(connection, { method: 'GET', path: '/v1/cards/{card_id}/details' }, input)
 }
 
+// ----- Provisioning payloads -----
+
 export type CreateProvisioningPayloadInput = Input<operations['createProvisioningPayload'], Managed> & KeyOption
 
 /**
@@ -1425,6 +1457,8 @@ export function getProvisioningPayload(connection: ServiceConnection, input: Get
   return call(connection, { method: 'GET', path: '/v1/cards/{card_id}/provisioning_payloads/{provisioning_payload_id}' }, input)
 }
 
+// ----- Wallet tokens -----
+
 export type ListWalletTokensInput = Input<operations['listWalletTokens'], Managed>
 
 /**
@@ -1485,6 +1519,8 @@ export type UpdateWalletTokenInput = Input<operations['updateWalletToken'], Mana
 export function updateWalletToken(connection: ServiceConnection, input: UpdateWalletTokenInput): Call<WalletToken> {
   return call(connection, { method: 'PATCH', path: '/v1/wallet_tokens/{wallet_token_id}' }, input)
 }
+
+// ----- Card transactions -----
 
 export type ListCardTransactionsInput = Input<operations['listCardTransactions'], Managed>
 
@@ -1566,6 +1602,8 @@ export type ReleaseCardTransactionInput = Input<operations['releaseCardTransacti
 export function releaseCardTransaction(connection: ServiceConnection, input: ReleaseCardTransactionInput): Call<CardTransaction> {
   return call(connection, { method: 'POST', path: '/v1/card_transactions/{card_transaction_id}/release', keyed: true }, input)
 }
+
+// ----- Disputes -----
 
 export type CreateDisputeInput = Input<operations['createDispute'], Managed> & KeyOption
 
@@ -1704,6 +1742,8 @@ export function withdrawDispute(connection: ServiceConnection, input: WithdrawDi
   return call(connection, { method: 'POST', path: '/v1/disputes/{dispute_id}/withdraw', keyed: true }, input)
 }
 
+// ----- Merchant categories -----
+
 export type ListMerchantCategoriesInput = Input<operations['listMerchantCategories'], Managed>
 
 /**
@@ -1722,6 +1762,8 @@ export type ListMerchantCategoriesInput = Input<operations['listMerchantCategori
 export function listMerchantCategories(connection: ServiceConnection, input?: ListMerchantCategoriesInput): Call<MerchantCategoryCatalogue> {
   return call(connection, { method: 'GET', path: '/v1/merchant_categories' }, input)
 }
+
+// ----- Settlements -----
 
 export type ListSettlementsInput = Input<operations['listSettlements'], Managed>
 
@@ -1780,6 +1822,8 @@ export function listSettlementLines(connection: ServiceConnection, input: ListSe
   return call(connection, { method: 'GET', path: '/v1/settlements/{settlement_id}/lines' }, input)
 }
 
+// ----- Payouts -----
+
 export type ListPayoutsInput = Input<operations['listPayouts'], Managed>
 
 /**
@@ -1817,6 +1861,8 @@ export type GetPayoutInput = Input<operations['getPayout'], Managed>
 export function getPayout(connection: ServiceConnection, input: GetPayoutInput): Call<Payout> {
   return call(connection, { method: 'GET', path: '/v1/payouts/{payout_id}' }, input)
 }
+
+// ----- Payout destinations -----
 
 export type CreatePayoutDestinationInput = Input<operations['createPayoutDestination'], Managed> & KeyOption
 
@@ -1925,6 +1971,8 @@ export function disablePayoutDestination(connection: ServiceConnection, input: D
   return call(connection, { method: 'POST', path: '/v1/payout_destinations/{payout_destination_id}/disable', keyed: true }, input)
 }
 
+// ----- Treasury reports -----
+
 export type CreateTreasuryReportInput = Input<operations['createTreasuryReport'], Managed> & KeyOption
 
 /**
@@ -1990,6 +2038,8 @@ export function getTreasuryReport(connection: ServiceConnection, input: GetTreas
   return call(connection, { method: 'GET', path: '/v1/treasury_reports/{treasury_report_id}' }, input)
 }
 
+// ----- Test passes -----
+
 export type SimulateScanInput = Input<operations['simulateScan'], Managed> & KeyOption
 
 /**
@@ -2053,6 +2103,8 @@ export type SimulateUninstallInput = Input<operations['simulateUninstall'], Mana
 export function simulateUninstall(connection: ServiceConnection, input: SimulateUninstallInput): Call<Pass> {
   return call(connection, { method: 'POST', path: '/v1/test/passes/simulate_uninstall', keyed: true }, input)
 }
+
+// ----- Test cards -----
 
 export type SimulateAuthorizationInput = Input<operations['simulateAuthorization'], Managed> & KeyOption
 
@@ -2337,6 +2389,8 @@ export type SimulateFundingInput = Input<operations['simulateFunding'], Managed>
 export function simulateFunding(connection: ServiceConnection, input: SimulateFundingInput): Call<Balance> {
   return call(connection, { method: 'POST', path: '/v1/test/funding', keyed: true }, input)
 }
+
+// ----- Test settlements -----
 
 export type AdvanceSettlementClockInput = Input<operations['advanceSettlementClock'], Managed> & KeyOption
 

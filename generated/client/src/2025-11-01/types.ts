@@ -3,6 +3,7 @@
 /** An enumeration that can grow: a known value, or any other string. Documents mark these with x-extensible. */
 type Open<Known extends string> = Known | (string & {})
 
+// ----- Schemas -----
 /** What every answer outside 2xx carries. */
 export type Error = {
   error: ErrorBody;
@@ -5025,6 +5026,7 @@ export type EnabledEvent = Open<"*"
   | "payout_destination.disabled"
   | "treasury_report.succeeded"
   | "treasury_report.failed">;
+// ----- Queries, bodies and answers of operations -----
 /** The version to be answered in. Without it the version applies that the tenant is pinned to in this environment. @example 2025-11-01 */
 export type ServiceVersion = VersionDate;
 export type Refusal = { content: { "application/json": Error; }; };

@@ -66,6 +66,8 @@ import type {
 /** Header parameters that the client sets automatically. */
 type Managed = 'Service-Version' | 'Idempotency-Key'
 
+// ----- Account -----
+
 export type GetMeInput = Input<operations['getMe'], Managed>
 
 /**
@@ -145,6 +147,8 @@ export function wipeSandbox(connection: ServiceConnection, input: WipeSandboxInp
   return call(connection, { method: 'POST', path: '/v1/account/wipe_sandbox', keyed: true }, input)
 }
 
+// ----- Audit log -----
+
 export type ListAuditEntriesInput = Input<operations['listAuditEntries'], Managed>
 
 /**
@@ -163,6 +167,8 @@ export type ListAuditEntriesInput = Input<operations['listAuditEntries'], Manage
 export function listAuditEntries(connection: ServiceConnection, input?: ListAuditEntriesInput): ListCall<AuditEntryList, AuditEntry> {
   return list(connection, { method: 'GET', path: '/v1/audit_log' }, input)
 }
+
+// ----- Promotions -----
 
 export type CreatePromotionInput = Input<operations['createPromotion'], Managed> & KeyOption
 
@@ -231,6 +237,8 @@ export type GetPromotionInput = Input<operations['getPromotion'], Managed>
 export function getPromotion(connection: ServiceConnection, input: GetPromotionInput): Call<Promotion> {
   return call(connection, { method: 'GET', path: '/v1/promotions/{promotion_id}' }, input)
 }
+
+// ----- Pass templates -----
 
 export type CreatePassTemplateInput = Input<operations['createPassTemplate'], Managed> & KeyOption
 
@@ -341,6 +349,8 @@ export type ArchivePassTemplateInput = Input<operations['archivePassTemplate'], 
 export function archivePassTemplate(connection: ServiceConnection, input: ArchivePassTemplateInput): Call<PassTemplate> {
   return call(connection, { method: 'POST', path: '/v1/pass_templates/{template_id}/archive', keyed: true }, input)
 }
+
+// ----- Passes -----
 
 export type CreatePassInput = Input<operations['createPass'], Managed> & KeyOption
 
@@ -571,6 +581,8 @@ export function archivePass(connection: ServiceConnection, input: ArchivePassInp
   return call(connection, { method: 'POST', path: '/v1/passes/{pass_id}/archive', keyed: true }, input)
 }
 
+// ----- Scans -----
+
 export type CreateScanInput = Input<operations['createScan'], Managed> & KeyOption
 
 /**
@@ -636,6 +648,8 @@ export type GetScanInput = Input<operations['getScan'], Managed>
 export function getScan(connection: ServiceConnection, input: GetScanInput): Call<Scan> {
   return call(connection, { method: 'GET', path: '/v1/scans/{scan_id}' }, input)
 }
+
+// ----- Webhook endpoints -----
 
 export type CreateWebhookEndpointInput = Input<operations['createWebhookEndpoint'], Managed> & KeyOption
 
@@ -785,6 +799,8 @@ export function testWebhookEndpoint(connection: ServiceConnection, input: TestWe
   return call(connection, { method: 'POST', path: '/v1/webhook-endpoints/{whe_id}/test', keyed: true }, input)
 }
 
+// ----- Delivery attempts -----
+
 export type ListDeliveryAttemptsInput = Input<operations['listDeliveryAttempts'], Managed>
 
 /**
@@ -855,6 +871,8 @@ export function retryDeliveryAttempt(connection: ServiceConnection, input: Retry
   return call(connection, { method: 'POST', path: '/v1/webhook-endpoints/{whe_id}/delivery-attempts/{wdla_id}/retry', keyed: true }, input)
 }
 
+// ----- Events -----
+
 export type ListEventsInput = Input<operations['listEvents'], Managed>
 
 /**
@@ -913,6 +931,8 @@ export function getEvent(connection: ServiceConnection, input: GetEventInput): C
   return call(connection, { method: 'GET', path: '/v1/events/{event_id}' }, input)
 }
 
+// ----- Tokens -----
+
 export type CreateTokenInput = Input<operations['createToken'], Managed> & KeyOption
 
 /**
@@ -942,6 +962,8 @@ export type CreateTokenInput = Input<operations['createToken'], Managed> & KeyOp
 export function createToken(connection: ServiceConnection, input: CreateTokenInput): Call<Token> {
   return call(connection, { method: 'POST', path: '/v1/tokens', keyed: true }, input)
 }
+
+// ----- Cardholders -----
 
 export type CreateCardholderInput = Input<operations['createCardholder'], Managed> & KeyOption
 
@@ -1059,6 +1081,8 @@ export function screenCardholder(connection: ServiceConnection, input: ScreenCar
   return call(connection, { method: 'POST', path: '/v1/cardholders/{cardholder_id}/screen', keyed: true }, input)
 }
 
+// ----- Sanctions alerts -----
+
 export type ListSanctionsAlertsInput = Input<operations['listSanctionsAlerts'], Managed>
 
 /**
@@ -1119,6 +1143,8 @@ export type ResolveSanctionsAlertInput = Input<operations['resolveSanctionsAlert
 export function resolveSanctionsAlert(connection: ServiceConnection, input: ResolveSanctionsAlertInput): Call<SanctionsAlert> {
   return call(connection, { method: 'POST', path: '/v1/sanctions_alerts/{sanctions_alert_id}/resolve', keyed: true }, input)
 }
+
+// ----- Card programs -----
 
 export type CreateCardProgramInput = Input<operations['createCardProgram'], Managed> & KeyOption
 
@@ -1210,6 +1236,8 @@ export function updateCardProgram(connection: ServiceConnection, input: UpdateCa
   return call(connection, { method: 'PATCH', path: '/v1/card_programs/{card_program_id}' }, input)
 }
 
+// ----- Balance -----
+
 export type GetBalanceInput = Input<operations['getBalance'], Managed>
 
 /**
@@ -1228,6 +1256,8 @@ export type GetBalanceInput = Input<operations['getBalance'], Managed>
 export function getBalance(connection: ServiceConnection, input?: GetBalanceInput): Call<Balance> {
   return call(connection, { method: 'GET', path: '/v1/balance' }, input)
 }
+
+// ----- Cards -----
 
 export type CreateCardInput = Input<operations['createCard'], Managed> & KeyOption
 
@@ -1444,6 +1474,8 @@ export function getCardDetails(connection: ServiceConnection, input: GetCardDeta
   return call(connection, { method: 'GET', path: '/v1/cards/{card_id}/details' }, input)
 }
 
+// ----- Provisioning payloads -----
+
 export type CreateProvisioningPayloadInput = Input<operations['createProvisioningPayload'], Managed> & KeyOption
 
 /**
@@ -1515,6 +1547,8 @@ export function getProvisioningPayload(connection: ServiceConnection, input: Get
   return call(connection, { method: 'GET', path: '/v1/cards/{card_id}/provisioning_payloads/{provisioning_payload_id}' }, input)
 }
 
+// ----- Wallet tokens -----
+
 export type ListWalletTokensInput = Input<operations['listWalletTokens'], Managed>
 
 /**
@@ -1575,6 +1609,8 @@ export type UpdateWalletTokenInput = Input<operations['updateWalletToken'], Mana
 export function updateWalletToken(connection: ServiceConnection, input: UpdateWalletTokenInput): Call<WalletToken> {
   return call(connection, { method: 'PATCH', path: '/v1/wallet_tokens/{wallet_token_id}' }, input)
 }
+
+// ----- Card transactions -----
 
 export type ListCardTransactionsInput = Input<operations['listCardTransactions'], Managed>
 
@@ -1656,6 +1692,8 @@ export type ReleaseCardTransactionInput = Input<operations['releaseCardTransacti
 export function releaseCardTransaction(connection: ServiceConnection, input: ReleaseCardTransactionInput): Call<CardTransaction> {
   return call(connection, { method: 'POST', path: '/v1/card_transactions/{card_transaction_id}/release', keyed: true }, input)
 }
+
+// ----- Authorization endpoint -----
 
 export type GetAuthorizationEndpointInput = Input<operations['getAuthorizationEndpoint'], Managed>
 
@@ -1741,6 +1779,8 @@ export function rotateAuthorizationEndpointSecret(connection: ServiceConnection,
   return call(connection, { method: 'POST', path: '/v1/authorization_endpoint/rotate_secret', keyed: true }, input)
 }
 
+// ----- Authorization decisions -----
+
 export type ListAuthorizationDecisionsInput = Input<operations['listAuthorizationDecisions'], Managed>
 
 /**
@@ -1780,6 +1820,8 @@ export type GetAuthorizationDecisionInput = Input<operations['getAuthorizationDe
 export function getAuthorizationDecision(connection: ServiceConnection, input: GetAuthorizationDecisionInput): Call<AuthorizationDecision> {
   return call(connection, { method: 'GET', path: '/v1/authorization_decisions/{authorization_decision_id}' }, input)
 }
+
+// ----- Disputes -----
 
 export type CreateDisputeInput = Input<operations['createDispute'], Managed> & KeyOption
 
@@ -1918,6 +1960,8 @@ export function withdrawDispute(connection: ServiceConnection, input: WithdrawDi
   return call(connection, { method: 'POST', path: '/v1/disputes/{dispute_id}/withdraw', keyed: true }, input)
 }
 
+// ----- Merchant categories -----
+
 export type ListMerchantCategoriesInput = Input<operations['listMerchantCategories'], Managed>
 
 /**
@@ -1936,6 +1980,8 @@ export type ListMerchantCategoriesInput = Input<operations['listMerchantCategori
 export function listMerchantCategories(connection: ServiceConnection, input?: ListMerchantCategoriesInput): Call<MerchantCategoryCatalogue> {
   return call(connection, { method: 'GET', path: '/v1/merchant_categories' }, input)
 }
+
+// ----- Settlements -----
 
 export type ListSettlementsInput = Input<operations['listSettlements'], Managed>
 
@@ -1994,6 +2040,8 @@ export function listSettlementLines(connection: ServiceConnection, input: ListSe
   return list(connection, { method: 'GET', path: '/v1/settlements/{settlement_id}/lines' }, input)
 }
 
+// ----- Payouts -----
+
 export type ListPayoutsInput = Input<operations['listPayouts'], Managed>
 
 /**
@@ -2031,6 +2079,8 @@ export type GetPayoutInput = Input<operations['getPayout'], Managed>
 export function getPayout(connection: ServiceConnection, input: GetPayoutInput): Call<Payout> {
   return call(connection, { method: 'GET', path: '/v1/payouts/{payout_id}' }, input)
 }
+
+// ----- Payout destinations -----
 
 export type CreatePayoutDestinationInput = Input<operations['createPayoutDestination'], Managed> & KeyOption
 
@@ -2139,6 +2189,8 @@ export function disablePayoutDestination(connection: ServiceConnection, input: D
   return call(connection, { method: 'POST', path: '/v1/payout_destinations/{payout_destination_id}/disable', keyed: true }, input)
 }
 
+// ----- Treasury reports -----
+
 export type CreateTreasuryReportInput = Input<operations['createTreasuryReport'], Managed> & KeyOption
 
 /**
@@ -2204,6 +2256,8 @@ export function getTreasuryReport(connection: ServiceConnection, input: GetTreas
   return call(connection, { method: 'GET', path: '/v1/treasury_reports/{treasury_report_id}' }, input)
 }
 
+// ----- Test passes -----
+
 export type SimulateScanInput = Input<operations['simulateScan'], Managed> & KeyOption
 
 /**
@@ -2267,6 +2321,8 @@ export type SimulateUninstallInput = Input<operations['simulateUninstall'], Mana
 export function simulateUninstall(connection: ServiceConnection, input: SimulateUninstallInput): Call<Pass> {
   return call(connection, { method: 'POST', path: '/v1/test/passes/simulate_uninstall', keyed: true }, input)
 }
+
+// ----- Test cards -----
 
 export type SimulateAuthorizationInput = Input<operations['simulateAuthorization'], Managed> & KeyOption
 
@@ -2551,6 +2607,8 @@ export type SimulateFundingInput = Input<operations['simulateFunding'], Managed>
 export function simulateFunding(connection: ServiceConnection, input: SimulateFundingInput): Call<Balance> {
   return call(connection, { method: 'POST', path: '/v1/test/funding', keyed: true }, input)
 }
+
+// ----- Test settlements -----
 
 export type AdvanceSettlementClockInput = Input<operations['advanceSettlementClock'], Managed> & KeyOption
 

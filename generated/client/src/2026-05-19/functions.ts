@@ -68,6 +68,8 @@ import type {
 /** Header parameters that the client sets automatically. */
 type Managed = 'Service-Version' | 'Idempotency-Key'
 
+// ----- Account -----
+
 export type GetMeInput = Input<operations['getMe'], Managed>
 
 /**
@@ -147,6 +149,8 @@ export function wipeSandbox(connection: ServiceConnection, input: WipeSandboxInp
   return call(connection, { method: 'POST', path: '/v1/account/wipe_sandbox', keyed: true }, input)
 }
 
+// ----- Audit log -----
+
 export type ListAuditEntriesInput = Input<operations['listAuditEntries'], Managed>
 
 /**
@@ -165,6 +169,8 @@ export type ListAuditEntriesInput = Input<operations['listAuditEntries'], Manage
 export function listAuditEntries(connection: ServiceConnection, input?: ListAuditEntriesInput): ListCall<AuditEntryList, AuditEntry> {
   return list(connection, { method: 'GET', path: '/v1/audit_log' }, input)
 }
+
+// ----- Request logs -----
 
 export type ListRequestLogsInput = Input<operations['listRequestLogs'], Managed>
 
@@ -205,6 +211,8 @@ export type GetRequestLogInput = Input<operations['getRequestLog'], Managed>
 export function getRequestLog(connection: ServiceConnection, input: GetRequestLogInput): Call<RequestLog> {
   return call(connection, { method: 'GET', path: '/v1/request_logs/{request_id}' }, input)
 }
+
+// ----- Promotions -----
 
 export type CreatePromotionInput = Input<operations['createPromotion'], Managed> & KeyOption
 
@@ -273,6 +281,8 @@ export type GetPromotionInput = Input<operations['getPromotion'], Managed>
 export function getPromotion(connection: ServiceConnection, input: GetPromotionInput): Call<Promotion> {
   return call(connection, { method: 'GET', path: '/v1/promotions/{promotion_id}' }, input)
 }
+
+// ----- Pass templates -----
 
 export type CreatePassTemplateInput = Input<operations['createPassTemplate'], Managed> & KeyOption
 
@@ -390,6 +400,8 @@ export type ArchivePassTemplateInput = Input<operations['archivePassTemplate'], 
 export function archivePassTemplate(connection: ServiceConnection, input: ArchivePassTemplateInput): Call<PassTemplate> {
   return call(connection, { method: 'POST', path: '/v1/pass_templates/{template_id}/archive', keyed: true }, input)
 }
+
+// ----- Passes -----
 
 export type CreatePassInput = Input<operations['createPass'], Managed> & KeyOption
 
@@ -622,6 +634,8 @@ export function archivePass(connection: ServiceConnection, input: ArchivePassInp
   return call(connection, { method: 'POST', path: '/v1/passes/{pass_id}/archive', keyed: true }, input)
 }
 
+// ----- Scans -----
+
 export type CreateScanInput = Input<operations['createScan'], Managed> & KeyOption
 
 /**
@@ -687,6 +701,8 @@ export type GetScanInput = Input<operations['getScan'], Managed>
 export function getScan(connection: ServiceConnection, input: GetScanInput): Call<Scan> {
   return call(connection, { method: 'GET', path: '/v1/scans/{scan_id}' }, input)
 }
+
+// ----- Webhook endpoints -----
 
 export type CreateWebhookEndpointInput = Input<operations['createWebhookEndpoint'], Managed> & KeyOption
 
@@ -837,6 +853,8 @@ export function testWebhookEndpoint(connection: ServiceConnection, input: TestWe
   return call(connection, { method: 'POST', path: '/v1/webhook-endpoints/{whe_id}/test', keyed: true }, input)
 }
 
+// ----- Delivery attempts -----
+
 export type ListDeliveryAttemptsInput = Input<operations['listDeliveryAttempts'], Managed>
 
 /**
@@ -907,6 +925,8 @@ export function retryDeliveryAttempt(connection: ServiceConnection, input: Retry
   return call(connection, { method: 'POST', path: '/v1/webhook-endpoints/{whe_id}/delivery-attempts/{wdla_id}/retry', keyed: true }, input)
 }
 
+// ----- Events -----
+
 export type ListEventsInput = Input<operations['listEvents'], Managed>
 
 /**
@@ -965,6 +985,8 @@ export function getEvent(connection: ServiceConnection, input: GetEventInput): C
   return call(connection, { method: 'GET', path: '/v1/events/{event_id}' }, input)
 }
 
+// ----- Tokens -----
+
 export type CreateTokenInput = Input<operations['createToken'], Managed> & KeyOption
 
 /**
@@ -994,6 +1016,8 @@ export type CreateTokenInput = Input<operations['createToken'], Managed> & KeyOp
 export function createToken(connection: ServiceConnection, input: CreateTokenInput): Call<Token> {
   return call(connection, { method: 'POST', path: '/v1/tokens', keyed: true }, input)
 }
+
+// ----- Cardholders -----
 
 export type CreateCardholderInput = Input<operations['createCardholder'], Managed> & KeyOption
 
@@ -1111,6 +1135,8 @@ export function screenCardholder(connection: ServiceConnection, input: ScreenCar
   return call(connection, { method: 'POST', path: '/v1/cardholders/{cardholder_id}/screen', keyed: true }, input)
 }
 
+// ----- Sanctions alerts -----
+
 export type ListSanctionsAlertsInput = Input<operations['listSanctionsAlerts'], Managed>
 
 /**
@@ -1171,6 +1197,8 @@ export type ResolveSanctionsAlertInput = Input<operations['resolveSanctionsAlert
 export function resolveSanctionsAlert(connection: ServiceConnection, input: ResolveSanctionsAlertInput): Call<SanctionsAlert> {
   return call(connection, { method: 'POST', path: '/v1/sanctions_alerts/{sanctions_alert_id}/resolve', keyed: true }, input)
 }
+
+// ----- Card programs -----
 
 export type CreateCardProgramInput = Input<operations['createCardProgram'], Managed> & KeyOption
 
@@ -1262,6 +1290,8 @@ export function updateCardProgram(connection: ServiceConnection, input: UpdateCa
   return call(connection, { method: 'PATCH', path: '/v1/card_programs/{card_program_id}' }, input)
 }
 
+// ----- Balance -----
+
 export type GetBalanceInput = Input<operations['getBalance'], Managed>
 
 /**
@@ -1280,6 +1310,8 @@ export type GetBalanceInput = Input<operations['getBalance'], Managed>
 export function getBalance(connection: ServiceConnection, input?: GetBalanceInput): Call<Balance> {
   return call(connection, { method: 'GET', path: '/v1/balance' }, input)
 }
+
+// ----- Cards -----
 
 export type CreateCardInput = Input<operations['createCard'], Managed> & KeyOption
 
@@ -1496,6 +1528,8 @@ export function getCardDetails(connection: ServiceConnection, input: GetCardDeta
   return call(connection, { method: 'GET', path: '/v1/cards/{card_id}/details' }, input)
 }
 
+// ----- Provisioning payloads -----
+
 export type CreateProvisioningPayloadInput = Input<operations['createProvisioningPayload'], Managed> & KeyOption
 
 /**
@@ -1567,6 +1601,8 @@ export function getProvisioningPayload(connection: ServiceConnection, input: Get
   return call(connection, { method: 'GET', path: '/v1/cards/{card_id}/provisioning_payloads/{provisioning_payload_id}' }, input)
 }
 
+// ----- Wallet tokens -----
+
 export type ListWalletTokensInput = Input<operations['listWalletTokens'], Managed>
 
 /**
@@ -1627,6 +1663,8 @@ export type UpdateWalletTokenInput = Input<operations['updateWalletToken'], Mana
 export function updateWalletToken(connection: ServiceConnection, input: UpdateWalletTokenInput): Call<WalletToken> {
   return call(connection, { method: 'PATCH', path: '/v1/wallet_tokens/{wallet_token_id}' }, input)
 }
+
+// ----- Card transactions -----
 
 export type ListCardTransactionsInput = Input<operations['listCardTransactions'], Managed>
 
@@ -1708,6 +1746,8 @@ export type ReleaseCardTransactionInput = Input<operations['releaseCardTransacti
 export function releaseCardTransaction(connection: ServiceConnection, input: ReleaseCardTransactionInput): Call<CardTransaction> {
   return call(connection, { method: 'POST', path: '/v1/card_transactions/{card_transaction_id}/release', keyed: true }, input)
 }
+
+// ----- Authorization endpoint -----
 
 export type GetAuthorizationEndpointInput = Input<operations['getAuthorizationEndpoint'], Managed>
 
@@ -1793,6 +1833,8 @@ export function rotateAuthorizationEndpointSecret(connection: ServiceConnection,
   return call(connection, { method: 'POST', path: '/v1/authorization_endpoint/rotate_secret', keyed: true }, input)
 }
 
+// ----- Authorization decisions -----
+
 export type ListAuthorizationDecisionsInput = Input<operations['listAuthorizationDecisions'], Managed>
 
 /**
@@ -1832,6 +1874,8 @@ export type GetAuthorizationDecisionInput = Input<operations['getAuthorizationDe
 export function getAuthorizationDecision(connection: ServiceConnection, input: GetAuthorizationDecisionInput): Call<AuthorizationDecision> {
   return call(connection, { method: 'GET', path: '/v1/authorization_decisions/{authorization_decision_id}' }, input)
 }
+
+// ----- Disputes -----
 
 export type CreateDisputeInput = Input<operations['createDispute'], Managed> & KeyOption
 
@@ -1970,6 +2014,8 @@ export function withdrawDispute(connection: ServiceConnection, input: WithdrawDi
   return call(connection, { method: 'POST', path: '/v1/disputes/{dispute_id}/withdraw', keyed: true }, input)
 }
 
+// ----- Merchant categories -----
+
 export type ListMerchantCategoriesInput = Input<operations['listMerchantCategories'], Managed>
 
 /**
@@ -1988,6 +2034,8 @@ export type ListMerchantCategoriesInput = Input<operations['listMerchantCategori
 export function listMerchantCategories(connection: ServiceConnection, input?: ListMerchantCategoriesInput): Call<MerchantCategoryCatalogue> {
   return call(connection, { method: 'GET', path: '/v1/merchant_categories' }, input)
 }
+
+// ----- Settlements -----
 
 export type ListSettlementsInput = Input<operations['listSettlements'], Managed>
 
@@ -2045,6 +2093,8 @@ export type ListSettlementLinesInput = Input<operations['listSettlementLines'], 
 export function listSettlementLines(connection: ServiceConnection, input: ListSettlementLinesInput): ListCall<SettlementLineList, SettlementLine> {
   return list(connection, { method: 'GET', path: '/v1/settlements/{settlement_id}/lines' }, input)
 }
+
+// ----- Payouts -----
 
 export type CreatePayoutInput = Input<operations['createPayout'], Managed> & KeyOption
 
@@ -2130,6 +2180,8 @@ export type CancelPayoutInput = Input<operations['cancelPayout'], Managed> & Key
 export function cancelPayout(connection: ServiceConnection, input: CancelPayoutInput): Call<Payout> {
   return call(connection, { method: 'POST', path: '/v1/payouts/{payout_id}/cancel', keyed: true }, input)
 }
+
+// ----- Payout destinations -----
 
 export type CreatePayoutDestinationInput = Input<operations['createPayoutDestination'], Managed> & KeyOption
 
@@ -2238,6 +2290,8 @@ export function disablePayoutDestination(connection: ServiceConnection, input: D
   return call(connection, { method: 'POST', path: '/v1/payout_destinations/{payout_destination_id}/disable', keyed: true }, input)
 }
 
+// ----- Treasury reports -----
+
 export type CreateTreasuryReportInput = Input<operations['createTreasuryReport'], Managed> & KeyOption
 
 /**
@@ -2303,6 +2357,8 @@ export function getTreasuryReport(connection: ServiceConnection, input: GetTreas
   return call(connection, { method: 'GET', path: '/v1/treasury_reports/{treasury_report_id}' }, input)
 }
 
+// ----- Test passes -----
+
 export type SimulateScanInput = Input<operations['simulateScan'], Managed> & KeyOption
 
 /**
@@ -2366,6 +2422,8 @@ export type SimulateUninstallInput = Input<operations['simulateUninstall'], Mana
 export function simulateUninstall(connection: ServiceConnection, input: SimulateUninstallInput): Call<Pass> {
   return call(connection, { method: 'POST', path: '/v1/test/passes/simulate_uninstall', keyed: true }, input)
 }
+
+// ----- Test cards -----
 
 export type SimulateAuthorizationInput = Input<operations['simulateAuthorization'], Managed> & KeyOption
 
@@ -2652,6 +2710,8 @@ export type SimulateFundingInput = Input<operations['simulateFunding'], Managed>
 export function simulateFunding(connection: ServiceConnection, input: SimulateFundingInput): Call<Balance> {
   return call(connection, { method: 'POST', path: '/v1/test/funding', keyed: true }, input)
 }
+
+// ----- Test settlements -----
 
 export type AdvanceSettlementClockInput = Input<operations['advanceSettlementClock'], Managed> & KeyOption
 

@@ -3,6 +3,7 @@
 /** An enumeration that can grow: a known value, or any other string. Documents mark these with x-extensible. */
 type Open<Known extends string> = Known | (string & {})
 
+// ----- Schemas -----
 /** The body of every answer outside 2xx. */
 export type Error = {
   error: ErrorBody;
@@ -5589,6 +5590,7 @@ export type EnabledEvent = Open<"*"
   | "payout_destination.disabled"
   | "treasury_report.succeeded"
   | "treasury_report.failed">;
+// ----- Queries, bodies and answers of operations -----
 /** The version to be answered in. Without this header, the version that the tenant is pinned to in this environment applies. @example 2026-05-19 */
 export type ServiceVersion = VersionDate;
 export type Refusal = { content: { "application/json": Error; }; };

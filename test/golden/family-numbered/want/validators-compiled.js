@@ -2,9 +2,9 @@
 
 /** Makes a validator refuse a value that is nested too deeply for the stack, instead of throwing. */
 function guarded(validator) {
-  return (v) => {
+  return (value) => {
     try {
-      return validator(v)
+      return validator(value)
     } catch (error) {
       if (error instanceof RangeError) return false
       throw error

@@ -3,6 +3,8 @@ import type { OperationExtensions, VersionExtensions } from '../extensions.ts'
 import { BookBatch, BookCreate, BookId, listBooks_added_gte_, listBooks_shelf, parameter_Limit } from './validators.js'
 import type { Operation, Parameter, Version } from 'dateline/runtime'
 
+// ----- Parameters that operations share -----
+
 const parameterLimit: Parameter = {
   name: 'limit',
   type: 'integer',
@@ -12,7 +14,10 @@ const parameterLimit: Parameter = {
   pointer: '/components/parameters/Limit/schema'
 }
 
+// ----- Operations -----
+
 const operations: readonly Operation<OperationExtensions>[] = [
+  // ----- Books -----
   {
     id: 'listBooks',
     method: 'GET',

@@ -13,7 +13,10 @@ import {
 import type { Operation, Parameter, Version } from 'dateline/runtime'
 
 
+// ----- Operations -----
+
 const operations: readonly Operation<OperationExtensions>[] = [
+  // ----- Files -----
   {
     id: 'searchFiles',
     method: 'GET',

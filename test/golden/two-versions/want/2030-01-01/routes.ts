@@ -5,7 +5,10 @@ import { ParcelCreate, listParcels_include_lost } from './validators.js'
 import type { Operation, Parameter, Version } from 'dateline/runtime'
 
 
+// ----- Operations -----
+
 const operations: readonly Operation<OperationExtensions>[] = [
+  // ----- Default -----
   {
     id: 'listParcels',
     method: 'GET',

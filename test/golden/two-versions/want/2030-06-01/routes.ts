@@ -4,7 +4,10 @@ import { ParcelCreate, listParcels_include_lost, loseParcel_parcel_id } from './
 import type { Operation, Parameter, Version } from 'dateline/runtime'
 
 
+// ----- Operations -----
+
 const operations: readonly Operation<OperationExtensions>[] = [
+  // ----- Default -----
   {
     id: 'listParcels',
     method: 'GET',
