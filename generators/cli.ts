@@ -1,6 +1,8 @@
 #!/usr/bin/env node
 /** `dateline`: the maintainers' command. Exit codes: 0 fine, 1 findings, 2 usage, 3 unreadable input, 70 a bug. */
-import { enableCompileCache } from 'node:module'
+import { realpathSync } from 'node:fs'
+import module from 'node:module'
+import { fileURLToPath } from 'node:url'
 import { setFlagsFromString } from 'node:v8'
 import { Command, CommanderError, Option } from 'commander'
 import {
@@ -236,9 +238,10 @@ function print(end: End, format: Format, terminal: Terminal, { linesOf }: Source
 const errorsIn = (diagnostics: readonly Diagnostic[]): number =>
   diagnostics.filter((each) => each.severity === 'error').length
 
-if (import.meta.main) {
+const [, program] = process.argv
+if (program !== undefined && realpathSync(program) === fileURLToPath(import.meta.url)) {
   // Commands load what they need when they run: compiled once, it loads in half the time.
-  enableCompileCache()
+  module.enableCompileCache?.()
   // Large families fill gigabytes with garbage otherwise: V8 lets a heap grow to four times what is in use.
   setFlagsFromString('--heap-growing-percent=25')
   process.exitCode = await main(process.argv.slice(2))

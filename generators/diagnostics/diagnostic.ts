@@ -49,8 +49,8 @@ export function createReport(): Report {
 /** Looks for the lines that complaints are about, document by document: each is then read once. */
 export function locateAll(diagnostics: readonly Diagnostic[]): void {
   const places = diagnostics.flatMap(({ place, other }) => [place ?? [], other ?? []].flat())
-  for (const ofFile of Map.groupBy(places, (place) => place.file).values())
-    for (const place of ofFile) void place.line
+  const byFile = [...places].sort((a, b) => (a.file < b.file ? -1 : Number(a.file > b.file)))
+  for (const place of byFile) void place.line
 }
 
 /** The lines of a file that a complaint is about, if it can be shown. */

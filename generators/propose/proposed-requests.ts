@@ -1,5 +1,7 @@
 /** Drafts for what is no schema: operations, their parameters and statuses, headers of events. */
+
 import { type Difference, formatLocation } from '../diff/difference.ts'
+import { groupBy } from '../ir/group-by.ts'
 import { acceptDraft, type LensDraft, meaningOf, type Nameable, quote } from './draft.ts'
 
 /** Statuses and operations under other names. */
@@ -103,7 +105,7 @@ function statusDraft(from: string, to: string): LensDraft {
 /** Drafts for what two differences of one place say together. */
 export function statusesIn(differences: readonly Difference[]): Map<string, LensDraft> {
   const drafts = new Map<string, LensDraft>()
-  const byOperation = Map.groupBy(
+  const byOperation = groupBy(
     differences.filter(({ code }) => code === 'status-removed' || code === 'status-added'),
     ({ at }) => ('operation' in at ? at.operation : ''),
   )

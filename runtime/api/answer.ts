@@ -1,5 +1,5 @@
 import { pipeline } from 'node:stream/promises'
-import type { Translate } from 'dateline/runtime'
+import { findAnswerTranslation, shownStatus } from 'dateline/runtime/answer-translation'
 import { codeOf, isUnavailable, TookTooLong } from '../database/errors.ts'
 import type { Allowance } from '../tenants/limits/limiter.ts'
 import { freeAllowance, refusalOf, takeToken } from './capacity.ts'
@@ -16,7 +16,7 @@ import {
 } from './errors/errors.ts'
 import type { ApiCall, ApiService, Exchange, WrittenReply } from './exchange.ts'
 import { countTouched, translate } from './touched.ts'
-import type { ApiRoute, ServiceOperation } from './version-table.ts'
+import type { ApiRoute } from './version-table.ts'
 
 const NONE: readonly string[] = []
 
@@ -51,15 +51,14 @@ export async function answerPreflight(
   send(exchange, allowance, service, 204, undefined, headers)
 }
 
-/** What the caller's version answers with where the canonical version answers with a status. */
-function statusFor(route: ApiRoute | undefined, status: number): number {
-  return route?.operation.downStatus?.[status] ?? status
-}
+/** The status in the caller's version. */
+const statusFor = (route: ApiRoute | undefined, status: number) =>
+  route ? shownStatus(route.operation, status) : status
 
 function writeSuccess(call: ApiCall, service: ApiService, { status, body, text }: WrittenReply): string {
   const { operation } = call.route
   const { body: described } = operation
-  const down = translationFor(operation, statusFor(call.route, status))
+  const down = findAnswerTranslation(operation, statusFor(call.route, status))
   if (!down && !described?.each) return text ?? JSON.stringify(body)
   const whole = body ?? JSON.parse(text!)
   const worded = described?.each ? wordResults(call.route, service, whole) : whole
@@ -82,22 +81,8 @@ function showError(exchange: Exchange, { versions }: ApiService, status: number,
   const named = parameterNames ? renameParameter(error, parameterNames) : error
   const worded = downField ? renameFields(named, downField) : named
   const whole = { error: { ...worded, doc_url: versions.docUrl(error.code) } }
-  const down = route && translationFor(route.operation, status)
+  const down = route && findAnswerTranslation(route.operation, status)
   return JSON.stringify(down ? translate(exchange, down, whole) : whole)
-}
-
-/** What takes an answer with this status, as the caller's version has it, from the canonical version to that one. */
-function translationFor(
-  { status: success, down, downs }: ServiceOperation,
-  status: number,
-): Translate | undefined {
-  if (status === success) return down
-  if (downs) {
-    const names = [String(status), `${Math.trunc(status / 100)}XX`, ...(status < 400 ? [] : ['default'])]
-    const name = names.find((each) => Object.hasOwn(downs, each))
-    if (name !== undefined) return downs[name]
-  }
-  return status < 400 ? down : undefined
 }
 
 /** An answer that goes on until either side ends it. */

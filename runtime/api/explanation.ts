@@ -1,9 +1,9 @@
 /** The documents of versions, and what is wrong with a value that one does not allow. */
 
 import { readFileSync } from 'node:fs'
-import ajvFormats from 'ajv-formats/dist/formats.js'
 import type { Detail } from 'dateline/runtime'
 import { explain } from 'dateline/runtime/explain'
+import { formats } from 'dateline/runtime/formats'
 import { MAX_DETAILS } from './errors/errors.ts'
 
 /** The OpenAPI document of one version. */
@@ -25,23 +25,6 @@ export function readDocument(version: string): ApiDocument {
       return object
     },
   }
-}
-
-type FormatCheck = (text: string) => boolean
-
-/** The checks of string formats that the generated validators use. */
-const formats: Readonly<Record<string, FormatCheck>> = Object.fromEntries(
-  Object.entries(ajvFormats.fullFormats).flatMap(([name, format]) => {
-    const check = toCheck(format)
-    return check ? [[name, check]] : []
-  }),
-)
-
-function toCheck(format: unknown): FormatCheck | undefined {
-  if (format instanceof RegExp) return (text) => format.test(text)
-  if (typeof format === 'function') return format as FormatCheck
-  if (typeof format !== 'object' || format === null || !('validate' in format)) return undefined
-  return toCheck(format.validate)
 }
 
 /** A schema of one version. */

@@ -1,8 +1,8 @@
 /** What a caller probably wanted whose request names no operation of its version. Asked only when there is none. */
 
 import { findNearest } from 'dateline/runtime/nearest'
+import { splitPath } from 'dateline/runtime/path-matcher'
 import { didYouMean } from './explanation.ts'
-import { splitPath } from './path-matcher.ts'
 import type { Versions, VersionTable } from './version-table.ts'
 
 /**

@@ -1,4 +1,5 @@
-import type { Method } from 'dateline/runtime'
+/** Finds the operation of a request by its path and method. */
+import type { Method } from './contract.ts'
 
 /** One segment of the paths of a version. A segment in words wins over a parameter (OpenAPI 3.1, 4.8.8). */
 interface PathNode<Route> {
