@@ -160,6 +160,8 @@ export async function check(run: CommandRun): Promise<CommandOutcome> {
     // What is not built yet is no finding, but the next `generate` writes it.
     return { files: files.length, inPlace: planFiles(out, files, builtWhenNeeded).length === 0 }
   })
+  const { source } = run.config
+  if (source !== undefined) await (await import('./freeze.ts')).checkService(run, source)
   return checkedOutcome(run, files)
 }
 

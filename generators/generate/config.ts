@@ -30,6 +30,8 @@ export interface Config {
   readonly wire?: WireConfig
   /** Folder of the pages that people write for the documentation. */
   readonly pages?: string
+  /** URL, file or command that gives the document of the running service: `freeze` stores it, `check` compares with it. */
+  readonly source?: string
   /** Folder that `stub` adds handlers to. */
   readonly handlers?: string
   /** What `stub` makes of an operation without a handler. */
@@ -66,6 +68,7 @@ const MEMBERS = [
   'client',
   'wire',
   'pages',
+  'source',
   'strict',
 ]
 
@@ -140,6 +143,7 @@ export function readConfig(file: string, report: Report): Config | undefined {
     ...(raw.handlers !== undefined && { handlers: at(raw.handlers) }),
     ...(raw.pages !== undefined && { pages: at(raw.pages) }),
     ...(client && { client }),
+    ...(raw.source !== undefined && { source: String(raw.source) }),
     ...(raw.stub !== undefined && { stub: raw.stub as StubConfig }),
     ...(raw.wire !== undefined && { wire: raw.wire as WireConfig }),
   }
@@ -158,7 +162,7 @@ export function readConfig(file: string, report: Report): Config | undefined {
 }
 
 const TYPES: Readonly<Record<string, readonly string[]>> = {
-  string: ['out', 'versions', 'extensions', 'handlers', 'pages'],
+  string: ['out', 'versions', 'extensions', 'handlers', 'pages', 'source'],
   boolean: ['strict'],
   object: ['client', 'wire', 'stub'],
 }
