@@ -68,10 +68,17 @@ export async function loadChanges(
   return changes
 }
 
+/** Imports a TypeScript file, also on versions of Node that do not strip types (before 22.18). */
+async function importTypeScript(file: string): Promise<unknown> {
+  if (process.features.typescript) return import(pathToFileURL(file).href)
+  const { createJiti } = await import('jiti')
+  return createJiti(import.meta.url).import(file)
+}
+
 /** Change files run arbitrary code, so importing one may throw. */
 async function loadChange(file: string, report: Report): Promise<Change | undefined | 'unloadable'> {
   try {
-    return ((await import(pathToFileURL(resolve(file)).href)) as { default?: Change }).default
+    return ((await importTypeScript(resolve(file))) as { default?: Change }).default
   } catch (cause) {
     report.add({
       code: 'change-invalid',

@@ -170,6 +170,8 @@ export async function check(run: CommandRun): Promise<CommandOutcome> {
     // Files that are built when needed may be missing: `check` accepts that, but the next `generate` writes them.
     return { files: files.length, inPlace: planFiles(out, files, builtWhenNeeded).length === 0 }
   })
+  const { source } = run.config
+  if (source !== undefined) await (await import('./freeze.ts')).checkService(run, source)
   return checkedOutcome(run, files)
 }
 

@@ -1,6 +1,7 @@
 /** `watch`: regenerates when a document or a change is saved. */
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
+import { once } from 'node:events'
 import { existsSync, type FSWatcher, readdirSync, readFileSync, watch as watchFolder } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -35,9 +36,10 @@ export async function watch(
   signal.addEventListener('abort', wakeUp)
   try {
     while (!signal.aborted) {
-      const next = Promise.withResolvers<void>()
-      wake = next.resolve
-      if (!wanted) await next.promise
+      const next = new Promise<void>((resolve) => {
+        wake = resolve
+      })
+      if (!wanted) await next
       wanted = false
       const inputs = hashOf(run)
       if (signal.aborted || inputs === last) continue
@@ -56,21 +58,17 @@ export async function watch(
 /** Generates in a new process, because Node caches imported modules and would not see edited changes. */
 function inProcessOfItsOwn({ file, terminal }: CommandRun): Generate {
   const cli = fileURLToPath(new URL('../cli.ts', import.meta.url))
-  return () => {
-    const { promise, resolve, reject } = Promise.withResolvers<number>()
+  return async () => {
     const child = spawn(process.execPath, [cli, '--config', file, 'generate'], {
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     const said = { out: '', error: '' }
     child.stdout.setEncoding('utf8').on('data', (text: string) => (said.out += text))
     child.stderr.setEncoding('utf8').on('data', (text: string) => (said.error += text))
-    child.on('error', reject)
-    child.on('close', (code) => {
-      if (said.out !== '') terminal.out(said.out.trimEnd())
-      if (said.error !== '') terminal.error(said.error.trimEnd())
-      resolve(code ?? 1)
-    })
-    return promise
+    const [code] = (await once(child, 'close')) as [number | null]
+    if (said.out !== '') terminal.out(said.out.trimEnd())
+    if (said.error !== '') terminal.error(said.error.trimEnd())
+    return code ?? 1
   }
 }
 

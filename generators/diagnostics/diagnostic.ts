@@ -48,8 +48,8 @@ export function createReport(): Report {
 /** Resolves the lines of all findings, grouped by document, so that each document is read once. */
 export function locateAll(diagnostics: readonly Diagnostic[]): void {
   const places = diagnostics.flatMap(({ place, other }) => [place ?? [], other ?? []].flat())
-  for (const ofFile of Map.groupBy(places, (place) => place.file).values())
-    for (const place of ofFile) void place.line
+  const byFile = [...places].sort((a, b) => (a.file < b.file ? -1 : Number(a.file > b.file)))
+  for (const place of byFile) void place.line
 }
 
 /** Returns the lines of a file, or undefined if the file cannot be shown. */

@@ -30,6 +30,8 @@ export interface Config {
   readonly wire?: WireConfig
   /** Folder of the hand-written documentation pages. */
   readonly pages?: string
+  /** URL, file or command that gives the document of the running service: `freeze` stores it, `check` compares with it. */
+  readonly source?: string
   /** Folder that `stub` adds handlers to. */
   readonly handlers?: string
   /** Templates and files that `stub` creates for an operation without a handler. */
@@ -66,6 +68,7 @@ const MEMBERS = [
   'client',
   'wire',
   'pages',
+  'source',
   'strict',
 ]
 
@@ -143,6 +146,7 @@ export function readConfig(file: string, report: Report): Config | undefined {
     ...(raw.handlers !== undefined && { handlers: at(raw.handlers) }),
     ...(raw.pages !== undefined && { pages: at(raw.pages) }),
     ...(client && { client }),
+    ...(raw.source !== undefined && { source: String(raw.source) }),
     ...(raw.stub !== undefined && { stub: raw.stub as StubConfig }),
     ...(raw.wire !== undefined && { wire: raw.wire as WireConfig }),
   }
@@ -161,7 +165,7 @@ export function readConfig(file: string, report: Report): Config | undefined {
 }
 
 const TYPES: Readonly<Record<string, readonly string[]>> = {
-  string: ['out', 'versions', 'extensions', 'handlers', 'pages'],
+  string: ['out', 'versions', 'extensions', 'handlers', 'pages', 'source'],
   boolean: ['strict'],
   object: ['client', 'wire', 'stub'],
 }

@@ -10,7 +10,7 @@ import { type LoadedDocument, loadDocument } from '../document/load.ts'
 import { shareEqual } from '../document/share.ts'
 import { emitClient } from '../emit/client/client.ts'
 import { noteUnwritten } from '../emit/client/unwritten.ts'
-import { printDocument } from '../emit/documents/documents.ts'
+import { printDocument, printDocumentIndex } from '../emit/documents/documents.ts'
 import { emitEvents } from '../emit/events/events.ts'
 import { emitChangelog } from '../emit/guides/module.ts'
 import { emitHandlers } from '../emit/handlers/handlers.ts'
@@ -103,7 +103,7 @@ export async function emitAll(
       return emitClient(apis, types, client, wire)
     },
     site: () => emitCachedSite(apis, { ...siteSettings(config), changes }),
-    documents: () => apis.map(printDocument),
+    documents: () => [...apis.map(printDocument), ...printDocumentIndex(apis)],
   }
   const needsTypes = (name: EmitterName) => name === 'types' || name === 'client'
   // A worker thread generates types at the same time.

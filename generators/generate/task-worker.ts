@@ -1,10 +1,10 @@
 /** Worker thread that performs tasks. */
-import { enableCompileCache } from 'node:module'
+import module from 'node:module'
 import { parentPort } from 'node:worker_threads'
 import { perform, type Task } from './task.ts'
 import { END, type TaskAnswer } from './tasks.ts'
 
-enableCompileCache()
+module.enableCompileCache?.()
 let last: Promise<void> = Promise.resolve()
 parentPort?.on('message', (task: Task | typeof END) => {
   if (task === END) parentPort?.close()

@@ -1,5 +1,7 @@
 /** Drafts for differences outside schemas: operations, parameters, statuses, event headers. */
+
 import { type Difference, formatLocation } from '../diff/difference.ts'
+import { groupBy } from '../ir/group-by.ts'
 import { acceptDraft, type LensDraft, meaningOf, type Nameable, quote } from './draft.ts'
 
 /** Returns a draft for an operation that was renamed. */
@@ -103,7 +105,7 @@ function statusDraft(from: string, to: string): LensDraft {
 /** Returns drafts for pairs of differences: one removed and one added status of the same operation. */
 export function statusesIn(differences: readonly Difference[]): Map<string, LensDraft> {
   const drafts = new Map<string, LensDraft>()
-  const byOperation = Map.groupBy(
+  const byOperation = groupBy(
     differences.filter(({ code }) => code === 'status-removed' || code === 'status-added'),
     ({ at }) => ('operation' in at ? at.operation : ''),
   )

@@ -61,10 +61,11 @@ function propertyAt(api: Api, schema: Schema, [first, ...rest]: readonly string[
     case 'array':
       return first.startsWith('[') ? propertyAt(api, schema.items, rest) : undefined
     case 'union':
-      return schema.members
-        .values()
-        .map((member) => propertyAt(api, member, [first, ...rest]))
-        .find((each) => each !== undefined)
+      for (const member of schema.members) {
+        const property = propertyAt(api, member, [first, ...rest])
+        if (property) return property
+      }
+      return undefined
     case 'object':
     case 'intersection': {
       const shape = shapeOf(schema, api, new Set())

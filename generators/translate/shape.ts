@@ -1,4 +1,5 @@
 /** Resolves objects through references and intersections. */
+import { groupBy } from '../ir/group-by.ts'
 import type { Api, Property, Schema, UnionSchema } from '../ir/model.ts'
 
 /** An object with everything that intersections and references add to it. */
@@ -60,7 +61,7 @@ export function shapeOf(schema: Schema, api: Api, owners: ReadonlySet<string>): 
   const shapes = schema.members.flatMap((member) => shapeOf(member, api, owners) ?? [])
   if (shapes.length === 0) return undefined
   const rest = shapes.find((shape) => shape.rest)?.rest
-  const all = Map.groupBy(
+  const all = groupBy(
     shapes.flatMap((shape) => [...shape.properties.values()]),
     (property) => property.name,
   )

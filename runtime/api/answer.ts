@@ -1,5 +1,5 @@
 import { pipeline } from 'node:stream/promises'
-import type { Translate } from 'dateline/runtime'
+import { findAnswerTranslation, shownStatus } from 'dateline/runtime/answer-translation'
 import { codeOf, isUnavailable, TookTooLong } from '../database/errors.ts'
 import type { Allowance } from '../tenants/limits/limiter.ts'
 import { freeAllowance, refusalOf, takeToken } from './capacity.ts'
@@ -16,7 +16,7 @@ import {
 } from './errors/errors.ts'
 import type { ApiCall, ApiService, Exchange, WrittenReply } from './exchange.ts'
 import { countTouched, translate } from './touched.ts'
-import type { ApiRoute, ServiceOperation } from './version-table.ts'
+import type { ApiRoute } from './version-table.ts'
 
 const NONE: readonly string[] = []
 
@@ -52,14 +52,13 @@ export async function answerPreflight(
 }
 
 /** Returns the status in the caller's version for a status of the canonical version. */
-function statusFor(route: ApiRoute | undefined, status: number): number {
-  return route?.operation.downStatus?.[status] ?? status
-}
+const statusFor = (route: ApiRoute | undefined, status: number) =>
+  route ? shownStatus(route.operation, status) : status
 
 function writeSuccess(call: ApiCall, service: ApiService, { status, body, text }: WrittenReply): string {
   const { operation } = call.route
   const { body: described } = operation
-  const down = translationFor(operation, statusFor(call.route, status))
+  const down = findAnswerTranslation(operation, statusFor(call.route, status))
   if (!down && !described?.each) return text ?? JSON.stringify(body)
   const whole = body ?? JSON.parse(text!)
   const worded = described?.each ? wordResults(call.route, service, whole) : whole
@@ -86,25 +85,8 @@ function showError(exchange: Exchange, { versions }: ApiService, status: number,
   const named = parameterNames ? renameParameter(error, parameterNames) : error
   const worded = downField ? renameFields(named, downField) : named
   const whole = { error: { ...worded, doc_url: versions.docUrl(error.code) } }
-  const down = route && translationFor(route.operation, status)
+  const down = route && findAnswerTranslation(route.operation, status)
   return JSON.stringify(down ? translate(exchange, down, whole) : whole)
-}
-
-/**
- * Returns the translation from the canonical version for an answer with this status (a status of the caller's
- * version).
- */
-function translationFor(
-  { status: success, down, downs }: ServiceOperation,
-  status: number,
-): Translate | undefined {
-  if (status === success) return down
-  if (downs) {
-    const names = [String(status), `${Math.trunc(status / 100)}XX`, ...(status < 400 ? [] : ['default'])]
-    const name = names.find((each) => Object.hasOwn(downs, each))
-    if (name !== undefined) return downs[name]
-  }
-  return status < 400 ? down : undefined
 }
 
 /** Streams an answer until either side ends it. */

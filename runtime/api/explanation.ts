@@ -1,9 +1,9 @@
 /** Reads the documents of versions, and explains why a value does not match a schema. */
 
 import { readFileSync } from 'node:fs'
-import ajvFormats from 'ajv-formats/dist/formats.js'
 import type { Detail } from 'dateline/runtime'
 import { explain } from 'dateline/runtime/explain'
+import { formats } from 'dateline/runtime/formats'
 import { MAX_DETAILS } from './errors/errors.ts'
 
 export interface ApiDocument {
@@ -22,23 +22,6 @@ export function readDocument(version: string): ApiDocument {
       return object
     },
   }
-}
-
-type FormatCheck = (text: string) => boolean
-
-/** String format checks, the same as in the generated validators. */
-const formats: Readonly<Record<string, FormatCheck>> = Object.fromEntries(
-  Object.entries(ajvFormats.fullFormats).flatMap(([name, format]) => {
-    const check = toCheck(format)
-    return check ? [[name, check]] : []
-  }),
-)
-
-function toCheck(format: unknown): FormatCheck | undefined {
-  if (format instanceof RegExp) return (text) => format.test(text)
-  if (typeof format === 'function') return format as FormatCheck
-  if (typeof format !== 'object' || format === null || !('validate' in format)) return undefined
-  return toCheck(format.validate)
 }
 
 export interface VersionedSchema {

@@ -1,8 +1,8 @@
 /** Suggests an operation for a request whose version has no matching one. */
 
 import { findNearest } from 'dateline/runtime/nearest'
+import { splitPath } from 'dateline/runtime/path-matcher'
 import { didYouMean } from './explanation.ts'
-import { splitPath } from './path-matcher.ts'
 import type { Versions, VersionTable } from './version-table.ts'
 
 /**

@@ -2,6 +2,7 @@
 
 import type { Parameter } from 'dateline/runtime'
 import { createQueryTable } from 'dateline/runtime/parameters'
+import { createMatcher, splitPath } from 'dateline/runtime/path-matcher'
 import { changes } from '../../generated/changelog.ts'
 import { events } from '../../generated/events.ts'
 import type { Environment } from '../platform/environment.ts'
@@ -12,7 +13,6 @@ import type { ApiService, ReceivedRequest } from './exchange.ts'
 import { readDocument } from './explanation.ts'
 import type { Handler } from './handler.ts'
 import { describeMissing } from './missing-operations.ts'
-import { createMatcher, splitPath } from './path-matcher.ts'
 import type {
   ApiRoute,
   ServiceOperation,

@@ -2,11 +2,11 @@
 
 import type { Operation as AnyOperation, Version as AnyVersion } from 'dateline/runtime'
 import type { QueryTable } from 'dateline/runtime/parameters'
+import type { PathMatcher } from 'dateline/runtime/path-matcher'
 import type { OperationExtensions, VersionExtensions } from '../../generated/extensions.ts'
 import type { Bucket } from '../tenants/limits/limiter.ts'
 import type { ApiDocument } from './explanation.ts'
 import type { Handler } from './handler.ts'
-import type { PathMatcher } from './path-matcher.ts'
 
 export type ServiceOperation = AnyOperation<OperationExtensions>
 

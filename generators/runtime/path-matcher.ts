@@ -1,4 +1,5 @@
-import type { Method } from 'dateline/runtime'
+/** Finds the operation of a request by its path and method. */
+import type { Method } from './contract.ts'
 
 /** A node for one path segment. A literal segment wins over a parameter (OpenAPI 3.1, section 4.8.8). */
 interface PathNode<Route> {

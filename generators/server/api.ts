@@ -1,0 +1,339 @@
+/**
+ * Serves every version of an API with handlers that know only the newest one, on the Fetch standard (`Request` → `Response`).
+ * Uses no API of Node, so that it runs on Node, Bun, Deno and workers.
+ */
+import { findAnswerTranslation, shownStatus } from '../runtime/answer-translation.ts'
+import type { Operation, Reply, Translate, Version } from '../runtime/contract.ts'
+import { createMatcher, type PathMatcher } from '../runtime/path-matcher.ts'
+import { translateNoting } from '../runtime/touched.ts'
+import {
+  createRoute,
+  type OpenApiDocument,
+  type ReadContent,
+  type ReadParameters,
+  type Route,
+  readContent,
+  readParameters,
+} from './read-request.ts'
+import { describeProblem, ErrorReply, RequestRefusal } from './refusals.ts'
+import { fromHeader, type RequestTarget, type VersionResolver } from './version-resolvers.ts'
+
+export {
+  describeProblem,
+  ErrorReply,
+  type ProblemDetails,
+  type RefusalCode,
+  RequestRefusal,
+} from './refusals.ts'
+export {
+  fromHeader,
+  fromPath,
+  fromQuery,
+  type RequestTarget,
+  type ResolvedVersion,
+  type VersionResolver,
+} from './version-resolvers.ts'
+
+/** The life of a version, from `x-deprecated` and `x-sunset` of its document's `info`. Instants are ISO 8601. */
+export interface VersionLife {
+  readonly deprecated?: string
+  readonly sunset?: string
+}
+
+/** What the service learns of a request besides the handler's input. */
+export interface RequestInfo {
+  readonly request: Request
+  /** The caller's version. */
+  readonly version: string
+  /** The operation, as the newest version names it. */
+  readonly operation: string
+  /** Headers that a success carries; handlers may add to them. */
+  readonly responseHeaders: Headers
+}
+
+/** The changes of later versions that made a difference to a request. */
+export interface TouchedCall<Context> extends RequestInfo {
+  readonly context: Context
+  /** Names as in the changelog: `2030-06-01/name-books`. */
+  readonly changes: ReadonlySet<string>
+}
+
+/** The first parameter of the handlers. */
+export type ContextOf<Handlers> = Handlers[keyof Handlers] extends (
+  context: infer Context,
+  ...rest: never
+) => unknown
+  ? Context
+  : never
+
+export interface VersionedApiOptions<Handlers extends object> {
+  /** `versions` of the generated `versions.ts`, oldest first. */
+  readonly versions: readonly Version<unknown, VersionLife>[]
+  /** A handler for each operation of the newest version: `Handlers<Context>` of the generated `canonical/handlers.ts`. */
+  readonly handlers: Handlers
+  /** Makes the handlers' first argument for a request. A `RequestRefusal` or `ErrorReply` that it throws is answered. */
+  readonly context: (info: RequestInfo) => ContextOf<Handlers> | Promise<ContextOf<Handlers>>
+  /** Default: `fromHeader('Api-Version')`. */
+  readonly resolveVersion?: VersionResolver
+  /** The version of requests that name none. Default: the newest. */
+  readonly defaultVersion?: string
+  /** `documents` of the generated `documents.js`: served as `/openapi/<version>.json`, and read to explain refused values. */
+  readonly documents?: Readonly<Record<string, () => Promise<OpenApiDocument>>>
+  /** Path that all paths begin with, without a slash at the end: `/api`. Default: none. */
+  readonly basePath?: string
+  /** URL of the upgrade guide, for the `Link` header of deprecated versions. */
+  readonly guideUrl?: (version: string) => string
+  /** Shape of the answer to a refused request. Default: problem details (RFC 9457). */
+  readonly refuse?: (refusal: RequestRefusal, info: Pick<RequestInfo, 'request' | 'version'>) => Reply
+  /** Receives what a handler throws besides `RequestRefusal` and `ErrorReply`. The caller gets 500. Default: `console.error`. */
+  readonly onError?: (error: unknown, info: Pick<RequestInfo, 'request' | 'version'>) => void
+  /** Called after a request to which changes of later versions made a difference, for metrics per caller. */
+  readonly onTouched?: (touched: TouchedCall<ContextOf<Handlers>>) => void
+  /** Default: 1 MiB. */
+  readonly maxBodyBytes?: number
+  /** Milliseconds since the epoch. Default: `Date.now`. */
+  readonly now?: () => number
+}
+
+export interface VersionedApi {
+  /** Answers a request. Never rejects. */
+  readonly fetch: (request: Request) => Promise<Response>
+}
+
+interface VersionTable {
+  readonly name: string
+  readonly matcher: PathMatcher<Route>
+  readonly deprecated: number | undefined
+  readonly sunset: number
+}
+
+type AnyHandler = (context: unknown, input: object) => Promise<Reply>
+
+const MIB = 1024 * 1024
+
+function createTable({ name, operations, deprecated, sunset }: Version<unknown, VersionLife>): VersionTable {
+  return {
+    name,
+    matcher: createMatcher(operations.map(createRoute)),
+    deprecated: deprecated === undefined ? undefined : Date.parse(deprecated),
+    sunset: sunset === undefined ? Number.POSITIVE_INFINITY : Date.parse(sunset),
+  }
+}
+
+/**
+ * Makes the API of a family of versions.
+ *
+ * @throws Error if there is no version, or `defaultVersion` is not one of them
+ * @example
+ * const api = createVersionedApi({ versions, handlers, context: () => library, resolveVersion: fromHeader('Library-Version') })
+ * export default { fetch: api.fetch }
+ */
+export function createVersionedApi<Handlers extends object>(
+  options: VersionedApiOptions<Handlers>,
+): VersionedApi {
+  const {
+    resolveVersion = fromHeader('Api-Version'),
+    basePath = '',
+    now = Date.now,
+    documents = {},
+  } = options
+  const tables = options.versions.map(createTable)
+  const newest = tables.at(-1)
+  if (!newest)
+    throw new Error('createVersionedApi: `versions` is empty: pass `versions` of the generated code')
+  const byName = new Map(tables.map((table) => [table.name, table]))
+  const fallback = options.defaultVersion === undefined ? newest : byName.get(options.defaultVersion)
+  if (!fallback) {
+    const known = [...byName.keys()].join(', ')
+    throw new Error(
+      `createVersionedApi: there is no version ${options.defaultVersion}: expected one of ${known}`,
+    )
+  }
+
+  async function answer(target: RequestTarget, exchange: Exchange): Promise<Response> {
+    const document = /^\/openapi\/([^/]+)\.json$/.exec(target.path)?.[1]
+    if (document !== undefined && Object.hasOwn(documents, document) && target.request.method === 'GET')
+      return Response.json(await documents[document]!())
+    const resolved = await resolveVersion(target)
+    const {
+      version: name,
+      path = target.path,
+      search = target.search,
+    } = typeof resolved === 'object' ? resolved : { version: resolved }
+    const table = name === undefined ? fallback! : byName.get(name)
+    if (!table) {
+      const known = [...byName.keys()].join(', ')
+      throw new RequestRefusal(
+        400,
+        'unknown_version',
+        `There is no version ${name!.slice(0, 40)}. Versions: ${known}.`,
+      )
+    }
+    exchange.table = table
+    if (now() >= table.sunset) throw refuseSunset(table)
+    const { route, values } = findRoute(table, target.request.method, path)
+    exchange.route = route
+    const load = async () => documents[table.name]?.()
+    const parameters = await readParameters(route, values, search, target.request.headers, load)
+    const content = await readContent(route.operation, target.request, options.maxBodyBytes ?? MIB, load)
+    return callHandler(
+      target.request,
+      { ...exchange, table, route },
+      translateUp(exchange, parameters, content),
+    )
+  }
+
+  function refuseSunset({ name }: VersionTable): RequestRefusal {
+    const successor = tables.find(({ sunset }) => sunset > now())?.name ?? newest!.name
+    return new RequestRefusal(
+      410,
+      'version_sunset',
+      `Version ${name} has ended. Upgrade to ${successor} or later.`,
+    )
+  }
+
+  async function callHandler(
+    request: Request,
+    { table, route, touched }: MatchedExchange,
+    input: object,
+  ): Promise<Response> {
+    const { operation } = route
+    const handler = (options.handlers as Readonly<Record<string, AnyHandler | undefined>>)[operation.id]
+    if (!handler) throw new RequestRefusal(501, 'not_implemented', `${operation.id} is not implemented.`)
+    const info = { request, version: table.name, operation: operation.id, responseHeaders: new Headers() }
+    const context = await options.context(info)
+    const { status, body } = await handler.call(options.handlers, context, input)
+    const response = writeReply(operation, touched, status, body, info.responseHeaders)
+    if (touched.size > 0) options.onTouched?.({ ...info, context, changes: touched })
+    return response
+  }
+
+  function writeError(request: Request, { table, route, touched }: Exchange, thrown: unknown): Response {
+    const info = { request, version: (table ?? fallback!).name }
+    if (thrown instanceof ErrorReply) return writeReply(route?.operation, touched, thrown.status, thrown.body)
+    if (!(thrown instanceof RequestRefusal)) (options.onError ?? logError)(thrown, info)
+    const refusal =
+      thrown instanceof RequestRefusal
+        ? thrown
+        : new RequestRefusal(500, 'internal_error', 'The request failed. Try again, or contact the service.')
+    const headers = new Headers(refusal.headers)
+    if (options.refuse) {
+      const { status, body } = options.refuse(refusal, info)
+      return writeReply(route?.operation, touched, status, body, headers)
+    }
+    headers.set('Content-Type', 'application/problem+json')
+    return new Response(JSON.stringify(describeProblem(refusal)), { status: refusal.status, headers })
+  }
+
+  /** Headers of every answer: the caller's version, and its end of life (RFC 9745, RFC 8594). */
+  function addVersionHeaders({ headers }: Response, { name, deprecated, sunset }: VersionTable): void {
+    const { header } = resolveVersion
+    if (header !== undefined) {
+      headers.set(header, name)
+      headers.append('Vary', header)
+    }
+    if (deprecated !== undefined) headers.set('Deprecation', `@${Math.floor(deprecated / 1000)}`)
+    if (sunset !== Number.POSITIVE_INFINITY) headers.set('Sunset', new Date(sunset).toUTCString())
+    if (deprecated !== undefined && options.guideUrl)
+      headers.append('Link', `<${options.guideUrl(name)}>; rel="deprecation"; type="text/html"`)
+  }
+
+  return {
+    async fetch(request) {
+      const exchange: Exchange = { table: undefined, route: undefined, touched: new Set() }
+      let response: Response
+      try {
+        response = await answer(targetOf(request, basePath), exchange)
+      } catch (thrown) {
+        response = writeError(request, exchange, thrown)
+      }
+      addVersionHeaders(response, exchange.table ?? fallback!)
+      return response
+    },
+  }
+}
+
+/** What is known of a request so far. */
+interface Exchange {
+  table: VersionTable | undefined
+  route: Route | undefined
+  readonly touched: Set<string>
+}
+
+/** A request whose operation is known. */
+interface MatchedExchange extends Exchange {
+  readonly table: VersionTable
+  readonly route: Route
+}
+
+const logError = (error: unknown) => console.error(error)
+
+function targetOf(request: Request, basePath: string): RequestTarget {
+  const { pathname, search } = new URL(request.url)
+  if (basePath !== '' && pathname !== basePath && !pathname.startsWith(`${basePath}/`))
+    throw new RequestRefusal(404, 'not_found', 'There is no such path.')
+  return { request, path: pathname.slice(basePath.length) || '/', search: search.slice(1) }
+}
+
+function findRoute({ name, matcher }: VersionTable, method: string, path: string) {
+  const match = matcher.match(path)
+  if (!match) throw new RequestRefusal(404, 'not_found', `Version ${name} has no path ${path.slice(0, 200)}.`)
+  const route = match.routes.get(method) ?? (method === 'HEAD' ? match.routes.get('GET') : undefined)
+  if (route) return { route, values: match.values }
+  const allow = [...match.routes.keys()].join(', ')
+  throw new RequestRefusal(405, 'method_not_allowed', `This path takes ${allow}.`, [], { Allow: allow })
+}
+
+/** The handler's input: parameters and the body as the newest version has them. */
+function translateUp({ route, touched }: Exchange, parameters: ReadParameters, content: ReadContent): object {
+  const { upPath, upQuery, upHeaders, upBody, body } = route!.operation
+  const up = (translate: Translate | undefined, value: unknown) =>
+    translate ? translateNoting(translate, value, (change) => touched.add(change)) : value
+  const read = {
+    path: up(upPath, parameters.path),
+    query: up(upQuery, parameters.query),
+    headers: up(upHeaders, parameters.headers),
+  }
+  if ('items' in content) {
+    const items = content.items.map((item) =>
+      item.valid ? { valid: true, value: up(body?.each?.up, item.value) } : item,
+    )
+    return { ...read, items }
+  }
+  return { ...read, body: content.body === undefined ? undefined : up(upBody, content.body) }
+}
+
+/** The answer in the caller's version. A body that is an async iterable of strings is a stream of server-sent events. */
+function writeReply(
+  operation: Operation | undefined,
+  touched: Set<string>,
+  canonicalStatus: number,
+  body: unknown,
+  headers = new Headers(),
+): Response {
+  const status = operation ? shownStatus(operation, canonicalStatus) : canonicalStatus
+  if (body === undefined || status === 204 || status === 304) return new Response(null, { status, headers })
+  if (operation?.stream) {
+    headers.set('Content-Type', 'text/event-stream')
+    return new Response(toStream(body as AsyncIterable<string>), { status, headers })
+  }
+  const down = operation && findAnswerTranslation(operation, status)
+  const shown = down ? translateNoting(down, body, (change) => touched.add(change)) : body
+  if (!headers.has('Content-Type')) headers.set('Content-Type', 'application/json')
+  return new Response(JSON.stringify(shown), { status, headers })
+}
+
+function toStream(pieces: AsyncIterable<string>): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder()
+  const iterator = pieces[Symbol.asyncIterator]()
+  return new ReadableStream({
+    async pull(controller) {
+      const { done, value } = await iterator.next()
+      if (done) controller.close()
+      else controller.enqueue(encoder.encode(value))
+    },
+    async cancel() {
+      await iterator.return?.()
+    },
+  })
+}

@@ -1,0 +1,205 @@
+/** Reads what an operation takes from a request: parameters and the body, validated as the caller's version describes them. */
+import type { Body, CheckedItem, Detail, Operation, Parameter } from '../runtime/contract.ts'
+import { explain } from '../runtime/explain.ts'
+import { findForbidden } from '../runtime/forbidden.ts'
+import { formats } from '../runtime/formats.ts'
+import { FormError, readForm } from '../runtime/forms.ts'
+import {
+  createQueryTable,
+  joinField,
+  ParameterError,
+  type QueryTable,
+  readHeader,
+  readQuery,
+  readSegment,
+} from '../runtime/parameters.ts'
+import { splitPath } from '../runtime/path-matcher.ts'
+import { RequestRefusal } from './refusals.ts'
+
+/** An OpenAPI document as a plain object. */
+export type OpenApiDocument = Readonly<Record<string, unknown>>
+
+/** An operation with what every request to it needs. */
+export interface Route {
+  readonly operation: Operation
+  /** Names of the path's parameters, in the order of the path. */
+  readonly pathNames: readonly string[]
+  readonly query: QueryTable
+}
+
+/** @returns the route of an operation. */
+export const createRoute = (operation: Operation): Route => ({
+  operation,
+  pathNames: splitPath(operation.path)
+    .filter((segment) => segment.startsWith('{'))
+    .map((segment) => segment.slice(1, -1)),
+  query: createQueryTable(operation.query),
+})
+
+/** Loads the document of the caller's version, to explain a refused value. Undefined if the service has none. */
+export type LoadDocument = () => Promise<OpenApiDocument | undefined>
+
+/** The faults of a refused value; without a document only that it is invalid. */
+async function explainValue(load: LoadDocument, pointer: string, value: unknown): Promise<readonly Detail[]> {
+  const document = await load()
+  const faults = document ? explain(document, pointer, value, formats) : []
+  return faults.length > 0
+    ? faults.map(({ field, issue, meant }) => ({
+        field,
+        issue: meant === undefined ? issue : `${issue} (did you mean ${meant}?)`,
+      }))
+    : [{ field: '', issue: 'does not match its schema' }]
+}
+
+export interface ReadParameters {
+  readonly path: Record<string, unknown>
+  readonly query: Record<string, unknown>
+  /** By name in lowercase. */
+  readonly headers: Record<string, unknown>
+}
+
+/** @throws RequestRefusal 400 at the first parameter that its document does not allow. */
+export async function readParameters(
+  { operation, pathNames, query }: Route,
+  pathValues: readonly string[],
+  search: string,
+  headers: Headers,
+  load: LoadDocument,
+): Promise<ReadParameters> {
+  try {
+    const path = Object.fromEntries(
+      operation.pathParameters.map((parameter) => [
+        parameter.name,
+        readSegment(parameter, pathValues[pathNames.indexOf(parameter.name)]!),
+      ]),
+    )
+    return { path, query: readQuery(query, search), headers: readHeaders(operation.headers, headers) }
+  } catch (error) {
+    if (!(error instanceof ParameterError)) throw error
+    throw await refuseParameter(error, load)
+  }
+}
+
+function readHeaders(rows: readonly Parameter[], headers: Headers): Record<string, unknown> {
+  const values: Record<string, unknown> = {}
+  for (const row of rows) {
+    const text = headers.get(row.name)
+    if (text !== null) values[row.name.toLowerCase()] = readHeader(row, text)
+    else if (row.required) throw new ParameterError('missing', row.name, 'is required')
+  }
+  return values
+}
+
+async function refuseParameter({ field, issue, refused }: ParameterError, load: LoadDocument) {
+  const details = refused
+    ? (await explainValue(load, refused.parameter.pointer, refused.value)).map((detail) => ({
+        field: joinField(refused.parameter.name, detail.field),
+        issue: detail.issue,
+      }))
+    : [{ field, issue }]
+  const [{ field: name, issue: fault }] = details as [Detail]
+  return new RequestRefusal(400, 'invalid_parameter', `${name} ${fault}.`, details)
+}
+
+/** What a handler gets of the body. */
+export type ReadContent = { readonly body?: unknown } | { readonly items: readonly CheckedItem<unknown>[] }
+
+/** @throws RequestRefusal 400, 413, 415 or 422 if the body is not one that the operation takes. */
+export async function readContent(
+  operation: Operation,
+  request: Request,
+  maxBytes: number,
+  load: LoadDocument,
+): Promise<ReadContent> {
+  const { body, forms } = operation
+  if (!body && !forms) return {}
+  const type = request.headers.get('content-type')
+  const bytes = await readBytes(request, maxBytes)
+  if (bytes.length === 0) {
+    if (body?.required || forms?.some(({ required }) => required))
+      throw new RequestRefusal(400, 'malformed_body', 'The request has no body: this operation requires one.')
+    return {}
+  }
+  if (body && isJson(type)) return readJson(body, bytes, load)
+  if (forms && (!body || !isJson(type))) return readFields(forms, type, bytes, load)
+  throw new RequestRefusal(415, 'unsupported_media_type', 'Send the body as application/json.')
+}
+
+const isJson = (type: string | null) => type !== null && /^application\/([\w.+-]+\+)?json\s*(;|$)/i.test(type)
+
+async function readBytes(request: Request, maxBytes: number): Promise<Uint8Array> {
+  const tooLarge = () =>
+    new RequestRefusal(413, 'body_too_large', `The body is larger than the limit of ${maxBytes} bytes.`)
+  if (Number(request.headers.get('content-length') ?? 0) > maxBytes) throw tooLarge()
+  const chunks: Uint8Array[] = []
+  let size = 0
+  const reader = request.body?.getReader()
+  for (let next = await reader?.read(); next && !next.done; next = await reader!.read()) {
+    size += next.value.length
+    if (size > maxBytes) throw tooLarge()
+    chunks.push(next.value)
+  }
+  if (chunks.length === 1) return chunks[0]!
+  const bytes = new Uint8Array(size)
+  let at = 0
+  for (const chunk of chunks) {
+    bytes.set(chunk, at)
+    at += chunk.length
+  }
+  return bytes
+}
+
+async function readJson(body: Body, bytes: Uint8Array, load: LoadDocument): Promise<ReadContent> {
+  const value = parseJson(bytes)
+  const forbidden = findForbidden(value)
+  if (forbidden) throw invalid([forbidden])
+  if (!body.validate(value)) throw invalid(await explainValue(load, body.pointer, value))
+  const { each } = body
+  if (!each) return { body: value }
+  const items = (value as Readonly<Record<string, readonly unknown[]>>)[each.property] ?? []
+  return {
+    items: await Promise.all(
+      items.map(
+        async (item): Promise<CheckedItem<unknown>> =>
+          each.validate(item)
+            ? { valid: true, value: item }
+            : { valid: false, details: await explainValue(load, each.pointer, item) },
+      ),
+    ),
+  }
+}
+
+function parseJson(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+  } catch (error) {
+    const isUtf8 = error instanceof SyntaxError
+    throw new RequestRefusal(
+      400,
+      'malformed_body',
+      isUtf8 ? `The body is not valid JSON: ${error.message}.` : 'The body is not UTF-8 text.',
+    )
+  }
+}
+
+const invalid = (details: readonly Detail[]) =>
+  new RequestRefusal(422, 'invalid_body', 'The body does not match its schema.', details)
+
+async function readFields(
+  forms: NonNullable<Operation['forms']>,
+  type: string | null,
+  bytes: Uint8Array,
+  load: LoadDocument,
+): Promise<ReadContent> {
+  try {
+    return { body: await readForm(forms, type ?? undefined, bytes) }
+  } catch (error) {
+    if (!(error instanceof FormError)) throw error
+    if (error.reason === 'media') throw new RequestRefusal(415, 'unsupported_media_type', error.message)
+    if (error.reason === 'limit') throw new RequestRefusal(413, 'body_too_large', error.message)
+    const form = forms.find(({ media }) => type?.startsWith(media)) ?? forms[0]!
+    throw invalid(
+      error.refused === undefined ? error.faults : await explainValue(load, form.pointer, error.refused),
+    )
+  }
+}
