@@ -6,7 +6,7 @@ import type { VersionPair } from '../gate/steps.ts'
 import { compareVersions } from '../generate/config.ts'
 import type { Api } from '../ir/model.ts'
 import { type CommandOutcome, type CommandRun, count, UsageError } from './run.ts'
-import { readServiceDocument, withVersion } from './service-document.ts'
+import { readSourceDocument, withVersion } from './source-document.ts'
 
 /**
  * Stores the service's document as `version`. The newest version may be stored again if nothing in it breaks; older ones are frozen.
@@ -23,7 +23,7 @@ export async function freeze(
     throw new UsageError(
       '--from is missing: expected the URL, file or command that gives the service’s document, here or as `source` of the configuration',
     )
-  const { text, extension } = withVersion(await readServiceDocument(from), version)
+  const { text, extension } = withVersion(await readSourceDocument(from), version)
   const file = await fileOf(run, version, text, extension)
   const isNew = !existsSync(file)
   const isSame = !isNew && readFileSync(file, 'utf8') === text
@@ -65,11 +65,11 @@ const NEXT = 'next'
  *
  * @throws DiagnosticsError with the findings
  */
-export async function checkService(run: CommandRun, source: string): Promise<void> {
+export async function checkSource(run: CommandRun, source: string): Promise<void> {
   const { config, report } = run
   const newestFile = config.documents.at(-1)!
   const newest = await readApi(run, newestFile, readFileSync(newestFile, 'utf8'))
-  const { text } = withVersion(await readServiceDocument(source), NEXT)
+  const { text } = withVersion(await readSourceDocument(source), NEXT)
   const pair = await comparePair(newest, await readApi(run, source, text))
   if (pair.claimed.length === 0) return
   report.add(describeChange(pair, newestFile))
@@ -82,7 +82,7 @@ function describeChange({ old, claimed }: VersionPair, file: string): Diagnostic
   const breaks = claimed.filter(({ difference }) => difference.class === 'breaking').length
   const differences = count(claimed.length, 'difference')
   return {
-    code: 'service-changed',
+    code: 'source-changed',
     severity: 'error',
     place: { file, line: 1, column: 1, pointer: '' },
     message: `the service no longer says what ${old.version} says: ${differences}, ${breaks} of them breaking`,

@@ -171,7 +171,7 @@ export async function check(run: CommandRun): Promise<CommandOutcome> {
     return { files: files.length, inPlace: planFiles(out, files, builtWhenNeeded).length === 0 }
   })
   const { source } = run.config
-  if (source !== undefined) await (await import('./freeze.ts')).checkService(run, source)
+  if (source !== undefined) await (await import('./freeze.ts')).checkSource(run, source)
   return checkedOutcome(run, files)
 }
 

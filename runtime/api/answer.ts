@@ -110,7 +110,7 @@ async function stream(
   }
 }
 
-/** Ends a request with an error. The caller sees an error of the contract, whatever was thrown. */
+/** Ends a request with an error. The caller always sees an error of the contract, never the thrown error itself. */
 export function refuse(exchange: Exchange, service: ApiService, thrown: unknown): void | Promise<void> {
   const { response } = exchange
   if (response.destroyed) return

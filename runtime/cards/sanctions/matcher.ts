@@ -25,7 +25,7 @@ export interface Match {
 }
 
 /**
- * Minimum name similarity of a match, whatever else is known. Calibrated with the pairs in `test/cards/sanctions/pairs.ts`
+ * Minimum name similarity of a match, regardless of other facts. Calibrated with the pairs in `test/cards/sanctions/pairs.ts`
  * and the spellings in `test/cards/sanctions/spellings.tsv`: names that differ only in spelling score above it; names of
  * different people who share a given or family name score below it.
  */

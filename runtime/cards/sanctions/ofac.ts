@@ -13,7 +13,7 @@ import { readListedWallets } from './wallets.ts'
 
 export interface ListEntry {
   readonly id: string
-  /** `craft` is a ship or an aircraft, of which only blockchain addresses are screened. */
+  /** `craft` is a ship or an aircraft. Only its blockchain addresses are screened. */
   readonly type: 'individual' | 'entity' | 'craft'
   /** Names as the list writes them: `FAMILY, Given` for people. */
   readonly names: readonly string[]

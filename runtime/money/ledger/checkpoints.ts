@@ -1,7 +1,7 @@
 /**
  * Maps instants to positions in a ledger. Entries are numbered in commit order, but dated with the time of their request. So
  * the set of entries before an instant is decided once and stored. Entries that are committed later count as after the
- * instant, whatever their date.
+ * instant, regardless of their date.
  */
 import type { Database, Statement } from '../../database/database.ts'
 import { pipelined } from '../../database/pipelined.ts'

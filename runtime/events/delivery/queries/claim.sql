@@ -17,8 +17,8 @@
 -- Plan: for each tenant, two descents of webhook_senders_pkey. For each partition, three descents of webhook_ready_by_lane (the
 -- next partition, an attempt to send, the leased attempts), one descent of webhook_endpoints_pkey, and a scan of
 -- webhook_ready_by_lane that ends with its LIMIT. For each attempt, one descent of the key of events. Both updates are Tid
--- Scans: the selected rows are locked, so their positions cannot change. There is no sequential scan, hash or bitmap, whatever
--- the statistics are, because each step is a LATERAL subquery with an order that only one index has. For the same reason, the
+-- Scans: the selected rows are locked, so their positions cannot change. There is no sequential scan, hash or bitmap,
+-- regardless of the statistics, because each step is a LATERAL subquery with an order that only one index has. For the same reason, the
 -- conditions are ranges of one value: an equality would leave nothing to order by.
 WITH visit AS MATERIALIZED (
   -- Locks the tenants' buckets, except those that a different worker has locked. A bucket holds 100 tokens, or as many as a lift

@@ -13,7 +13,7 @@ const MAX_BYTES = 64 * 1024 * 1024
  * @returns the text of the document, JSON or YAML
  * @throws UsageError if the source cannot be read
  */
-export async function readServiceDocument(source: string): Promise<string> {
+export async function readSourceDocument(source: string): Promise<string> {
   if (/^https?:\/\//.test(source)) return readUrl(source)
   if (existsSync(source)) return readFileSync(source, 'utf8')
   try {
