@@ -290,7 +290,7 @@ describe('a start that cannot be', () => {
     const { code, stderr } = await startProgram(process.execPath, words, {}).ended
     expect([code, stderr]).toEqual([
       1,
-      expect.stringMatching(/^error: this is Node 20\.1\.2, .* needs Node 24/),
+      expect.stringMatching(/^error: this is Node 20\.1\.2, .* requires Node 24/),
     ])
   })
 
