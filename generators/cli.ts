@@ -83,6 +83,9 @@ export async function main(argv: readonly string[], terminal: Terminal = process
   }
 }
 
+/** Commands that may run in a folder without a configuration. */
+const WITHOUT_CONFIGURATION = new Set(['adopt', 'diff', 'init'])
+
 function createProgram(terminal: Terminal): Command {
   return new Command('dateline')
     .description('Generates servers, translations, clients and docs from dated OpenAPI documents.')
@@ -140,6 +143,30 @@ function addCommands(program: Command, perform: (command: Command, action: Comma
       .option('--seed <seed>', 'seed of the generated values'),
     async (run) => (await import('./cli/prove.ts')).prove(run, prove.opts()),
   )
+  const init = command('init [folder]', 'create a new API with one version')
+  perform(
+    init
+      .addOption(
+        new Option('--framework <name>', 'web framework')
+          .choices(['node', 'express', 'fastify', 'hono'])
+          .default('node'),
+      )
+      .option('--date <date>', 'the first version; default: today'),
+    async (_run, folder = '.') => (await import('./cli/init.ts')).init(folder, init.opts()),
+  )
+  const adopt = command('adopt <source>', 'check the versions of an existing service, in any language')
+  perform(adopt.option('--date <date>', 'the first version; default: today'), async (_run, source) =>
+    (await import('./cli/init.ts')).adopt(source!, adopt.opts()),
+  )
+  const freeze = command('freeze <date>', 'store what the service says today as a version')
+  perform(
+    freeze.option(
+      '--from <source>',
+      'URL, file or command that gives the document; default: `source` of the configuration',
+    ),
+    async (run, date) =>
+      (await import('./cli/freeze.ts')).freeze(run, date!, freeze.opts<{ from?: string }>().from),
+  )
   perform(
     command('new-version <version>', 'create the next document and its folder of changes'),
     async (run, version) => (await import('./cli/new-version.ts')).newVersion(run, version!),
@@ -195,7 +222,8 @@ async function endOf(
   let run: CommandRun | undefined
   try {
     // `diff` can compare two files without a configuration, but a configuration named with --config must exist.
-    const optional = name === 'diff' && command.getOptionValueSourceWithGlobals('config') === 'default'
+    const optional =
+      WITHOUT_CONFIGURATION.has(name) && command.getOptionValueSourceWithGlobals('config') === 'default'
     run = await openRun(options.config, terminal, sources, optional)
     const { report, config } = run
     const outcome = await action(run, ...command.args).catch((error) =>

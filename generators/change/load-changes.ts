@@ -61,7 +61,8 @@ export async function loadChanges(
         report.add({ code: 'change-invalid', severity: 'error', message: `${file} ${message}`, hint })
       if (change?.id !== own) refuse('exports no change whose id is its file name')
       else if (!Array.isArray(change.lenses)) refuse('exports a change whose `lenses` is not a list')
-      else if (!change.lenses.every(isLens)) refuse('exports a change with a lens of an unknown kind')
+      else if (!change.lenses.every(isLens))
+        refuse('exports a change with a lens of an unknown kind, or whose schemas are not a list')
       else changes.push({ ...change, version, file })
     }
   }
@@ -92,4 +93,9 @@ async function loadChange(file: string, report: Report): Promise<Change | undefi
 }
 
 const isLens = (lens: unknown): boolean =>
-  typeof lens === 'object' && lens !== null && 'kind' in lens && Object.hasOwn(KINDS, String(lens.kind))
+  typeof lens === 'object' &&
+  lens !== null &&
+  'kind' in lens &&
+  Object.hasOwn(KINDS, String(lens.kind)) &&
+  // A file that tsc has not checked may name one schema instead of a list.
+  (!('schemas' in lens) || Array.isArray(lens.schemas))

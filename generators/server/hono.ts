@@ -1,12 +1,12 @@
-/** Serves a versioned API in a Hono application, on any platform that Hono runs on. */
-import type { Handler } from 'hono'
+/** Serves a versioned API in a Hono application, on any platform that Hono supports. */
 import type { VersionedApi } from './api.ts'
 
 /**
- * @returns a handler for all paths of the API.
+ * Returns a handler for all paths of the API.
+ *
  * @example app.all('/api/*', toHono(api))
  */
 export const toHono =
-  ({ fetch }: VersionedApi): Handler =>
-  (context) =>
+  ({ fetch }: VersionedApi) =>
+  (context: { readonly req: { readonly raw: Request } }): Promise<Response> =>
     fetch(context.req.raw)

@@ -1,15 +1,19 @@
-/** Serves a versioned API with `node:http`. Express takes the listener as a middleware. */
+/** Serves the Fetch standard with `node:http`. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import type { VersionedApi } from './api.ts'
+
+/** A versioned API, or anything else that answers requests of fetch, such as a Hono application. */
+export interface FetchServer {
+  readonly fetch: (request: Request) => Response | Promise<Response>
+}
 
 /**
  * @returns a listener for `http.createServer`. It rejects only if the connection breaks while it answers.
  * @example createServer(toNodeListener(api)).listen(3000)
  */
 export const toNodeListener =
-  ({ fetch }: VersionedApi) =>
+  ({ fetch }: FetchServer) =>
   async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const answer = await fetch(toRequest(request))
     response.statusCode = answer.status

@@ -1,0 +1,239 @@
+/** The packed toolkit as strangers get it: from the tarball to an API with two versions, on each Node that is here and in each framework. */
+import { execFileSync, type SpawnSyncReturns, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, dirname, join, resolve } from 'node:path'
+import { createInterface } from 'node:readline'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { freePort } from '../support/ports.ts'
+
+const root = mkdtempSync(join(tmpdir(), 'dateline-package-'))
+const app = join(root, 'app')
+const dateline = join(root, 'node_modules/dateline')
+const FRAMEWORKS = ['node', 'express', 'fastify', 'hono'] as const
+
+/** The Node that runs this, and others on the PATH, by major version. */
+function findNodes(): ReadonlyMap<string, string> {
+  const found = new Map<string, string>()
+  const folders = [dirname(process.execPath), ...(process.env.PATH ?? '').split(delimiter)]
+  for (const file of folders.map((folder) => join(folder, 'node')).filter(existsSync)) {
+    const [major = ''] = execFileSync(file, ['-p', 'process.versions.node'], { encoding: 'utf8' }).split('.')
+    if (Number(major) >= 20 && !found.has(major)) found.set(major, file)
+  }
+  return found
+}
+
+const nodes = findNodes()
+
+/** Packs a copy, since packing replaces the manifest meanwhile. */
+function pack(): string {
+  const copy = join(root, 'copy')
+  cpSync('generators', join(copy, 'generators'), {
+    recursive: true,
+    filter: (path) => !/node_modules$/.test(path),
+  })
+  for (const name of ['LICENSE', 'tsconfig.json']) cpSync(name, join(copy, name))
+  symlinkSync(resolve('node_modules'), join(copy, 'node_modules'))
+  const PATH = [dirname(process.execPath), process.env.PATH].join(delimiter)
+  const words = ['pack', '--silent', '--pack-destination', root]
+  const options = { cwd: join(copy, 'generators'), env: { ...process.env, PATH }, encoding: 'utf8' } as const
+  return join(root, execFileSync('npm', words, options).trim().split('\n').at(-1)!)
+}
+
+/** Unpacks the tarball where npm would, and links the packages that its manifest and the projects name. */
+function install(tarball: string): void {
+  mkdirSync(dateline, { recursive: true })
+  execFileSync('tar', ['-xzf', tarball, '-C', dateline, '--strip-components=1'])
+  const { dependencies } = JSON.parse(readFileSync(join(dateline, 'package.json'), 'utf8'))
+  for (const name of [
+    ...Object.keys(dependencies),
+    'express',
+    'fastify',
+    'hono',
+    '@types/node',
+    '@types/express',
+  ]) {
+    const link = join(root, 'node_modules', name)
+    mkdirSync(dirname(link), { recursive: true })
+    const nested = resolve('generators/node_modules', name)
+    symlinkSync(existsSync(nested) ? nested : resolve('node_modules', name), link)
+  }
+}
+
+const cli = join(dateline, 'dist/cli.js')
+
+const run = (node: string, cwd: string, ...words: readonly string[]) =>
+  execFileSync(node, words, { cwd, encoding: 'utf8', stdio: 'pipe' })
+
+function failureOf(node: string, cwd: string, ...words: readonly string[]): string {
+  try {
+    run(node, cwd, ...words)
+  } catch (error) {
+    return (error as SpawnSyncReturns<string>).stderr
+  }
+  throw new Error(`${words.join(' ')} did not fail`)
+}
+
+beforeAll(() => {
+  install(pack())
+  for (const framework of FRAMEWORKS) {
+    const folder = framework === 'node' ? app : join(root, framework)
+    run(process.execPath, root, cli, 'init', folder, '--framework', framework, '--date', '2030-01-01')
+    if (framework !== 'node') cpSync(join(folder, 'server.ts'), join(app, `server-${framework}.ts`))
+  }
+  run(process.execPath, app, cli, 'generate')
+}, 120_000)
+afterAll(() => rmSync(root, { recursive: true }))
+
+test('the package holds JavaScript and declarations, and no source in TypeScript but what clients copy', () => {
+  const files = readdirSync(join(dateline, 'dist'), { recursive: true, encoding: 'utf8' })
+  const sources = files.filter((file) => /(?<!\.d)\.ts$/.test(file))
+  expect(sources.filter((file) => !file.startsWith('client-runtime/'))).toEqual([])
+  const { exports, bin } = JSON.parse(readFileSync(join(dateline, 'package.json'), 'utf8'))
+  const named = [
+    ...Object.values<Record<string, string>>(exports).flatMap(Object.values),
+    ...Object.values(bin),
+  ]
+  expect(named.filter((path) => !existsSync(join(dateline, path as string)))).toEqual([])
+  expect(named.length).toBeGreaterThan(30)
+})
+
+test('a new project passes its own test, and compiles with the server of each framework', () => {
+  expect(run(process.execPath, app, '--test', 'api.test.ts')).toMatch(/pass 2/)
+  expect(run(process.execPath, app, resolve('node_modules/typescript/bin/tsc'), '-p', '.')).toBe('')
+})
+
+test('a new project is not written over', () => {
+  expect(failureOf(process.execPath, app, cli, 'init')).toContain('has versions already')
+})
+
+const CHANGE = `import type * as Old from '../../generated/2030-01-01/types.ts'
+import type * as New from '../../generated/2030-06-01/types.ts'
+import { between } from 'dateline/change'
+
+const v = between<
+  { schemas: Old.components['schemas']; operations: Old.operations },
+  { schemas: New.components['schemas']; operations: New.operations }
+>()
+
+`
+
+const CHANGES = {
+  'rename-title': `export default v.change({
+  id: 'rename-title',
+  why: 'A book has a name.',
+  lenses: [v.rename(['BookCreate', 'Book'], 'title', 'name')],
+})
+`,
+  'require-pages': `export default v.change({
+  id: 'require-pages',
+  why: 'The number of pages is required.',
+  lenses: [v.default(['BookCreate'], 'pages', 1)],
+})
+`,
+  'rename-error-title': `export default v.change({
+  id: 'rename-error-title',
+  why: 'An error has a message.',
+  lenses: [v.rename(['Error'], 'title', 'message')],
+})
+`,
+}
+
+describe('a version with three breaking changes', () => {
+  beforeAll(() => {
+    run(process.execPath, app, cli, 'new-version', '2030-06-01')
+    const file = join(app, 'openapi/2030-06-01.yaml')
+    const text = readFileSync(file, 'utf8')
+      .replaceAll('required: [title]', 'required: [name]')
+      .replace('required: [id, title]', 'required: [id, name]')
+      .replaceAll('title: { type: string, maxLength: 200 }', 'name: { type: string, maxLength: 200 }')
+      .replace('required: [name]', 'required: [name, pages]')
+      .replace(
+        /required: \[name\]\n {6}properties:\n {8}title:/,
+        'required: [message]\n      properties:\n        message:',
+      )
+    writeFileSync(file, text)
+  })
+
+  test('is refused until changes account for it, and served once they do', { timeout: 60_000 }, async () => {
+    const refusal = failureOf(process.execPath, app, cli, 'generate')
+    expect(refusal).toContain('break-unclaimed')
+    expect(refusal).toContain("v.rename(['BookCreate', 'Book'], 'title', 'name')")
+    mkdirSync(join(app, 'versions/2030-06-01'), { recursive: true })
+    for (const [id, text] of Object.entries(CHANGES))
+      writeFileSync(join(app, `versions/2030-06-01/${id}.ts`), CHANGE + text)
+    const handlers = join(app, 'handlers.ts')
+    writeFileSync(handlers, readFileSync(handlers, 'utf8').replace('{ title: `', '{ message: `'))
+    run(process.execPath, app, cli, 'generate')
+    run(process.execPath, app, cli, 'check')
+    expect(run(process.execPath, app, resolve('node_modules/typescript/bin/tsc'), '-p', '.')).toBe('')
+  })
+
+  const servers = [
+    ...FRAMEWORKS.map((framework) => ['24', framework] as const),
+    ...[...nodes.keys()].filter((major) => major !== '24').map((major) => [major, 'node'] as const),
+  ]
+  test.each(servers)(
+    'is served on Node %s with %s, beside the first one',
+    { timeout: 60_000 },
+    async (major, framework) => {
+      const node = nodes.get(major)!
+      // Node 22.18 and later load TypeScript; before that, jiti does.
+      const loads = Number(major) >= 24 ? [] : ['--import', 'jiti/register']
+      if (loads.length > 0) run(node, app, cli, 'check')
+      const port = await freePort()
+      const file = framework === 'node' ? 'server.ts' : `server-${framework}.ts`
+      const server = spawn(node, [...loads, file], {
+        cwd: app,
+        env: { ...process.env, PORT: String(port) },
+        stdio: ['ignore', 'pipe', 'inherit'],
+      })
+      const ended = once(server, 'exit')
+      try {
+        await Promise.race([
+          once(createInterface(server.stdout), 'line'),
+          ended.then(() => Promise.reject('no server')),
+        ])
+        const send = async (version: string, path: string, body?: object) => {
+          const response = await fetch(`http://127.0.0.1:${port}${path}`, {
+            ...(body && { method: 'POST', body: JSON.stringify(body) }),
+            headers: { 'api-version': version, 'content-type': 'application/json' },
+          })
+          const { status, headers } = response
+          return [status, headers.get('api-version'), await response.json()] as const
+        }
+        const old = '2030-01-01'
+        const emma = { id: 'book_1', title: 'Emma', pages: 1 }
+        expect(await send(old, '/books', { title: 'Emma' })).toEqual([201, old, emma])
+        expect(await send(old, '/books/book_1')).toEqual([200, old, emma])
+        expect(await send('2030-06-01', '/books/book_1')).toEqual([
+          200,
+          '2030-06-01',
+          { id: 'book_1', name: 'Emma', pages: 1 },
+        ])
+        expect(await send(old, '/books/book_9')).toEqual([404, old, { title: 'There is no book book_9.' }])
+        expect(await send('2030-06-01', '/books/book_9')).toMatchObject([
+          404,
+          '2030-06-01',
+          { message: expect.stringContaining('book_9') },
+        ])
+        const [status, , refused] = await send('2030-06-01', '/books', { name: 'Emma' })
+        expect([status, refused]).toMatchObject([422, { errors: [{ field: 'pages', issue: 'is required' }] }])
+      } finally {
+        server.kill()
+        await ended
+      }
+    },
+  )
+})
