@@ -88,6 +88,6 @@ test.each(['2024-01-01', 'constructor', '__proto__'])('there is no version %s', 
   const client = createClient({ baseUrl: 'http://127.0.0.1' })
   const known = versions.map(({ name }) => name).join(', ')
   expect(() => client.at(version as '2026-05-19')).toThrow(
-    new v4.ClientError(`There is no version ${version}; there are ${known}`),
+    new v4.ClientError(`Version ${version} does not exist: expected one of ${known}`),
   )
 })

@@ -80,7 +80,7 @@ test('a plan that is another one by now is not carried out, and the page says wh
   await sandbox(`/v1/pass_templates/${id}`, { method: 'PATCH', body: { name: 'Changed since' } })
   const before = await listLive()
   const { status, text } = await owner.submit(planned, `${planned}/apply`)
-  expect([status, text]).toEqual([409, expect.stringContaining('Nothing was done')])
+  expect([status, text]).toEqual([409, expect.stringContaining('Nothing was promoted')])
   expect(await listLive()).toEqual(before)
 })
 

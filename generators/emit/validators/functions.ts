@@ -51,7 +51,7 @@ function closed(value, known, names) {
   for (const name in value) if (!names.has(name)) return false
   return true
 }`,
-  unique: `/** Whether all items are different, in a single pass. */
+  unique: `/** Returns whether all items are different, in one loop. */
 function unique(list) {
   const scalars = new Set()
   const others = new Set()

@@ -36,7 +36,7 @@ function length(text) {
   return count
 }
 
-/** Whether all items are different, in a single pass. */
+/** Returns whether all items are different, in one loop. */
 function unique(list) {
   const scalars = new Set()
   const others = new Set()
