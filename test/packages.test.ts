@@ -102,6 +102,7 @@ test('packages of the toolkit that the service needs are installed for productio
     'cli/build.ts',
     'cli/ensure-built.ts',
     'runtime/explain.ts',
+    'runtime/formats.ts',
     'runtime/nearest.ts',
   ]
   const reached = new Set(entries.map((entry) => `generators/${entry}`))

@@ -85,10 +85,10 @@ function describeChange({ old, claimed }: VersionPair, file: string): Diagnostic
     code: 'source-changed',
     severity: 'error',
     place: { file, line: 1, column: 1, pointer: '' },
-    message: `the service no longer says what ${old.version} says: ${differences}, ${breaks} of them breaking`,
+    message: `the service differs from ${old.version}: ${differences}, ${breaks} of them breaking`,
     hint:
       breaks > 0
-        ? 'run `dateline freeze DATE` with a new date, then write the changes below into `versions/DATE`; or undo the change'
+        ? 'run `dateline freeze DATE` with a new date, then write the changes below into its folder in `versions`; or undo the change'
         : `run \`dateline freeze ${old.version}\`: nothing here breaks callers`,
   }
 }

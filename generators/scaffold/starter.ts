@@ -67,7 +67,7 @@ export function starterFiles(project: NewProject): StarterFile[] {
 export function adoptedFiles(source: string, version: string): StarterFile[] {
   return [
     { path: 'dateline.config.json', text: render('adopted.config.json', { source }) },
-    { path: 'openapi/README.md', text: render('adopted-README.md', { source, version }) },
+    { path: 'VERSIONS.md', text: render('VERSIONS.md', { source, version }) },
     { path: '.github/workflows/api.yml', text: render('workflow.yml', { tested: false }) },
   ]
 }
