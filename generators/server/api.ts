@@ -96,7 +96,7 @@ export interface VersionedApiOptions<Handlers extends object> {
 }
 
 export interface VersionedApi {
-  /** Answers a request. Never rejects. */
+  /** Answers a request. Rejects only if `refuse` or `onError` throws. */
   readonly fetch: (request: Request) => Promise<Response>
 }
 
@@ -136,6 +136,7 @@ export function createVersionedApi<Handlers extends object>(
     basePath = '',
     now = Date.now,
     documents = {},
+    onError = logError,
   } = options
   const tables = options.versions.map(createTable)
   const newest = tables.at(-1)
@@ -198,20 +199,33 @@ export function createVersionedApi<Handlers extends object>(
     input: object,
   ): Promise<Response> {
     const { operation } = route
+    const report = (error: unknown) => onError(error, { request, version: table.name })
     const handler = (options.handlers as Readonly<Record<string, AnyHandler | undefined>>)[operation.id]
     if (!handler) throw new RequestRefusal(501, 'not_implemented', `${operation.id} is not implemented.`)
     const info = { request, version: table.name, operation: operation.id, responseHeaders: new Headers() }
     const context = await options.context(info)
     const { status, body } = await handler.call(options.handlers, context, input)
-    const response = writeReply(operation, touched, status, body, info.responseHeaders)
-    if (touched.size > 0) options.onTouched?.({ ...info, context, changes: touched })
+    const response =
+      operation.stream && status < 300
+        ? streamReply(operation, status, body as AsyncIterable<string>, info.responseHeaders, report)
+        : writeReply(operation, touched, status, body, info.responseHeaders)
+    if (touched.size > 0) noteTouched({ ...info, context, changes: touched })
     return response
+  }
+
+  /** The answer stands if the hook fails, because the handler may have stored something. */
+  function noteTouched(call: TouchedCall<ContextOf<Handlers>>): void {
+    try {
+      options.onTouched?.(call)
+    } catch (error) {
+      onError(error, call)
+    }
   }
 
   function writeError(request: Request, { table, route, touched }: Exchange, thrown: unknown): Response {
     const info = { request, version: (table ?? fallback!).name }
     if (thrown instanceof ErrorReply) return writeReply(route?.operation, touched, thrown.status, thrown.body)
-    if (!(thrown instanceof RequestRefusal)) (options.onError ?? logError)(thrown, info)
+    if (!(thrown instanceof RequestRefusal)) onError(thrown, info)
     const refusal =
       thrown instanceof RequestRefusal
         ? thrown
@@ -303,7 +317,19 @@ function translateUp({ route, touched }: Exchange, parameters: ReadParameters, c
   return { ...read, body: content.body === undefined ? undefined : up(upBody, content.body) }
 }
 
-/** The answer in the caller's version. A body that is an async iterable of strings is a stream of server-sent events. */
+/** A stream of server-sent events. `report` receives the error of a stream that fails. */
+function streamReply(
+  operation: Operation,
+  status: number,
+  pieces: AsyncIterable<string>,
+  headers: Headers,
+  report: (error: unknown) => void,
+): Response {
+  headers.set('Content-Type', 'text/event-stream')
+  return new Response(toStream(pieces, report), { status: shownStatus(operation, status), headers })
+}
+
+/** The answer in the caller's version. */
 function writeReply(
   operation: Operation | undefined,
   touched: Set<string>,
@@ -313,24 +339,28 @@ function writeReply(
 ): Response {
   const status = operation ? shownStatus(operation, canonicalStatus) : canonicalStatus
   if (body === undefined || status === 204 || status === 304) return new Response(null, { status, headers })
-  if (operation?.stream) {
-    headers.set('Content-Type', 'text/event-stream')
-    return new Response(toStream(body as AsyncIterable<string>), { status, headers })
-  }
   const down = operation && findAnswerTranslation(operation, status)
   const shown = down ? translateNoting(down, body, (change) => touched.add(change)) : body
   if (!headers.has('Content-Type')) headers.set('Content-Type', 'application/json')
   return new Response(JSON.stringify(shown), { status, headers })
 }
 
-function toStream(pieces: AsyncIterable<string>): ReadableStream<Uint8Array> {
+function toStream(
+  pieces: AsyncIterable<string>,
+  report: (error: unknown) => void,
+): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder()
   const iterator = pieces[Symbol.asyncIterator]()
   return new ReadableStream({
     async pull(controller) {
-      const { done, value } = await iterator.next()
-      if (done) controller.close()
-      else controller.enqueue(encoder.encode(value))
+      try {
+        const { done, value } = await iterator.next()
+        if (done) controller.close()
+        else controller.enqueue(encoder.encode(value))
+      } catch (error) {
+        report(error)
+        controller.error(error)
+      }
     },
     async cancel() {
       await iterator.return?.()

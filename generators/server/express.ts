@@ -7,9 +7,6 @@ import { toNodeListener } from './node.ts'
  * @returns a middleware. Mount it before `express.json()`: the API reads the body itself. It answers every request under its path.
  * @example app.use(toExpress(api))
  */
-export const toExpress = (api: VersionedApi) => {
-  const listener = toNodeListener(api)
-  return (request: IncomingMessage, response: ServerResponse, next: (error: unknown) => void): void => {
-    listener(request, response).catch(next)
-  }
-}
+export const toExpress = (
+  api: VersionedApi,
+): ((request: IncomingMessage, response: ServerResponse) => void) => toNodeListener(api)

@@ -32,7 +32,7 @@ export const toFastify = (api: VersionedApi) => {
     app.addContentTypeParser('*', (_request, _payload, done) => done(null))
     app.all('*', async (request, reply) => {
       reply.hijack()
-      await listener(request.raw, reply.raw)
+      listener(request.raw, reply.raw)
     })
   }
 }

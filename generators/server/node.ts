@@ -9,38 +9,69 @@ export interface FetchServer {
 }
 
 /**
- * @returns a listener for `http.createServer`. It rejects only if the connection breaks while it answers.
+ * Returns a listener for `http.createServer`. The request's signal is aborted if the client disconnects.
+ *
  * @example createServer(toNodeListener(api)).listen(3000)
  */
 export const toNodeListener =
   ({ fetch }: FetchServer) =>
-  async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const answer = await fetch(toRequest(request))
-    response.statusCode = answer.status
-    for (const [name, value] of answer.headers) response.appendHeader(name, value)
-    const isStream = answer.headers.get('content-type') === 'text/event-stream'
-    if (isStream && answer.body && request.method !== 'HEAD') {
-      response.flushHeaders()
-      await pipeline(Readable.fromWeb(answer.body as Parameters<typeof Readable.fromWeb>[0]), response)
-      return
-    }
-    const body = Buffer.from(await answer.arrayBuffer())
-    if (answer.body) response.setHeader('Content-Length', body.length)
-    response.end(body)
+  (request: IncomingMessage, response: ServerResponse): void => {
+    answer(fetch, request, response).catch((error) => {
+      // After a disconnect no answer is possible, and a failed stream was reported where it failed.
+      if (!response.destroyed) console.error(error)
+      response.destroy()
+    })
   }
 
-/** The request of Node as one of fetch. The host of its URL is a placeholder if the client sent none. */
-function toRequest(incoming: IncomingMessage): Request {
+async function answer(
+  fetch: FetchServer['fetch'],
+  incoming: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const disconnected = new AbortController()
+  response.once('close', () => {
+    if (!response.writableFinished) disconnected.abort()
+  })
+  const request = toRequest(incoming, disconnected.signal)
+  if (!request) {
+    response.writeHead(400).end()
+    return
+  }
+  const { status, headers, body } = await fetch(request)
+  response.statusCode = status
+  for (const [name, value] of headers) response.appendHeader(name, value)
+  if (!body || incoming.method === 'HEAD') {
+    response.end()
+    return
+  }
+  if (headers.get('content-type') === 'text/event-stream') {
+    response.flushHeaders()
+    await pipeline(Readable.fromWeb(body as Parameters<typeof Readable.fromWeb>[0]), response)
+    return
+  }
+  const bytes = Buffer.from(await new Response(body).arrayBuffer())
+  response.setHeader('Content-Length', bytes.length)
+  response.end(bytes)
+}
+
+/** Returns undefined if the target, the host, the method or a header is not valid in fetch. A missing host gets a placeholder. */
+function toRequest(incoming: IncomingMessage, signal: AbortSignal): Request | undefined {
   const { method = 'GET', headers, rawHeaders } = incoming
-  // Express strips the mount path of a middleware from `url`, and keeps the whole in `originalUrl`.
+  // Express strips the mount path of a middleware from `url`, and keeps the whole path in `originalUrl`.
   const path = (incoming as { originalUrl?: string }).originalUrl ?? incoming.url ?? '/'
   const url = path.startsWith('/') ? `http://${headers.host ?? 'localhost'}${path}` : path
-  const pairs = new Headers()
-  for (let at = 0; at < rawHeaders.length; at += 2) pairs.append(rawHeaders[at]!, rawHeaders[at + 1]!)
   const hasBody = method !== 'GET' && method !== 'HEAD'
-  return new Request(url, {
-    method,
-    headers: pairs,
-    ...(hasBody && { body: Readable.toWeb(incoming) as ReadableStream<Uint8Array>, duplex: 'half' }),
-  } as RequestInit)
+  try {
+    const pairs = new Headers()
+    for (let at = 0; at < rawHeaders.length; at += 2) pairs.append(rawHeaders[at]!, rawHeaders[at + 1]!)
+    return new Request(url, {
+      method,
+      headers: pairs,
+      signal,
+      ...(hasBody && { body: Readable.toWeb(incoming) as ReadableStream<Uint8Array>, duplex: 'half' }),
+    } as RequestInit)
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error
+    return undefined
+  }
 }
