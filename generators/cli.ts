@@ -84,7 +84,7 @@ export async function main(argv: readonly string[], terminal: Terminal = process
 }
 
 /** Commands that may run in a folder without a configuration. */
-const WITHOUT_CONFIGURATION = new Set(['adopt', 'diff', 'init'])
+const WITHOUT_CONFIGURATION = new Set(['adopt', 'diff', 'explain', 'init'])
 
 function createProgram(terminal: Terminal): Command {
   return new Command('dateline')
@@ -157,6 +157,9 @@ function addCommands(program: Command, perform: (command: Command, action: Comma
   const adopt = command('adopt <source>', 'check the versions of an existing service, in any language')
   perform(adopt.option('--date <date>', 'the first version; default: today'), async (_run, source) =>
     (await import('./cli/init.ts')).adopt(source!, adopt.opts()),
+  )
+  perform(command('explain <code>', 'explain a finding or a difference'), async (_run, code) =>
+    (await import('./cli/explain.ts')).explainCode(code!),
   )
   const freeze = command('freeze <date>', 'store what the service says today as a version')
   perform(

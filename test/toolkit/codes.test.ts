@@ -23,6 +23,14 @@ test('every code of a difference has its row, once', () => {
   expect(codesUnder('Differences').sort()).toEqual(codes.sort())
 })
 
+test('every code is explained by the command', async () => {
+  const { explainCode } = await import('../../generators/cli/explain.ts')
+  for (const section of ['Findings', 'Differences'])
+    for (const code of codesUnder(section)) expect(explainCode(code).lines.length).toBeGreaterThan(1)
+  expect(explainCode('break-unclaimed').lines[1]).toMatch(/^When: No change of the version accounts for/)
+  expect(() => explainCode('break-unclaimd')).toThrow('did you mean break-unclaimed?')
+})
+
 test('every code of a difference is held by a test', () => {
   const tables = ['diff.table.ts', 'diff.test.ts', 'diff-operations.test.ts']
     .map((name) => readFileSync(`test/toolkit/${name}`, 'utf8'))

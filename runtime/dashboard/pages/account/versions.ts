@@ -66,7 +66,7 @@ async function showVersion(visit: DashboardVisit, send: SendFramed): Promise<voi
   const address = `/${environment}/${PATH}`
   const content = html`<p class="quiet">The pinned version applies to requests without a Service-Version header, and to events.</p>
 ${facts([
-  ['Current version', pinned ?? 'Not pinned: the newest version applies'],
+  ['Pinned version', pinned ?? 'Not pinned: the newest version applies'],
   ['Pinned', found ? when(new Date(found.pinned_at).toISOString()) : '–'],
   ['Status', version ? words(version.status) : '–'],
   ['Sunset date', version?.sunset ? exactly(version.sunset) : 'None'],
