@@ -1,8 +1,8 @@
 /** Follows the request log by polling: yields each new request once. */
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Client, Schemas } from '../../generated/client/src/2026-05-19/index.ts'
-import { timeOfId } from '../platform/ids.ts'
-import { type KeepReadingOptions, keepReading } from './keep-reading.ts'
+import { isId, timeOfId } from '../platform/ids.ts'
+import { ConnectionLostError, type KeepReadingOptions, keepReading } from './keep-reading.ts'
 import type { Reconnects } from './reconnects.ts'
 
 type RequestLog = Schemas['RequestLog']
@@ -120,5 +120,10 @@ async function readPage(
       timeoutMs: Math.min(TIMEOUT_MS, reconnects.leftMs()),
     })
     .withResponse()
-  return { data, requestId: response.headers.get('Request-Id') ?? '' }
+  const requestId = response.headers.get('Request-Id') ?? ''
+  if (!isId('req', requestId))
+    throw new ConnectionLostError(
+      'the response has no Request-Id header, which tells new requests apart: configure the proxy before the API to keep it',
+    )
+  return { data, requestId }
 }

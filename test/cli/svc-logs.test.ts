@@ -264,3 +264,14 @@ test('a last refusal ends it, and so does a service that stays away', async () =
   const away = follow({ baseUrl: 'http://127.0.0.1:1' }, 100)
   await expect(away.done).rejects.toThrow(/no connection for 0\.1 s/)
 })
+
+test('svc logs tail names the header that a proxy removes', async () => {
+  const server = await serveLogs()
+  server.refusals.push((response) => {
+    response.writeHead(200, { 'Content-Type': 'application/json' })
+    response.end(JSON.stringify({ data: [], has_more: false, next_cursor: null }))
+  })
+  const refused = await follow(server).done.catch((error: unknown) => error)
+  expect(refused).toBeInstanceOf(ConnectionLostError)
+  expect(String(refused)).toContain('no Request-Id header')
+})

@@ -9,7 +9,7 @@ import { checkPorts, checkTls } from './network.ts'
 import { checkRedis } from './redis.ts'
 import { checkSanctions } from './sanctions.ts'
 
-const OLDEST_NODE = 20
+const OLDEST_NODE = 24
 
 function checkNode(): Finding {
   const words = `${process.version} on ${process.platform} ${process.arch}`
