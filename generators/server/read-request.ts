@@ -1,4 +1,7 @@
-/** Reads what an operation takes from a request: parameters and the body, validated as the caller's version describes them. */
+/**
+ * Reads what an operation takes from a request: parameters and the body, validated as the caller's version describes
+ * them.
+ */
 import type { Body, CheckedItem, Detail, Operation, Parameter } from '../runtime/contract.ts'
 import { explain } from '../runtime/explain.ts'
 import { findForbidden } from '../runtime/forbidden.ts'
@@ -101,7 +104,7 @@ async function refuseParameter({ field, issue, refused }: ParameterError, load: 
   return new RequestRefusal(400, 'invalid_parameter', `${name} ${fault}.`, details)
 }
 
-/** What a handler gets of the body. */
+/** The part of the body that a handler receives. */
 export type ReadContent = { readonly body?: unknown } | { readonly items: readonly CheckedItem<unknown>[] }
 
 /** @throws RequestRefusal 400, 413, 415 or 422 if the body is not one that the operation takes. */

@@ -96,9 +96,8 @@ export interface ReceivedRequest {
 }
 
 /**
- *
- * Facts about a request for the answer, the request log and the metrics. They are valid at any stage at which the request
- * ends. The pipeline records here what its stages find; no stage reads it.
+ * Facts about a request for the answer, the request log and the metrics. They are valid at any stage at which the
+ * request ends. The pipeline records here what its stages find; no stage reads it.
  */
 export interface Exchange extends ReceivedRequest {
   credential: KnownCredential | undefined

@@ -5,7 +5,7 @@ import { identifier } from '../../ir/naming.ts'
 import { literal, member, propertyKey, stringLiteral } from '../../print/literal.ts'
 import type { HiddenMembers, LensAt, Rewrite, ShapeMember, Test } from '../../translate/model.ts'
 
-/** What generated code of one direction can refer to. */
+/** Names that generated code of one direction can refer to. */
 export interface CodeScope {
   readonly direction: 'up' | 'down'
   /** Returns the name of a component pair's function. */

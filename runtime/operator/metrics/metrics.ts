@@ -55,7 +55,7 @@ export function createMetrics(sources: MetricSources): Registry {
   addQueriedGauge(
     registry,
     'svc_set_aside_rows',
-    'Rows that workers have set aside because their work failed, in the whole deployment.',
+    'Rows in the whole deployment that workers set aside after a failure.',
     ['environment', 'work'],
     async () => (await sources.setAside())?.map(({ rows, ...labels }) => [labels, rows] as const),
   )

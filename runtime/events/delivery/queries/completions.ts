@@ -67,7 +67,6 @@ const WAIT_FOR_NEXT: Statement = {
 }
 
 /**
- *
  * Records how attempts ended, and schedules what follows, in one statement. Skips attempts that are no longer leased
  * under their token. Returns the ids of the attempts that were written. `db` must plan with indexes (`byIndex`).
  *

@@ -40,7 +40,7 @@ const LAST_MS = 30_000
 const EVENTS = 100
 const PASSES = 50
 
-/** Concurrent requests for one space. */
+/** Maximum number of concurrent requests for one space. */
 const AT_ONCE = 4
 
 /** Creates a function that visits a space: it sends what events and walks require, and records the result. */
