@@ -34,7 +34,7 @@ export {
   type VersionResolver,
 } from './version-resolvers.ts'
 
-/** The life of a version, from `x-deprecated` and `x-sunset` of its document's `info`. Instants are ISO 8601. */
+/** The lifecycle dates of a version, from `x-deprecated` and `x-sunset` of its document's `info`. Instants are ISO 8601. */
 export interface VersionLife {
   readonly deprecated?: string
   readonly sunset?: string

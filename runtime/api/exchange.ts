@@ -128,7 +128,7 @@ export interface RequestBody {
   readonly items: readonly CheckedItem<unknown>[] | undefined
 }
 
-/** A request that the stages before the handler have accepted, with what they found. */
+/** A request that the stages before the handler have accepted, with their findings. */
 export interface ApiCall extends ReceivedRequest, RequestParameters, RequestBody {
   readonly credential: KnownCredential
   readonly version: VersionTable

@@ -226,7 +226,7 @@ function addLimits(registry: Registry, { traffic, limiter, pausedMembers }: Metr
   add(
     addCounter,
     'svc_limits_alone_total',
-    'Requests checked against the part of this node instead of the shared limit.',
+    'Requests checked against the share of this node, because the shared limit was unavailable.',
     (s) => s.alone,
   )
 }

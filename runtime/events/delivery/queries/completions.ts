@@ -34,7 +34,7 @@ const COMPLETE_ON_SHARD: Statement = {
   FROM result`,
 }
 
-/** An attempt that ended, and the attempt that waits after it: none if `follows_at` is null. */
+/** An attempt that ended, and the attempt that follows it; no attempt follows if `follows_at` is null. */
 interface Ended {
   readonly attempt_id: string
   /** Whether the attempt itself waits again, instead of a new attempt. */
