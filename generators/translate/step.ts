@@ -37,8 +37,8 @@ export function createStep(
 }
 
 /**
- * @param isAside whether the step only determines missed rewrites. Such a step is its own aside, which ends the
- * recursion.
+ * @param isAside whether the step only determines missed rewrites. `aside()` of such a step returns the step itself,
+ * which ends the recursion.
  */
 function makeStep(
   direction: Direction,

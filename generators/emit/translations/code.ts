@@ -17,8 +17,8 @@ export interface CodeScope {
   /** Imports a function for paths, and returns its name. */
   path(name: 'take' | 'put' | 'without'): string
   /**
-   * Imports a function that records changes. Returns the start of a call, with the change's name: `touched('…/…',
-   * `.
+   * Imports a function that records changes. Returns the start of a call, up to the name of the change, for example
+   * `touched('2030-06-01/name-books', `.
    */
   noting(name: Noting, change: LoadedChange): string
   /** Imports a function of `dateline/runtime/touched` and returns its local name. */

@@ -36,7 +36,7 @@ const LEASE_MS = 45_000
  */
 const LAST_MS = 30_000
 
-/** Maximum number of events and of walked passes in one visit. Then it is the turn of other spaces. */
+/** Maximum number of events and of walked passes in one visit. Other spaces are visited before the rest is processed. */
 const EVENTS = 100
 const PASSES = 50
 
