@@ -165,7 +165,7 @@ function addCommands(program: Command, perform: (command: Command, action: Comma
   perform(
     freeze.option(
       '--from <source>',
-      'URL, file or command that gives the document; default: `source` of the configuration',
+      'URL, file or command that returns the document; default: `source` of the configuration',
     ),
     async (run, date) =>
       (await import('./cli/freeze.ts')).freeze(run, date!, freeze.opts<{ from?: string }>().from),

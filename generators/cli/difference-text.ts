@@ -74,7 +74,7 @@ export function printMarkdown(
     const own = groups.filter(({ first }) => first.class === name)
     if (own.length === 0) return []
     const title = name === 'breaking' ? 'Breaking' : 'Additive'
-    const head = ['| What | Where | Lines | Change |', '|---|---|---|---|']
+    const head = ['| Difference | Location | Lines | Change |', '|---|---|---|---|']
     return ['', `## ${title}`, '', ...head, ...own.map(rowOf)]
   }
   return [

@@ -1,4 +1,7 @@
-/** `freeze`: stores what a service says of itself today as a version; `check` compares the service with the newest one. */
+/**
+ * `freeze`: stores the document that a service currently returns as a version; `check` compares the service with the
+ * newest version.
+ */
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, extname, join } from 'node:path'
 import type { Diagnostic } from '../diagnostics/diagnostic.ts'
@@ -9,7 +12,8 @@ import { type CommandOutcome, type CommandRun, count, UsageError } from './run.t
 import { readSourceDocument, withVersion } from './source-document.ts'
 
 /**
- * Stores the service's document as `version`. The newest version may be stored again if nothing in it breaks; older ones are frozen.
+ * Stores the service's document as `version`. The newest version may be stored again if nothing in it breaks; older
+ * ones are frozen.
  *
  * @param from a URL, a file or a command; default: `source` of the configuration
  * @throws UsageError if the version is older than the newest, or its callers would break
@@ -21,7 +25,7 @@ export async function freeze(
 ): Promise<CommandOutcome> {
   if (from === undefined)
     throw new UsageError(
-      '--from is missing: expected the URL, file or command that gives the service’s document, here or as `source` of the configuration',
+      '--from is missing: expected the URL, file or command that returns the service’s document, here or as `source` of the configuration',
     )
   const { text, extension } = withVersion(await readSourceDocument(from), version)
   const file = await fileOf(run, version, text, extension)
@@ -61,7 +65,7 @@ async function fileOf(run: CommandRun, version: string, text: string, extension:
 const NEXT = 'next'
 
 /**
- * Adds a finding if the service says something else than the newest version, with the changes that it needs.
+ * Adds a finding if the service's document differs from the newest version, with the changes that this requires.
  *
  * @throws DiagnosticsError with the findings
  */

@@ -34,7 +34,7 @@ export function init(
 /**
  * Stores the document of a service as its first version, and writes the configuration that checks later ones.
  *
- * @param source a URL, a file or a command that gives the OpenAPI document
+ * @param source a URL, a file or a command that returns the OpenAPI document
  * @throws UsageError if the folder has a configuration, or the source cannot be read
  */
 export async function adopt(
@@ -82,7 +82,7 @@ function writeStarter(
   }
 }
 
-/** The manifest is beside the sources here, and above the compiled files in the published package. */
+/** The manifest is next to the sources here, and above the compiled files in the published package. */
 function ownVersion(): string {
   const own = toolkitFolder()
   const manifest = [join(own, 'package.json'), join(own, '../package.json')].find(existsSync)!

@@ -1,4 +1,4 @@
-/** The OpenAPI document that a service gives of itself today, for services whose code comes first. */
+/** Reads the OpenAPI document that a running service returns, for code-first services. */
 import { exec } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
@@ -46,7 +46,10 @@ export interface VersionedText {
   readonly extension: '.json' | '.yaml'
 }
 
-/** @returns the document with `version` as its `info.version`. @throws UsageError if the text is not a mapping with `info`. */
+/**
+ * @returns the document with `version` as its `info.version`. @throws UsageError if the text is not a mapping with
+ * `info`.
+ */
 export function withVersion(text: string, version: string): VersionedText {
   if (/^\s*\{/.test(text)) {
     const document = parseJson(text) as { info?: object }

@@ -7,7 +7,7 @@ export interface Diagnostic {
   readonly severity: 'error' | 'warning'
   readonly message: string
   readonly place?: SourceLocation
-  /** What to do about the finding. */
+  /** How to resolve the finding. */
   readonly hint?: string
   /** A related line in a different document. */
   readonly other?: SourceLocation

@@ -29,7 +29,8 @@ export function compareContents(position: ComparisonPosition, a: Contents, b: Co
       compareSchemas(position, old.schema, next.schema)
     }
     const lines = { old: old.place, new: all[0]?.place ?? b.place }
-    // A reader of a range can also read part of it, but a caller can no longer send all of it.
+    // A client that reads a media range can also read a narrower one, but it can no longer send every type in the
+    // range.
     const breaks = all.length === 0 ? position.mask : position.mask & REQUEST
     if (!all.some((next) => covers(next, old)))
       found(position, 'content-type-removed', breaks, `${old.mediaType} was removed`, lines)

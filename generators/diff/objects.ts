@@ -77,7 +77,7 @@ const requiredIn = ({ properties }: Merged): number =>
   ).length
 
 /**
- * Compares a property. A difference that one component brings to many objects is reported once, at that component.
+ * Compares a property. A difference that one component causes in many objects is reported once, at that component.
  */
 function compareHeld(
   position: ComparisonPosition,

@@ -29,13 +29,13 @@ export interface DiffFinding {
   readonly new?: SourceLocation
   readonly value?: Scalar
   readonly components?: { readonly old: string; readonly new: string }
-  /** The added or removed thing, for proposals. */
+  /** The added or removed declaration, for proposals. */
   readonly subject?: NamedSubject
   /** Whether old readers rely on the removed property. */
   readonly required?: boolean
 }
 
-/** A named thing that only one side has. Proposals look for its counterpart on the other side. */
+/** A named declaration that only one side has. Proposals look for its counterpart on the other side. */
 export interface NamedSubject {
   readonly name: string
   readonly side: 'old' | 'new'

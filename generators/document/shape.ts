@@ -6,7 +6,7 @@ import { escapePointer } from './escape-pointer.ts'
 import type { DocumentFault } from './excess.ts'
 import type { WrittenReference } from './references.ts'
 
-/** What a member must be: a leaf, or a kind of node. `[]` means a list of it, `{}` an object of it. */
+/** The required kind of a member: a leaf, or a kind of node. `[]` means a list of it, `{}` an object of it. */
 type ShapeRule = string
 
 const REFERABLE = { $ref: 'text', summary: 'text', description: 'text' }

@@ -1,7 +1,7 @@
 /** Shares equal values between versions of a document in memory, because versions differ in only a few lines. */
 
 /**
- * Replaces members of a document by equal members of a different version.
+ * Replaces members of a document with equal members of a different version.
  *
  * @param known the document of the other version.
  * @param value a document that no other code holds yet; it is modified.

@@ -1,6 +1,6 @@
 /**
- * Determines what lenses between two versions can name: what the types of both versions have and translations
- * reach.
+ * Determines the declarations that lenses between two versions can name: those that exist in the types of both versions
+ * and that translations reach.
  */
 
 import type { Api, ApiOperation } from '../ir/model.ts'

@@ -30,7 +30,10 @@ export interface Config {
   readonly wire?: WireConfig
   /** Folder of the hand-written documentation pages. */
   readonly pages?: string
-  /** URL, file or command that gives the document of the running service: `freeze` stores it, `check` compares with it. */
+  /**
+   * URL, file or command that returns the document of the running service: `freeze` stores it, `check` compares with
+   * it.
+   */
   readonly source?: string
   /** Folder that `stub` adds handlers to. */
   readonly handlers?: string
@@ -221,7 +224,9 @@ function builtEmittersOf(names: unknown, emit: readonly EmitterName[]): readonly
   return Array.isArray(names) && names.every(known) ? names : undefined
 }
 
-/** Compares version names. Numbers in names compare by value, so `v10` sorts after `v9`, and dates sort chronologically. */
+/**
+ * Compares version names. Numbers in names compare by value, so `v10` sorts after `v9`, and dates sort chronologically.
+ */
 export function compareVersions(a: string, b: string): number {
   const parts = (name: string) =>
     name.split(/(\d+)/).map((part, index) => (index % 2 ? part.padStart(12, '0') : part))

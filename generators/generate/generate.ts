@@ -73,7 +73,7 @@ function loadDocuments({ documents, strict }: Config, report: Report): LoadedDoc
   return loaded
 }
 
-/** Emits what the configuration asks for, sorted by path. */
+/** Emits the configured output, sorted by path. */
 export async function emitAll(
   apis: readonly Api[],
   changes: readonly LoadedChange[],

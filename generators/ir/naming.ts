@@ -1,4 +1,4 @@
-/** Names in generated code for things in a document. */
+/** Names in generated code for declarations of a document. */
 
 /** `book_lists` → `BookLists`. All characters except letters and digits separate words. */
 export function pascalCase(text: string): string {

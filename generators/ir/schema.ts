@@ -106,7 +106,7 @@ function buildReference(source: Source, ref: string): Schema {
   return { ...baseOf(source, false), kind: 'intersection', members: [referred, beside] }
 }
 
-/** Builds the target of a reference that is not a component inline. */
+/** Builds the target of a reference in place, because the target is not a component. */
 function buildInPlace(source: Source, target: Source, ref: string): Schema {
   const { inlining } = source.reader
   if (inlining.has(target.pointer) || source.pointer.startsWith(`${target.pointer}/`)) {

@@ -5,7 +5,7 @@ import { validatedOf } from '../emit/validators/names.ts'
 import type { Api, Schema } from '../ir/model.ts'
 import { walk } from '../ir/walk.ts'
 
-/** A component, an operation or an event, with the named things inside it. */
+/** A component, an operation or an event, with the named declarations inside it. */
 interface Owner {
   readonly place: SourceLocation
   readonly inside: ReadonlyMap<string, SourceLocation>

@@ -22,7 +22,7 @@ export interface Drift {
   readonly found: string
 }
 
-/** What happens to files of earlier runs that this run does not write. */
+/** How to treat files of earlier runs that this run does not write. */
 export type Rest = 'remove' | 'keep'
 
 /**

@@ -3,7 +3,7 @@
  * references. References are not marked within the text, so text from a document can never be mistaken for one.
  */
 
-/** What a piece of code refers to. */
+/** A name that a piece of code refers to. */
 export type CodeReference =
   /** The function of a component. */
   | { readonly component: string }

@@ -14,7 +14,7 @@ export interface LensDraft {
   naming?(all: readonly Difference[]): Naming
 }
 
-/** What lenses can name: things that the types of both versions have. */
+/** The declarations that lenses can name, because the types of both versions have them. */
 export interface Nameable {
   readonly schemas: ReadonlySet<string>
   readonly operations: ReadonlySet<string>

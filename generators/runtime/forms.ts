@@ -221,7 +221,7 @@ function decodeText(bytes: Uint8Array, at: string): string {
   }
 }
 
-/** Replaces files by strings of the same length, because documents declare files as strings with a length. */
+/** Replaces files with strings of the same length, because documents declare files as strings with a length. */
 function withoutFiles(form: Readonly<Record<string, unknown>>): unknown {
   const seen = (value: unknown): unknown => (value instanceof Blob ? 'x'.repeat(value.size) : value)
   return Object.fromEntries(

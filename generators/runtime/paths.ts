@@ -1,4 +1,4 @@
-/** Reads and replaces values by a path of property names. The functions do not change their arguments. */
+/** Reads and replaces values at a path of property names. The functions do not change their arguments. */
 
 type Path = readonly string[]
 // biome-ignore lint/suspicious/noExplicitAny: the caller knows the type of the value at a path

@@ -34,13 +34,13 @@ export {
   type VersionResolver,
 } from './version-resolvers.ts'
 
-/** The life of a version, from `x-deprecated` and `x-sunset` of its document's `info`. Instants are ISO 8601. */
+/** The lifecycle dates of a version, from `x-deprecated` and `x-sunset` of its document's `info`. Instants are ISO 8601. */
 export interface VersionLife {
   readonly deprecated?: string
   readonly sunset?: string
 }
 
-/** What the service learns of a request besides the handler's input. */
+/** Facts about a request that the service receives in addition to the handler's input. */
 export interface RequestInfo {
   readonly request: Request
   /** The caller's version. */
@@ -85,7 +85,10 @@ export interface VersionedApiOptions<Handlers extends object> {
   readonly guideUrl?: (version: string) => string
   /** Shape of the answer to a refused request. Default: problem details (RFC 9457). */
   readonly refuse?: (refusal: RequestRefusal, info: Pick<RequestInfo, 'request' | 'version'>) => Reply
-  /** Receives what a handler throws besides `RequestRefusal` and `ErrorReply`. The caller gets 500. Default: `console.error`. */
+  /**
+   * Receives every value that a handler throws, except `RequestRefusal` and `ErrorReply`. The caller gets 500. Default:
+   * `console.error`.
+   */
   readonly onError?: (error: unknown, info: Pick<RequestInfo, 'request' | 'version'>) => void
   /** Called after a request to which changes of later versions made a difference, for metrics per caller. */
   readonly onTouched?: (touched: TouchedCall<ContextOf<Handlers>>) => void
@@ -267,7 +270,6 @@ export function createVersionedApi<Handlers extends object>(
   }
 }
 
-/** What is known of a request so far. */
 interface Exchange {
   table: VersionTable | undefined
   route: Route | undefined

@@ -1,4 +1,7 @@
-/** Reads what an operation takes from a request: parameters and the body, validated as the caller's version describes them. */
+/**
+ * Reads what an operation takes from a request: parameters and the body, validated as the caller's version describes
+ * them.
+ */
 import type { Body, CheckedItem, Detail, Operation, Parameter } from '../runtime/contract.ts'
 import { explain } from '../runtime/explain.ts'
 import { findForbidden } from '../runtime/forbidden.ts'
@@ -19,7 +22,7 @@ import { RequestRefusal } from './refusals.ts'
 /** An OpenAPI document as a plain object. */
 export type OpenApiDocument = Readonly<Record<string, unknown>>
 
-/** An operation with what every request to it needs. */
+/** An operation, with data that is computed once for all its requests. */
 export interface Route {
   readonly operation: Operation
   /** Names of the path's parameters, in the order of the path. */
@@ -39,7 +42,7 @@ export const createRoute = (operation: Operation): Route => ({
 /** Loads the document of the caller's version, to explain a refused value. Undefined if the service has none. */
 export type LoadDocument = () => Promise<OpenApiDocument | undefined>
 
-/** The faults of a refused value; without a document only that it is invalid. */
+/** Returns the faults of a refused value. Without a document, the only fault is that the value is invalid. */
 async function explainValue(load: LoadDocument, pointer: string, value: unknown): Promise<readonly Detail[]> {
   const document = await load()
   const faults = document ? explain(document, pointer, value, formats) : []
@@ -101,7 +104,7 @@ async function refuseParameter({ field, issue, refused }: ParameterError, load: 
   return new RequestRefusal(400, 'invalid_parameter', `${name} ${fault}.`, details)
 }
 
-/** What a handler gets of the body. */
+/** The part of the body that a handler receives. */
 export type ReadContent = { readonly body?: unknown } | { readonly items: readonly CheckedItem<unknown>[] }
 
 /** @throws RequestRefusal 400, 413, 415 or 422 if the body is not one that the operation takes. */

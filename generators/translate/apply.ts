@@ -46,7 +46,7 @@ export function applyRewrite(rewrite: Rewrite, value: unknown, by: Applied): unk
 const isObject = (value: unknown): value is JsonMembers =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** What a lens does with a value: its functions have types only where they are written. */
+/** Returns the function that a lens applies to a value. The functions of a lens are typed only in its declaration. */
 function turnOf({ lens }: LensAt, { direction }: Applied): (value: unknown) => unknown {
   const turns = lens as Partial<Record<Direction, Turn>>
   const turn = turns[direction]

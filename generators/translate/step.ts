@@ -37,8 +37,8 @@ export function createStep(
 }
 
 /**
- * @param isAside whether the step only determines missed rewrites. Such a step is its own aside, which ends the
- * recursion.
+ * @param isAside whether the step only determines missed rewrites. `aside()` of such a step returns the step itself,
+ * which ends the recursion.
  */
 function makeStep(
   direction: Direction,
@@ -120,7 +120,7 @@ function pairInside(step: TranslationStep, old: Schema, next: Schema, site: Sche
   const names = namesOf(step, owners)
   if (names) return names
   if (old.kind === 'array' && next.kind === 'array') {
-    // Positions of a tuple hold different things, but a list is translated item by item.
+    // Positions of a tuple may have different schemas, but a list is translated item by item.
     if (old.prefix.length > 0 || next.prefix.length > 0) return missPositions(step, old, next)
     const { nullable } = step.direction === 'down' ? next.items : old.items
     return { kind: 'list', item: pair(step, old.items, next.items, at && `${at}[]`), nullable }

@@ -94,7 +94,6 @@ export async function authenticateAgain(
 const SANDBOX_HEADER = 'Service-Sandbox-Authorization'
 
 /**
- *
  * Authenticates access to the sandbox for a request to live that also reads the sandbox. The header must hold a
  * secret key with the scope `admin`, of the same tenant. The key must pass the same checks as in the sandbox.
  *
@@ -218,7 +217,6 @@ function checkAddress({ allowedIps }: KnownCredential, address: string): void {
 }
 
 /**
- *
  * A key works while its owner has the developer role. For a member's session, the scope of the role applies instead.
  * Connected apps of viewers have tokens with read scopes.
  */

@@ -75,7 +75,6 @@ function writeRefusal(exchange: Exchange, service: ApiService, { status, text }:
 }
 
 /**
- *
  * Writes an error in the caller's version. Errors of handlers name fields as the canonical version does, so they are
  * renamed. If the operation is not known, the error has the newest form, which only adds members to the older ones.
  */
@@ -226,7 +225,6 @@ interface BatchAnswer {
 }
 
 /**
- *
  * Returns the answer of a batch with the errors of failed items in the caller's version. Errors are stored in
  * canonical form, because a repeated request may use a different version. Returns the same object if no item failed.
  */

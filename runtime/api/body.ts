@@ -177,7 +177,6 @@ function bodyTooSlow(): ApiError {
 }
 
 /**
- *
  * Reads a whole body. Rejects with 413 if it is larger than `limit` bytes, with 408 if it does not arrive in time,
  * with 503 if all bodies that are being read are too large together, and with the error of the connection if it
  * fails.

@@ -19,7 +19,6 @@ export function shedLoad({ traffic }: ApiService): void {
 }
 
 /**
- *
  * Refuses requests of a tenant whose own requests make the database queue too long; other tenants are not affected.
  * Runs as soon as the tenant is known. A refused request costs no token.
  */
@@ -46,7 +45,6 @@ const MAX_STREAMS = 4
 const STREAM_RETRY_MS = 1000
 
 /**
- *
  * Takes a slot for concurrent requests, and a token of the operation's bucket. A stream takes only a token;
  * `requireAllowance` limits the number of open streams.
  */
@@ -100,7 +98,6 @@ function tenantMeter({ tenant }: KnownCredential, { limiter, environment }: ApiS
 }
 
 /**
- *
  * Takes a token of the route's bucket: of `read` if there is no route, and of the client address if there is no key.
  * The allowance shows if no token was left.
  */

@@ -25,7 +25,6 @@ export class Effects implements RequestAudit {
 }
 
 /**
- *
  * Creates the context of a handler.
  *
  * @param query in canonical form.

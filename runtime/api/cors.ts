@@ -11,7 +11,6 @@ const EXPOSED = [
 const NONE: readonly string[] = []
 
 /**
- *
  * Returns the CORS headers for an origin. Any page may call operations that are open to publishable keys. The
  * documentation pages, which have the origin of the dashboard, may call every operation of the sandbox.
  */
@@ -32,7 +31,6 @@ export function corsHeaders({ request, path }: Exchange, service: ApiService): r
 }
 
 /**
- *
  * Returns the headers that answer a CORS preflight request (Fetch standard), which carries no key. Undefined if the
  * request is not a preflight, or if the page may not call the path.
  */

@@ -96,9 +96,8 @@ export interface ReceivedRequest {
 }
 
 /**
- *
- * Facts about a request for the answer, the request log and the metrics. They are valid at any stage at which the request
- * ends. The pipeline records here what its stages find; no stage reads it.
+ * Facts about a request for the answer, the request log and the metrics. They are valid at any stage at which the
+ * request ends. The pipeline records here what its stages find; no stage reads it.
  */
 export interface Exchange extends ReceivedRequest {
   credential: KnownCredential | undefined
@@ -129,7 +128,7 @@ export interface RequestBody {
   readonly items: readonly CheckedItem<unknown>[] | undefined
 }
 
-/** A request that the stages before the handler have accepted, with what they found. */
+/** A request that the stages before the handler have accepted, with their findings. */
 export interface ApiCall extends ReceivedRequest, RequestParameters, RequestBody {
   readonly credential: KnownCredential
   readonly version: VersionTable

@@ -36,7 +36,6 @@ const faultsOf = ({ version, pointer }: VersionedSchema, value: unknown) =>
 const UNKNOWN = new Set(['additionalProperties', 'const', 'discriminator', 'enum'])
 
 /**
- *
  * Explains why a schema's validator refused a value. Returns at least one fault. For an unknown name or word, the
  * fault names a version that knows it, or else a similar one that the schema knows.
  *
@@ -96,7 +95,6 @@ const parseWithSource = JSON.parse as (
 ) => unknown
 
 /**
- *
  * Finds integers that are written as fractions or with exponents where the schema requires an integer. JavaScript
  * reads `100.0` as an integer, but other languages read a float. The body must already be valid. For most bodies,
  * this costs one regular expression.

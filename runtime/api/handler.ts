@@ -1,5 +1,4 @@
 /**
- *
  * Handlers of operations, and the context that they get.
  *
  * A handler is a function with up to four optional hooks. Two hooks are needed for correctness, because a request
@@ -104,7 +103,7 @@ export interface RequestEvents {
   stream(after: StreamStart): AsyncIterable<string>
 }
 
-/** An additional audit entry, for one of several things that a request did. It precedes the request's own entry. */
+/** An additional audit entry, for one of several actions of a request. It precedes the request's own entry. */
 export interface FurtherEntry {
   /** The resource and the action, such as `key.rotated`. */
   readonly action: string
@@ -168,7 +167,6 @@ export interface PrepareContext extends Context {
    */
   openSandbox(): Promise<Sandbox>
   /**
-   *
    * Runs a separate transaction, which ends before the request's own begins. Its writes remain if the process dies,
    * so a repeated request must be able to find them.
    */
@@ -201,7 +199,6 @@ export interface PausingHandler<Input, Answer extends Reply> {
   /** See `PreparedHandler`. */
   prefetch(context: Context, input: Input): Promise<unknown>
   /**
-   *
    * Returns undefined if the handler can continue immediately. Otherwise the pipeline commits what was written,
    * without answering the request, waits, and begins a second transaction. A repeated request must be able to find
    * what the first transaction wrote.

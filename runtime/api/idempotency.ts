@@ -36,7 +36,6 @@ export function fingerprintOf({ route, pathParameters, query, body }: ApiCall): 
 }
 
 /**
- *
  * Claims the key for this transaction. Returns the response that is already stored for it, if any.
  *
  * @param waits whether to wait for a concurrent request that holds the key. A request that resumes after a pause
@@ -185,7 +184,6 @@ const WAIT: Statement = {
 const lockName = (environment: string, tenantId: string, key: string) => `${environment}:${tenantId}:${key}`
 
 /**
- *
  * Locks the key until the end of the transaction, and reads the stored response. A concurrent request may store a
  * response after the read and before the lock. The primary key then fails this transaction at its end.
  */

@@ -7,8 +7,7 @@ import { runPipeline } from './pipeline.ts'
 import { createUnversioned, sendError } from './unversioned.ts'
 
 /**
- *
- * Creates the listener of one environment's API, for a port of its own. Requests to `/v1` go through the pipeline;
+ * Creates the listener of one environment's API, for a separate port. Requests to `/v1` go through the pipeline;
  * Express answers the others.
  *
  * @param answerHolder answers pass links and other requests without a key that the documents do not describe; returns

@@ -6,7 +6,6 @@ import { didYouMean } from './explanation.ts'
 import type { Versions, VersionTable } from './version-table.ts'
 
 /**
- *
  * Names the versions that have the operation, or the most similar path of this version. Does not look up any
  * identifiers, so the message reveals nothing about objects.
  */

@@ -1,5 +1,5 @@
 /**
- * Calls API operations within the process. What a member does on a page runs through the same pipeline as a request
+ * Calls API operations within the process. An action on a page runs through the same pipeline as a request
  * with a key.
  */
 
@@ -32,7 +32,6 @@ export type OperationAnswer =
   | { readonly ok: false; readonly status: number; readonly error: ErrorBody }
 
 /**
- *
  * Performs an operation as a member, in the newest version. The call passes every stage of the pipeline: it is
  * validated, rate limited, restricted to the member's role, idempotent and audited. Rejects only if the operation
  * does not exist.
@@ -92,7 +91,6 @@ function readAnswer({ statusCode: status, payload }: inject.Response): Operation
 export type Replayed = OperationAnswer & { readonly bytes: number }
 
 /**
- *
  * Repeats a read as a member, in any version, through every stage of the pipeline. Resolves with undefined if the
  * operation is not a pure read there: a stream, or a read that writes an audit entry.
  *

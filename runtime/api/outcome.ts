@@ -146,7 +146,6 @@ function enqueueFurtherEntries({ db, service, call }: Writing, entries: readonly
 }
 
 /**
- *
  * Enqueues an entry about the whole account in the audit logs of both environments, each with the time of its service
  * clock. The order of the environments is fixed, to avoid deadlocks.
  */
@@ -205,7 +204,7 @@ function eventValues({ id, type, version, body, source, created, recipients }: R
   return [id, type, version, body, source ?? null, toTimestamp(created), audience, endpoint_id ?? null]
 }
 
-/** What a request writes in addition to its events and the writes of its handler. */
+/** The rows that a request writes in addition to its events and the writes of its handler. */
 interface OutcomeToWrite {
   readonly space: string
   readonly entry: AuditEntry
@@ -216,7 +215,6 @@ interface OutcomeToWrite {
 const wasWiped = ({ space }: OutcomeToWrite): boolean => readSpace(space).tenantId !== space
 
 /**
- *
  * Writes the outcome of a request. It must come last in the transaction, because the ends of the tenant's events and
  * audit log stay locked until the commit. Most requests need one statement, because a statement costs as much as ten
  * rows. Resolves with whether there may be attempts to plan. Rejects with a unique violation of `ANSWERED_ALREADY` if
@@ -243,7 +241,6 @@ const isPlannedFor = async (query: Promise<RowResult<{ readonly planned_for: boo
   (await query).rows[0]!.planned_for
 
 /**
- *
  * Enqueues an outcome without events. In a distributed database, and if the space has a different name than the
  * tenant, it sends several statements, so that each has only one `tenant_id`.
  */

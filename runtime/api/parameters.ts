@@ -14,7 +14,6 @@ import { didYouMean, explainFirst } from './explanation.ts'
 import type { ApiRoute, VersionTable } from './version-table.ts'
 
 /**
- *
  * Decodes path, query and Idempotency-Key strictly: nothing is coerced, guessed or dropped silently. The path comes
  * last, so that a malformed identifier is answered like an unknown one, which is also found only after all other
  * checks.

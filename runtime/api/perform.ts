@@ -14,7 +14,6 @@ import { ANSWERED_ALREADY, claim, claimOf, replayStored } from './idempotency.ts
 import { enqueueRefusal, enqueueSuccess, type Write } from './outcome.ts'
 
 /**
- *
  * Calls the operation's handler.
  *
  * @param authenticateCaller reads the credential again, for a write whose space was wiped during the request.
@@ -148,7 +147,10 @@ function leaveSpace({ keyring, account, log }: ApiService): void {
     )
 }
 
-/** Attempts of a transaction that fails because of a deadlock, a serialization conflict or an overtaken check. */
+/**
+ * Maximum number of attempts of a transaction that fails because of a deadlock, a serialization conflict or an
+ * overtaken check.
+ */
 const MAX_ATTEMPTS = 3
 
 async function withRetries<T>(attempt: (isRetry: boolean) => Promise<T>): Promise<T> {
@@ -166,7 +168,6 @@ function isAnsweredAlready(error: unknown): boolean {
 }
 
 /**
- *
  * Records that the request was refused. The refusal itself has rolled back the handler's work. Throws the refusal, or
  * returns the response that a concurrent request stored.
  */

@@ -12,7 +12,6 @@ import { perform } from './perform.ts'
 import { matchRoute, requireSupported, resolveVersion } from './routing.ts'
 
 /**
- *
  * Runs one request through all stages, top to bottom. The order of the stages is part of the contract. A stage throws
  * an `ApiError` to end the request. Never rejects: every failure is answered.
  *

@@ -4,7 +4,7 @@ import { REDACTED, redactCardNumbers } from '../platform/card-numbers.ts'
 import { redactCredentials } from '../platform/log.ts'
 import type { ApiDocument } from './explanation.ts'
 
-/** Characters of a body that are stored. */
+/** Maximum number of characters of a body that are stored. */
 const MAX_KEPT = 8192
 
 /** Bodies that may contain secrets and are longer than this are not parsed, and so not stored. */

@@ -125,7 +125,7 @@ function planOf(filter: RequestFilter): { walk: IndexWalk; others: readonly Colu
   return { walk: { columns: [column], keys: values.map((value) => [value]) }, others }
 }
 
-/** Rows that one page examines if filters must be checked without an index. */
+/** Maximum number of rows that one page examines if filters must be checked without an index. */
 export const MAX_LOOKED = 5000
 
 /** Rows of the first statement, which are often enough, and of each further one. */
@@ -133,7 +133,6 @@ const FEW = 200
 const MANY = 1000
 
 /**
- *
  * Reads a page of the log. A single filter with an index is read from that index. Otherwise this scans the index of
  * the first filter, or of time, and checks the other filters in at most `most` rows. Such a page may have fewer
  * requests than its limit, even if more follow.

@@ -157,7 +157,7 @@ function describe({ exchange, status, text, ms }: NotedRequest, names: ReadonlyS
   }
 }
 
-/** Characters of a path or target that are stored, because index entries are limited in size. */
+/** Maximum number of characters of a path or target that are stored, because index entries are limited in size. */
 export const MAX_PATH = 500
 
 const redactTarget = (text: string) => redactSecrets(text).slice(0, MAX_PATH)

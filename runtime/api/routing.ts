@@ -65,7 +65,6 @@ export type Handlers = Readonly<Record<string, Handler>>
 const ALWAYS = ['Cache-Control', 'no-store', 'X-Content-Type-Options', 'nosniff']
 
 /**
- *
  * Builds the tables of one environment, without operations that only the other environment has.
  *
  * @param consoleUrl origin of the dashboard, which serves the documentation.

@@ -2,7 +2,7 @@
 import type { Environment } from '../platform/environment.ts'
 
 /**
- * What a form requires:
+ * Requirements of a form:
  *
  * - `credentials`: no session; the form itself contains the credentials.
  * - `session`: the session of a member with the required role.

@@ -82,8 +82,8 @@ export function retryPayout(operator: Operator, tenantId: string, id: string): P
 }
 
 /**
- * Records the outcome of a payout that was signed or sent and whose chain or bank gives contradictory answers. A worker
- * posts the decision to the ledger; a chain payment fails only after its authorization has expired. Throws like
+ * Records the outcome of a payout that was signed or sent and whose chain or bank returned contradictory answers. A
+ * worker posts the decision to the ledger; a chain payment fails only after its authorization has expired. Throws like
  * `retryPayout`.
  */
 export function decidePayout(

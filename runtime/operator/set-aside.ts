@@ -81,7 +81,7 @@ export async function retrySetAside(operator: Operator, filter: SetAsideFilter):
   const now = toTimestamp(operator.clock.machine())
   return operator.control.transaction(async (tx) => {
     const { rows } = await tx.query<SetAsideRow>(RETRY, [...valuesOf(filter), now])
-    if (rows.length === 0) throw new ControlError('not_found', 'no row that was set aside matches')
+    if (rows.length === 0) throw new ControlError('not_found', 'no set-aside row matches the filter')
     for (const { environment, work, tenant_id, subject_id } of rows) {
       const retry = RETRIES[work]
       if (retry) await tx.query(retry(environment), [tenant_id, subject_id])

@@ -233,7 +233,8 @@ export const SETTING_GROUPS = {
     SVC_DNS_SERVERS: {
       type: 'addresses of DNS servers, with or without a port',
       example: '10.0.0.2, 10.0.0.3:5353',
-      meaning: 'DNS servers that resolve the host names of webhook URLs. Default: those of the system.',
+      meaning:
+        'DNS servers that resolve the host names of webhook URLs. Default: the DNS servers of the system.',
     },
   },
   'Apple Wallet': {

@@ -88,7 +88,9 @@ export interface Settings {
   readonly licensedStates: ReadonlySet<string>
   /** Interchange and network fee of clearings, in basis points. */
   readonly rates: { readonly interchange: number; readonly networkFee: number }
-  /** DNS servers for webhook host names, as `address` or `address:port`. Empty for those of the system. */
+  /**
+   * DNS servers for webhook host names, as `address` or `address:port`. If empty, the system's DNS servers are used.
+   */
   readonly dnsServers: readonly string[]
   /** Issuer ID, and path of the service account's JSON file. Absent for a development key. */
   readonly googleWallet?: { readonly issuerId: string; readonly serviceAccount: string }
@@ -127,11 +129,14 @@ export interface Timeouts {
 }
 
 export interface LoadLimits {
-  /** Requests in progress in each environment. */
+  /** Maximum number of requests in progress in each environment. */
   readonly requests: number
   /** Event loop delay, in milliseconds. */
   readonly delayMs: number
-  /** Transactions that wait for a connection of a pool. Above it, the tenants with the most of them get 503. */
+  /**
+   * Maximum number of transactions that wait for a connection of a pool. Above it, the tenants with the most of them
+   * get 503.
+   */
   readonly queue: number
   /** Heap usage as a fraction of the V8 limit, between 0 and 1. */
   readonly heap: number

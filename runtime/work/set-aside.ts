@@ -10,7 +10,7 @@ import { isSpaceWiped } from '../tenants/audit/queries.ts'
 import type { Clock } from '../tenants/clock/clock.ts'
 import { forgetRow, noteRow, readRows } from './set-aside-queries.ts'
 
-/** The row that some work is for. If the work covers all of a tenant at once, `id` is its space. */
+/** The row that the work is for. If the work covers a whole tenant, `id` is the tenant's space. */
 export interface WorkItem {
   readonly space: string
   readonly id: string

@@ -553,6 +553,6 @@ test('rows that workers have set aside are listed, and tried again at once', asy
   expect(await one('SELECT retry_at <= now() AS due FROM control.set_aside_work')).toEqual({ due: true })
   const { code, stderr } = await runAdmin(env, 'set-aside', 'retry', 'pass_2')
   expect(code).not.toBe(0)
-  expect(stderr).toContain('no row that was set aside matches')
+  expect(stderr).toContain('no set-aside row matches the filter')
   await one('DELETE FROM control.set_aside_work')
 })

@@ -1,4 +1,6 @@
-/** Emits the row of an operation: what the client's runtime needs to build its requests, in addition to the input. */
+/**
+ * Emits the row of an operation: the data, in addition to the input, that the client's runtime needs to build requests.
+ */
 import type { OperationRow, Wire } from '../../client-runtime/service.ts'
 import { isJson } from '../../ir/media-type.ts'
 import type { Api, ApiOperation, ApiParameter } from '../../ir/model.ts'

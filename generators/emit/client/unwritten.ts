@@ -1,6 +1,6 @@
 /**
- * Reports what a client cannot send as the document describes it, because a wrong request would fail without a
- * clear error.
+ * Reports parts of requests that a client cannot send as the document describes them, because a wrong request would
+ * fail without a clear error.
  */
 import type { Report } from '../../diagnostics/diagnostic.ts'
 import type { SourceLocation } from '../../diagnostics/place.ts'

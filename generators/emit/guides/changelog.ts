@@ -140,7 +140,7 @@ export interface Upgrade {
     readonly release: Release
     /** In the recommended order: changes to requests, then responses, deliveries and additions. */
     readonly changes: readonly ChangelogEntry[]
-    /** Changes to things that the starting version does not have. */
+    /** Changes to operations and events that the starting version does not have. */
     readonly unconcerned: readonly ChangelogEntry[]
   }[]
 }

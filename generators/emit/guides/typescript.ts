@@ -7,7 +7,7 @@ import { readGiven } from '../reference/typescript.ts'
 import { isObject, type PathStep } from './paths.ts'
 import type { SampleRequest } from './request.ts'
 
-/** A value that a program reads from a response, and what it compares the value with. */
+/** A value that a program reads from a response, and the value that it compares it with. */
 export interface SampleReading {
   /** Path from the response to the value. */
   readonly path: readonly PathStep[]

@@ -19,16 +19,16 @@ export interface ReferencePage {
   /** Whether the view shows a request. In responses, properties are not marked as required. */
   readonly written: boolean
   /**
-   * Returns the anchor of something that is linked to: `schema-Book`, `createBook`, `error-not_found`. Anchors are
+   * Returns the anchor of a link target: `schema-Book`, `createBook`, `error-not_found`. Anchors are
    * unique across all pages of a version.
    *
    * @param label used in the anchor instead of a name that is hard to read.
    */
   anchor(kind: AnchorKind, name: string, label?: string): string
-  /** Returns the address of a thing: its page and anchor. */
+  /** Returns the page and anchor of a target. */
   href(kind: AnchorKind, name: string, label?: string): string
   tagHref(tag: string): string
-  /** Returns a unique anchor for something that nothing links to. */
+  /** Returns a unique anchor for an element that nothing links to. */
   freshAnchor(text: string): string
 }
 
@@ -124,7 +124,7 @@ export function tagsOf({ tags, operations, events }: Api): string[] {
   return [...new Set([...tags.map(({ name }) => name), ...used])].filter((name) => used.has(name))
 }
 
-/** Returns the tag whose page describes each thing. */
+/** Maps each operation, event and schema to the tag whose page describes it. */
 function pagesOf(api: Api, homes: ReadonlyMap<string, Home>): ReadonlyMap<string, string> {
   const pages = new Map<string, string>()
   for (const { id, tag } of api.operations) pages.set(`operation ${id}`, tag)

@@ -1,4 +1,4 @@
-/** Puts the changelog and the migration guides into the frame of the documentation. */
+/** Wraps the changelog and the migration guides in the page layout of the documentation. */
 import type { LoadedChange } from '../../change/load-changes.ts'
 import { createGuides } from '../guides/guides.ts'
 import type { SitePage } from './frame.ts'

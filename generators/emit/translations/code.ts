@@ -5,7 +5,7 @@ import { identifier } from '../../ir/naming.ts'
 import { literal, member, propertyKey, stringLiteral } from '../../print/literal.ts'
 import type { HiddenMembers, LensAt, Rewrite, ShapeMember, Test } from '../../translate/model.ts'
 
-/** What generated code of one direction can refer to. */
+/** Names that generated code of one direction can refer to. */
 export interface CodeScope {
   readonly direction: 'up' | 'down'
   /** Returns the name of a component pair's function. */
@@ -17,8 +17,8 @@ export interface CodeScope {
   /** Imports a function for paths, and returns its name. */
   path(name: 'take' | 'put' | 'without'): string
   /**
-   * Imports a function that records changes. Returns the start of a call, with the change's name: `touched('…/…',
-   * `.
+   * Imports a function that records changes. Returns the start of a call, up to the name of the change, for example
+   * `touched('2030-06-01/name-books', `.
    */
   noting(name: Noting, change: LoadedChange): string
   /** Imports a function of `dateline/runtime/touched` and returns its local name. */

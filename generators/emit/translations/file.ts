@@ -26,7 +26,7 @@ export interface TransitionFile {
   /**
    * Prints a function once and returns its name.
    *
-   * @param key what it does, if functions with the same name may differ.
+   * @param key identifies the behavior, if functions with the same name may differ.
    */
   declare(wanted: string, lines: (name: string) => readonly string[], key?: string): string
   /** Declares a constant and returns its name. Reuses a constant with the same value. */

@@ -177,7 +177,7 @@ function addReached(schemas: Schemas, graph: Graph, pointer: string): void {
   }
 }
 
-/** @param idOf returns the id for a pointer. Before, references are `#` with the pointer. */
+/** Replaces each reference `#<pointer>` with an id. @param idOf returns the id for a pointer. */
 const withIds = (schema: JsonSchema, idOf: (pointer: string) => string): JsonSchema =>
   mapSchemas(schema, (rules) =>
     typeof rules.$ref === 'string' ? { ...rules, $ref: idOf(rules.$ref.slice(1)) } : rules,

@@ -1,6 +1,6 @@
 /**
  * Prints IR nodes as JSON Schema (2020-12) for validators: without prose, with a fixed order of keywords, and with
- * references by component name. Schemas that validate equally give the same text, even if their documents use
+ * references by component name. Schemas that validate equally produce the same text, even if their documents use
  * different names or orders.
  */
 

@@ -14,7 +14,7 @@ type Rules = Readonly<Record<string, unknown>>
 export interface SeenWriter {
   /** Returns the name of a function that validates a value against a schema. */
   check(schema: JsonSchema): string
-  /** Returns the name of a function that adds to a set what the schema with an id evaluates. */
+  /** Returns the name of a function that adds to a set the keys that the schema with an id evaluates. */
   seenBy(id: string, keyword: UnevaluatedKeyword): string
 }
 

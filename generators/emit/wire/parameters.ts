@@ -88,7 +88,7 @@ function membersOf(api: Api, objects: readonly ObjectSchema[]): NonNullable<Para
   return { members: Object.fromEntries(members), ...(others.length > 0 && { others: mergeTypes(others) }) }
 }
 
-/** In the order in which conversions are tried; every text is a valid string. */
+/** Ordered as conversions are tried; every text is a valid string. */
 const SCALAR_TYPES: readonly ScalarType[] = ['boolean', 'integer', 'number', 'string']
 
 const mergeTypes = (types: readonly (readonly ScalarType[])[]): ScalarType[] =>

@@ -101,7 +101,7 @@ export const listIn = (rules: Json, name: string): readonly unknown[] =>
 export const membersIn = (rules: Json, name: string): [string, unknown][] =>
   isObject(rules[name]) ? Object.entries(rules[name]) : []
 
-/** Returns JSON with sorted names, so that equal values give the same text. */
+/** Returns JSON with sorted names, so that equal values produce the same text. */
 export function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join()}]`
   // JSON.parse turns 1e400 into Infinity, which JSON.stringify cannot represent.

@@ -25,7 +25,6 @@ const BATCH = 500
 const GRACE_MS = 60_000
 
 /**
- *
  * Declares the worker that empties wiped spaces. Its transactions have a bounded size, and after each it rests as
  * long as the transaction took. So at least half of the database's time remains for other work. Any number of workers
  * may run.

@@ -188,7 +188,6 @@ function wipedAlready(): Error {
 }
 
 /**
- *
  * Moves a tenant to a new space in the sandbox. Call this in a transaction of the owner. If a concurrent wipe came
  * first, it fails with an error that `isSpaceWiped` recognizes. The tenant's other writes wait while its records are
  * counted.
@@ -280,7 +279,6 @@ interface WipeProgress {
 }
 
 /**
- *
  * Deletes everything in a wiped space, at most `limit` rows in a transaction. Stops if a different worker is emptying
  * the space. After a worker dies, the next one resumes at its last position.
  *
@@ -323,7 +321,6 @@ const FORGET_DEVICES: Statement = {
 }
 
 /**
- *
  * Deletes registrations of devices that had passes in the space, at most `limit`.
  *
  * @param control connection of the owner.

@@ -81,7 +81,6 @@ export interface InvitationInput {
 }
 
 /**
- *
  * Invites a person. Replaces an earlier invitation to the same address.
  *
  * @returns the part of the link after `/invitations/`, which is shown once.
@@ -179,7 +178,6 @@ export async function openInvitation(
 }
 
 /**
- *
  * Creates the member with the given password and TOTP secret (Base32), and uses up the invitation.
  *
  * @param given `step` is the time step of the entered code, which cannot be used again.

@@ -138,7 +138,6 @@ async function endAuthority(
 }
 
 /**
- *
  * Disables a member's credentials. Passwords, codes and passkeys stop working, sessions end immediately, and
  * connected apps and invitations of the member are revoked. API keys keep working. `resetUser` gives access again.
  * Has no effect if the member is already disabled.
@@ -162,7 +161,6 @@ export async function disableUser(
 }
 
 /**
- *
  * Gives a member a new password and a new TOTP secret, which are shown once. The old ones, passkeys and recovery
  * codes stop working, and sessions end immediately.
  *
@@ -205,7 +203,6 @@ async function lockMember(
 }
 
 /**
- *
  * Changes a member's role, from the next request on. If the member is no longer an owner, the member's invitations
  * are revoked.
  *
@@ -227,7 +224,6 @@ export function changeRole(
 }
 
 /**
- *
  * Removes a member, with the member's sessions, invitations and connected apps, on every node immediately. The
  * member's API keys keep working and get a new owner.
  *

@@ -158,7 +158,6 @@ const SWEEP_GRANTS: Statement = {
 }
 
 /**
- *
  * Deletes expired artifacts of all tenants, and then authorizations that have no artifacts left.
  *
  * @param expiredBy machine time, milliseconds since the epoch.

@@ -4,7 +4,7 @@ import type { components } from '../../../generated/canonical/types.ts'
 
 type PromotionDifference = components['schemas']['PromotionDifference']
 
-/** Characters of a value that are shown. Images have hundreds of thousands of characters. */
+/** Maximum number of characters of a value that are shown. Images have hundreds of thousands of characters. */
 const MAX_SHOWN = 200
 
 /**

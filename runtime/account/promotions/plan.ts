@@ -1,4 +1,4 @@
-/** Plans what a promotion does with each object. */
+/** Plans the action of a promotion for each object. */
 import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { Detail } from 'dateline/runtime'
@@ -22,7 +22,10 @@ export interface PromotionSource extends Promotable {
   readonly problems: readonly Detail[]
 }
 
-/** Characters of JSON that one promotion may read from the sandbox. A template may have images of 700 KiB. */
+/**
+ * Maximum number of characters of JSON that one promotion may read from the sandbox. A template may have images of 700
+ * KiB.
+ */
 const MAX_READ = 8 * 1024 * 1024
 
 /**
@@ -30,7 +33,7 @@ const MAX_READ = 8 * 1024 * 1024
  */
 const MAX_DIFFERENCES = 1000
 
-/** Differences that one step shows, as documented. */
+/** Maximum number of differences that one step shows, as documented. */
 const MAX_DIFFERENCES_OF_STEP = 100
 
 /** The objects to promote, or the faults of the request. */
@@ -83,7 +86,6 @@ export async function readSources(
 }
 
 /**
- *
  * Plans what to do with each source.
  *
  * @param lock whether the same transaction carries out the plan, so that concurrent changes must wait.

@@ -12,7 +12,10 @@ import {
 } from '../../api/request-log-queries.ts'
 import { writeInstant } from '../../platform/instants.ts'
 
-/** Requests that one call examines: fewer than for a page of the dashboard, because programs call more often. */
+/**
+ * Maximum number of requests that one call examines: fewer than for a page of the dashboard, because programs call more
+ * often.
+ */
 const MAX_LOOKED = 1000
 
 export const requestLogsHandlers = {

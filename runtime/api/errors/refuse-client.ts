@@ -62,7 +62,6 @@ export function unreadableRequests(): ReadonlyMap<string, number> {
 const LINGER_MS = 1000
 
 /**
- *
  * Answers an unreadable request with JSON, and closes the connection. Listens to `clientError` of a server.
  *
  * @param pending responses that the connection still waits for, oldest first.
@@ -80,8 +79,8 @@ export function refuseClient(
   }
   const last = pending.at(-1)
   if (last && (last.headersSent || last.req.complete)) {
-    // Earlier requests on the connection were valid. The client would take an error response for one of theirs, so
-    // none is sent.
+    // An earlier request on the connection is still in progress. The client would take an error response for the
+    // response to that request, so none is sent.
     last.once('close', () => linger(socket))
     return
   }

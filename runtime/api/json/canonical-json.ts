@@ -1,5 +1,4 @@
 /**
- *
  * Serializes a JSON value in canonical form (RFC 8785): members sorted by UTF-16 code units, numbers and strings as
  * in ECMAScript. Two bodies that differ only in member order or whitespace give the same text.
  */

@@ -5,7 +5,7 @@ export interface SyntaxFault {
   readonly line: number
   /** Column number from 1, in UTF-16 code units. */
   readonly column: number
-  /** What was expected at that position. */
+  /** The syntax that was expected at that position. */
   readonly expected: string
 }
 

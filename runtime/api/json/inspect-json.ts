@@ -14,7 +14,6 @@ export interface Tally {
 }
 
 /**
- *
  * Finds values that JSON allows and later code cannot handle: text that PostgreSQL cannot store (NUL, unpaired
  * surrogates), numbers out of range, and the member name `__proto__`. Returns the first one, but walks the whole
  * value because of the tally.

@@ -7,7 +7,6 @@ function isObject(value: unknown): value is Members {
 }
 
 /**
- *
  * Applies a JSON merge patch (RFC 7396). Does not change its arguments. The result is built without assignment, so a
  * name such as `__proto__` is an ordinary member.
  */

@@ -3,7 +3,7 @@ import type { Boundary } from '../../database/page.ts'
 import { parseInstant } from '../../platform/instants.ts'
 import { invalidParameter } from '../errors/errors.ts'
 
-/** What a cursor is bound to. It is valid only for requests with the same values. */
+/** The request values that a cursor is bound to. It is valid only for requests with the same values. */
 export interface CursorScope {
   /** Secret of the MAC. */
   readonly key: string

@@ -67,7 +67,6 @@ export function readCreated(query: CreatedQuery): CreatedRange {
 }
 
 /**
- *
  * Returns the list object. `next_cursor` is where the next page begins, or null on the last page. A list that
  * examines more records than it returns passes in `last` where it stopped.
  */

@@ -1,4 +1,4 @@
-/** Stores the card number, sealed, in a table of its own. */
+/** Stores the sealed card number in a separate table. */
 import type { Context } from '../../api/handler.ts'
 import type { Statement } from '../../database/database.ts'
 import type { CardSecrets, Sealer } from '../card-keys/card-keys.ts'

@@ -44,8 +44,8 @@ export function patchControls(
 const sorted = (words: readonly string[]): string[] => [...new Set(words)].toSorted()
 
 /**
- * Checks what the schema cannot: codes outside the catalog, unknown countries, and limits with the same interval and
- * categories.
+ * Finds faults that the schema cannot express: codes outside the catalog, unknown countries, and limits with the same
+ * interval and categories.
  */
 export function checkControls(given: SpendingControlsInput | null | undefined): Detail[] {
   if (!given) return []

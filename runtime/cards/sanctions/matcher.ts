@@ -25,15 +25,15 @@ export interface Match {
 }
 
 /**
- * Minimum name similarity of a match, regardless of other facts. Calibrated with the pairs in `test/cards/sanctions/pairs.ts`
- * and the spellings in `test/cards/sanctions/spellings.tsv`: names that differ only in spelling score above it; names of
- * different people who share a given or family name score below it.
+ * Minimum name similarity of a match, regardless of other facts. Calibrated with the pairs in
+ * `test/cards/sanctions/pairs.ts` and the spellings in `test/cards/sanctions/spellings.tsv`: names that differ only in
+ * spelling score above it; names of different people who share a given or family name score below it.
  */
 export const THRESHOLD = 0.91
 
 /**
- * Similarity of names with an equal key: their letters without spaces, their syllables, or, for names that cannot be
- * compared otherwise, all their words.
+ * Similarity of two names that have the same key. A key is the letters of the name without spaces, its syllables, or,
+ * for names that cannot be compared otherwise, all its words.
  */
 const BY_KEY = 0.95
 

@@ -7,7 +7,9 @@ export function maxDistance(length: number): 0 | 1 | 2 {
   return length < 8 ? 1 : 2
 }
 
-/** Returns whether two sounds differ by at most `maxDistance` letters, or only by two adjacent letters that are swapped. */
+/**
+ * Returns whether two sounds differ by at most `maxDistance` letters, or only by two adjacent letters that are swapped.
+ */
 export function withinDistance(one: string, other: string): boolean {
   const most = maxDistance(Math.min(one.length, other.length))
   if (Math.abs(one.length - other.length) > most) return false
@@ -21,7 +23,7 @@ function areSwapped(one: string, other: string): boolean {
   return one[at] === other[at + 1] && one[at + 1] === other[at] && one.endsWith(other.slice(at + 2))
 }
 
-/** Pairs of letters that are easily confused, with the cost of replacing one by the other. */
+/** Pairs of letters that are easily confused, with the cost of replacing one with the other. */
 const CLOSE = new Map(
   Object.entries({
     sz: 0.4,

@@ -10,7 +10,7 @@ export interface MenuEntry {
   readonly title: string
   /** Path below the environment. */
   readonly path: string
-  /** The least role that sees the entry. */
+  /** The least privileged role that sees the entry. */
   readonly needs: VisitRole
   /** Absent if both environments have the page. */
   readonly environment?: Environment

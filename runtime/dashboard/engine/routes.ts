@@ -18,7 +18,7 @@ export interface DashboardRoute {
   /** Express path. Only dashboard forms submit a POST. */
   readonly path: string
   readonly environment: Environment
-  /** The least role that may use the route. */
+  /** The least privileged role that may use the route. */
   readonly needs: VisitRole
   /** Maximum size of a form that can contain files. */
   readonly maxBytes?: number

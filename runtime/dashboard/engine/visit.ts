@@ -72,7 +72,11 @@ export function mayAct(role: VisitRole, needs: VisitRole): boolean {
 
 const LEAST_ROLE = { any: 'viewer', read: 'viewer', write: 'developer', admin: 'owner' } as const
 
-/** Returns the least role that may perform the operation, from its `x-scope`. @throws if the newest version has no such operation. */
+/**
+ * Returns the least privileged role that may perform the operation, from its `x-scope`.
+ *
+ * @throws if the newest version has no such operation.
+ */
 export function roleFor(operationId: OperationId): VisitRole {
   return LEAST_ROLE[findOperation(operationId).extensions.scope]
 }

@@ -62,7 +62,7 @@ export async function deletePasskey(
   return (await db.query(DELETE, [tenantId, memberId, credentialId])).count > 0
 }
 
-/** The fields that verify a passkey signature. */
+/** The fields that are needed to verify a passkey signature. */
 export interface KnownPasskey {
   readonly member_id: string
   readonly public_key: Buffer

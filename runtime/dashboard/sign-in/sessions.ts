@@ -26,7 +26,7 @@ export interface Sessions {
    * @param also work in the same transaction.
    */
   begin(request: Request, response: Response, member: SignedIn, also?: InTransaction): Promise<void>
-  /** Ends the session of the request and deletes its cookie. @param also see `begin`. */
+  /** Ends the session of the request and deletes its cookie. @param also work in the same transaction. */
   end(request: Request, response: Response, also?: InTransaction): Promise<void>
   /** Ends all sessions of the member. @returns the number of sessions. */
   endAll(tx: Database, member: Pick<SignedInMember, 'tenantId' | 'memberId'>): Promise<number>

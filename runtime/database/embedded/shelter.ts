@@ -42,7 +42,9 @@ export function shelterForData(dataDir: string): string {
 /** Files of the package that the server does not need. */
 const LEFT_OUT = /\.a$|\/pgxs$|\/pg_ctl$/
 
-/** Gives other users the owner's read and enter rights, in case the package was installed under a strict umask. */
+/**
+ * Gives other users the owner's read and execute permissions, in case the package was installed under a strict umask.
+ */
 function openToAll(directory: string): void {
   chmodSync(directory, 0o755)
   for (const entry of readdirSync(directory, { withFileTypes: true })) {

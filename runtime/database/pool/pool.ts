@@ -84,8 +84,8 @@ export interface PoolOptions {
   readonly prepared: boolean
   readonly applicationName: string
   /**
-   * Whether transactions share disk flushes, on one additional connection. On Citus each transaction waits by itself,
-   * because a flush does not reach the worker nodes that hold the rows.
+   * Whether transactions share disk flushes, on one additional connection. On Citus, each transaction flushes
+   * separately, because a flush does not reach the worker nodes that hold the rows.
    */
   readonly flushTogether?: boolean
   /** Whether tables are distributed by tenant. */

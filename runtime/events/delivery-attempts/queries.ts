@@ -88,7 +88,6 @@ const LOCK_WAITING: Statement = {
 }
 
 /**
- *
  * Returns whether the attempt is waiting for its due time, and keeps workers from queuing it until the transaction
  * ends. Call this before `lockAttempt`, because cancellation locks in this order.
  */
@@ -115,7 +114,6 @@ const RETRY = inSteps(
 )
 
 /**
- *
  * Resets an attempt that `lockAttempt` holds, and queues it to be sent now (service time). If it was waiting for its
  * due time (`lockWaiting`) and the manual attempt fails, it waits for that time again.
  */

@@ -25,7 +25,6 @@ export interface Agenda {
 const LATER_MS = 100
 
 /**
- *
  * Delay before planning more for a tenant whose events exceed one visit. Planning at this pace is still much faster
  * than the tenant may send, and it leaves the database time for other tenants.
  */

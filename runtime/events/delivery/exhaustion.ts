@@ -31,7 +31,6 @@ export interface Exhaustion {
 }
 
 /**
- *
  * - `stale`: a different worker holds the attempt, so nothing was written.
  * - `noted`: the failure was recorded and changed nothing else.
  * - `disabled`: the failure disabled the endpoint.
@@ -39,7 +38,6 @@ export interface Exhaustion {
 export type Exhausted = 'stale' | 'noted' | 'disabled'
 
 /**
- *
  * Records that the last attempt of a delivery failed, and disables the endpoint if it is still enabled. Both happen
  * in one transaction, so that of several such failures only one disables the endpoint and emits the event. Locks the
  * endpoint first, as requests that change endpoints do. A failure from before the endpoint was last enabled does not

@@ -26,7 +26,6 @@ import {
 } from './queries/successes.ts'
 
 /**
- *
  * How an attempt was recorded.
  *
  * - `stale`: not recorded, because a different worker holds it.
@@ -68,7 +67,7 @@ const BATCH = 200
 /** Number of waiting items that start a batch while a different batch is being written. */
 const WORTH_A_BATCH = 100
 
-/** Failures of last attempts that are written at the same time. Each write locks its endpoint. */
+/** Maximum number of failures of last attempts that are written at the same time. Each write locks its endpoint. */
 const CONCURRENT_LAST_BATCHES = 4
 
 const REDIRECTED = 'the endpoint redirects; redirects are not followed'
@@ -246,7 +245,6 @@ const LAST_ATTEMPT = DELAYS_MS.length
 const MIN_INTERVAL_MS = MINUTE_MS
 
 /**
- *
  * Returns when the attempt after `attempt` is due: a fixed delay after the event, but at least 1 minute after the
  * failed attempt. Undefined after the last attempt. Service time, milliseconds since the epoch.
  */

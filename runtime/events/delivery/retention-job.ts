@@ -43,7 +43,6 @@ const keptOf = ({ days = 30, scanDays = 400 }: RetentionOptions): readonly Kept[
 ]
 
 /**
- *
  * Creates the partitions that will be needed soon, and drops expired ones. Any node may call this at any time. A
  * table that is busy waits until the next call. Tries everything, and then throws the last error.
  */
@@ -78,7 +77,6 @@ export async function retain(options: RetentionOptions): Promise<void> {
 }
 
 /**
- *
  * Adds a partition. If rows of that time are already in the default partition, PostgreSQL refuses. The rows then stay
  * there until they expire and are deleted in batches.
  */

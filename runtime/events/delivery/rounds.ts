@@ -30,7 +30,6 @@ export interface RoundsOptions {
 /** Plans and claims for the tenants of the worker's agenda. */
 export interface Rounds {
   /**
-   *
    * Plans and claims at most `limit` attempts for some tenants of the agenda. Resolves with false if there was
    * nothing to do, or only for tenants that a running statement already serves.
    */
@@ -142,8 +141,8 @@ export function createRounds(options: RoundsOptions): Rounds {
     })
 
   /**
-   * Queues attempts that have become due: for all tenants together, or for each tenant if a row of one of them fails
-   * it.
+   * Queues attempts that have become due. Handles all tenants together, or, if a row of one tenant makes that fail,
+   * each tenant separately.
    */
   const promoteAll = async () => {
     if (of === 'many' && !isSplit) {

@@ -37,7 +37,7 @@ export interface WorkerOptions {
    * poll.
    */
   readonly deliveriesDue?: (space: string) => void
-  /** Attempts in progress at the same time. */
+  /** Maximum number of attempts in progress at the same time. */
   readonly concurrency?: number
   /** Length of a lease in milliseconds. Must be longer than an attempt can take. */
   readonly leaseMs?: number
@@ -51,7 +51,7 @@ export interface WorkerOptions {
   readonly distributed?: boolean
 }
 
-/** What a worker has done since it started, and its current load. */
+/** Statistics of a worker since it started, and its current load. */
 export interface WorkerStats {
   readonly underWay: number
   readonly capacity: number
@@ -68,7 +68,6 @@ export interface Worker {
   wake(tenantId?: string): void
   stats(): WorkerStats
   /**
-   *
    * Stops claiming, and waits up to `drainMs` for attempts in progress. Aborts the rest, whose leases then expire.
    * Resolves soon after that, even if the database does not respond.
    */
@@ -102,7 +101,6 @@ const MIN_CLAIM = 64
 const GATHER_MS = 5
 
 /**
- *
  * Planning and claiming statements that run at the same time, and the share of all slots that each may fill. While
  * one statement waits for the database, the worker sends the attempts of the other.
  */

@@ -30,7 +30,6 @@ export interface EventSink {
 }
 
 /**
- *
  * Records an event, which is written with the rest of the transaction or not at all.
  *
  * @returns the event as it will be sent; undefined if the tenant's version lacks the event type, or if nothing
@@ -46,7 +45,6 @@ export function emit<Type extends keyof EventPayloads>(
 type SunsetVersion = Pick<(typeof versions)[number], 'name' | 'sunset'>
 
 /**
- *
  * Returns the version in which a tenant's events are rendered. This is the pinned version, or the newest one if the
  * tenant has no pin. If the pinned version is past its sunset, it is the oldest version that is not.
  *
@@ -86,7 +84,6 @@ export interface EmissionScope extends RenderingScope {
 }
 
 /**
- *
  * Collects events, and writes them into a transaction. `write` resolves with whether there may be attempts to plan.
  * It locks the end of the tenant's sequence, so call it after every other statement of the transaction except the
  * audit entry.
@@ -114,7 +111,6 @@ interface WholeEvent {
 }
 
 /**
- *
  * Renders an event in a version. Returns undefined if the version lacks the event type. For a change event, it
  * renders the states before and after the change, and compares them to find `previous_attributes`. So
  * `previous_attributes` holds only what the receiver can see, and the event is dropped (undefined) if nothing but

@@ -45,7 +45,6 @@ const APPEND_EVENTS: Statement = {
 }
 
 /**
- *
  * Appends events to the tenant's sequence. Workers plan the delivery attempts later, so the cost does not depend on
  * the number of endpoints. Call this near the end of the transaction, because the end of the sequence stays locked
  * until the commit. Returns whether there may be attempts to plan.
@@ -214,7 +213,7 @@ export interface RenderedEvent extends EmittedEvent {
   readonly recipients?: NewEvent['recipients']
 }
 
-/** Something that happened, in canonical form. */
+/** An event to be written, in canonical form. */
 export interface NewEvent {
   readonly type: string
   /** The changed object, under the name of its object type. */

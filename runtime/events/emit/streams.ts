@@ -53,7 +53,6 @@ export interface StreamsOptions {
 }
 
 /**
- *
  * Creates streams. Each stream reads the tenant's gapless sequence at the pace of its client, so no event is lost or
  * sent twice. A stream ends when the process stops or its key is revoked; the client then reconnects with
  * `Last-Event-ID`.

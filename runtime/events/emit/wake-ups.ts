@@ -1,6 +1,6 @@
 /**
- * Wake-ups within a process, and between processes over NOTIFY. One notification, sent after the commits, covers many
- * of them.
+ * Wake-ups within a process, and between processes over NOTIFY. One notification, sent after several commits, covers
+ * all of them.
  */
 
 import type { Database, Statement } from '../../database/database.ts'
@@ -13,7 +13,6 @@ import { ENVIRONMENTS, type Environment } from '../../platform/environment.ts'
 export interface WakeUps {
   notify(environment: Environment, tenantId?: string): void
   /**
-   *
    * Calls the listener at each wake-up, with the tenant that has something new, or without a tenant if any tenant
    * may.
    *
@@ -45,7 +44,10 @@ const NOTIFY: Statement = { name: 'events_notify', text: 'SELECT pg_notify($1, $
 /** Time to collect tenants for one notification. */
 const PAUSE_MS = 20
 
-/** Tenants that fit into the 8,000 bytes of a notification. If there are more, the notification names no tenant. */
+/**
+ * Maximum number of tenants that fit into the 8,000 bytes of a notification. If there are more, the notification names
+ * no tenant.
+ */
 const MAX_TENANTS = 200
 
 /** The part of the owner's pool that wake-ups use. */
@@ -59,7 +61,6 @@ export interface WakeUpChannel {
 }
 
 /**
- *
  * Sends wake-ups to other processes and receives theirs. NOTIFY runs outside the transaction, because within one it
  * would serialize all commits of the database. If a process dies before it notifies, the next poll finds the work.
  */

@@ -14,7 +14,6 @@ function ranges(what: string, ...networks: readonly string[]): Range[] {
 }
 
 /**
- *
  * IPv4 ranges that are not public: the IANA special-purpose registry (RFC 6890) without its exceptions inside ranges,
  * multicast, the reserved last sixteenth, and addresses of cloud services that lie among public ones.
  */
@@ -51,7 +50,6 @@ function covers([network, bits]: readonly [Address, number], address: Address): 
 }
 
 /**
- *
  * Returns what the address is if it must not be dialed, such as `a loopback address`. Returns undefined for a public
  * address, and for an address in the allowed networks. An IPv4 address in IPv6 form is not treated as IPv4.
  */

@@ -50,7 +50,6 @@ const LABEL = /^(?!-)[a-z0-9_-]{1,63}(?<!-)$/
 const MAX_NAME = 253
 
 /**
- *
  * Top-level labels of names that are private or not in the DNS: RFC 6761, 6762, 7686, 8375, 9476, ICANN's `internal`,
  * and labels that ICANN does not delegate because private networks use them.
  */
@@ -119,7 +118,6 @@ function checkKnown(address: string, allow: Networks): string | undefined {
 }
 
 /**
- *
  * Checks a URL without DNS: syntax, scheme, port, host name and IP address. Rejects everything that two parsers might
  * read differently. The caller must still resolve the name, and check each address (`checkAddress`).
  */

@@ -1,21 +1,24 @@
 /**
  * One request to one checked address, and its response. `node:http` writes the request and parses the response.
  *
- * undici was measured as an alternative: it delivered 0.5 to 1.0 times what graphile-worker does, `node:http` 0.7 to 1.15 times
- * (`npm run bench:webhooks -- --only throughput`). It also fails a request on an unrequested `100 Continue`.
+ * undici was measured as an alternative: it delivered 0.5 to 1.0 times what graphile-worker does, `node:http` 0.7 to
+ * 1.15 times (`npm run bench:webhooks -- --only throughput`). It also fails a request on an unrequested `100 Continue`.
  */
 import http from 'node:http'
 import type { RequestOptions } from 'node:https'
 import { StringDecoder } from 'node:string_decoder'
 import { type FailureReason, failureOf, NOT_HTTP, type Phase, timeoutIn } from './failures.ts'
 
-/** Bytes of a response body that are read. The status counts even if the body is longer. */
+/** Maximum number of bytes of a response body that are read. The status counts even if the body is longer. */
 const MAX_BODY_BYTES = 65_536
 
-/** Bytes of a response on the wire. Bounds parts that no other limit covers, such as extensions of many chunks. */
+/**
+ * Maximum number of bytes of a response on the wire. Bounds parts that no other limit covers, such as extensions of
+ * many chunks.
+ */
 const MAX_WIRE_BYTES = 524_288
 
-/** Bytes of one header block, or of all trailers. */
+/** Maximum number of bytes of one header block, or of all trailers. */
 const MAX_HEADER_BYTES = 16_384
 
 /** Interim responses (RFC 9110 §15.2) that are skipped. */
@@ -40,8 +43,8 @@ export interface ExchangeResponse {
 
 export interface ExchangeFailure extends FailureReason {
   /**
-   * Why the server has not seen the request, if so. `stale`: a kept connection died before any byte of a response, most likely
-   * because the server closed it while it was idle; `unreachable`: the address accepts no connection.
+   * Why the server has not seen the request, if so. `stale`: a kept connection died before any byte of a response, most
+   * likely because the server closed it while it was idle; `unreachable`: the address accepts no connection.
    */
   readonly unsent?: 'stale' | 'unreachable'
 }
@@ -57,7 +60,6 @@ export interface ExchangeOptions extends RequestOptions {
 }
 
 /**
- *
  * Sends one request, and reads its response to its end or up to the limit. Closes the connection unless the response
  * is complete.
  *
@@ -147,7 +149,7 @@ export function exchange(
   })
 }
 
-/** Bytes of a response body that are kept to be shown. */
+/** Maximum number of bytes of a response body that are kept to be shown. */
 const SHOWN_BYTES = 4096
 
 /** PostgreSQL's `text` type cannot hold NUL. */

@@ -1,5 +1,5 @@
 /**
- * Sends requests to URLs that tenants or settings give. Checks the URL and every address of its host before each
+ * Sends requests to URLs from tenants or settings. Checks the URL and every address of its host before each
  * request.
  */
 import type { Environment } from '../../platform/environment.ts'
@@ -43,15 +43,17 @@ export interface OutboundFailure extends FailureReason {
 /** The result of a request: if it has an `error`, it is a failure. */
 export type OutboundResult = OutboundResponse | OutboundFailure
 
-/** Sends requests to URLs that tenants give. */
+/** Sends requests to URLs from tenants. */
 export interface Outbound {
   /**
-   *
    * Checks a URL at its registration: syntax, scheme, port, name, and all addresses that DNS returns within 1.5 s.
    * Resolves with undefined if the URL is acceptable, otherwise with the fault, as text for `details[].issue`.
    */
   check(url: string): Promise<string | undefined>
-  /** Sends one POST within the total deadline. Rejects only if the caller's signal aborts, or with a TypeError for an invalid header. */
+  /**
+   * Sends one POST within the total deadline. Rejects only if the caller's signal aborts, or with a TypeError for an
+   * invalid header.
+   */
   post(request: OutboundPost): Promise<OutboundResult>
   /** Closes all connections; requests in progress fail. */
   close(): void
@@ -101,7 +103,9 @@ function headersOf({ method, headers, body }: OutboundRequest, host: string, use
   return all
 }
 
-/** Cached results of URL checks. A result depends only on the text of the URL, so it never changes. */
+/**
+ * Maximum number of cached results of URL checks. A result depends only on the text of the URL, so it never changes.
+ */
 const MAX_URLS = 1000
 
 function rememberUrls(policy: UrlPolicy): (url: string) => CheckedUrl {
@@ -143,7 +147,6 @@ function beforeDeadline<T>(promise: Promise<T>, deadline: AbortSignal): Promise<
 }
 
 /**
- *
  * Creates the client for outbound requests. The host of a URL is checked at registration, and again for each request:
  * every address that DNS then returns must be allowed, and one of exactly these addresses is dialed. So no DNS
  * response, redirect or reused connection can lead to an address that is not public.
@@ -179,8 +182,8 @@ export function createOutbound(options: OutboundOptions): Outbound & PeerOutboun
   }
 
   /**
-   * Sends the request to the first address that accepts a connection. A request is sent again only if the server closed a kept
-   * connection before its response began, and only once, on a new connection.
+   * Sends the request to the first address that accepts a connection. A request is sent again only if the server closed
+   * a kept connection before its response began, and only once, on a new connection.
    */
   const attempt = async (
     request: OutboundRequest,

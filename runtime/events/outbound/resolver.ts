@@ -47,7 +47,6 @@ function combine(answers: readonly PromiseSettledResult<string[]>[]): readonly s
 }
 
 /**
- *
  * Creates a resolver over c-ares, whose lookups do not occupy a thread of the process. Results are not cached, but
  * concurrent lookups of one name share a query.
  *

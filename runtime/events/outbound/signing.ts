@@ -19,7 +19,6 @@ export function makeSigningSecret(): string {
 }
 
 /**
- *
  * Returns the secrets that sign now: the current one and, for 24 hours after a rotation, the previous one.
  *
  * @param context of `secretContext`.
@@ -39,7 +38,6 @@ export function openSecrets(
 }
 
 /**
- *
  * Returns the value of `Service-Signature`: `t=<unix seconds>,v1=<hex HMAC-SHA256 of "t.body">`. It has one `v1` for
  * each secret that signs, so that receivers can verify it with the old or the new secret.
  *

@@ -39,7 +39,6 @@ const CANCEL = inSteps(
 )
 
 /**
- *
  * Cancels the pending attempts of an endpoint that is being disabled, except attempts that are being sent and manual
  * retries. Must run in the transaction that disables the endpoint.
  *

@@ -25,7 +25,7 @@ import {
 
 type Schemas = components['schemas']
 
-/** Endpoints in one environment. Bounds the attempts that one event can cause. */
+/** Maximum number of endpoints in one environment. Bounds the attempts that one event can cause. */
 export const MAX_ENDPOINTS = 100
 
 export const webhookEndpointsHandlers = {

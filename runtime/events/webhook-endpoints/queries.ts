@@ -51,7 +51,6 @@ export async function countEndpoints(db: Database, tenantId: string): Promise<nu
 }
 
 /**
- *
  * Counts the tenant's endpoints, and prevents concurrent inserts until the transaction ends. The count is a separate
  * statement, so that it sees what was committed while the lock statement waited.
  */
@@ -72,7 +71,6 @@ const INSERT = inSteps(
 )
 
 /**
- *
  * Writes a new endpoint, which gets the events emitted from now on. The first endpoint of a tenant also creates the
  * tenant's bucket, which is full. Must run in a transaction.
  */

@@ -85,8 +85,8 @@ async function readDomain(rpc: Rpc, chainId: number, token: Address): Promise<To
     chainId,
     verifyingContract: token,
   }
-  // USDC contracts return the domain separator that they verify signatures against. Without it, every signature could be
-  // useless.
+  // USDC contracts return the domain separator that they verify signatures against. If it is missing or differs,
+  // the contract may reject every signature.
   if (separator === '0x') throw wrong('does not support transfers with authorization (EIP-3009)')
   if (separatorOf(domain) !== separator)
     throw wrong(

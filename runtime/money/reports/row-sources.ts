@@ -1,6 +1,6 @@
 /**
- * Produces report rows step by step. Each step reads separately, because the entries in a span and their settlement lines
- * never change.
+ * Produces report rows step by step. Each step reads separately, because the entries in a span and their settlement
+ * lines never change.
  */
 import type { components } from '../../../generated/canonical/types.ts'
 import type { Database } from '../../database/database.ts'
@@ -22,7 +22,7 @@ import {
 
 type Schemas = components['schemas']
 
-/** A report row, by column. `amount` is what it adds to the report's balance, in cents. */
+/** A report row, by column. `amount` is the change of the report's balance, in cents. */
 export type ReportLine = Readonly<Record<string, string | number | bigint | null>> & {
   readonly amount: number | bigint
 }
@@ -53,8 +53,8 @@ const CURRENCY = 'usd'
 const sourceOf = ({ cause }: LedgerEntry) => cause.split('/')[0]!
 
 /**
- * All ledger entries, account by account. The entries of each transaction add up to zero, and so do the opening and closing
- * balances.
+ * All ledger entries, account by account. The entries of each transaction add up to zero, and so do the opening and
+ * closing balances.
  */
 const ledgerEntries: RowSource = {
   columns: ['id', 'created', 'account', 'source_id', 'amount', 'previous_balance', 'balance', 'currency'],

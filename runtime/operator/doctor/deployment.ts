@@ -1,4 +1,4 @@
-/** Checks what the processes of a deployment share: notifications and addresses. */
+/** Checks facts that the processes of a deployment share: notifications and addresses. */
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import pg from 'pg'

@@ -55,7 +55,7 @@ export function createMetrics(sources: MetricSources): Registry {
   addQueriedGauge(
     registry,
     'svc_set_aside_rows',
-    'Rows that workers have set aside because their work failed, in the whole deployment.',
+    'Rows in the whole deployment that workers set aside after a failure.',
     ['environment', 'work'],
     async () => (await sources.setAside())?.map(({ rows, ...labels }) => [labels, rows] as const),
   )
@@ -226,7 +226,7 @@ function addLimits(registry: Registry, { traffic, limiter, pausedMembers }: Metr
   add(
     addCounter,
     'svc_limits_alone_total',
-    'Requests checked against the part of this node instead of the shared limit.',
+    'Requests checked against the share of this node, because the shared limit was unavailable.',
     (s) => s.alone,
   )
 }

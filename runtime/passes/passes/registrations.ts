@@ -78,7 +78,7 @@ const MAX_SPACES = 500
  */
 export const MAX_DEVICES = 100
 
-/** Passes of a device that one transaction removes. */
+/** Maximum number of passes of a device that one transaction removes. */
 const DROPPED_AT_ONCE = 100
 
 /** Later than any clock reading: 31 December 9999. */

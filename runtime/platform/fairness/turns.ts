@@ -26,7 +26,7 @@ const MAX_WEIGHT = 4
  */
 const REST = 5
 
-/** Maximum rest. The work may have spent most of its time waiting for something else. */
+/** Maximum rest, because work that took long may have spent most of that time waiting. */
 const MAX_REST_MS = 1000
 
 interface Party {

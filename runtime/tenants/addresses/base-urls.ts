@@ -31,7 +31,6 @@ export function missingAddresses(
 }
 
 /**
- *
  * Resolves the origin of each listener. In order of precedence: the setting, which is stored for all processes; a
  * setting that a different process stored; the address on which this process listens; the address on which a process
  * with all roles last listened.

@@ -1,5 +1,4 @@
 /**
- *
  * Tokens for URLs that work without an API key. A token encodes tenant, space and object, with a MAC. So the service
  * stores no tokens and looks none up, and no token can be forged without the secret.
  */
@@ -19,7 +18,7 @@ const PLACE_BYTES = 1 + 2 * ID_BYTES
 const MAC_BYTES = 12
 
 /**
- * Writes a token of 60 base64url characters, or up to 66 if the sandbox was wiped. The same place always gives the
+ * Writes a token of 60 base64url characters, or up to 66 if the sandbox was wiped. The same place always produces the
  * same token.
  */
 export function writePlaceToken(key: string, { kind, space, id }: TokenPlace): string {

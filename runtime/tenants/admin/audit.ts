@@ -21,7 +21,6 @@ export interface VerifiedChain {
 }
 
 /**
- *
  * Verifies the audit log of a tenant in one environment: numbers have no gaps, every entry matches its hash and links
  * to the previous entry, and the chain ends at its recorded head. Ignores entries that are written during the check.
  *

@@ -37,7 +37,6 @@ export interface OperatorNote {
 }
 
 /**
- *
  * Changes the control schema in one transaction, and makes every node drop its cached copy.
  *
  * @param work calls `note` for each change that audit logs must record.

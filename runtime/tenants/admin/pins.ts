@@ -49,7 +49,6 @@ export async function readPinned(
 export const SOAK_MS = 48 * 3_600_000
 
 /**
- *
  * Returns how long, in milliseconds, the sandbox has used a version, if that is less than 48 hours and live would be
  * upgraded to it. Returns undefined otherwise. A downgrade needs no soak.
  */
@@ -74,7 +73,6 @@ export interface PinInput {
 }
 
 /**
- *
  * Pins a tenant's environment to a version. Requests in progress finish in the version in which they started.
  *
  * @param versions all versions.

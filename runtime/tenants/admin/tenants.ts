@@ -94,7 +94,6 @@ export async function insertTenant(
 }
 
 /**
- *
  * Creates a tenant, pinned to the current version in both environments. Its first owner owns the keys that the
  * operator creates, and cannot sign in. Use `createUser` to add members who can.
  */
@@ -135,7 +134,6 @@ const LIST_TENANTS: Statement = {
 }
 
 /**
- *
  * Returns a page of tenants in order of creation.
  *
  * @param input `after` is the last identifier of the previous page.

@@ -22,7 +22,6 @@ export interface AuditEntry {
 }
 
 /**
- *
  * Returns an entry for an action of the service itself.
  *
  * @param action the resource and the action, such as `pass.expired`.
@@ -52,7 +51,6 @@ export function systemEntry(
 const quote = (text: string | null): string => JSON.stringify(text)
 
 /**
- *
  * Returns the entry as the API shows it, without its hash, in canonical form (RFC 8785): the text before and after
  * the value of `previous_hash`. A reader of the log can build the same text and verify every hash.
  */

@@ -37,7 +37,6 @@ export interface AuditRow {
 }
 
 /**
- *
  * Builds the statement that appends an entry to the tenant's chain and moves the head. The head stays locked until
  * the end of the transaction, so the statement must be the last one. The database computes the hash, because the
  * caller cannot know the hash of the previous entry. It hashes bytes, because a function on text would depend on the

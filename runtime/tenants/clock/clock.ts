@@ -2,7 +2,6 @@ import type { Database } from '../../database/database.ts'
 import type { Environment } from '../../platform/environment.ts'
 
 /**
- *
  * Two clocks, both in milliseconds since the epoch. Machine time is for leases, timeouts, limits and signatures.
  * Service time, which an operator can advance, is for business rules: `created`, sunset, expiry, schedules, rotation.
  */

@@ -30,7 +30,6 @@ const USE_STEP: Statement = {
 }
 
 /**
- *
  * Marks a time step of the member's codes as used. Returns false if it was used before, unless it was for the same
  * form.
  *

@@ -160,7 +160,6 @@ export function createFactors(
 }
 
 /**
- *
  * Returns the time step of a code near `now`; undefined if the code is wrong.
  *
  * @param secret Base32.
@@ -213,7 +212,6 @@ interface Confirming {
 }
 
 /**
- *
  * Finds the member whose email address, password and code all match. A wrong password counts as a wrong code of the
  * key that opened the page. Takes the same time for an unknown address and for a paused key, so the time does not
  * reveal who is a member.

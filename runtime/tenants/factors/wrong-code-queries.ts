@@ -2,7 +2,6 @@ import type { Database, Statement } from '../../database/database.ts'
 import { toTimestamp } from '../../database/types.ts'
 
 /**
- *
  * Statements that count wrong codes, on the control schema. Times are machine time in milliseconds. The column
  * `member_id` holds the sender: a member at sign-in, a session, a key or an authorization.
  */
@@ -16,7 +15,6 @@ const ADMIT: Statement = {
 }
 
 /**
- *
  * Counts a code as wrong before it is checked, so that concurrent attempts cannot exceed the limit.
  *
  * @param since codes at or before this time no longer count.
@@ -69,7 +67,6 @@ const PAUSE: Statement = {
 }
 
 /**
- *
  * Starts a pause if the sender had too many wrong codes. Each pause is twice as long as the previous one.
  *
  * @param firstMs length of the first pause.

@@ -37,7 +37,6 @@ export interface CountedCode {
 }
 
 /**
- *
  * Counts wrong codes by sender. After too many, all codes of the sender are refused for a while, including correct
  * ones. Counts are in the database, so they apply to all nodes and survive restarts.
  */
@@ -100,7 +99,9 @@ export function createWrongCodes(
   }
 }
 
-/** Verifies a password. If the verification itself fails, the codes do not count, because the member made no mistake. */
+/**
+ * Verifies a password. If the verification itself fails, the codes do not count, because the member made no mistake.
+ */
 export async function judge(codes: readonly CountedCode[], verify: () => Promise<boolean>): Promise<boolean> {
   try {
     return await verify()

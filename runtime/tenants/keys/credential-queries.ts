@@ -156,7 +156,6 @@ export interface CredentialLift {
 }
 
 /**
- *
  * A key, an access token or a member, with everything that is needed to check a request. Times are in milliseconds
  * since the epoch.
  */

@@ -13,7 +13,6 @@ import { isAccessToken } from './tokens.ts'
 
 export interface Keyring {
   /**
-   *
    * Finds the credential of a key or an access token; undefined if the text is malformed or unknown. Returns
    * synchronously if the credential is cached. Otherwise it costs one query, or none if the checksum is wrong.
    * Rejects with `DatabaseUnavailable`.
@@ -40,7 +39,6 @@ interface KeyringEntry {
 }
 
 /**
- *
  * Creates a cache of credentials. Entries are found by a digest of the key, so that no key stays in memory.
  *
  * @param monotonic clock in milliseconds that never goes back.

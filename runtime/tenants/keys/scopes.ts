@@ -46,7 +46,6 @@ export function scopesOfRole(scopes: readonly string[], role: keyof typeof SCOPE
 }
 
 /**
- *
  * Restricts scopes to the allowed ones. An allowed scope stays. A different one becomes the highest allowed scope
  * below it: `pass:write` becomes `pass:read` if `read` is allowed.
  */

@@ -1,5 +1,4 @@
 /**
- *
  * Token buckets and concurrency limits in memory, exact for one node. A bucket holds twice its limit per minute and
  * refills evenly. Amounts are whole numbers of 1/60,000 token: `limit` units are added per millisecond, so there are
  * no rounding errors.
@@ -25,7 +24,7 @@ export type Bucket = keyof typeof LIMITS
  */
 export const OUTBOUND_PER_SECOND = 100
 
-/** Concurrent requests of one tenant in one environment. */
+/** Maximum number of concurrent requests of one tenant in one environment. */
 export const CONCURRENT_REQUESTS = 64
 
 export const TOKEN = 60_000
@@ -93,7 +92,6 @@ const MANY_METERS = 20_000
 export const FULL_AFTER_MS = 120_000
 
 /**
- *
  * @param monotonic milliseconds that never go back: a clock that is set back must not refill buckets.
  * @param machine milliseconds since the epoch, only for `reset`.
  * @param nodes number of live nodes, by which every limit is divided.
@@ -208,7 +206,6 @@ export function showLevel(
 const CHECKED_METERS = 8
 
 /**
- *
  * Removes idle meters among the oldest ones: when its buckets are full, a meter is no different from a new one. If
  * there are more than twice MANY_METERS, also removes recently used meters, which resets their
  * buckets.

@@ -1,5 +1,4 @@
 /**
- *
  * A connection to Redis that answers within 250 ms or counts as down.
  *
  * node-redis implements the protocol: URL, TLS, authentication, commands. Reconnection and timeouts are implemented
@@ -36,7 +35,6 @@ export interface RedisConnection {
 export interface RedisOptions {
   readonly url: string
   /**
-   *
    * The scripts to run. They are loaded at every connect. If a script had to be sent again later, commands sent in
    * between would overtake it, and it could renew a slot that was already released.
    */

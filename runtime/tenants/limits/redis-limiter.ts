@@ -71,7 +71,6 @@ function readReply(reply: unknown): ScriptReply {
 }
 
 /**
- *
  * Creates a limiter whose buckets and slots all nodes share, in Redis. Each request runs one script, which uses the
  * clock of Redis, so the limits are exact for any number of nodes. While Redis is unavailable, each node enforces its
  * share: the limits divided by the number of nodes that were last live, starting from the last known level of each

@@ -19,7 +19,6 @@ local now = time[1] * 1000 + math.floor(time[2] / 1000)`
 const CORRECTED_MS = 5000
 
 /**
- *
  * Takes a slot, if requested, and a token: both or neither. Uses the same arithmetic as in memory, in whole units of
  * 1/60,000 token. If the clock goes back, nothing is refilled.
  *

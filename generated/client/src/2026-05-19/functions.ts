@@ -2430,7 +2430,7 @@ export type SimulateAuthorizationInput = Input<operations['simulateAuthorization
 /**
  * Simulate an authorization
  *
- * Simulates a merchant that requests money; the rules of live apply. An amount of 0 verifies the card: it holds nothing, does not count towards
+ * Simulates a merchant that requests money; the rules of live apply. An amount of 0 verifies the card: it holds nothing, does not count toward
  * `max_authorization_count` or spending limits, and cannot be incremented.
  *
  * `POST /v1/test/cards/simulate_authorization`

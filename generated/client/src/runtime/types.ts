@@ -90,7 +90,7 @@ type BodyPart<Operation> = Operation extends { requestBody: { content: infer Con
       : unknown
     : unknown
 
-/** The body in the media type that the client sends, with the preferences of `emit/client/bodies.ts`. */
+/** The body in the media type that the client sends, chosen in the same order as in `emit/client/bodies.ts`. */
 type Preferred<Contents> = Written<
   Contents,
   Chosen<Contents, ['application/json', JsonMedia, '*/*' | 'application/*', Multipart, Form, keyof Contents]>

@@ -93,7 +93,7 @@ export const CARD_PROGRAMS = resource<Program>({
         operation: 'updateCardProgram',
         button: 'Edit card program',
         warning:
-          'The new spending controls apply at once to all cards that use the controls of this program.',
+          'The new spending controls apply immediately to all cards that use the controls of this program.',
         fields: FIELDS,
         values: currentValues,
         body: readProgram,

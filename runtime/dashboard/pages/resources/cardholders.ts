@@ -135,7 +135,7 @@ export const CARDHOLDERS = resource<Cardholder>({
         name: 'deactivate',
         operation: 'updateCardholder',
         button: 'Deactivate cardholder',
-        warning: 'All cards of this cardholder decline until you activate the cardholder again.',
+        warning: 'All cards of this cardholder decline payments until you activate the cardholder again.',
         isDanger: true,
         when: ({ status }) => status === 'active',
         body: () => ({ status: 'inactive' }),
@@ -198,7 +198,7 @@ export const SANCTIONS_ALERTS = resource<Alert>({
         name: 'resolve',
         operation: 'resolveSanctionsAlert',
         button: 'Resolve alert',
-        warning: 'If you confirm the match, the cardholder is blocked and all of its cards decline.',
+        warning: 'If you confirm the match, the cardholder is blocked and all of its cards decline payments.',
         fields: [
           {
             name: 'resolution',

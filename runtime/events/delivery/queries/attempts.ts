@@ -30,7 +30,6 @@ export interface LeasedAttempt {
 /** The parameters of one statement that plans or claims. */
 export interface VisitRequest {
   /**
-   *
    * - `many`: several tenants of one database, in one statement.
    * - `one`: a single tenant. Every table is filtered by a constant tenant, so a distributed database sends the
    *   statement to one shard.

@@ -34,7 +34,7 @@ const COMPLETE_ON_SHARD: Statement = {
   FROM result`,
 }
 
-/** An attempt that ended, and the attempt that waits after it: none if `follows_at` is null. */
+/** An attempt that ended, and the attempt that follows it; no attempt follows if `follows_at` is null. */
 interface Ended {
   readonly attempt_id: string
   /** Whether the attempt itself waits again, instead of a new attempt. */
@@ -67,7 +67,6 @@ const WAIT_FOR_NEXT: Statement = {
 }
 
 /**
- *
  * Records how attempts ended, and schedules what follows, in one statement. Skips attempts that are no longer leased
  * under their token. Returns the ids of the attempts that were written. `db` must plan with indexes (`byIndex`).
  *

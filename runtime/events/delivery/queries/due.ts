@@ -45,7 +45,6 @@ const REMOVE_DUE: Statement = {
 }
 
 /**
- *
  * Moves attempts that are due into the queue, the longest overdue first. Returns the tenant of each attempt.
  *
  * @param now service time, milliseconds since the epoch.
@@ -111,7 +110,6 @@ export interface DueTenant {
 }
 
 /**
- *
  * Finds tenants with work. It reads rows that are written in the same transactions as the work itself, so it also
  * finds work whose wake-up was lost or whose process died.
  *

@@ -120,7 +120,6 @@ const writtenOf = ({ rows }: RowResult<{ attempt_id: string }>): ReadonlySet<str
   new Set(rows.map(({ attempt_id }) => attempt_id))
 
 /**
- *
  * Records that scheduled attempts succeeded, whether or not they were written before. No attempt follows. Skips
  * attempts that are no longer leased under their token. Returns the ids of the attempts that were written.
  *

@@ -20,7 +20,6 @@ const MANY = 'unnest($4::text[]) WITH ORDINALITY AS t (tenant_id, position)'
 const ONE = '(SELECT $4::text AS tenant_id, 1::bigint AS position) AS t'
 
 /**
- *
  * Derives the form of a statement for a single tenant: every table is filtered by the value of `tenant`, and every
  * new row gets it. A database that is distributed by tenant can then send the statement to one shard. The derivation
  * replaces comparisons of a table (`w`, `r`, `e`, `a`, `head`) with the tenant of a different row, conditions on
@@ -102,7 +101,6 @@ export function planStatement(request: VisitRequest): readonly [Statement, unkno
 }
 
 /**
- *
  * Plans the attempts that follow from events: one for each endpoint that gets the event, canceled if the endpoint is
  * disabled. Plans a bounded number for each tenant.
  *
@@ -170,7 +168,6 @@ export function claimStatement(request: VisitRequest): readonly [Statement, unkn
 }
 
 /**
- *
  * Claims queued attempts under a lease: a few of each partition, the first of every partition before the second of
  * any, up to the tokens in the tenant's bucket. A concurrent claim for the same tenant gets nothing. If a crash of
  * the database server loses the claim, the attempts are claimed and sent again.

@@ -219,8 +219,8 @@ function isMembers(value: unknown): value is FakeResource {
 const FETCH_MS = 3000
 
 /**
- * Fetches each image URL once, as Google would. An unavailable server gives 503, because it does not prove that the
- * image is missing.
+ * Fetches each image URL once, as Google would. An unavailable image server results in 503, because it does not prove
+ * that the image is missing.
  */
 async function checkPictures(
   resource: FakeResource,

@@ -131,7 +131,7 @@ export function decodePng({ unpacked, packed, bytes }: Png): Image | undefined {
 const FILTER_UP = 2
 
 /**
- * Encodes a PNG with 8 bits for each channel, without alpha if all pixels are opaque. The same pixels give the same
+ * Encodes a PNG with 8 bits for each channel, without alpha if all pixels are opaque. The same pixels produce the same
  * bytes.
  */
 export async function encodePng({ width, height, pixels }: Image): Promise<Buffer> {

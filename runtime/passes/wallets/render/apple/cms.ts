@@ -36,7 +36,7 @@ export function signerParts(chain: readonly [X509Certificate, ...X509Certificate
 }
 
 /**
- * Creates a detached signature (RFC 5652) with RSA and SHA-256. The same content, time and key give the same bytes,
+ * Creates a detached signature (RFC 5652) with RSA and SHA-256. The same content, time and key produce the same bytes,
  * because RSASSA-PKCS1-v1_5 is deterministic.
  *
  * @param at signing time in milliseconds since the epoch.

@@ -24,7 +24,7 @@ const FORMATS = {
   code128: 'PKBarcodeFormatCode128',
 } as const
 
-/** Returns the pass.json of a pass (Apple, "Wallet Passes"). The same state gives the same text. */
+/** Returns the pass.json of a pass (Apple, "Wallet Passes"). The same state produces the same text. */
 export function passJson(state: PassState, { passTypeIdentifier, teamIdentifier }: PassType): string {
   const { brand, expiresAt } = state
   const logoText = brand.logo_text ?? (brand.logo === undefined ? state.organization : undefined)

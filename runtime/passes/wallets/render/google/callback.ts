@@ -108,7 +108,8 @@ function readMessage(text: string, now: number): CallbackVerdict {
 }
 
 /**
- * Returns whether the key has signed the data. @param key base64-encoded SPKI of a P-256 key; other keys give false.
+ * Returns whether the key has signed the data. @param key base64-encoded SPKI of a P-256 key; the result is false for
+ * other keys.
  */
 function isSigned(data: Buffer, key: string, signature: string): boolean {
   const publicKey = readKey(key)

@@ -16,7 +16,7 @@ const SYMBOLOGIES: Readonly<
 > = {
   // ISO/IEC 18004: four modules
   qr: { module: 2, options: { bcid: 'qrcode', padding: 8 } },
-  // ISO/IEC 24778 requires none; two modules separate the code from its surroundings
+  // ISO/IEC 24778: no quiet zone required; two modules separate the code from its surroundings
   aztec: { module: 2, options: { bcid: 'azteccode', padding: 4 } },
   // ISO/IEC 15438: two modules
   pdf417: { module: 1, options: { bcid: 'pdf417', padding: 4 } },

@@ -68,7 +68,7 @@ export interface UpdateWorker {
   stop(): Promise<void>
 }
 
-/** Tenants that are processed concurrently. */
+/** Maximum number of tenants that are processed concurrently. */
 const VISITS = 4
 
 /** Updates claimed in one turn of a tenant. */

@@ -47,7 +47,7 @@ export interface Follower {
 /** Spaces visited concurrently. Each visit is bounded, so a space with much to send does not delay the others. */
 const AT_ONCE = 4
 
-/** Spaces that one query finds; the next query continues after them. */
+/** Maximum number of spaces that one query finds; the next query continues after them. */
 const FOUND_AT_ONCE = 200
 
 /** Creates a follower and starts it. */

@@ -1,4 +1,7 @@
-/** Plans what a visit sends to Google Wallet, and where the visit ends. All functions are pure. */
+/**
+ * Plans the requests that a visit sends to Google Wallet, and the position at which the visit ends. All functions are
+ * pure.
+ */
 import type { SyncOutcome } from './client.ts'
 import type { NewsPage, PassPosition, ResendWalk, SpaceVisit, VisitEnd } from './queries.ts'
 import type { Target } from './sync.ts'

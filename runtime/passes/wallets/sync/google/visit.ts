@@ -36,11 +36,11 @@ const LEASE_MS = 45_000
  */
 const LAST_MS = 30_000
 
-/** Maximum number of events and of walked passes in one visit. Then it is the turn of other spaces. */
+/** Maximum number of events and of walked passes in one visit. Other spaces are visited before the rest is processed. */
 const EVENTS = 100
 const PASSES = 50
 
-/** Concurrent requests for one space. */
+/** Maximum number of concurrent requests for one space. */
 const AT_ONCE = 4
 
 /** Creates a function that visits a space: it sends what events and walks require, and records the result. */
