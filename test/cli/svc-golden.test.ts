@@ -222,12 +222,14 @@ function settle(text: string): string {
     .replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, '<uuid>')
     .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, '<time>')
     .replace(/\b\d\d:\d\d:\d\d\b/g, '<hour>')
-    // The padding of a column depends on the digits of its duration.
-    .replace(/\b\d+(\.\d+)? ms\b(?:( {2}) *)?/g, '<n> ms$2')
+    .replace(DURATION, '<n> ms$2')
     .replace(/"remaining":\d+/g, '"remaining":<n>')
     .replace(/redirect_uri=http%3A%2F%2F127.0.0.1%3A\d+/g, 'redirect_uri=http%3A%2F%2F127.0.0.1%3A<port>')
     .replace(/(state|code_challenge)=[\w-]{43}/g, '$1=<random>')
 }
+
+/** With the padding of its column, which depends on its digits. */
+const DURATION = /\b\d+(\.\d+)? ms\b(?:( {2}) *)?/g
 
 const HANGING = async ({ interrupt }: Running) => {
   const before = silent.asked
