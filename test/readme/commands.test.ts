@@ -76,6 +76,8 @@ const ONLY_THERE: readonly (string | RegExp)[] = [
   'npm ci && npm test',
   'npm ci',
   'npm ci --omit=dev',
+  // test/toolkit/package.test.ts packs.
+  'npm pack',
   /^npm start( -- --role \w+)?$/,
   /^npm run --silent admin -- set-aside \w+$/,
   'npm test',
