@@ -242,6 +242,15 @@ export function createVersionedApi<Handlers extends object>(
     return new Response(JSON.stringify(describeProblem(refusal)), { status: refusal.status, headers })
   }
 
+  /** An error whose body does not translate is a fault of the service, and is answered as one. */
+  function refuse(request: Request, exchange: Exchange, thrown: unknown): Response {
+    try {
+      return writeError(request, exchange, thrown)
+    } catch (error) {
+      return writeError(request, exchange, error)
+    }
+  }
+
   /** Headers of every answer: the caller's version, and its end of life (RFC 9745, RFC 8594). */
   function addVersionHeaders({ headers }: Response, { name, deprecated, sunset }: VersionTable): void {
     const { header } = resolveVersion
@@ -262,7 +271,7 @@ export function createVersionedApi<Handlers extends object>(
       try {
         response = await answer(targetOf(request, basePath), exchange)
       } catch (thrown) {
-        response = writeError(request, exchange, thrown)
+        response = refuse(request, exchange, thrown)
       }
       addVersionHeaders(response, exchange.table ?? fallback!)
       return response

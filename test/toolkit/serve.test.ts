@@ -97,6 +97,7 @@ type Input = Readonly<Record<'path' | 'body', Record<string, unknown>>>
 const handlers = {
   async createBook(_context: string, { body }: Input): Promise<Reply> {
     if (body.name === 'conflict') throw new ErrorReply(409, { message: 'exists' })
+    if (body.name === 'untranslatable') throw new ErrorReply(410, null)
     if (body.name === 'fault') throw new Error('a fault of the handler')
     return { status: 201, body: { ...body } }
   },
@@ -274,6 +275,13 @@ describe('refusals', () => {
       expect.not.stringContaining('handler'),
     ])
     expect(onError.mock.calls[0]![0]).toMatchObject({ message: 'a fault of the handler' })
+  })
+
+  test('an error whose body does not translate is reported, and answered as a fault', async () => {
+    const onError = vi.fn()
+    const json = { title: 'untranslatable' }
+    const failed = await send(create({ onError }), '/books', { version: '2030-01-01', json })
+    expect([failed.status, failed.body.code, onError.mock.calls.length]).toEqual([500, 'internal_error', 1])
   })
 
   test('an answer stands when the hook for metrics fails', async () => {
