@@ -3,6 +3,7 @@
 import type { Difference } from '../diff/difference.ts'
 import { formatLocation } from '../diff/difference.ts'
 import type { AccountedDifference } from '../gate/steps.ts'
+import { groupBy } from '../ir/group-by.ts'
 
 export interface DifferenceGroup {
   readonly first: Difference
@@ -14,14 +15,7 @@ export interface DifferenceGroup {
 
 /** Groups differences. Breaking ones come first; within a class, the order is that of the first occurrence. */
 export function groupDifferences(claimed: readonly AccountedDifference[]): DifferenceGroup[] {
-  const groups = new Map<string, AccountedDifference[]>()
-  for (const each of claimed) {
-    const key = keyOf(each)
-    const group = groups.get(key)
-    if (group) group.push(each)
-    else groups.set(key, [each])
-  }
-  const all = [...groups.values()].map(toGroup)
+  const all = [...groupBy(claimed, keyOf).values()].map(toGroup)
   return [
     ...all.filter(({ first }) => first.class === 'breaking'),
     ...all.filter(({ first }) => first.class !== 'breaking'),

@@ -3,7 +3,7 @@
  * newest version.
  */
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname, extname, join } from 'node:path'
+import { dirname, join, parse } from 'node:path'
 import type { Diagnostic } from '../diagnostics/diagnostic.ts'
 import type { VersionPair } from '../gate/steps.ts'
 import { compareVersions } from '../generate/config.ts'
@@ -32,6 +32,9 @@ export async function freeze(
   const isNew = !existsSync(file)
   const isSame = !isNew && readFileSync(file, 'utf8') === text
   if (!isSame) writeFileSync(file, text)
+  // A version that is stored again in the other notation replaces its file, which is removed only once the new one exists.
+  for (const former of run.config.documents)
+    if (former !== file && parse(former).name === parse(file).name) rmSync(former)
   return {
     lines: [
       isSame ? `${file}: the service has not changed` : `wrote ${file}`,
@@ -56,9 +59,8 @@ async function fileOf(run: CommandRun, version: string, text: string, extension:
     throw new UsageError(
       `${version} cannot be stored again: ${count(breaks, 'difference')} would break its callers. Name a new date; \`dateline check\` lists them.`,
     )
-  if (extname(newestFile) === extension) return newestFile
-  rmSync(newestFile)
-  return join(dirname(newestFile), `${version}${extension}`)
+  const { dir, name } = parse(newestFile)
+  return join(dir, `${name}${extension}`)
 }
 
 /** The service's document, compared as if it were the next version. */

@@ -51,6 +51,8 @@ export interface VersionedText {
  * `info`.
  */
 export function withVersion(text: string, version: string): VersionedText {
+  if (!/^\w[\w.-]*$/.test(version))
+    throw new UsageError(`${version} cannot be the name of a version: expected a date, such as 2030-01-01`)
   if (/^\s*\{/.test(text)) {
     const document = parseJson(text) as { info?: object }
     if (typeof document.info !== 'object') throw noInfo()

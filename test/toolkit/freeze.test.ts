@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { parse } from 'yaml'
 import { main } from '../../generators/cli.ts'
 
 const DOCUMENT = readFileSync('test/toolkit/foreign/openapi/2030-01-01.yaml', 'utf8')
@@ -71,6 +72,22 @@ test('what breaks nothing is stored in the newest version', async () => {
   await dateline('generate')
   expect((await dateline('check')).exit).toBe(0)
   expect(readdirSync('openapi')).toEqual(['2030-01-01.yaml'])
+})
+
+test('a version that is stored again in the other notation replaces its file', async () => {
+  await adopt()
+  writeFileSync('service.json', JSON.stringify(parse(ADDITIVE)))
+  expect((await dateline('freeze', '2030-01-01', '--from', 'service.json')).exit).toBe(0)
+  expect(readdirSync('openapi')).toEqual(['2030-01-01.json'])
+})
+
+test('a version is refused whose name cannot be that of a file', async () => {
+  await adopt()
+  const refused = await dateline('freeze', '../2031-01-01')
+  expect([refused.exit, refused.said]).toEqual([
+    2,
+    expect.stringContaining('cannot be the name of a version'),
+  ])
 })
 
 test('the document comes from a URL, and from a command', async () => {
