@@ -18,7 +18,8 @@ export function groupDifferences(claimed: readonly AccountedDifference[]): Diffe
   const all = [...groupBy(claimed, keyOf).values()].map(toGroup)
   return [
     ...all.filter(({ first }) => first.class === 'breaking'),
-    ...all.filter(({ first }) => first.class !== 'breaking'),
+    ...all.filter(({ first }) => first.class === 'alpha'),
+    ...all.filter(({ first }) => first.class === 'additive'),
   ]
 }
 

@@ -19,9 +19,10 @@ const lineOf = (place: SourceLocation): string => `${place.file}:${place.line}:$
 function headline(old: Api, next: Api, claimed: readonly AccountedDifference[]): string {
   const breaking = claimed.filter(({ difference }) => difference.class === 'breaking')
   const open = breaking.filter(({ by }) => by.length === 0).length
-  const rest = claimed.length - breaking.length
+  const alpha = claimed.filter(({ difference }) => difference.class === 'alpha').length
+  const rest = claimed.length - breaking.length - alpha
   const told = open > 0 ? ` (${open} not accounted for by any change)` : ''
-  return `${old.file} → ${next.file}: ${breaking.length} breaking${told}, ${rest} additive`
+  return `${old.file} → ${next.file}: ${breaking.length} breaking${told}, ${alpha > 0 ? `${alpha} alpha, ` : ''}${rest} additive`
 }
 
 /** Returns the lines to print, the headline first. */
@@ -36,7 +37,7 @@ export function printText(
 }
 
 function textOf({ first, messages, places, uses, by }: DifferenceGroup, paint: DiagnosticPaint): string[] {
-  const label = first.class === 'breaking' ? paint('error', 'breaking') : paint('good', 'additive')
+  const label = `${paint(STYLES[first.class], first.class)}${markOf(first)}`
   const lines = [first.old, first.new].flatMap((place) => (place ? [paint('place', lineOf(place))] : []))
   const where = directionsOf(first)
   return [
@@ -47,6 +48,12 @@ function textOf({ first, messages, places, uses, by }: DifferenceGroup, paint: D
     ...accountOf(first, by).map((text) => `    ${text}`),
   ]
 }
+
+const STYLES = { breaking: 'error', alpha: 'warning', additive: 'good' } as const
+
+/** Returns the stability of the part, unless the class already is `alpha`. */
+const markOf = ({ class: name, stability }: Difference): string =>
+  stability === undefined || stability === name ? '' : ` (${stability})`
 
 const directionsOf = ({ directions }: Difference): string =>
   directions.length === 2
@@ -73,7 +80,7 @@ export function printMarkdown(
   const table = (name: Difference['class']) => {
     const own = groups.filter(({ first }) => first.class === name)
     if (own.length === 0) return []
-    const title = name === 'breaking' ? 'Breaking' : 'Additive'
+    const title = { breaking: 'Breaking', alpha: 'Alpha', additive: 'Additive' }[name]
     const head = ['| Difference | Location | Lines | Change |', '|---|---|---|---|']
     return ['', `## ${title}`, '', ...head, ...own.map(rowOf)]
   }
@@ -82,6 +89,7 @@ export function printMarkdown(
     '',
     headline(old, next, claimed),
     ...table('breaking'),
+    ...table('alpha'),
     ...table('additive'),
   ]
 }
@@ -90,7 +98,7 @@ function rowOf({ first, messages, places, by }: DifferenceGroup): string {
   const lines = [first.old, first.new].flatMap((place) => (place ? [lineOf(place)] : []))
   const proposal = first.proposal ? ` (possibly a ${proposalOf(first)})` : ''
   const cells = [
-    `\`${first.code}\` ${some(messages)}${proposal}`,
+    `\`${first.code}\`${markOf(first)} ${some(messages)}${proposal}`,
     some(places),
     lines.join(' → '),
     by.length > 0 ? by.join(', ') : first.class === 'breaking' ? '**none**' : '',

@@ -46,6 +46,7 @@ export function processTerminal(): Terminal {
 const STYLES: Record<Style, Parameters<typeof styleText>[0]> = {
   error: 'red',
   warning: 'yellow',
+  note: 'blue',
   good: 'green',
   place: 'cyan',
   faint: 'dim',

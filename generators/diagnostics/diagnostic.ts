@@ -4,7 +4,7 @@ import type { SourceLocation } from './place.ts'
 export interface Diagnostic {
   /** Stable and documented, in kebab case: `ref-missing`, `operation-without-scope`. */
   readonly code: string
-  readonly severity: 'error' | 'warning'
+  readonly severity: 'error' | 'warning' | 'note'
   readonly message: string
   readonly place?: SourceLocation
   /** How to resolve the finding. */
@@ -56,7 +56,7 @@ export function locateAll(diagnostics: readonly Diagnostic[]): void {
 export type LinesOf = (file: string) => readonly string[] | undefined
 
 /** The role of a piece of text, which determines its color. */
-export type Style = 'error' | 'warning' | 'good' | 'place' | 'faint'
+export type Style = 'error' | 'warning' | 'note' | 'good' | 'place' | 'faint'
 export type DiagnosticPaint = (style: Style, text: string) => string
 
 const plain: DiagnosticPaint = (_, text) => text

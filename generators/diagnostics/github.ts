@@ -14,7 +14,8 @@ export function formatAnnotation(diagnostic: Diagnostic): string {
     ...(other ? [`see ${other.file}:${other.line}:${other.column}`] : []),
     ...(hint === undefined ? [] : [hint]),
   ]
-  return `::${diagnostic.severity} ${listed.join(',')}::${escapeText(text.join('\n'))}`
+  const command = diagnostic.severity === 'note' ? 'notice' : diagnostic.severity
+  return `::${command} ${listed.join(',')}::${escapeText(text.join('\n'))}`
 }
 
 const escapeText = (text: string): string =>

@@ -11,6 +11,7 @@ import { findAll, type Located } from './pairs.ts'
 import { REQUEST, RESPONSE } from './position.ts'
 import { propose } from './proposals.ts'
 import { compareSchemes } from './requirements.ts'
+import { stabilityOf } from './stability.ts'
 
 /**
  * Returns differences in operations first, then in events, then in the components that they use, each in the order
@@ -24,9 +25,10 @@ export function diffApis(old: Api, next: Api): readonly Difference[] {
     const proposal = proposals.get(each)
     const breaks = each.breaks & each.directions
     const place = proposal?.place ?? each.new
+    const stability = stabilityOf(each, old, next)
     return {
       code: codeOf(each),
-      class: breaks === 0 ? 'additive' : 'breaking',
+      class: breaks === 0 ? 'additive' : stability === 'alpha' ? 'alpha' : 'breaking',
       at: each.at,
       directions: directionsOf(each.directions),
       breaks: directionsOf(breaks),
@@ -35,6 +37,7 @@ export function diffApis(old: Api, next: Api): readonly Difference[] {
       ...(each.old && { old: each.old }),
       ...(place && { new: place }),
       ...(each.value !== undefined && { value: each.value }),
+      ...(stability !== 'stable' && { stability }),
       ...(each.required && { required: true }),
       ...(each.components && { components: each.components }),
       ...(proposal && { proposal }),

@@ -2,15 +2,17 @@
 
 import type { SourceLocation } from '../diagnostics/place.ts'
 import type { Scalar } from '../ir/model.ts'
+import type { Stability } from '../ir/stability.ts'
 
 /** Requests go from the old version to the new one; responses and events go from the new version to the old one. */
 export type MessageDirection = 'request' | 'response'
 
 /**
  * `additive`: needs no change, because the toolkit derives the translation (new properties are dropped on the way
- * down, and optional ones may be missing). `breaking`: a change in `versions/` must account for it.
+ * down, and optional ones may be missing). `breaking`: a change in `versions/` must account for it. `alpha`: breaks
+ * callers, but in a part that is alpha in the old version, which may break without a change.
  */
-export type DifferenceClass = 'additive' | 'breaking'
+export type DifferenceClass = 'additive' | 'alpha' | 'breaking'
 
 /** A location in the new document, or in the old one if only that has it. */
 export type DeclaredLocation =
@@ -54,6 +56,8 @@ export type DifferenceCode =
   | 'path-changed'
   | 'method-changed'
   | 'deprecated'
+  | 'stability-lowered'
+  | 'stability-raised'
   // parameters and headers
   | 'parameter-added'
   | 'parameter-added-required'
@@ -154,6 +158,8 @@ export interface Difference {
   /** The worst class of all directions. */
   readonly class: DifferenceClass
   readonly at: DeclaredLocation
+  /** The stability of the part in the old version, if it is not stable. */
+  readonly stability?: Exclude<Stability, 'stable'>
   /** Directions in which both documents use the location. */
   readonly directions: readonly MessageDirection[]
   /** The directions in which it is breaking. */

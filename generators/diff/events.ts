@@ -1,6 +1,7 @@
 /** Compares events, which only go from the new version to the old one. */
 
 import type { Api, ApiOperation, EventType } from '../ir/model.ts'
+import { taggedStability } from '../ir/stability.ts'
 import { compareContents, compareHeaders } from './answers.ts'
 import type { Root } from './pairs.ts'
 import {
@@ -13,6 +14,7 @@ import {
   RESPONSE,
   shapeOf,
 } from './position.ts'
+import { compareStability } from './stability.ts'
 
 /** Returns one root for each event type of either document. */
 export function compareEvents(old: Api, next: Api): Root[] {
@@ -88,6 +90,13 @@ function lonely(pair: DocumentPair, event: EventType, side: 'old' | 'new'): void
 function compareEvent(pair: DocumentPair, a: EventType, b: EventType): void {
   const position = eventPosition(pair, b)
   if (!a.deprecated && b.deprecated) found(position, 'deprecated', 0, 'is deprecated', places(a, b))
+  compareStability(
+    position,
+    taggedStability(pair.old, a),
+    taggedStability(pair.next, b),
+    RESPONSE,
+    places(a, b),
+  )
   compareHeaders(pair, a, b, ({ name }) =>
     positionAt(pair, RESPONSE, (path) => ({ kind: 'event-header', event: b.name, name, path })),
   )

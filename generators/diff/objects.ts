@@ -2,6 +2,7 @@
 
 import type { SourceLocation } from '../diagnostics/place.ts'
 import type { Property } from '../ir/model.ts'
+import { declaredStability } from '../ir/stability.ts'
 import { compareBound } from './bounds.ts'
 import { type Declaration, type Merged, type MergedProperty, schemaOf } from './merge.ts'
 import {
@@ -19,6 +20,7 @@ import {
   subjectOf,
   WIDENING,
 } from './position.ts'
+import { compareStability } from './stability.ts'
 
 /** Compares two objects. */
 export function compareObjects(
@@ -166,6 +168,7 @@ function comparePresence(position: ComparisonPosition, a: Property, b: Property)
   if (!a.required && b.required) found(here, 'property-required', NARROWING, 'is now required', places(a, b))
   if (a.required && !b.required) found(here, 'property-optional', WIDENING, 'may now be absent', places(a, b))
   compareAccess(inside(position, propertyStep(b.name)), a, b)
+  compareStability(here, declaredStability(a.schema), declaredStability(b.schema), BOTH, places(a, b))
 }
 
 /** Returns the position of a property, in the directions that both versions of it occur in. */

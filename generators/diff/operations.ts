@@ -2,6 +2,7 @@
 
 import { renamedPlaceholders, shapeOfPath } from '../change/align.ts'
 import type { Api, ApiOperation, ApiParameter } from '../ir/model.ts'
+import { declaredStability, taggedStability } from '../ir/stability.ts'
 import { compareContents, compareResponses } from './answers.ts'
 import { compareCallbacks } from './events.ts'
 import type { Root } from './pairs.ts'
@@ -18,6 +19,7 @@ import {
 import { compareRequirements, compareSecurity } from './requirements.ts'
 import { compareSchemas } from './schemas.ts'
 import { compareSerialization } from './serialization.ts'
+import { compareStability } from './stability.ts'
 
 /** Returns one root for each operation of either document. */
 export function compareOperations(old: Api, next: Api): Root[] {
@@ -97,6 +99,13 @@ function compareOperation(pair: DocumentPair, a: ApiOperation, b: ApiOperation):
   if (a.method !== b.method)
     found(position, 'method-changed', 0, `is now ${b.method}; it was ${a.method}`, places(a, b))
   if (!a.deprecated && b.deprecated) found(position, 'deprecated', 0, 'is deprecated', places(a, b))
+  compareStability(
+    position,
+    taggedStability(pair.old, a),
+    taggedStability(pair.next, b),
+    REQUEST,
+    places(a, b),
+  )
   compareParameters(pair, a, b)
   compareBodies(pair, a, b)
   compareResponses(pair, a, b)
@@ -164,6 +173,7 @@ function compareParameter(
   if (!a.required && b.required) found(position, 'parameter-required', REQUEST, 'is now required', lines)
   if (a.required && !b.required) found(position, 'parameter-optional', 0, 'may now be absent', lines)
   if (!a.deprecated && b.deprecated) found(position, 'deprecated', 0, 'is deprecated', lines)
+  compareStability(position, declaredStability(a), declaredStability(b), REQUEST, lines)
   const [was, is] = [a.extensions['x-filter'], b.extensions['x-filter']]
   if (was !== is) {
     const said = is === undefined ? 'no longer compares by equality' : `now compares by ${String(is)}`

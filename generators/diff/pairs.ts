@@ -5,6 +5,7 @@
 
 import type { SourceLocation } from '../diagnostics/place.ts'
 import type { Api, Schema } from '../ir/model.ts'
+import { declaredStability } from '../ir/stability.ts'
 import type { DeclaredLocation } from './difference.ts'
 import {
   BOTH,
@@ -13,9 +14,11 @@ import {
   type Edge,
   emptyResult,
   type Pair,
+  places,
   RESPONSE,
 } from './position.ts'
 import { compareSchemas } from './schemas.ts'
+import { compareStability } from './stability.ts'
 
 /** The findings and component references of one operation or event. */
 export interface Root {
@@ -92,7 +95,11 @@ function comparePair(old: Api, next: Api, pair: Pair): ComparisonResult {
   const result = emptyResult()
   const [a, b]: (Schema | undefined)[] = [old.schemas.get(pair.old), next.schemas.get(pair.new)]
   const locate = (path: string): DeclaredLocation => ({ kind: 'schema', component: pair.new, path })
-  if (a && b) compareSchemas({ old, next, result, mask: BOTH, path: '', locate }, a, b)
+  if (a && b) {
+    const position = { old, next, result, mask: BOTH, path: '', locate }
+    compareStability(position, declaredStability(a), declaredStability(b), BOTH, places(a, b))
+    compareSchemas(position, a, b)
+  }
   return result
 }
 

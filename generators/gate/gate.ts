@@ -38,6 +38,7 @@ function checkStep({ old, next, changes, claimed }: VersionPair, folders: Folder
   const breaking = claimed.filter(({ difference }) => difference.class === 'breaking')
   const orphans = breaking.filter(({ by }) => by.length === 0).map(({ difference }) => difference)
   return [
+    ...alphaBreaks(claimed),
     ...proposalsFor(orphans, old, next, changes).map((proposed) => unclaimed(proposed, old, next, folders)),
     ...claimedTwice(breaking),
     ...changes.flatMap((change) => findChangesWithoutDifference(change, claimed)),
@@ -79,6 +80,21 @@ export function proposalsFor(
     }
   }
 }
+
+/** Lists differences of alpha parts that would otherwise be breaking. */
+const alphaBreaks = (claimed: readonly AccountedDifference[]): Diagnostic[] =>
+  claimed.flatMap(({ difference }) =>
+    difference.class === 'alpha'
+      ? [
+          {
+            code: 'break-in-alpha',
+            severity: 'note',
+            message: `${difference.code} ${formatLocation(difference.at)}: ${difference.message}; the part is alpha, so it is not translated`,
+            ...placesOf(difference),
+          } satisfies Diagnostic,
+        ]
+      : [],
+  )
 
 /** Number of differences to list; the rest is only counted. */
 const NAMED = 3

@@ -21,7 +21,11 @@ export function claimDifferences(
 ): readonly AccountedDifference[] {
   const claimedBy = (difference: Difference, mayClaim: (lens: Lens) => boolean): AccountedDifference => ({
     difference,
-    by: changes.filter(({ lenses }) => lenses.some((lens) => mayClaim(lens) && claims(lens, difference))),
+    // Alpha parts are not translated, so no change accounts for their differences.
+    by:
+      difference.class === 'alpha'
+        ? []
+        : changes.filter(({ lenses }) => lenses.some((lens) => mayClaim(lens) && claims(lens, difference))),
   })
   const { explained, left } = differencesBetween(old, next, changes)
   return [

@@ -24,6 +24,7 @@ import { wireOf } from '../emit/wire/wire.ts'
 import { buildApi } from '../ir/build.ts'
 import type { Api, OutputFile } from '../ir/model.ts'
 import { servedApi } from '../ir/served.ts'
+import { checkStability } from '../ir/stability.ts'
 import { nameVersions } from '../ir/versions.ts'
 import { compare } from '../print/file.ts'
 import type { Config, EmitterName } from './config.ts'
@@ -56,6 +57,7 @@ export async function loadApis(config: Config, report: Report): Promise<Api[]> {
     servedApis.set(api, () => servedApi(api, document))
     if (types) prepareTypes(api, tasks.types(document))
   }
+  for (const api of apis) checkStability(api, report)
   checkExtensions(apis, readExtensionRules(config.extensions), report)
   if (!report.diagnostics.some((each) => /^(document|ref)-/.test(each.code))) {
     for (const [index, document] of documents.entries())

@@ -181,7 +181,7 @@ function translationLaws(step: VersionPair, { makers, reading }: Sides): Law[] {
 function untranslatedUses({ claimed }: VersionPair): Set<string> {
   const open = claimed.filter(
     ({ difference, by }) =>
-      difference.class === 'breaking' &&
+      difference.class !== 'additive' &&
       by.every(({ lenses }) => lenses.every((lens) => lens.kind === 'accept' || !claims(lens, difference))),
   )
   return new Set(open.flatMap(({ difference }) => difference.uses))

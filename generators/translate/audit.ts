@@ -9,6 +9,7 @@ import { escapePointer } from '../document/escape-pointer.ts'
 import type { Api, RefSchema, Schema } from '../ir/model.ts'
 import { placeNear } from '../ir/places.ts'
 import { isObject } from '../ir/source.ts'
+import { stabilityAt } from '../ir/stability.ts'
 import { indexReferences, lookUp, type References, SUBSCHEMAS } from '../runtime/explain/references.ts'
 import { sidesOf, type TranslationStep } from './model.ts'
 
@@ -50,6 +51,7 @@ export function auditOccurrences(step: TranslationStep): void {
     const { occurrences, leads } = lookThrough(api, index, part)
     waiting.push(...leads)
     for (const { pointer, component } of occurrences) {
+      if (stabilityAt(api, pointer) === 'alpha') continue
       if (step.reached.has(pointer)) waiting.push(componentPart(component))
       else if (!isByHand(step, pointer))
         for (const each of closureOf(api, index, component)) miss(step, api, pointer, each)

@@ -6,6 +6,7 @@
 import type { LoadedChange } from '../change/load-changes.ts'
 import type { SourceLocation } from '../diagnostics/place.ts'
 import type { Api, ArraySchema, Schema } from '../ir/model.ts'
+import { stabilityAt } from '../ir/stability.ts'
 import {
   type Direction,
   lensesOn,
@@ -71,6 +72,7 @@ function makeStep(
 
 /** Returns the rewrite of a pair of schemas. Each pair of components gets a function. */
 function pair(step: TranslationStep, old: Schema, next: Schema, at: string | undefined): Rewrite {
+  if (isAlpha(step, old)) return SAME
   if (old.kind !== 'ref' || next.kind !== 'ref') return pairInside(step, old, next, { owners: new Set(), at })
   step.reached.add(sidesOf(step, old, next)[0].place.pointer)
   const key = `${old.name} ${next.name}`
@@ -93,6 +95,10 @@ function pair(step: TranslationStep, old: Schema, next: Schema, at: string | und
   return { kind: 'call', key }
 }
 
+/** Returns whether values of a schema are not translated, because it is alpha in the old version. */
+const isAlpha = ({ old: { document } }: TranslationStep, { place: { pointer } }: Schema): boolean =>
+  stabilityAt({ document }, pointer) === 'alpha'
+
 const NESTED_REFERENCES = 20
 
 /** The location of two schemas, by which lenses find them. */
@@ -104,6 +110,7 @@ interface SchemaSite {
 
 /** Pairs both schemas by structure. Follows a reference that only one side has. */
 function pairInside(step: TranslationStep, old: Schema, next: Schema, site: SchemaSite): Rewrite {
+  if (isAlpha(step, old)) return SAME
   const { owners, at } = site
   if (owners.size > NESTED_REFERENCES) return SAME
   if (old.kind === 'ref' && next.kind === 'ref') return pair(step, old, next, at)

@@ -30,6 +30,36 @@ const ROWS: readonly Row[] = [
   ['another path', get(OK), get(OK, '/b'), ['additive path-changed getA']],
   ['another method', get(OK), get(OK).replace('get:', 'put:'), ['additive method-changed getA']],
   ['an operation is deprecated', get(OK), get(`deprecated: true, ${OK}`), ['additive deprecated getA']],
+  [
+    'an operation becomes alpha',
+    get(OK),
+    get(`x-stability: alpha, ${OK}`),
+    ['breaking stability-lowered getA'],
+  ],
+  [
+    'an operation becomes beta',
+    get(OK),
+    get(`x-stability: beta, ${OK}`),
+    ['additive stability-lowered getA'],
+  ],
+  [
+    'an alpha operation becomes stable and breaks its callers',
+    get(`x-stability: alpha, ${parameter('schema: {}')}`),
+    get(OK),
+    ['additive stability-raised getA', 'alpha parameter-removed getA query q'],
+  ],
+  [
+    'a parameter of an alpha tag breaks callers',
+    get(`tags: [t], ${parameter('schema: {}')}`, '/a', 'tags: [{ name: t, x-stability: alpha }]\n'),
+    get(`tags: [t], ${OK}`, '/a', 'tags: [{ name: t, x-stability: alpha }]\n'),
+    ['alpha parameter-removed getA query q'],
+  ],
+  [
+    'a stable operation gets a required alpha parameter',
+    get(OK),
+    get(parameter('required: true, schema: {}, x-stability: alpha')),
+    ['breaking parameter-added-required getA query q'],
+  ],
   ['only prose', get(OK), get(`summary: s, description: d, tags: [t], ${OK}`), []],
 
   ['a parameter came', get(OK), get(parameter('schema: {}')), ['additive parameter-added getA query q']],

@@ -7,6 +7,7 @@ import { isJson } from '../../ir/media-type.ts'
 import { partsOf, propertiesNamed } from '../../ir/members.ts'
 import type { Api, ApiOperation, ApiParameter, Schema } from '../../ir/model.ts'
 import { pascalCase } from '../../ir/naming.ts'
+import { taggedStability } from '../../ir/stability.ts'
 import { createFile, type TypeScriptFile } from '../../print/file.ts'
 import { docComment, literal, tagHeading } from '../../print/literal.ts'
 import { createPage, type ReferencePage } from '../reference/page.ts'
@@ -132,10 +133,12 @@ function describe(
   classes: ReadonlyMap<string, string>,
 ): string {
   const { summary, description, method, path, deprecated } = operation
+  const stability = taggedStability(page.api, operation)
   const thrown = refusalTypes(operation, page.wire).map((type) => classes.get(type) ?? 'ResponseError')
   const tags = [
     ...(thrown.length > 0 ? [`@throws {${thrown.join(' | ')}}`] : []),
     ...(deprecated ? ['@deprecated'] : []),
+    ...(stability === 'stable' ? [] : [`@${stability}`]),
     `@example\n\`\`\`ts\nawait ${callOf(page, operation)}\n\`\`\``,
   ]
   return [summary, description, `\`${method} ${path}\``, tags.join('\n')]

@@ -1,7 +1,7 @@
 /** The changelog as data, for pages, their Markdown versions and the feed. */
 
 import type { LoadedChange } from '../../change/load-changes.ts'
-import { formatLocation } from '../../diff/difference.ts'
+import { type Difference, formatLocation } from '../../diff/difference.ts'
 import type { VersionPair } from '../../gate/steps.ts'
 import type { Api } from '../../ir/model.ts'
 import type { Sample, SampleContext } from './sample.ts'
@@ -81,8 +81,14 @@ function releaseOf(api: Api, step: VersionPair | undefined, context: SampleConte
       .filter(({ id }) => come.has(id))
       .map(({ id, summary, method, path }) => ({ id, summary: summary ?? id, call: `${method} ${path}` })),
     events: free.flatMap(({ code, at }) => (code === 'event-added' && at.kind === 'event' ? [at.event] : [])),
-    others: [...new Set(others.map(({ at, message }) => `\`${formatLocation(at)}\`: ${message}`))],
+    others: [...new Set(others.map(describeDifference))],
   }
+}
+
+function describeDifference({ at, message, stability }: Difference): string {
+  const where = `\`${formatLocation(at)}\``
+  if (stability === 'alpha') return `alpha: ${where} changed: ${message}`
+  return stability === undefined ? `${where}: ${message}` : `${stability}: ${where}: ${message}`
 }
 
 function entryOf(change: LoadedChange, step: VersionPair, context: SampleContext): ChangelogEntry {
@@ -92,7 +98,7 @@ function entryOf(change: LoadedChange, step: VersionPair, context: SampleContext
   return {
     id,
     version,
-    title: titleOf(id),
+    title: isBeta(change, step) ? `${titleOf(id)} (beta)` : titleOf(id),
     why: /[.!?]$/.test(why) ? why : `${why}.`,
     effects: effectsOf(change, step),
     operations: step.next.operations.map((each) => each.id).filter((each) => names.has(each)),
@@ -112,6 +118,12 @@ const titleOf = (id: string): string => {
 
 const claimedBy = (change: LoadedChange, { claimed }: VersionPair) =>
   claimed.filter(({ by }) => by.includes(change)).map(({ difference }) => difference)
+
+/** Returns whether a change only concerns parts that are beta. */
+function isBeta(change: LoadedChange, step: VersionPair): boolean {
+  const differences = claimedBy(change, step)
+  return differences.length > 0 && differences.every(({ stability }) => stability === 'beta')
+}
 
 /** A change of behavior is not visible in documents, so its lenses name the operations. */
 function usesOf(change: LoadedChange, step: VersionPair): ReadonlySet<string> {

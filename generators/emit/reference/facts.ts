@@ -15,6 +15,7 @@ const LABELS: Readonly<Record<string, string>> = {
   'x-unit': 'Unit',
   'x-judged': 'CheckedItem',
   'x-since': 'Since',
+  'x-stability': 'Stability',
 }
 
 /** Returns the labeled extensions of a node, in document order. */
