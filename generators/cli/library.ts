@@ -14,48 +14,69 @@ export interface FamilyResult {
   readonly data: Readonly<Record<string, unknown>>
 }
 
-/** A family of documents, read from its configuration. Each call reads the files again. */
+/** A family of documents, named by its configuration file. Each command reads the files again. */
 export interface Family {
-  /** Writes the output. With `dryRun`, `data.changed` lists what would change. */
-  generate(options?: { readonly dryRun?: boolean }): Promise<FamilyResult>
-  /** Compares the output with the documents, and the documents with each other. Writes nothing. */
-  check(): Promise<FamilyResult>
-  /** Lists the differences between two versions or files in `data.differences`. */
-  diff(old: string, next: string): Promise<FamilyResult>
-  /** Searches for values that the changes translate incorrectly. */
-  prove(options?: { readonly seconds?: number; readonly seed?: number }): Promise<FamilyResult>
+  readonly file: string
 }
 
 const SILENT: Terminal = { out: () => undefined, error: () => undefined }
 
 /**
- * Opens the family of a configuration file. Paths in it are relative to its folder.
+ * Names the family of a configuration file, for the commands below. Paths in the file are relative to its folder.
  *
- * @example const { ok, findings } = await openFamily().check()
+ * @example const { ok, findings } = await check(loadFamily())
  */
-export function openFamily(file = 'dateline.config.json'): Family {
-  const perform = async (action: (run: CommandRun) => Promise<CommandOutcome>): Promise<FamilyResult> => {
-    try {
-      const { OK, openRun } = await import('./run.ts')
-      const run = await openRun(file, SILENT)
-      const { exit = OK, data } = await action(run)
-      return { ok: exit === OK, findings: run.report.diagnostics, data }
-    } catch (error) {
-      if (!(error instanceof DiagnosticsError)) throw error
-      return { ok: false, findings: error.diagnostics, data: {} }
-    }
+export function loadFamily(file = 'dateline.config.json'): Family {
+  return { file }
+}
+
+async function perform(
+  { file }: Family,
+  action: (run: CommandRun) => Promise<CommandOutcome>,
+): Promise<FamilyResult> {
+  try {
+    const { OK, openRun } = await import('./run.ts')
+    const run = await openRun(file, SILENT)
+    const { exit = OK, data } = await action(run)
+    return { ok: exit === OK, findings: run.report.diagnostics, data }
+  } catch (error) {
+    if (!(error instanceof DiagnosticsError)) throw error
+    return { ok: false, findings: error.diagnostics, data: {} }
   }
-  return {
-    generate: ({ dryRun = false } = {}) =>
-      perform(async (run) => (await import('./generate.ts')).generate(run, dryRun)),
-    check: () => perform(async (run) => (await import('./generate.ts')).check(run)),
-    diff: (old, next) => perform(async (run) => (await import('./diff.ts')).diff(run, old, next, false)),
-    prove: ({ seconds = 20, seed } = {}) =>
-      perform(async (run) =>
-        (await import('./prove.ts')).prove(run, {
-          seconds: String(seconds),
-          ...(seed !== undefined && { seed: String(seed) }),
-        }),
-      ),
-  }
+}
+
+/** Writes the output. With `dryRun`, `data.changed` lists what would change. */
+export function generate(
+  family: Family,
+  { dryRun = false }: { readonly dryRun?: boolean } = {},
+): Promise<FamilyResult> {
+  return perform(family, async (run) => (await import('./generate.ts')).generate(run, dryRun))
+}
+
+/** Compares the output with the documents, and the documents with each other. Writes nothing. */
+export function check(family: Family): Promise<FamilyResult> {
+  return perform(family, async (run) => (await import('./generate.ts')).check(run))
+}
+
+/** Lists the differences between two versions or files in `data.differences`. */
+export function diff(family: Family, old: string, next: string): Promise<FamilyResult> {
+  return perform(family, async (run) => (await import('./diff.ts')).diff(run, old, next, false))
+}
+
+/** Searches for values that the changes translate incorrectly. */
+export function prove(
+  family: Family,
+  { seconds = 20, seed }: { readonly seconds?: number; readonly seed?: number } = {},
+): Promise<FamilyResult> {
+  return perform(family, async (run) =>
+    (await import('./prove.ts')).prove(run, {
+      seconds: String(seconds),
+      ...(seed !== undefined && { seed: String(seed) }),
+    }),
+  )
+}
+
+/** Lists the operations without a handler in `data.missing`. The configuration must name the folder of handlers. */
+export function findMissingHandlers(family: Family): Promise<FamilyResult> {
+  return perform(family, async (run) => (await import('./stub.ts')).stub(run, true))
 }
