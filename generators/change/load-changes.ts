@@ -70,7 +70,7 @@ export async function loadChanges(
 }
 
 /** Imports a TypeScript file, also on versions of Node that do not strip types (before 22.18). */
-async function importTypeScript(file: string): Promise<unknown> {
+export async function importTypeScript(file: string): Promise<unknown> {
   if (process.features.typescript) return import(pathToFileURL(file).href)
   const { createJiti } = await import('jiti')
   return createJiti(import.meta.url).import(file)

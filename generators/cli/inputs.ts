@@ -15,7 +15,7 @@ import type { Config } from '../generate/config.ts'
 export function hashInputs(config: Config, file: string): string | undefined {
   try {
     const changes = config.versions === undefined ? [] : filesBelow(config.versions)
-    const imported = importsOf(changes)
+    const imported = importsOf([...changes, file])
     if (!imported) return undefined
     const extensions = config.extensions === undefined ? [] : [config.extensions]
     const pages = config.pages === undefined ? [] : filesBelow(config.pages)

@@ -1,9 +1,11 @@
 /** dateline as a library: the commands of a family, for programs. */
 
 import { type Diagnostic, DiagnosticsError } from '../diagnostics/diagnostic.ts'
+import type { FamilyConfig } from '../generate/config.ts'
 import type { CommandOutcome, CommandRun, Terminal } from './run.ts'
 
 export type { Diagnostic } from '../diagnostics/diagnostic.ts'
+export type { FamilyConfig } from '../generate/config.ts'
 
 /** The result of a command. */
 export interface FamilyResult {
@@ -18,6 +20,13 @@ export interface FamilyResult {
 export interface Family {
   readonly file: string
 }
+
+/**
+ * Types the default export of `dateline.config.ts`.
+ *
+ * @example export default defineConfig({ documents: './openapi', out: './generated' })
+ */
+export const defineConfig = (config: FamilyConfig): FamilyConfig => config
 
 const SILENT: Terminal = { out: () => undefined, error: () => undefined }
 

@@ -3,8 +3,9 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, dirname, extname, join } from 'node:path'
 import { isPair, isScalar, type Pair, parseDocument, type Scalar, visit } from 'yaml'
 import { makeFolder } from '../cache/make-folder.ts'
+import { createReport } from '../diagnostics/diagnostic.ts'
 import { parseText } from '../document/load.ts'
-import { compareVersions } from '../generate/config.ts'
+import { compareVersions, loadConfig } from '../generate/config.ts'
 import { type CommandOutcome, type CommandRun, UsageError } from './run.ts'
 
 /** @throws UsageError if the version exists or would not be the newest. */
@@ -28,7 +29,7 @@ export async function newVersion(run: CommandRun, version: string): Promise<Comm
     // Git does not track empty folders.
     writeFileSync(join(folder, '.gitkeep'), '')
   }
-  const steps = stepsOf({ file, newest, folder, lists, listed: !isFolderOf(run.file, newest) })
+  const steps = stepsOf({ file, newest, folder, lists, listed: !(await includes(run.file, file)) })
   return {
     lines: [
       `wrote ${file}`,
@@ -49,10 +50,10 @@ function fileFor(newest: string, before: string, version: string): string {
   return join(dirname(newest), named ? name.replace(before, version) : `${version}${extname(newest)}`)
 }
 
-/** Returns whether the configuration names the folder of documents, so that it includes new files automatically. */
-function isFolderOf(file: string, newest: string): boolean {
-  const { documents } = JSON.parse(readFileSync(file, 'utf8')) as { documents?: unknown }
-  return typeof documents === 'string' && basename(documents) === basename(dirname(newest))
+/** Returns whether the configuration includes a new file, because it names the folder of documents. */
+async function includes(configuration: string, file: string): Promise<boolean> {
+  const config = await loadConfig(configuration, createReport())
+  return config?.documents.includes(file) ?? false
 }
 
 interface Splice {

@@ -99,12 +99,13 @@ export async function openRun(
   optional = false,
 ): Promise<CommandRun> {
   const report = createReport()
-  if (optional && !existsSync(file))
+  const { findConfig, loadConfig } = await import('../generate/config.ts')
+  const found = findConfig(file)
+  if (optional && !existsSync(found))
     return { config: WITHOUT_FILE, file, report, terminal, sources, wroteTypes: false }
-  const { readConfig } = await import('../generate/config.ts')
-  const config = readConfig(file, report)
+  const config = await loadConfig(found, report)
   report.finish()
-  return { config: config!, file, report, terminal, sources, wroteTypes: false }
+  return { config: config!, file: found, report, terminal, sources, wroteTypes: false }
 }
 
 /**

@@ -1,7 +1,7 @@
 /** `dateline/vitest`: the checks of a family as a test suite. */
 import { describe, expect, test } from 'vitest'
 import { createReport, type Diagnostic, formatDiagnostic } from '../diagnostics/diagnostic.ts'
-import { readConfig } from '../generate/config.ts'
+import { findConfig, loadConfig } from '../generate/config.ts'
 import { check, findMissingHandlers, loadFamily, prove } from './library.ts'
 
 export interface FamilyTestOptions {
@@ -40,7 +40,7 @@ export function testFamily({
     checking ??= check(family)
     return checking
   }
-  describe(`dateline: ${family.file}`, { timeout }, () => {
+  describe(`dateline: ${family.file}`, { timeout }, async () => {
     test('documents and changes agree', async () => {
       const { findings } = await checkOnce()
       expect(errorsIn(findings, (code) => !ABOUT_OUTPUT.has(code))).toEqual([])
@@ -56,7 +56,8 @@ export function testFamily({
       expect(errorsIn(findings, () => true)).toEqual([])
     })
 
-    if (readConfig(family.file, createReport())?.handlers !== undefined)
+    const config = await loadConfig(findConfig(family.file), createReport())
+    if (config?.handlers !== undefined)
       test('every handler exists', async () => {
         const { data, findings } = await findMissingHandlers(family)
         expect([errorsIn(findings, () => true), data.missing]).toEqual([[], []])

@@ -1,7 +1,11 @@
-/** Reads `dateline.config.json`: the documents of the family, and the folders of changes and output. */
+/**
+ * Reads `dateline.config.json`, or a module that exports the same members: the documents of the family, and the folders
+ * of changes and output.
+ */
 
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
-import { dirname, join, relative, resolve } from 'node:path'
+import { basename, dirname, join, relative, resolve } from 'node:path'
+import { importTypeScript } from '../change/load-changes.ts'
 import type { Report } from '../diagnostics/diagnostic.ts'
 import type { SourceLocation } from '../diagnostics/place.ts'
 import { escapePointer } from '../document/escape-pointer.ts'
@@ -46,6 +50,13 @@ export interface Config {
   readonly strict: boolean
 }
 
+/** The members of the configuration file, as it is written. Paths are relative to its folder. */
+export type FamilyConfig = Partial<Omit<Config, 'documents' | 'out'>> & {
+  /** A folder of documents, or a list of files, oldest first. */
+  readonly documents: string | readonly string[]
+  readonly out: string
+}
+
 /** All emitters. Without `emit`, all are used, except those that need `handlers` if that is not set. */
 export const EMITTERS = [
   'types',
@@ -75,13 +86,44 @@ const MEMBERS = [
   'strict',
 ]
 
-/** Returns the configuration, or undefined after reporting errors in the file. */
-export function readConfig(file: string, report: Report): Config | undefined {
+const MODULES = ['.ts', '.mjs', '.js']
+
+/** Returns the configuration file, or a module next to it with the same name if only that exists. */
+export function findConfig(file: string): string {
+  if (basename(file) !== 'dateline.config.json' || existsSync(file)) return file
+  const stem = file.slice(0, -'.json'.length)
+  return MODULES.map((extension) => stem + extension).find((each) => existsSync(each)) ?? file
+}
+
+/** Reads a configuration in JSON or a module, like `readConfig`. */
+export async function loadConfig(file: string, report: Report): Promise<Config | undefined> {
+  if (!MODULES.some((extension) => file.endsWith(extension))) return readConfig(file, report)
+  try {
+    const { default: exported } = (await importTypeScript(resolve(file))) as { default?: unknown }
+    return readConfig(file, report, { exported })
+  } catch (cause) {
+    const message = `${file} cannot be loaded: ${cause instanceof Error ? cause.message : String(cause)}`
+    const hint = 'export the configuration: `export default defineConfig({ documents: …, out: … })`'
+    report.add({ code: 'config-invalid', severity: 'error', message, hint })
+    return undefined
+  }
+}
+
+/**
+ * Returns the configuration, or undefined after reporting errors in the file.
+ *
+ * @param module the default export, if the file is a module.
+ */
+export function readConfig(
+  file: string,
+  report: Report,
+  module?: { readonly exported: unknown },
+): Config | undefined {
   let text: string
   let raw: unknown
   try {
     text = readFileSync(file, 'utf8')
-    raw = JSON.parse(text)
+    raw = module ? module.exported : JSON.parse(text)
   } catch (cause) {
     const message = `${file}: ${(cause as Error).message}`
     const hint = 'write a JSON file with `documents` and `out`'
@@ -181,7 +223,10 @@ const typeOf = (value: unknown): string =>
 /** Returns the location of a member in the configuration file. */
 function placeOf(file: string, text: string, member: string): SourceLocation {
   const pointer = member === '' ? '' : `/${escapePointer(member)}`
-  const before = text.slice(0, readLocated(text).offsets.get(pointer) ?? 0).split('\n')
+  const offset = file.endsWith('.json')
+    ? readLocated(text).offsets.get(pointer)
+    : text.search(new RegExp(`(?<![\\w.])${member || 'export default'}\\b`))
+  const before = text.slice(0, Math.max(offset ?? 0, 0)).split('\n')
   return { file, line: before.length, column: before.at(-1)!.length + 1, pointer }
 }
 
