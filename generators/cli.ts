@@ -192,12 +192,18 @@ function addCommands(program: Command, perform: (command: Command, action: Comma
   perform(resource, async (run, name) =>
     (await import('./cli/new-resource.ts')).newResource(run, name!, resource.opts()),
   )
-  perform(command('watch', 'regenerate when a document or a change is saved'), async (run) => {
-    const stop = new AbortController()
-    process.once('SIGINT', () => stop.abort())
-    process.once('SIGTERM', () => stop.abort())
-    return (await import('./cli/watch.ts')).watch(run, stop.signal)
-  })
+  perform(command('watch', 'regenerate when a document or a change is saved'), async (run) =>
+    (await import('./cli/watch.ts')).watch(run, interruption()),
+  )
+  const mock = command('mock', 'serve every version from the documents, and remember what callers create')
+  perform(
+    mock
+      .option('--version <version>', 'version of requests that name none; default: the newest')
+      .option('--port <port>', 'port; 0 for any free port', '4010')
+      .option('--host <host>', 'address to listen on', '127.0.0.1')
+      .option('--seed <seed>', 'seed of generated values', '1'),
+    async (run) => (await import('./cli/mock.ts')).mock(run, mock.opts(), interruption()),
+  )
   const stub = command(
     'stub [operations...]',
     'create handler stubs for operations added to the newest document since the last commit, or for the named operations',
@@ -211,6 +217,14 @@ function addCommands(program: Command, perform: (command: Command, action: Comma
   perform(docs.option('--out <folder>', 'also write the documentation there, as static files'), async (run) =>
     (await import('./cli/generate.ts')).docs(run, docs.opts<{ out?: string }>().out),
   )
+}
+
+/** Returns a signal that aborts when the process is interrupted. */
+function interruption(): AbortSignal {
+  const stop = new AbortController()
+  process.once('SIGINT', () => stop.abort())
+  process.once('SIGTERM', () => stop.abort())
+  return stop.signal
 }
 
 /** @throws any error that is not a DiagnosticsError: a bug. */
