@@ -19,6 +19,7 @@ const texts = tracked.filter(
 
 /** Examples in texts, and files that a test or a build writes. */
 const ELSEWHERE = [
+  'dateline.config.ts',
   'openapi/2026-09-01.yaml',
   'generated/site',
   'test/migrations',
