@@ -44,10 +44,11 @@ const hashes = new WeakMap<Api, string>()
 export async function loadApis(config: Config, report: Report): Promise<Api[]> {
   const documents = loadDocuments(config, report)
   const tasks = createTasks(openCache(), documents)
-  // Redocly fails on unresolvable and circular references, so its problems are read only after `buildApi` has
-  // checked those.
-  const problems = documents.map((document) => tasks.lint(document))
-  for (const each of problems) each.catch(() => undefined)
+  // Only the newest document can still be edited. Redocly fails on unresolvable and circular references, so its
+  // problems are read only after `buildApi` has checked those.
+  const newest = documents.at(-1)
+  const problems = newest && tasks.lint(newest)
+  problems?.catch(() => undefined)
   const types = config.emit.includes('types') || config.emit.includes('client')
   const built = documents.map((document) => buildApi(document, report, config.strict))
   const apis = nameVersions(built, report)
@@ -59,10 +60,8 @@ export async function loadApis(config: Config, report: Report): Promise<Api[]> {
   }
   for (const api of apis) checkStability(api, report)
   checkExtensions(apis, readExtensionRules(config.extensions), report)
-  if (!report.diagnostics.some((each) => /^(document|ref)-/.test(each.code))) {
-    for (const [index, document] of documents.entries())
-      reportProblems(await problems[index]!, document, report, config.strict)
-  }
+  if (newest && problems && !report.diagnostics.some((each) => /^(document|ref)-/.test(each.code)))
+    reportProblems(await problems, newest, report, config.strict)
   return apis
 }
 
@@ -87,18 +86,19 @@ export async function emitAll(
     ? emitTranslations(apis, changes, report, config.out)
     : { files: [], bindings: new Map() }
   const { client, wire } = config
-  const serving = apis.map(servedOf)
+  let known: Api[] | undefined
+  const serving = (): Api[] => (known ??= apis.map(servedOf))
   const types = new Map<string, string>()
   const emitters: Record<EmitterName, () => readonly OutputFile[]> = {
     types: () => emitTypes(apis, types, client !== undefined, changes),
-    validators: () => emitValidators(serving),
-    routes: () => emitRoutes(serving, translations.bindings, report, readExtensionRules(config.extensions)),
+    validators: () => emitValidators(serving()),
+    routes: () => emitRoutes(serving(), translations.bindings, report, readExtensionRules(config.extensions)),
     translations: () => [
       ...translations.files,
       ...emitEvents(apis, changes, translations.bindings),
       ...emitChangelog(apis, changes, { wire: wireOf(wire ?? {}), client: client?.package.name }),
     ],
-    handlers: () => [...emitHandlers(serving, changes), ...emitRecords(serving.at(-1)!)],
+    handlers: () => [...emitHandlers(serving(), changes), ...emitRecords(serving().at(-1)!)],
     client: () => {
       if (!client) return []
       noteUnwritten(apis, report)

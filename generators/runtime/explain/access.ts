@@ -52,17 +52,17 @@ export function splitAccess(document: Json, forTypes: boolean): Json {
   })
 }
 
-/** Converts a pointer into the copy to the pointer of the original schema. */
-export function originalPointer(document: Json, pointer: string): string {
+/** Returns the function that converts a pointer into the copy to the pointer of the original schema. */
+export function originalPointers(document: Json): (pointer: string) => string {
   const components = isObject(document.components) ? document.components : {}
   const schemas = isObject(components.schemas) ? components.schemas : {}
-  const [, name = '', rest = ''] = /^\/components\/schemas\/([^/]+)(.*)$/.exec(pointer) ?? []
-  const variant = name.replaceAll('~1', '/').replaceAll('~0', '~')
-  if (name === '' || Object.hasOwn(schemas, variant)) return pointer
-  const original = [...variantsOf(schemas, affectedOf(schemas))].find(([, each]) => each === variant)?.[0]
-  return original === undefined
-    ? pointer
-    : `/components/schemas/${original.replaceAll('~', '~0').replaceAll('/', '~1')}${rest}`
+  const variants = variantsOf(schemas, affectedOf(schemas))
+  const originals = new Map([...variants].map(([name, variant]) => [escapeToken(variant), escapeToken(name)]))
+  return (pointer) =>
+    pointer.replace(/^(\/components\/schemas\/)([^/]+)/, (whole, start: string, name: string) => {
+      const original = originals.get(name)
+      return original === undefined ? whole : start + original
+    })
 }
 
 function mentionsAccess(value: unknown): boolean {
@@ -180,8 +180,9 @@ function rewrite(
   return out
 }
 
-const refTo = (name: string): string =>
-  PREFIX + encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1'))
+const escapeToken = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1')
+
+const refTo = (name: string): string => PREFIX + encodeURIComponent(escapeToken(name))
 
 /** Points discriminator values to request variants. A component without a mapping keeps its own name as its value. */
 function retagged(schema: Json, discriminator: Json, { variants, schemas }: Split): Json {

@@ -14,13 +14,16 @@ export const SUBSCHEMAS: ReadonlyMap<string, Holding> = new Map<string, Holding>
 
 /** Returns the direct subschemas of a schema, with their pointer tokens. */
 export function subschemas(schema: Json): [tokens: readonly string[], schema: unknown][] {
-  return [...SUBSCHEMAS].flatMap(([keyword, how]): [string[], unknown][] => {
-    if (!Object.hasOwn(schema, keyword)) return []
+  const found: [tokens: readonly string[], schema: unknown][] = []
+  for (const keyword of Object.keys(schema)) {
+    const how = SUBSCHEMAS.get(keyword)
+    if (how === undefined) continue
     const held = schema[keyword]
-    if (how === 'one') return [[[keyword], held]]
-    if (how === 'list' ? !Array.isArray(held) : !isObject(held)) return []
-    return Object.entries(held as Json).map(([name, each]) => [[keyword, name], each])
-  })
+    if (how === 'one') found.push([[keyword], held])
+    else if (how === 'list' ? Array.isArray(held) : isObject(held))
+      for (const name of Object.keys(held as Json)) found.push([[keyword, name], (held as Json)[name]])
+  }
+  return found
 }
 
 export interface References {
