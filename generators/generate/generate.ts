@@ -25,6 +25,7 @@ import { buildApi } from '../ir/build.ts'
 import type { Api, OutputFile } from '../ir/model.ts'
 import { servedApi } from '../ir/served.ts'
 import { checkStability } from '../ir/stability.ts'
+import { readStreams } from '../ir/streams.ts'
 import { nameVersions } from '../ir/versions.ts'
 import { compare } from '../print/file.ts'
 import type { Config, EmitterName } from './config.ts'
@@ -55,7 +56,7 @@ export async function loadApis(config: Config, report: Report): Promise<Api[]> {
     const api = apis[index]!
     hashes.set(api, document.hash)
     servedApis.set(api, () => servedApi(api, document))
-    if (types) prepareTypes(api, tasks.types(document))
+    if (types) prepareTypes(api, tasks.types(readStreams(document)))
   }
   for (const api of apis) checkStability(api, report)
   checkExtensions(apis, readExtensionRules(config.extensions), report)

@@ -31,6 +31,7 @@ import {
   type Source,
   text,
 } from './source.ts'
+import { readStreams } from './streams.ts'
 
 /**
  * Builds the IR of one version.
@@ -38,7 +39,8 @@ import {
  * @param strict whether unsupported parts are errors; otherwise they are left out with a warning.
  * @returns the IR without the parts that could not be read, which are in the report.
  */
-export function buildApi(document: LoadedDocument, report: Report, strict = true): Api {
+export function buildApi(written: LoadedDocument, report: Report, strict = true): Api {
+  const document = readStreams(written)
   const openapi = String(document.json.openapi ?? '')
   const openapi30 = openapi.startsWith('3.0')
   const root: Source = {
@@ -91,6 +93,7 @@ export function buildApi(document: LoadedDocument, report: Report, strict = true
     })),
     securitySchemes: securitySchemesOf(components),
     document: document.json,
+    published: written.json,
   }
 }
 

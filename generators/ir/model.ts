@@ -238,8 +238,10 @@ export interface Api extends Described {
   readonly events: readonly EventType[]
   readonly servers: readonly { readonly url: string; readonly description?: string }[]
   readonly securitySchemes: Readonly<Record<string, unknown>>
-  /** The document as plain JSON, for output that contains it unchanged. */
+  /** The document as plain JSON, with streams as lists. */
   readonly document: Readonly<Record<string, unknown>>
+  /** The document as it was written, for output that contains it unchanged. */
+  readonly published: Readonly<Record<string, unknown>>
 }
 
 /** A generated file. The path is relative to the output folder. */

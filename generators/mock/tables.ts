@@ -7,8 +7,9 @@ import type { LoadedChange } from '../change/load-changes.ts'
 import { escapePointer } from '../document/escape-pointer.ts'
 import { formContents, formFields } from '../emit/wire/forms.ts'
 import { parameterEncoding, scalarTypes } from '../emit/wire/parameters.ts'
-import { isStream, jsonBody, validatedArray } from '../ir/bodies.ts'
+import { jsonBody, streamOf, validatedArray } from '../ir/bodies.ts'
 import { FORMAT_CHECKS } from '../ir/formats.ts'
+import { essenceOf } from '../ir/media-type.ts'
 import type { Api, ApiOperation, ApiParameter } from '../ir/model.ts'
 import { successOf, successStatus } from '../ir/operations.ts'
 import type { Operation, Parameter, Translate, Validate, Version } from '../runtime/contract.ts'
@@ -77,7 +78,7 @@ function createRow(api: Api, operation: ApiOperation, transitions: readonly Tran
     method: operation.method,
     path: operation.path,
     status: successStatus(operation),
-    ...(isStream(operation) && { stream: true as const }),
+    ...streamRow(api, operation),
     oauth: [],
     extensions: {},
     pathParameters: rowsOf('path'),
@@ -95,6 +96,14 @@ function createRow(api: Api, operation: ApiOperation, transitions: readonly Tran
     downs: downsOf(operation, links),
     downStatus: statusNames(operation, links),
   }
+}
+
+function streamRow(api: Api, operation: ApiOperation): Pick<Operation, 'stream'> {
+  const stream = streamOf(operation)
+  if (!stream?.items) return stream ? { stream: true } : {}
+  const { content, framing, items } = stream
+  const validate = validatorAt(api, items.items.place.pointer)
+  return { stream: { media: essenceOf(content.mediaType), framing, validate } }
 }
 
 function parameterRow(api: Api, parameter: ApiParameter): Parameter {

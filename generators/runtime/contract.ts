@@ -102,6 +102,14 @@ export type FormWithFiles<Form, Names extends string> = {
 
 type FormFile<Value> = Value extends readonly unknown[] ? Blob[] : Value extends string ? Blob : Value
 
+/** A stream, whose items are validated and translated one by one (`down`). */
+export interface ItemStream {
+  readonly media: string
+  readonly validate: Validate
+  /** How items are separated: server-sent events, lines of JSON, or records of JSON (RFC 7464). */
+  readonly framing: 'events' | 'lines' | 'records'
+}
+
 /** A problem in a value. `field` is its location, such as `fields[0].key`; `issue` describes it. */
 export interface Detail {
   readonly field: string
@@ -123,10 +131,10 @@ export interface Operation<Extensions = unknown> {
   /** The success status. */
   readonly status: number
   /**
-   * Set if a successful response is a stream of server-sent events. The handler's body then yields their text in
-   * chunks.
+   * Set if a successful response is a stream. `true`: server-sent events whose items the document does not describe; the
+   * handler's body then yields their text in chunks.
    */
-  readonly stream?: true
+  readonly stream?: true | ItemStream
   /** OAuth scopes that a token must have, all of them. If empty, any token is accepted. */
   readonly oauth: readonly string[]
   readonly extensions: Extensions

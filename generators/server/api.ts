@@ -3,7 +3,7 @@
  * Uses no API of Node, so that it runs on Node, Bun, Deno and workers.
  */
 import { findAnswerTranslation, shownStatus } from '../runtime/answer-translation.ts'
-import type { Operation, Reply, Translate, Version } from '../runtime/contract.ts'
+import type { ItemStream, Operation, Reply, Translate, Version } from '../runtime/contract.ts'
 import { createMatcher, type PathMatcher } from '../runtime/path-matcher.ts'
 import { translateNoting } from '../runtime/touched.ts'
 import {
@@ -16,6 +16,7 @@ import {
   readParameters,
 } from './read-request.ts'
 import { describeProblem, ErrorReply, RequestRefusal } from './refusals.ts'
+import { frameItem, toStream } from './streams.ts'
 import { fromHeader, type RequestTarget, type VersionResolver } from './version-resolvers.ts'
 
 export {
@@ -183,7 +184,7 @@ export function createVersionedApi<Handlers extends object>(
     return callHandler(
       target.request,
       { ...exchange, table, route },
-      translateUp(exchange, parameters, content),
+      { ...translateUp(exchange, parameters, content), ...lastEventOf(route.operation, target.request) },
     )
   }
 
@@ -208,11 +209,19 @@ export function createVersionedApi<Handlers extends object>(
     const info = { request, version: table.name, operation: operation.id, responseHeaders: new Headers() }
     const context = await options.context(info)
     const { status, body } = await handler.call(options.handlers, context, input)
-    const response =
-      operation.stream && status < 300
-        ? streamReply(operation, status, body as AsyncIterable<string>, info.responseHeaders, report)
-        : writeReply(operation, touched, status, body, info.responseHeaders)
-    if (touched.size > 0) noteTouched({ ...info, context, changes: touched })
+    const note = () => {
+      if (touched.size > 0) noteTouched({ ...info, context, changes: touched })
+    }
+    if (operation.stream && status < 300) {
+      const { stream } = operation
+      const write = stream === true ? String : itemWriter(table.name, operation, stream, touched)
+      const headers = info.responseHeaders
+      headers.set('Content-Type', stream === true ? 'text/event-stream' : stream.media)
+      const sent = toStream(body as AsyncIterable<unknown>, write, report, note)
+      return new Response(sent, { status: shownStatus(operation, status), headers })
+    }
+    const response = writeReply(operation, touched, status, body, info.responseHeaders)
+    note()
     return response
   }
 
@@ -309,6 +318,12 @@ function findRoute({ name, matcher }: VersionTable, method: string, path: string
   throw new RequestRefusal(405, 'method_not_allowed', `This path takes ${allow}.`, [], { Allow: allow })
 }
 
+/** The last event that a reader received before its connection broke (HTML standard, "Server-sent events"). */
+function lastEventOf({ stream }: Operation, { headers }: Request): { readonly lastEventId?: string } {
+  const id = headers.get('last-event-id')
+  return stream && stream !== true && stream.framing === 'events' && id !== null ? { lastEventId: id } : {}
+}
+
 /** The handler's input: parameters and the body as the newest version has them. */
 function translateUp({ route, touched }: Exchange, parameters: ReadParameters, content: ReadContent): object {
   const { upPath, upQuery, upHeaders, upBody, body } = route!.operation
@@ -328,16 +343,23 @@ function translateUp({ route, touched }: Exchange, parameters: ReadParameters, c
   return { ...read, body: content.body === undefined ? undefined : up(upBody, content.body) }
 }
 
-/** A stream of server-sent events. `report` receives the error of a stream that fails. */
-function streamReply(
+/**
+ * Returns a function that translates an item to the caller's version, validates it there, and returns its text. It throws if
+ * the item does not fit, because the translation or the handler is then wrong.
+ */
+function itemWriter(
+  version: string,
   operation: Operation,
-  status: number,
-  pieces: AsyncIterable<string>,
-  headers: Headers,
-  report: (error: unknown) => void,
-): Response {
-  headers.set('Content-Type', 'text/event-stream')
-  return new Response(toStream(pieces, report), { status: shownStatus(operation, status), headers })
+  { framing, validate }: ItemStream,
+  touched: Set<string>,
+): (item: unknown) => string {
+  const translate = findAnswerTranslation(operation, operation.status)
+  return (item) => {
+    const shown = translate ? translateNoting(translate, item, (change) => touched.add(change)) : item
+    if (!validate(shown))
+      throw new Error(`${operation.id} yields an item that the document of version ${version} does not allow`)
+    return frameItem(shown, framing)
+  }
 }
 
 /** The answer in the caller's version. */
@@ -354,27 +376,4 @@ function writeReply(
   const shown = down ? translateNoting(down, body, (change) => touched.add(change)) : body
   if (!headers.has('Content-Type')) headers.set('Content-Type', 'application/json')
   return new Response(JSON.stringify(shown), { status, headers })
-}
-
-function toStream(
-  pieces: AsyncIterable<string>,
-  report: (error: unknown) => void,
-): ReadableStream<Uint8Array> {
-  const encoder = new TextEncoder()
-  const iterator = pieces[Symbol.asyncIterator]()
-  return new ReadableStream({
-    async pull(controller) {
-      try {
-        const { done, value } = await iterator.next()
-        if (done) controller.close()
-        else controller.enqueue(encoder.encode(value))
-      } catch (error) {
-        report(error)
-        controller.error(error)
-      }
-    },
-    async cancel() {
-      await iterator.return?.()
-    },
-  })
 }

@@ -2,6 +2,7 @@
 
 import type { DeclaredLocation } from '../diff/difference.ts'
 import { targetOf } from '../diff/position.ts'
+import { translatedContent } from '../ir/bodies.ts'
 import { isJson } from '../ir/media-type.ts'
 import type { Api, ApiContent, Schema } from '../ir/model.ts'
 import type { Direction } from './model.ts'
@@ -67,7 +68,7 @@ function rootsOf(api: Api): (readonly [string, Schema | undefined])[] {
   return [
     ...api.operations.flatMap(({ id, body, responses }) => [
       [`${id} body`, json(body?.contents)] as const,
-      ...responses.map(({ status, contents }) => [`${id} ${status}`, json(contents)] as const),
+      ...responses.map((each) => [`${id} ${each.status}`, translatedContent(each)?.schema] as const),
     ]),
     ...api.events.map(({ name, payload }) => [`event ${name}`, payload?.schema] as const),
   ]

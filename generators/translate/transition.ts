@@ -5,8 +5,7 @@ import type { LoadedChange } from '../change/load-changes.ts'
 import type { SourceLocation } from '../diagnostics/place.ts'
 import { responseFor } from '../diff/answers.ts'
 import { propertyStep } from '../diff/position.ts'
-import { jsonBody, validatedArray } from '../ir/bodies.ts'
-import { isJson } from '../ir/media-type.ts'
+import { jsonBody, streamOf, translatedContent, validatedArray } from '../ir/bodies.ts'
 import type { Api, ApiOperation, Response, Schema } from '../ir/model.ts'
 import { successOf } from '../ir/operations.ts'
 import { auditOccurrences } from './audit.ts'
@@ -99,13 +98,10 @@ export function createTransition(
     else root('bodies', up, body?.schema, nextBody?.schema, at)
     const success = successOf(operation)
     const nowOf = (status: string) => nextStatus(statusNames.get(operation.id), status)
-    root(
-      'answers',
-      down,
-      answerOf(operation),
-      answerOf(counterpart),
-      `${counterpart.id} ${success && nowOf(success.status)}`,
-    )
+    const [items, nextItems] = [streamOf(operation)?.items, streamOf(counterpart)?.items]
+    const answerAt = `${counterpart.id} ${success && nowOf(success.status)}`
+    if (items && nextItems) root('answers', down, items.items, nextItems.items, `${answerAt}[]`)
+    else if (!items && !nextItems) root('answers', down, answerOf(operation), answerOf(counterpart), answerAt)
     for (const status of new Set([
       ...statusesIn(operation),
       ...statusesIn(counterpart),
@@ -157,9 +153,8 @@ export function createTransition(
   }
 }
 
-/** Returns the JSON schema of a response. */
-export const jsonOf = (response: Response): Schema | undefined =>
-  response.contents.find((content) => isJson(content.mediaType))?.schema
+/** Returns the schema of a response that is JSON, or a list of the items of a stream. */
+export const jsonOf = (response: Response): Schema | undefined => translatedContent(response)?.schema
 
 const only = (roots: ReadonlyMap<string, string>, functions: ReadonlyMap<string, unknown>) =>
   new Map([...roots].filter(([, key]) => functions.has(key)))

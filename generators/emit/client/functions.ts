@@ -3,6 +3,7 @@
  * unused ones.
  */
 import type { Wire } from '../../client-runtime/service.ts'
+import { streamOf } from '../../ir/bodies.ts'
 import { isJson } from '../../ir/media-type.ts'
 import { partsOf, propertiesNamed } from '../../ir/members.ts'
 import type { Api, ApiOperation, ApiParameter, Schema } from '../../ir/model.ts'
@@ -88,14 +89,20 @@ function printFunction(
   const [body, item] = [result?.body, result?.item].map(
     (each) => each && useType(types.get(each)!, './types.ts'),
   )
-  const answer = of.listed
-    ? body && item
-      ? `${useType('ListCall', '../runtime/call.ts')}<${body}, ${item}>`
-      : `${useType('ListResult', '../runtime/types.ts')}<${own}, ${literal(wire.page.items)}>`
-    : body
-      ? `${useType('Call', '../runtime/call.ts')}<${body}>`
-      : `${useType('Result', '../runtime/types.ts')}<${own}>`
-  const call = file.use(of.listed ? 'list' : 'call', '../runtime/connect.ts')
+  const streamed = of.reader && streamOf(operation)!.items!.items
+  const streamedName = streamed && types.get(nameOf(streamed) ?? '')
+  const answer = streamed
+    ? streamedName
+      ? `${useType('StreamCall', '../runtime/call.ts')}<${useType(streamedName, './types.ts')}>`
+      : `${useType('StreamResult', '../runtime/types.ts')}<${own}>`
+    : of.listed
+      ? body && item
+        ? `${useType('ListCall', '../runtime/call.ts')}<${body}, ${item}>`
+        : `${useType('ListResult', '../runtime/types.ts')}<${own}, ${literal(wire.page.items)}>`
+      : body
+        ? `${useType('Call', '../runtime/call.ts')}<${body}>`
+        : `${useType('Result', '../runtime/types.ts')}<${own}>`
+  const call = file.use(of.reader ? 'stream' : of.listed ? 'list' : 'call', '../runtime/connect.ts')
   return [
     `export type ${name.input} = ${useType('Input', '../runtime/types.ts')}<${own}, Managed>${key}`,
     '',
@@ -139,12 +146,15 @@ function describe(
     ...(thrown.length > 0 ? [`@throws {${thrown.join(' | ')}}`] : []),
     ...(deprecated ? ['@deprecated'] : []),
     ...(stability === 'stable' ? [] : [`@${stability}`]),
-    `@example\n\`\`\`ts\nawait ${callOf(page, operation)}\n\`\`\``,
+    `@example\n\`\`\`ts\n${awaited(operation, callOf(page, operation))}\n\`\`\``,
   ]
   return [summary, description, `\`${method} ${path}\``, tags.join('\n')]
     .filter((part) => part !== undefined)
     .join('\n\n')
 }
+
+const awaited = (operation: ApiOperation, call: string): string =>
+  streamOf(operation)?.items ? `for await (const item of ${call}) console.log(item)` : `await ${call}`
 
 function managedHeaders(api: Api, wire: Wire): string[] {
   const parameters = api.operations.flatMap((operation) => operation.parameters)

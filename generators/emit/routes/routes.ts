@@ -1,8 +1,9 @@
 /** Emits the operation table of each version, which the request pipeline uses before and after the handler. */
 import type { Report } from '../../diagnostics/diagnostic.ts'
 import { escapePointer } from '../../document/escape-pointer.ts'
-import { isStream, jsonBody, validatedArray } from '../../ir/bodies.ts'
+import { jsonBody, streamOf, validatedArray } from '../../ir/bodies.ts'
 import type { ExtensionRules } from '../../ir/extension-rules.ts'
+import { essenceOf } from '../../ir/media-type.ts'
 import type { Api, ApiOperation, ApiParameter, Extensions, OutputFile } from '../../ir/model.ts'
 import { identifier } from '../../ir/naming.ts'
 import { successOf, successStatus } from '../../ir/operations.ts'
@@ -128,7 +129,7 @@ function printOperation(table: RouteTable, operation: ApiOperation): string {
     ['method', stringLiteral(operation.method)],
     ['path', stringLiteral(operation.path)],
     ['status', String(statusOf(operation, table))],
-    ['stream', isStream(operation) ? 'true' : undefined],
+    ['stream', printStream(table, operation)],
     ['oauth', literal(operation.security.flatMap((each) => each.oauth ?? []))],
     ['extensions', printExtensions(table.extensionsOf(operation, id))],
     ['pathParameters', printParameters(table, operation, 'path')],
@@ -273,6 +274,18 @@ function printBody(table: RouteTable, operation: ApiOperation): string | undefin
     ]
     members.push(`each: { ${[...checked, ...(up ? [`up: ${up}`] : [])].join(', ')} }`)
   }
+  return `{ ${members.join(', ')} }`
+}
+
+function printStream({ api, file }: RouteTable, operation: ApiOperation): string | undefined {
+  const stream = streamOf(operation)
+  if (!stream?.items) return stream && 'true'
+  const { content, framing, items } = stream
+  const members = [
+    `media: ${stringLiteral(essenceOf(content.mediaType))}`,
+    `framing: ${stringLiteral(framing)}`,
+    `validate: ${file.use(validatedOf(api).streamed(items.items, operation), './validators.js')}`,
+  ]
   return `{ ${members.join(', ')} }`
 }
 
