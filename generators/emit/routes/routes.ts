@@ -103,8 +103,8 @@ function printRoutes(
     ...tagHeading(operation.tag, api.operations[index - 1]?.tag).map((each) => `  ${each}`),
     printOperation(table, operation),
   ])
-  const parameter = file.use('Parameter', CONTRACT, { type: true })
-  if (table.shared.size > 0) file.print(heading('Parameters that operations share'), '')
+  const parameter = table.shared.size > 0 && file.use('Parameter', CONTRACT, { type: true })
+  if (parameter) file.print(heading('Parameters that operations share'), '')
   for (const [name, row] of [...table.shared].sort(([a], [b]) => (a < b ? -1 : 1))) {
     file.print(`const ${name}: ${parameter} = ${row}`)
   }

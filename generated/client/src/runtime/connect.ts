@@ -1,6 +1,6 @@
 /** Sends requests of operations and reads their responses. */
 import createFetchClient from 'openapi-fetch'
-import { type Answer, type AskPage, Call, ListCall, type PageWire } from './call.ts'
+import { type Answer, type AskPage, Call, ListCall, type PageWire, StreamCall } from './call.ts'
 import { type RetryClock, systemClock } from './clock.ts'
 import { type CredentialOptions, credentialsOf } from './credentials.ts'
 import { type Deprecation, readDeprecation } from './deprecation.ts'
@@ -77,6 +77,15 @@ export function list<Page, Item>(
   return new ListCall(ask, input.query ?? {}, page)
 }
 
+/** Calls an operation whose response is a stream of items. */
+export function stream<Item>(
+  connection: ServiceConnection,
+  operation: OperationRow,
+  input: AnyInput = {},
+): StreamCall<Item> {
+  return new StreamCall(connection.perform(operation, input) as Promise<Answer<AsyncIterable<Item>>>)
+}
+
 /** The operation functions as methods that do not take a connection. */
 export type Bound<Functions> = {
   readonly [Name in keyof Functions]: Functions[Name] extends (
@@ -151,7 +160,12 @@ function performer(service: Service, options: ClientOptions) {
     )
     noteDeprecation(response)
     if (!response.ok) throw refusalOf(response, error, service, clock.now())
-    return { data, response, requestId: response.headers.get(wire.requestIdHeader) ?? undefined }
+    const read = operation.read?.(response.body, operation, input.signal)
+    return {
+      data: read ?? data,
+      response,
+      requestId: response.headers.get(wire.requestIdHeader) ?? undefined,
+    }
   }
 }
 
@@ -168,7 +182,7 @@ function headersOf(
   media: string | undefined,
 ): Record<string, string> {
   return {
-    Accept: operation.streamed ? '*/*' : 'application/json',
+    Accept: operation.accept ?? (operation.streamed ? '*/*' : 'application/json'),
     ...(media !== undefined && input.body !== undefined && { 'Content-Type': media }),
     ...options.headers,
     ...input.headers,

@@ -46,6 +46,16 @@ export interface OperationRow {
   readonly keyed?: boolean
   /** Whether the response is not JSON, so that the body is returned as a stream. */
   readonly streamed?: boolean
+  /** Media type of the response, if it is a stream of items. */
+  readonly accept?: string
+  /** The server-sent events whose `data` is JSON, by name; `true`: all. */
+  readonly json?: true | readonly string[]
+  /** Reads the items of a stream. */
+  readonly read?: (
+    body: ReadableStream<Uint8Array> | null | undefined,
+    operation: OperationRow,
+    signal: AbortSignal | undefined,
+  ) => AsyncIterable<unknown>
   /** Media type of the request body; application/json if absent. */
   readonly media?: string
   /** Encodes a body that is not JSON. */

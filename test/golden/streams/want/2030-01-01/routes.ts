@@ -2,7 +2,7 @@
 import type { OperationExtensions, VersionExtensions } from '../extensions.ts'
 import { ParcelEvent_down, Parcel_down, listWeights_answers_down } from '../translations/2030-01-01.ts'
 import { Parcel, ParcelEvent, listWeights_streamed } from './validators.js'
-import type { Operation, Parameter, Version } from 'dateline/runtime'
+import type { Operation, Version } from 'dateline/runtime'
 
 
 // ----- Operations -----

@@ -51,14 +51,30 @@ export async function* readLines(
 
 const RECORD_SEPARATOR = '\u001e'
 
-/** Reads values that are JSON, each after a record separator. Throws like `readEvents`. */
+/** Reads values that are JSON, each after a record separator and before a line end. Throws like `readEvents`. */
 export async function* readRecords(
   body: Bytes,
   _operation: OperationRow,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<unknown, void, undefined> {
-  for await (const record of splitText(body, RECORD_SEPARATOR, signal))
-    if (record.trim() !== '') yield parse(record)
+  const lines: string[] = []
+  const take = (): string => lines.splice(0).join('\n')
+  for await (const line of splitText(body, '\n', signal)) {
+    if (line.startsWith(RECORD_SEPARATOR) && lines.length > 0) yield parse(take())
+    lines.push(line.replace(RECORD_SEPARATOR, ''))
+    // A value that is formatted with line ends goes on, but the usual value of one line is not held back.
+    if (isJson(lines.join('\n'))) yield parse(take())
+  }
+  if (lines.some((line) => line.trim() !== '')) yield parse(take())
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
 }
 
 function parse(text: string): unknown {
