@@ -1,11 +1,35 @@
 /** Helpers for request and response bodies: JSON, batches, streams. */
-import { type Framing, framingOf, isJson } from './media-type.ts'
+import { type Framing, framingOf, isForm, isJson } from './media-type.ts'
+import { partsOf } from './members.ts'
 import type { Api, ApiContent, ApiOperation, ArraySchema, Response, Schema } from './model.ts'
 import { successOf } from './operations.ts'
 
 /** Returns the JSON content of an operation's request body, if it has one. */
 export function jsonBody(operation: ApiOperation) {
   return operation.body?.contents.find(({ mediaType }) => isJson(mediaType))
+}
+
+/** Returns the form contents of an operation's request body. */
+export function formBodies({ body }: ApiOperation): ApiContent[] {
+  return body?.contents.filter(({ mediaType }) => isForm(mediaType)) ?? []
+}
+
+/** Returns whether a body is text or bytes: it is neither JSON, a form nor a stream, and its schema is not structured. */
+export function isRaw(schemas: Api['schemas'], { mediaType, schema }: ApiContent): boolean {
+  if (isJson(mediaType) || isForm(mediaType) || framingOf(mediaType)) return false
+  const parts = partsOf({ schemas }, schema)
+  return parts.length > 0 && parts.every(({ kind }) => kind === 'string' || kind === 'any')
+}
+
+/** Returns the contents of an operation's request body that are text or bytes. */
+export const rawBodies = ({ schemas }: Api, { body }: ApiOperation): ApiContent[] =>
+  body?.contents.filter((content) => isRaw(schemas, content)) ?? []
+
+/** Returns the content of a success response that is neither JSON nor a stream. */
+export function rawAnswer(operation: ApiOperation): ApiContent | undefined {
+  const success = successOf(operation)
+  const isPlain = success && !streamIn(success) && !translatedContent(success)
+  return isPlain ? success.contents[0] : undefined
 }
 
 /** A stream as the body of a success response. */

@@ -14,6 +14,9 @@ export function isJson(mediaType: string): boolean {
 export const isForm = (mediaType: string): boolean =>
   ['multipart/form-data', 'application/x-www-form-urlencoded'].includes(essenceOf(mediaType))
 
+/** Returns whether bodies of a media type are text for handlers. */
+export const isText = (mediaType: string): boolean => essenceOf(mediaType).startsWith('text/')
+
 /** How the items of a stream are separated: server-sent events, lines, or records (RFC 7464). */
 export type Framing = 'events' | 'lines' | 'records'
 

@@ -80,7 +80,22 @@ export interface FormBody extends SchemaCheck {
   readonly required: boolean
   /** The fields that are not a single text value. */
   readonly fields: readonly FormFieldRow[]
+  /** Translates the form to the canonical version. */
+  readonly up?: Translate
 }
+
+/**
+ * A request body that is neither JSON nor a form: text as a string, or bytes as a Blob. For validation, bytes are replaced by
+ * a string of the same length.
+ */
+export interface RawBody extends SchemaCheck {
+  /** Without parameters; can be a range, such as `image/*`. */
+  readonly media: string
+  readonly required: boolean
+}
+
+/** The body of an answer that is neither JSON nor a stream of items. */
+export type BinaryBody = Blob | ReadableStream<Uint8Array> | Uint8Array<ArrayBuffer>
 
 /** How to read a form field. */
 export interface FormFieldRow {
@@ -144,6 +159,10 @@ export interface Operation<Extensions = unknown> {
   readonly body?: Body
   /** Its form bodies, one for each media type. */
   readonly forms?: readonly FormBody[]
+  /** Its other bodies, one for each media type. */
+  readonly raw?: readonly RawBody[]
+  /** Media type of a success body that is neither JSON nor a stream. Handlers return its text or bytes. */
+  readonly media?: string
   /**
    * Translations of a request to the canonical version; absent if no change affects them. Header names are in lower
    * case.

@@ -3,7 +3,7 @@
  * Uses no API of Node, so that it runs on Node, Bun, Deno and workers.
  */
 import { findAnswerTranslation, shownStatus } from '../runtime/answer-translation.ts'
-import type { ItemStream, Operation, Reply, Translate, Version } from '../runtime/contract.ts'
+import type { BinaryBody, ItemStream, Operation, Reply, Translate, Version } from '../runtime/contract.ts'
 import { createMatcher, type PathMatcher } from '../runtime/path-matcher.ts'
 import { translateNoting } from '../runtime/touched.ts'
 import {
@@ -326,7 +326,7 @@ function lastEventOf({ stream }: Operation, { headers }: Request): { readonly la
 
 /** The handler's input: parameters and the body as the newest version has them. */
 function translateUp({ route, touched }: Exchange, parameters: ReadParameters, content: ReadContent): object {
-  const { upPath, upQuery, upHeaders, upBody, body } = route!.operation
+  const { upPath, upQuery, upHeaders, body } = route!.operation
   const up = (translate: Translate | undefined, value: unknown) =>
     translate ? translateNoting(translate, value, (change) => touched.add(change)) : value
   const read = {
@@ -340,7 +340,7 @@ function translateUp({ route, touched }: Exchange, parameters: ReadParameters, c
     )
     return { ...read, items }
   }
-  return { ...read, body: content.body === undefined ? undefined : up(upBody, content.body) }
+  return { ...read, body: content.body === undefined ? undefined : up(content.up, content.body) }
 }
 
 /**
@@ -362,6 +362,15 @@ function itemWriter(
   }
 }
 
+/** An answer that is text or bytes. A range such as `image/*` says nothing about the body, which then says it itself. */
+function writeRaw(media: string, status: number, body: string | BinaryBody, headers: Headers): Response {
+  const own = body instanceof Blob && body.type !== '' ? body.type : undefined
+  const type = own ?? (media.includes('*') ? 'application/octet-stream' : media)
+  if (!headers.has('Content-Type')) headers.set('Content-Type', type)
+  if (body instanceof Blob) headers.set('Content-Length', String(body.size))
+  return new Response(body, { status, headers })
+}
+
 /** The answer in the caller's version. */
 function writeReply(
   operation: Operation | undefined,
@@ -372,6 +381,8 @@ function writeReply(
 ): Response {
   const status = operation ? shownStatus(operation, canonicalStatus) : canonicalStatus
   if (body === undefined || status === 204 || status === 304) return new Response(null, { status, headers })
+  if (operation?.media !== undefined && canonicalStatus < 300)
+    return writeRaw(operation.media, status, body as string | BinaryBody, headers)
   const down = operation && findAnswerTranslation(operation, status)
   const shown = down ? translateNoting(down, body, (change) => touched.add(change)) : body
   if (!headers.has('Content-Type')) headers.set('Content-Type', 'application/json')

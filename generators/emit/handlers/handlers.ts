@@ -5,8 +5,15 @@
 
 import { canonicalOperations } from '../../change/canonical.ts'
 import type { LoadedChange } from '../../change/load-changes.ts'
-import { jsonBody, type StreamContent, streamOf, validatedArray } from '../../ir/bodies.ts'
-import { isJson } from '../../ir/media-type.ts'
+import {
+  jsonBody,
+  rawAnswer,
+  rawBodies,
+  type StreamContent,
+  streamOf,
+  validatedArray,
+} from '../../ir/bodies.ts'
+import { isJson, isText } from '../../ir/media-type.ts'
 import type { Api, ApiContent, ApiOperation, OutputFile, Schema } from '../../ir/model.ts'
 import { identifier, pascalCase } from '../../ir/naming.ts'
 import { successOf, successStatus } from '../../ir/operations.ts'
@@ -50,7 +57,7 @@ export function emitHandlers(apis: readonly Api[], changes: readonly LoadedChang
 }
 
 /** Types that the file uses. Imports must not hide them. */
-const GLOBAL_TYPES = ['Handlers', 'Context', 'Promise', 'NonNullable', 'AsyncIterable']
+const GLOBAL_TYPES = ['Handlers', 'Context', 'Promise', 'NonNullable', 'AsyncIterable', 'Blob']
 
 /** Returns the type names that the file may declare for an operation. */
 const ownTypes = ({ operation }: { readonly operation: ApiOperation }): string[] =>
@@ -75,11 +82,14 @@ function printMethod(operation: ApiOperation, printing: Printing): string {
   const success = successOf(operation)
   const body = success?.contents.find((content) => isJson(content.mediaType))
   const stream = streamOf(operation)
+  const raw = rawAnswer(operation)
   const payload = body
     ? answerType(operation, success!.status, body, printing)
     : stream
       ? `AsyncIterable<${streamedType(operation, stream, printing)}>`
-      : 'undefined'
+      : raw
+        ? `${isText(raw.mediaType) ? 'string | ' : ''}${file.use('BinaryBody', CONTRACT, { type: true })}`
+        : 'undefined'
   const answer = `${reply}<${successStatus(operation)}, ${payload}>`
   const comment = docComment(
     `${operation.method} ${operation.path}${operation.summary ? `: ${operation.summary}` : ''}`,
@@ -109,6 +119,7 @@ function inputOf(operation: ApiOperation, printing: Printing): string | undefine
     const types = [
       ...(body ? [bodyType(operation, body, printing)] : []),
       ...formContents(operation).map(({ content }) => formType(operation, content, printing)),
+      ...rawBodies(api, operation).map(({ mediaType }) => (isText(mediaType) ? 'string' : 'Blob')),
     ]
     const all = [...new Set(types)].join(' | ')
     if (all !== '') members.push(`body${operation.body?.required ? '' : '?'}: ${all}`)

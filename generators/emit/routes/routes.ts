@@ -1,7 +1,7 @@
 /** Emits the operation table of each version, which the request pipeline uses before and after the handler. */
 import type { Report } from '../../diagnostics/diagnostic.ts'
 import { escapePointer } from '../../document/escape-pointer.ts'
-import { jsonBody, streamOf, validatedArray } from '../../ir/bodies.ts'
+import { jsonBody, rawAnswer, rawBodies, streamOf, validatedArray } from '../../ir/bodies.ts'
 import type { ExtensionRules } from '../../ir/extension-rules.ts'
 import { essenceOf } from '../../ir/media-type.ts'
 import type { Api, ApiOperation, ApiParameter, Extensions, OutputFile } from '../../ir/model.ts'
@@ -137,6 +137,8 @@ function printOperation(table: RouteTable, operation: ApiOperation): string {
     ['headers', printParameters(table, operation, 'header')],
     ['body', printBody(table, operation)],
     ['forms', printForms(table, operation)],
+    ['raw', printRaw(table, operation)],
+    ['media', printMedia(operation)],
     ['upPath', useTranslation(table, table.bindings?.upPath(operation))],
     ['upQuery', useTranslation(table, table.bindings?.upQuery(operation))],
     ['upHeaders', useTranslation(table, table.bindings?.upHeaders(operation))],
@@ -289,8 +291,29 @@ function printStream({ api, file }: RouteTable, operation: ApiOperation): string
   return `{ ${members.join(', ')} }`
 }
 
-function printForms({ api, file }: RouteTable, operation: ApiOperation): string | undefined {
+function printRaw({ api, file }: RouteTable, operation: ApiOperation): string | undefined {
+  const bodies = rawBodies(api, operation).map((content) => {
+    const check = file.use(validatedOf(api).raw(content, operation), './validators.js')
+    const members = [
+      `media: ${stringLiteral(essenceOf(content.mediaType))}`,
+      `required: ${operation.body!.required}`,
+      `validate: ${check}`,
+      `pointer: ${stringLiteral(`${content.place.pointer}/schema`)}`,
+    ]
+    return `{ ${members.join(', ')} }`
+  })
+  return bodies.length > 0 ? `[${bodies.join(', ')}]` : undefined
+}
+
+function printMedia(operation: ApiOperation): string | undefined {
+  const content = rawAnswer(operation)
+  return content && stringLiteral(content.mediaType)
+}
+
+function printForms(table: RouteTable, operation: ApiOperation): string | undefined {
+  const { api, file } = table
   const forms = formContents(operation).map(({ media, content }) => {
+    const up = useTranslation(table, table.bindings?.upForm(operation, media))
     const check = file.use(validatedOf(api).form(content, operation), './validators.js')
     const members = [
       `media: ${stringLiteral(media)}`,
@@ -298,6 +321,7 @@ function printForms({ api, file }: RouteTable, operation: ApiOperation): string 
       `validate: ${check}`,
       `pointer: ${stringLiteral(`${content.place.pointer}/schema`)}`,
       `fields: ${literal(formFields(api, content))}`,
+      ...(up ? [`up: ${up}`] : []),
     ]
     return `{ ${members.join(', ')} }`
   })

@@ -1,6 +1,6 @@
 /** Names the validators of a version: for components, parameters, bodies and items. */
 
-import { jsonBody, streamOf, validatedArray } from '../../ir/bodies.ts'
+import { jsonBody, rawBodies, streamOf, validatedArray } from '../../ir/bodies.ts'
 import type { Api, ApiContent, ApiOperation, ApiParameter, Schema } from '../../ir/model.ts'
 import { identifier } from '../../ir/naming.ts'
 import { successOf } from '../../ir/operations.ts'
@@ -25,6 +25,7 @@ export interface ValidatedSchemas {
   body(schema: Schema, operation: ApiOperation): string
   form(content: ApiContent, operation: ApiOperation): string
   item(schema: Schema, operation: ApiOperation): string
+  raw(content: ApiContent, operation: ApiOperation): string
   /** @param schema the schema of one item of the operation's stream. */
   streamed(schema: Schema, operation: ApiOperation): string
 }
@@ -87,6 +88,13 @@ function collect(api: Api): ValidatedSchemas {
         `${operation.id}_form`,
         bodyType(operation, content),
       ),
+    raw: (content, operation) =>
+      of(
+        content.schema,
+        `raw ${operation.id} ${content.mediaType}`,
+        `${operation.id}_raw`,
+        bodyType(operation, content),
+      ),
     item: (schema, operation) =>
       of(schema, `item ${operation.id}`, `${operation.id}_item`, itemType(api, operation)),
     streamed: (schema, operation) =>
@@ -102,6 +110,7 @@ function collect(api: Api): ValidatedSchemas {
   for (const operation of api.operations) {
     for (const parameter of operation.parameters) validated.parameter(parameter, operation)
     for (const { content } of formContents(operation)) validated.form(content, operation)
+    for (const content of rawBodies(api, operation)) validated.raw(content, operation)
     const stream = streamOf(operation)?.items
     if (stream) validated.streamed(stream.items, operation)
     const body = jsonBody(operation)?.schema
