@@ -90,7 +90,7 @@ export function createTransition(
       part?: string,
     ) => {
       if (!one || !other) return
-      const name = part === undefined ? `${operation.id}_${where}` : `${operation.id}_${part}`
+      const name = `${operation.id}_${part === undefined ? where : (SHORT_NAMES[part] ?? part)}`
       const key = part === undefined ? operation.id : `${operation.id} ${part}`
       roots[where].set(key, rootKey(step, one, other, name, at))
     }
@@ -164,6 +164,12 @@ export function createTransition(
     sites: new Set([...up.sites, ...down.sites]),
     missed: [...missedPlaces(up), ...missedPlaces(down)],
   }
+}
+
+/** Names of form encodings in the names of functions. */
+const SHORT_NAMES: Readonly<Record<string, string>> = {
+  'multipart/form-data': 'multipart',
+  'application/x-www-form-urlencoded': 'form',
 }
 
 /** Returns the schema of a response that is JSON, or a list of the items of a stream. */
