@@ -22,5 +22,9 @@ export function servedApi(api: Api, written: LoadedDocument): Api {
   const json = splitAccess(document.json, false)
   if (json === document.json) return api
   const place = (pointer: string) => placeAs(document.place(originalPointer(document.json, pointer)), pointer)
-  return { ...buildApi({ ...document, json, place }, createReport(), false), version: api.version }
+  return {
+    ...buildApi({ ...document, json, place }, createReport(), false),
+    version: api.version,
+    ...(api.types && { types: api.types }),
+  }
 }

@@ -14,8 +14,8 @@ export type Validate = (value: unknown) => boolean
  */
 export type Translate = (value: never) => unknown
 
-/** The type to which the text of a parameter or form field is converted. */
-export type ScalarType = 'string' | 'integer' | 'number' | 'boolean'
+/** The type to which the text of a parameter or form field is converted. An `int64` that a number cannot hold is a bigint. */
+export type ScalarType = 'string' | 'integer' | 'int64' | 'number' | 'boolean'
 
 /** How to read and validate a parameter. */
 export interface Parameter {
@@ -161,6 +161,11 @@ export interface Operation<Extensions = unknown> {
   readonly forms?: readonly FormBody[]
   /** Its other bodies, one for each media type. */
   readonly raw?: readonly RawBody[]
+  /**
+   * Set if handlers get and return values that are not JSON values, such as Dates: functions that make them from the parts of a
+   * request. A part without a function has none.
+   */
+  readonly typed?: TypedRequest
   /** Media type of a success body that is neither JSON nor a stream. Handlers return its text or bytes. */
   readonly media?: string
   /**
@@ -184,6 +189,18 @@ export interface Operation<Extensions = unknown> {
   readonly parameterNames?: Readonly<Record<string, string>>
   /** Status codes that differ: from the canonical status to the caller's. */
   readonly downStatus?: Readonly<Record<number, number>>
+}
+
+/** Functions that make the values of handlers from JSON values in the canonical version. */
+export interface TypedRequest {
+  readonly path?: Translate
+  readonly query?: Translate
+  readonly headers?: Translate
+  readonly body?: Translate
+  /** For an item of a batch. */
+  readonly item?: Translate
+  /** By media type. */
+  readonly forms?: Readonly<Record<string, Translate>>
 }
 
 /** How a version represents events of one type. */
@@ -248,9 +265,11 @@ export type Closed<T> = T extends string
     : T
   : T extends readonly unknown[]
     ? ClosedList<T>
-    : T extends object
-      ? ClosedObject<T>
-      : T
+    : T extends { toJSON(): unknown }
+      ? T
+      : T extends object
+        ? ClosedObject<T>
+        : T
 
 /** A nested object of the client. Editors show it as `ClosedObject<Holder>`. */
 type ClosedObject<T> = { [Name in keyof T]: Closed<T[Name]> }

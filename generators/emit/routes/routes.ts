@@ -1,4 +1,5 @@
 /** Emits the operation table of each version, which the request pipeline uses before and after the handler. */
+import type { LoadedChange } from '../../change/load-changes.ts'
 import type { Report } from '../../diagnostics/diagnostic.ts'
 import { escapePointer } from '../../document/escape-pointer.ts'
 import { jsonBody, rawAnswer, rawBodies, streamOf, validatedArray } from '../../ir/bodies.ts'
@@ -10,6 +11,7 @@ import { successOf, successStatus } from '../../ir/operations.ts'
 import { createFile, type TypeScriptFile } from '../../print/file.ts'
 import { heading, literal, propertyKey, stringLiteral, tagHeading } from '../../print/literal.ts'
 import { CONTRACT } from '../../print/runtime.ts'
+import { emitRequestDecoders, type RequestDecoders } from '../decoders/requests.ts'
 import type { BoundFunction, TranslationBindings } from '../translations/translations.ts'
 import { validatedOf } from '../validators/names.ts'
 import { formContents, formFields } from '../wire/forms.ts'
@@ -27,14 +29,17 @@ export function emitRoutes(
   bindings: ReadonlyMap<string, TranslationBindings>,
   report: Report,
   rules?: ExtensionRules,
+  changes: readonly LoadedChange[] = [],
 ): OutputFile[] {
   const extensionsOf = createOperationExtensions(apis, rules)
+  const decoders = emitRequestDecoders(apis, changes, report)
   const files = apis.map((api) => ({
     path: `${api.version}/routes.ts`,
-    text: printRoutes(api, bindings.get(api.version), report, extensionsOf),
+    text: printRoutes(api, bindings.get(api.version), report, extensionsOf, decoders),
   }))
   return [
     ...files,
+    ...decoders.files,
     { path: EXTENSIONS_FILE, text: printExtensionTypes(apis, rules) },
     { path: 'versions.ts', text: printVersions(apis) },
   ]
@@ -74,6 +79,7 @@ interface RouteTable {
   readonly report: Report
   readonly bindings: TranslationBindings | undefined
   readonly extensionsOf: (operation: ApiOperation, canonicalId: string) => Extensions
+  readonly decoders: RequestDecoders
   /** Rows of parameters that several operations share, by constant name. */
   readonly shared: Map<string, string>
   /** Pointers of the parameters that cannot be encoded in any style. */
@@ -87,6 +93,7 @@ function printRoutes(
   bindings: TranslationBindings | undefined,
   report: Report,
   extensionsOf: RouteTable['extensionsOf'],
+  decoders: RequestDecoders,
 ): string {
   const file = createFile(['version', 'operations', 'answers'])
   const table: RouteTable = {
@@ -95,6 +102,7 @@ function printRoutes(
     report,
     bindings,
     extensionsOf,
+    decoders,
     shared: new Map(),
     unwritten: new Set(),
     answers: new Map(),
@@ -139,6 +147,7 @@ function printOperation(table: RouteTable, operation: ApiOperation): string {
     ['forms', printForms(table, operation)],
     ['raw', printRaw(table, operation)],
     ['media', printMedia(operation)],
+    ['typed', table.decoders.printRow(id, table.file)],
     ['upPath', useTranslation(table, table.bindings?.upPath(operation))],
     ['upQuery', useTranslation(table, table.bindings?.upQuery(operation))],
     ['upHeaders', useTranslation(table, table.bindings?.upHeaders(operation))],
