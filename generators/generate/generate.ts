@@ -105,7 +105,7 @@ export async function emitAll(
     client: () => {
       if (!client) return []
       noteUnwritten(apis, report)
-      return emitClient(apis, types.mapped, client, wire)
+      return emitClient(apis, types.mapped, client, wire, report)
     },
     site: () => emitCachedSite(apis, { ...siteSettings(config), changes }),
     documents: () => [...apis.map(printDocument), ...printDocumentIndex(apis)],

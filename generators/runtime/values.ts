@@ -57,6 +57,25 @@ export const toInstant = (text: string): unknown => temporal().Instant.from(text
 /** Returns a `date` as a `Temporal.PlainDate`. @throws Error if the platform has no Temporal. */
 export const toPlainDate = (text: string): unknown => temporal().PlainDate.from(text)
 
+/**
+ * Returns the functions that a client uses for an operation.
+ *
+ * @param decode makes the caller's value from a JSON value; absent if they are the same.
+ */
+export const codecOf = (decode?: (value: unknown) => unknown) => ({
+  parse: parseExact,
+  stringify: stringifyExact,
+  encode,
+  ...(decode && { decode }),
+})
+
+/** Returns the same for webhooks. @param decoders functions by the `type` of the event that they decode. */
+export const eventCodecOf = (decoders: Readonly<Record<string, (value: unknown) => unknown>>) =>
+  codecOf((event) => {
+    const type = typeof event === 'object' && event !== null && 'type' in event ? String(event.type) : ''
+    return Object.hasOwn(decoders, type) ? decoders[type]!(event) : event
+  })
+
 type Factory = { readonly from: (text: string) => unknown }
 
 function temporal(): { readonly Instant: Factory; readonly PlainDate: Factory } {

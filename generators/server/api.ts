@@ -6,6 +6,7 @@ import { findAnswerTranslation, shownStatus } from '../runtime/answer-translatio
 import type { BinaryBody, ItemStream, Operation, Reply, Translate, Version } from '../runtime/contract.ts'
 import { createMatcher, type PathMatcher } from '../runtime/path-matcher.ts'
 import { translateNoting } from '../runtime/touched.ts'
+import { encode, stringifyExact } from '../runtime/values.ts'
 import {
   createRoute,
   type OpenApiDocument,
@@ -326,21 +327,25 @@ function lastEventOf({ stream }: Operation, { headers }: Request): { readonly la
 
 /** The handler's input: parameters and the body as the newest version has them. */
 function translateUp({ route, touched }: Exchange, parameters: ReadParameters, content: ReadContent): object {
-  const { upPath, upQuery, upHeaders, body } = route!.operation
-  const up = (translate: Translate | undefined, value: unknown) =>
-    translate ? translateNoting(translate, value, (change) => touched.add(change)) : value
+  const { upPath, upQuery, upHeaders, body, typed } = route!.operation
+  const up = (translate: Translate | undefined, decode: Translate | undefined, value: unknown) => {
+    const translated = translate ? translateNoting(translate, value, (change) => touched.add(change)) : value
+    // The route pairs functions with values; the types do not.
+    return decode ? decode(translated as never) : translated
+  }
   const read = {
-    path: up(upPath, parameters.path),
-    query: up(upQuery, parameters.query),
-    headers: up(upHeaders, parameters.headers),
+    path: up(upPath, typed?.path, parameters.path),
+    query: up(upQuery, typed?.query, parameters.query),
+    headers: up(upHeaders, typed?.headers, parameters.headers),
   }
   if ('items' in content) {
     const items = content.items.map((item) =>
-      item.valid ? { valid: true, value: up(body?.each?.up, item.value) } : item,
+      item.valid ? { valid: true, value: up(body?.each?.up, typed?.item, item.value) } : item,
     )
     return { ...read, items }
   }
-  return { ...read, body: content.body === undefined ? undefined : up(content.up, content.body) }
+  const { body: given, up: translate, decode } = content
+  return { ...read, body: given === undefined ? undefined : up(translate, decode, given) }
 }
 
 /**
@@ -355,10 +360,11 @@ function itemWriter(
 ): (item: unknown) => string {
   const translate = findAnswerTranslation(operation, operation.status)
   return (item) => {
-    const shown = translate ? translateNoting(translate, item, (change) => touched.add(change)) : item
+    const value = operation.typed ? encode(item) : item
+    const shown = translate ? translateNoting(translate, value, (change) => touched.add(change)) : value
     if (!validate(shown))
       throw new Error(`${operation.id} yields an item that the document of version ${version} does not allow`)
-    return frameItem(shown, framing)
+    return frameItem(shown, framing, operation.typed ? stringifyExact : JSON.stringify)
   }
 }
 
@@ -384,7 +390,9 @@ function writeReply(
   if (operation?.media !== undefined && canonicalStatus < 300)
     return writeRaw(operation.media, status, body as string | BinaryBody, headers)
   const down = operation && findAnswerTranslation(operation, status)
-  const shown = down ? translateNoting(down, body, (change) => touched.add(change)) : body
+  const value = operation?.typed ? encode(body) : body
+  const shown = down ? translateNoting(down, value, (change) => touched.add(change)) : value
   if (!headers.has('Content-Type')) headers.set('Content-Type', 'application/json')
-  return new Response(JSON.stringify(shown), { status, headers })
+  const text = operation?.typed ? stringifyExact(shown) : JSON.stringify(shown)
+  return new Response(text, { status, headers })
 }

@@ -26,6 +26,7 @@ import {
   readSegment,
 } from '../runtime/parameters.ts'
 import { splitPath } from '../runtime/path-matcher.ts'
+import { parseExact } from '../runtime/values.ts'
 import { RequestRefusal } from './refusals.ts'
 
 /** An OpenAPI document as a plain object. */
@@ -115,7 +116,12 @@ async function refuseParameter({ field, issue, refused }: ParameterError, load: 
 
 /** The part of the body that a handler receives. */
 export type ReadContent =
-  | { readonly body?: unknown; readonly up?: Translate | undefined }
+  | {
+      readonly body?: unknown
+      readonly up?: Translate | undefined
+      /** Makes the handler's value from the translated one. */
+      readonly decode?: Translate | undefined
+    }
   | { readonly items: readonly CheckedItem<unknown>[] }
 
 /** @throws RequestRefusal 400, 413, 415 or 422 if the body is not one that the operation takes. */
@@ -139,7 +145,7 @@ export async function readContent(
   }
   if (body && isJson(type)) return readJson(operation, body, bytes, load)
   const form = forms.find(({ media }) => type !== null && fitsMedia(type, media))
-  if (form) return readFields(form, type!, bytes, maxBytes, load)
+  if (form) return readFields(operation, form, type!, bytes, maxBytes, load)
   if (plain) return readRaw(plain, type!, bytes, load)
   const media = [...(body ? ['application/json'] : []), ...[...forms, ...raw].map((each) => each.media)]
   throw new RequestRefusal(415, 'unsupported_media_type', `Send the body as ${media.join(' or ')}.`)
@@ -177,17 +183,17 @@ async function readBytes(request: Request, maxBytes: number): Promise<Uint8Array
 }
 
 async function readJson(
-  { upBody }: Operation,
+  { upBody, typed }: Operation,
   body: Body,
   bytes: Uint8Array,
   load: LoadDocument,
 ): Promise<ReadContent> {
-  const value = parseJson(bytes)
+  const value = parseJson(bytes, typed ? parseExact : JSON.parse)
   const forbidden = findForbidden(value)
   if (forbidden) throw invalid([forbidden])
   if (!body.validate(value)) throw invalid(await explainValue(load, body.pointer, value))
   const { each } = body
-  if (!each) return { body: value, up: upBody }
+  if (!each) return { body: value, up: upBody, decode: typed?.body }
   const items = (value as Readonly<Record<string, readonly unknown[]>>)[each.property] ?? []
   return {
     items: await Promise.all(
@@ -201,10 +207,10 @@ async function readJson(
   }
 }
 
-function parseJson(bytes: Uint8Array): unknown {
+function parseJson(bytes: Uint8Array, parse: (text: string) => unknown): unknown {
   const text = decodeText(bytes)
   try {
-    return JSON.parse(text)
+    return parse(text)
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
     throw new RequestRefusal(400, 'malformed_body', `The body is not valid JSON: ${error.message}.`)
@@ -240,6 +246,7 @@ const invalid = (details: readonly Detail[]) =>
 const MAX_PARTS = 1000
 
 async function readFields(
+  { typed }: Operation,
   form: FormBody,
   type: string,
   bytes: Uint8Array,
@@ -247,7 +254,8 @@ async function readFields(
   load: LoadDocument,
 ): Promise<ReadContent> {
   try {
-    return { body: await readForm([form], type, bytes, { bytes: maxBytes, parts: MAX_PARTS }), up: form.up }
+    const body = await readForm([form], type, bytes, { bytes: maxBytes, parts: MAX_PARTS })
+    return { body, up: form.up, decode: typed?.forms?.[form.media] }
   } catch (error) {
     if (!(error instanceof FormError)) throw error
     if (error.reason === 'media') throw new RequestRefusal(415, 'unsupported_media_type', error.message)

@@ -12,24 +12,30 @@ interface ServerEvent {
 /**
  * Returns the text of an item.
  *
+ * @param stringify writes JSON.
  * @throws Error if the name or id of an event has several lines.
  */
-export function frameItem(item: unknown, framing: ItemStream['framing']): string {
-  if (framing === 'lines') return `${JSON.stringify(item)}\n`
-  if (framing === 'records') return `\u001e${JSON.stringify(item)}\n`
+export function frameItem(
+  item: unknown,
+  framing: ItemStream['framing'],
+  stringify: (value: unknown) => string,
+): string {
+  if (framing === 'lines') return `${stringify(item)}\n`
+  if (framing === 'records') return `\u001e${stringify(item)}\n`
   const { event, id, retry, data } = item as ServerEvent
   const fields = [
     ...fieldOf('event', event),
     ...fieldOf('id', id),
     ...fieldOf('retry', retry),
-    ...(data === undefined ? [] : textOf(data).split(LINE_END)).map((line) => `data: ${line}\n`),
+    ...(data === undefined ? [] : textOf(data, stringify).split(LINE_END)).map((line) => `data: ${line}\n`),
   ]
   return `${fields.join('')}\n`
 }
 
 const LINE_END = /\r\n|\r|\n/
 
-const textOf = (data: unknown): string => (typeof data === 'string' ? data : JSON.stringify(data))
+const textOf = (data: unknown, stringify: (value: unknown) => string): string =>
+  typeof data === 'string' ? data : stringify(data)
 
 function fieldOf(name: string, value: string | number | undefined): string[] {
   if (value === undefined) return []

@@ -33,12 +33,14 @@ interface FunctionNames {
  *
  * @param walked whether lists support `for await`.
  * @param classes names of the error classes, by `type`.
+ * @param decoders names of the functions that decode answers, by operation id, if types are mapped.
  */
 export function printFunctions(
   api: Api,
   wire: Wire,
   walked: boolean,
   classes: ReadonlyMap<string, string>,
+  decoders?: ReadonlyMap<string, string>,
 ): PrintedFunctions {
   const names = createTypeNames()
   const functions = claimAll(
@@ -59,7 +61,10 @@ export function printFunctions(
     const titles = tagHeading(operation.tag, api.operations[index - 1]?.tag)
     if (titles.length > 0) file.print('', ...titles)
     const named = { function: functions.get(operation.id)!, input: inputs.get(operation.id)! }
-    file.print('', ...printFunction(file, page, operation, rowOf(operation), named, { types, classes }))
+    file.print(
+      '',
+      ...printFunction(file, page, operation, rowOf(operation), named, { types, classes, decoders }),
+    )
   }
   const renamed = new Map([...functions].filter(([id, name]) => id !== name))
   return { text: api.operations.length > 0 ? file.text() : 'export {}\n', renamed }
@@ -69,6 +74,7 @@ interface PrintedNames {
   /** Type names of schemas, by schema name. */
   readonly types: ReadonlyMap<string, string>
   readonly classes: ReadonlyMap<string, string>
+  readonly decoders: ReadonlyMap<string, string> | undefined
 }
 
 function printFunction(
@@ -77,7 +83,7 @@ function printFunction(
   operation: ApiOperation,
   of: ClientOperationRow,
   name: FunctionNames,
-  { types, classes }: PrintedNames,
+  { types, classes, decoders }: PrintedNames,
 ): string[] {
   const useType = (type: string, from: string) => file.use(type, from, { type: true })
   const { api, wire } = page
@@ -110,7 +116,7 @@ function printFunction(
       .trimEnd()
       .split('\n'),
     `export function ${name.function}(${connection}, input${optional}: ${name.input}): ${answer} {`,
-    `  return ${call}(connection, ${printRow(file, of)}, input)`,
+    `  return ${call}(connection, ${printRow(file, of, decoders && { decoder: decoders.get(operation.id) })}, input)`,
     '}',
   ]
 }

@@ -71,11 +71,20 @@ export function createRows(
   }
 }
 
-export function printRow(file: TypeScriptFile, { row, writes, encoder, reader }: ClientOperationRow): string {
+/** @param codec set if types are mapped, with the function that decodes the answer. */
+export function printRow(
+  file: TypeScriptFile,
+  { row, writes, encoder, reader }: ClientOperationRow,
+  codec?: { readonly decoder: string | undefined },
+): string {
   const functions = [
     ...(writes ? [`write: ${file.use('writeParameters', '../runtime/parameters.ts')}`] : []),
     ...(encoder ? [`encode: ${file.use(encoder, '../runtime/request-body.ts')}`] : []),
   ]
+  if (codec) {
+    const decoder = codec.decoder === undefined ? '' : file.use(codec.decoder, './decode.ts')
+    functions.push(`values: ${file.use('codecOf', '../runtime/values.ts')}(${decoder})`)
+  }
   if (reader) functions.push(`read: ${file.use(reader, '../runtime/streams.ts')}`)
   return [literal(row).slice(0, -' }'.length), ...functions].join(', ').concat(' }')
 }
