@@ -82,7 +82,7 @@ export function printDecoders(
   noteMissed(api, functions, missedPlaces(step), report)
   if (lines.length > 0)
     file.print('/** A value whose type the schema tells. */', 'type Value = any', '', ...lines)
-  return { names: decoded, text: lines.length > 0 ? file.text() : 'export {}\n' }
+  return { names: decoded, text: lines.length > 0 ? file.text().trimEnd().concat('\n') : 'export {}\n' }
 }
 
 function unchanged(): never {
