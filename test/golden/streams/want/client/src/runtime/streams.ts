@@ -1,6 +1,6 @@
 /** Reads streams: server-sent events (HTML standard), lines of JSON, and records of JSON (RFC 7464). */
 import { ConnectionError, UnexpectedAnswerError } from './errors.ts'
-import type { OperationRow } from './service.ts'
+import type { OperationRow, ValueCodec } from './service.ts'
 
 /** The body of a response, as a stream of bytes. */
 type Bytes = ReadableStream<Uint8Array> | null | undefined
@@ -12,13 +12,14 @@ type Bytes = ReadableStream<Uint8Array> | null | undefined
  */
 export async function* readEvents(
   body: Bytes,
-  { json = [] }: OperationRow,
+  { json = [], values }: OperationRow,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<unknown, void, undefined> {
   let fields: Record<string, string> = {}
   for await (const line of splitText(body, /\r\n|\n|\r(?!$)/, signal)) {
     if (line === '') {
-      if (fields.data !== undefined || fields.event !== undefined) yield eventOf(fields, json)
+      if (fields.data !== undefined || fields.event !== undefined)
+        yield decodeValue(eventOf(fields, json, values), values?.decode)
       fields = {}
       continue
     }
@@ -30,12 +31,16 @@ export async function* readEvents(
 
 const FIELDS = new Set(['data', 'event', 'id', 'retry'])
 
-function eventOf(fields: Readonly<Record<string, string>>, json: true | readonly string[]): unknown {
+function eventOf(
+  fields: Readonly<Record<string, string>>,
+  json: true | readonly string[],
+  values: ValueCodec | undefined,
+): unknown {
   const { data, event = 'message', retry } = fields
   const isJson = data !== undefined && (json === true || json.includes(event))
   return {
     ...fields,
-    ...(isJson && { data: parse(data) }),
+    ...(isJson && { data: parse(data, values) }),
     ...(retry !== undefined && { retry: Number(retry) }),
   }
 }
@@ -43,10 +48,11 @@ function eventOf(fields: Readonly<Record<string, string>>, json: true | readonly
 /** Reads values that are JSON, one on each line. Throws like `readEvents`. */
 export async function* readLines(
   body: Bytes,
-  _operation: OperationRow,
+  { values }: OperationRow,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<unknown, void, undefined> {
-  for await (const line of splitText(body, /\r?\n/, signal)) if (line.trim() !== '') yield parse(line)
+  for await (const line of splitText(body, /\r?\n/, signal))
+    if (line.trim() !== '') yield decodeValue(parse(line, values), values?.decode)
 }
 
 const RECORD_SEPARATOR = '\u001e'
@@ -54,18 +60,19 @@ const RECORD_SEPARATOR = '\u001e'
 /** Reads values that are JSON, each after a record separator and before a line end. Throws like `readEvents`. */
 export async function* readRecords(
   body: Bytes,
-  _operation: OperationRow,
+  { values }: OperationRow,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<unknown, void, undefined> {
   const lines: string[] = []
   const take = (): string => lines.splice(0).join('\n')
   for await (const line of splitText(body, '\n', signal)) {
-    if (line.startsWith(RECORD_SEPARATOR) && lines.length > 0) yield parse(take())
+    if (line.startsWith(RECORD_SEPARATOR) && lines.length > 0)
+      yield decodeValue(parse(take(), values), values?.decode)
     lines.push(line.replace(RECORD_SEPARATOR, ''))
     // A value that is formatted with line ends goes on, but the usual value of one line is not held back.
-    if (isJson(lines.join('\n'))) yield parse(take())
+    if (isJson(lines.join('\n'))) yield decodeValue(parse(take(), values), values?.decode)
   }
-  if (lines.some((line) => line.trim() !== '')) yield parse(take())
+  if (lines.some((line) => line.trim() !== '')) yield decodeValue(parse(take(), values), values?.decode)
 }
 
 function isJson(text: string): boolean {
@@ -77,11 +84,21 @@ function isJson(text: string): boolean {
   }
 }
 
-function parse(text: string): unknown {
+function parse(text: string, values: ValueCodec | undefined): unknown {
   try {
-    return JSON.parse(text)
+    return values ? values.parse(text) : JSON.parse(text)
   } catch (cause) {
     throw new UnexpectedAnswerError('An item of the stream is not valid JSON', { cause })
+  }
+}
+
+/** Makes the caller's value of a JSON value. @throws UnexpectedAnswerError if the value has a different type. */
+export function decodeValue(value: unknown, decode: ValueCodec['decode']): unknown {
+  if (!decode) return value
+  try {
+    return decode(value)
+  } catch (cause) {
+    throw new UnexpectedAnswerError('The response does not have the described types', { cause })
   }
 }
 
