@@ -34,15 +34,22 @@ export type Inside<T, Names extends PropertyPath> = Names extends readonly [
   : NonNullable<T>
 
 type JsonOf<Content> = Content extends { content: infer Types }
-  ? ValueOf<Types, Extract<keyof Types, `${string}json${string}`>>
+  ? ValueOf<Types, Extract<keyof Types, `${string}json${string}` | `text/event-stream${string}`>>
   : never
 
 export type ResponsesOf<Operation> = Operation extends { responses: infer Responses } ? Responses : never
-/** The JSON type of a response. */
+/** The JSON type of a response, or a list of the items of a stream. */
 export type AnswerOf<Operation, Status> = JsonOf<ValueOf<ResponsesOf<Operation>, Status>>
-/** The JSON type of a request body. */
+type FormOf<Content> = Content extends { content: infer Types }
+  ? ValueOf<
+      Types,
+      Extract<keyof Types, `multipart/form-data${string}` | `application/x-www-form-urlencoded${string}`>
+    >
+  : never
+
+/** The type of a request body: JSON, or a form. */
 export type BodyOf<Operation> = Operation extends { requestBody?: infer Body }
-  ? JsonOf<NonNullable<Body>>
+  ? JsonOf<NonNullable<Body>> | FormOf<NonNullable<Body>>
   : never
 
 /** Returns the path segment for a property; quotes names with characters that a plain segment cannot hold. */

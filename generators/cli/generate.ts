@@ -70,7 +70,7 @@ async function writeTypes(run: CommandRun, apis: readonly Api[]): Promise<void> 
   ])
   const types = await printTypes(apis)
   // If a client is generated, its types are the source of the version types.
-  const own = config.client ? emitClientTypes(apis, types) : []
+  const own = config.client ? emitClientTypes(apis, types.mapped) : []
   const files = [...own, ...emitTypes(apis, types, config.client !== undefined)]
   writeFiles(config.out, files, 'keep', config.builtWhenNeeded)
   run.wroteTypes = true

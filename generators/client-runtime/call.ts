@@ -42,6 +42,16 @@ export class Call<Data> implements Promise<Data> {
   }
 }
 
+/**
+ * A call whose response is a stream. `for await` iterates over its items as they arrive; `await` returns them as an iterable when
+ * the response starts. To end the stream early, leave the loop or abort the signal of the call.
+ */
+export class StreamCall<Item> extends Call<AsyncIterable<Item>> implements AsyncIterable<Item> {
+  async *[Symbol.asyncIterator](): AsyncGenerator<Item, void, undefined> {
+    yield* await this
+  }
+}
+
 /** Names of the list members and paging parameters on the wire. */
 export interface PageWire {
   readonly items: string

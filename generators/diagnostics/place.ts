@@ -7,3 +7,15 @@ export interface SourceLocation {
   readonly column: number
   readonly pointer: string
 }
+
+/** Returns a location under a different pointer. Its line is computed only if a finding needs it. */
+export const placeAs = (place: SourceLocation, pointer: string): SourceLocation => ({
+  file: place.file,
+  get line() {
+    return place.line
+  },
+  get column() {
+    return place.column
+  },
+  pointer,
+})

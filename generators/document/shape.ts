@@ -112,7 +112,7 @@ const KINDS: Readonly<Record<string, Readonly<Record<string, ShapeRule>>>> = {
   Parameter: PARAMETER,
   Body: { ...REFERABLE, required: 'flag', content: 'Media{}' },
   Response: { ...REFERABLE, headers: 'Parameter{}', content: 'Media{}', links: 'Object{}' },
-  Media: { schema: 'Schema', examples: 'Object{}', encoding: 'Object{}' },
+  Media: { schema: 'Schema', itemSchema: 'Schema', examples: 'Object{}', encoding: 'Object{}' },
   Scheme: { ...REFERABLE, ...named('text', 'type', 'in', 'name', 'scheme'), flows: 'Flow{}' },
   Flow: { ...named('text', 'authorizationUrl', 'tokenUrl', 'refreshUrl'), scopes: 'text{}' },
   Schema: SCHEMA,

@@ -12,6 +12,7 @@ import { escapePointer } from '../document/escape-pointer.ts'
 import { readLocated } from '../document/read-yaml.ts'
 import type { ClientConfig } from '../emit/client/config.ts'
 import type { WireConfig } from '../emit/wire/wire.ts'
+import { MAPPED_TYPES, type TypeMapping } from '../ir/type-mapping.ts'
 import { BUILT_EMITTERS, type BuiltEmitter } from '../output/built.ts'
 import { findOutputFault, type NamedSources } from '../output/output-folder.ts'
 import { compare } from '../print/file.ts'
@@ -39,6 +40,11 @@ export interface Config {
    * it.
    */
   readonly source?: string
+  /**
+   * Types of handlers and clients by format: `"int64": "bigint"`, `"date-time": "Date"` or `"Temporal.Instant"`, `"date":
+   * "Temporal.PlainDate"`. Default: as in JSON.
+   */
+  readonly types?: TypeMapping
   /** Folder that `stub` adds handlers to. */
   readonly handlers?: string
   /** Templates and files that `stub` creates for an operation without a handler. */
@@ -84,6 +90,7 @@ const MEMBERS = [
   'pages',
   'source',
   'strict',
+  'types',
 ]
 
 const MODULES = ['.ts', '.mjs', '.js']
@@ -166,6 +173,9 @@ export function readConfig(
       '`builtWhenNeeded` names an emitter that is not emitted or cannot be built separately',
       `use ${BUILT_EMITTERS.join(', ')}`,
     )
+  const typesFault = raw.types === undefined ? undefined : findTypesFault(raw.types as object)
+  if (typesFault !== undefined)
+    return complain('types', typesFault, 'write `"types": { "int64": "bigint", "date-time": "Date" }`')
   const client = raw.client as ClientConfig | undefined
   if (client && (!isObject(client.package) || typeof client.package.name !== 'string'))
     return complain(
@@ -191,6 +201,7 @@ export function readConfig(
     ...(raw.handlers !== undefined && { handlers: at(raw.handlers) }),
     ...(raw.pages !== undefined && { pages: at(raw.pages) }),
     ...(client && { client }),
+    ...(raw.types !== undefined && { types: raw.types as TypeMapping }),
     ...(raw.source !== undefined && { source: String(raw.source) }),
     ...(raw.stub !== undefined && { stub: raw.stub as StubConfig }),
     ...(raw.wire !== undefined && { wire: raw.wire as WireConfig }),
@@ -212,7 +223,7 @@ export function readConfig(
 const TYPES: Readonly<Record<string, readonly string[]>> = {
   string: ['out', 'versions', 'extensions', 'handlers', 'pages', 'source'],
   boolean: ['strict'],
-  object: ['client', 'wire', 'stub'],
+  object: ['client', 'wire', 'stub', 'types'],
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeOf(value) === 'object'
@@ -238,6 +249,16 @@ function sourcesOf({ documents, versions, extensions, handlers }: Config, file: 
     ...(extensions === undefined ? [] : [['`extensions`', extensions] as const]),
     ...(handlers === undefined ? [] : [['`handlers`', handlers] as const]),
   ]
+}
+
+function findTypesFault(types: object): string | undefined {
+  for (const [format, type] of Object.entries(types)) {
+    if (!Object.hasOwn(MAPPED_TYPES, format))
+      return `\`types\` names the format ${format}: expected ${Object.keys(MAPPED_TYPES).join(', ')}`
+    const known: readonly string[] = MAPPED_TYPES[format as keyof TypeMapping]
+    if (!known.includes(type)) return `the type of ${format} is ${type}: expected ${known.join(' or ')}`
+  }
+  return undefined
 }
 
 function documentFiles(documents: unknown, at: (path: unknown) => string): string[] | undefined {

@@ -18,13 +18,14 @@ import { emitRecords } from '../emit/handlers/records.ts'
 import { emitRoutes } from '../emit/routes/routes.ts'
 import { emitSite, type SiteSettings } from '../emit/site/site.ts'
 import { emitTranslations, type Translations } from '../emit/translations/translations.ts'
-import { emitTypes, prepareTypes, printTypes } from '../emit/types/types.ts'
+import { emitTypes, type PrintedTypes, prepareTypes, printTypes } from '../emit/types/types.ts'
 import { emitValidators } from '../emit/validators/validators.ts'
 import { wireOf } from '../emit/wire/wire.ts'
 import { buildApi } from '../ir/build.ts'
 import type { Api, OutputFile } from '../ir/model.ts'
 import { servedApi } from '../ir/served.ts'
 import { checkStability } from '../ir/stability.ts'
+import { readStreams } from '../ir/streams.ts'
 import { nameVersions } from '../ir/versions.ts'
 import { compare } from '../print/file.ts'
 import type { Config, EmitterName } from './config.ts'
@@ -51,12 +52,13 @@ export async function loadApis(config: Config, report: Report): Promise<Api[]> {
   problems?.catch(() => undefined)
   const types = config.emit.includes('types') || config.emit.includes('client')
   const built = documents.map((document) => buildApi(document, report, config.strict))
-  const apis = nameVersions(built, report)
+  const named = nameVersions(built, report)
+  const apis = config.types ? named.map((api) => ({ ...api, types: config.types! })) : named
   for (const [index, document] of documents.entries()) {
     const api = apis[index]!
     hashes.set(api, document.hash)
     servedApis.set(api, () => servedApi(api, document))
-    if (types) prepareTypes(api, tasks.types(document))
+    if (types) prepareTypes(api, (types) => tasks.types(readStreams(document), types))
   }
   for (const api of apis) checkStability(api, report)
   checkExtensions(apis, readExtensionRules(config.extensions), report)
@@ -88,11 +90,12 @@ export async function emitAll(
   const { client, wire } = config
   let known: Api[] | undefined
   const serving = (): Api[] => (known ??= apis.map(servedOf))
-  const types = new Map<string, string>()
+  let types: PrintedTypes = { json: new Map(), mapped: new Map() }
   const emitters: Record<EmitterName, () => readonly OutputFile[]> = {
     types: () => emitTypes(apis, types, client !== undefined, changes),
     validators: () => emitValidators(serving()),
-    routes: () => emitRoutes(serving(), translations.bindings, report, readExtensionRules(config.extensions)),
+    routes: () =>
+      emitRoutes(serving(), translations.bindings, report, readExtensionRules(config.extensions), changes),
     translations: () => [
       ...translations.files,
       ...emitEvents(apis, changes, translations.bindings),
@@ -102,7 +105,7 @@ export async function emitAll(
     client: () => {
       if (!client) return []
       noteUnwritten(apis, report)
-      return emitClient(apis, types, client, wire)
+      return emitClient(apis, types.mapped, client, wire, report)
     },
     site: () => emitCachedSite(apis, { ...siteSettings(config), changes }),
     documents: () => [...apis.map(printDocument), ...printDocumentIndex(apis)],
@@ -112,8 +115,7 @@ export async function emitAll(
   const files = config.emit
     .filter((name) => !needsTypes(name))
     .flatMap((name) => emitters[name]().map(packed))
-  if (config.emit.some(needsTypes))
-    for (const [version, text] of await printTypes(apis)) types.set(version, text)
+  if (config.emit.some(needsTypes)) types = await printTypes(apis)
   files.push(...config.emit.filter(needsTypes).flatMap((name) => emitters[name]().map(packed)))
   return files.sort((a, b) => compare(a.path, b.path))
 }

@@ -1,13 +1,14 @@
 /** Performs one task of a document, on any thread. */
+import type { TypeMapping } from '../ir/type-mapping.ts'
 
 /** Returns problems as JSON, or types as text. */
-export async function perform({ kind, file, text, json }: Task): Promise<string> {
+export async function perform({ kind, file, text, json, types }: Task): Promise<string> {
   if (kind === 'lint') {
     const { findProblems } = await import('../document/lint.ts')
     return JSON.stringify(await findProblems(file, text, json))
   }
   const { printDocumentTypes } = await import('../emit/types/types.ts')
-  return printDocumentTypes(json)
+  return printDocumentTypes(json, types)
 }
 
 export interface Task {
@@ -17,6 +18,7 @@ export interface Task {
   readonly text: string
   /** The parsed text: sending it to a thread is faster than parsing again. */
   readonly json: Readonly<Record<string, unknown>>
+  readonly types?: TypeMapping
 }
 
 export type TaskKind = 'lint' | 'types'

@@ -8,6 +8,7 @@ import { Worker } from 'node:worker_threads'
 import { type Cache, hashOf, toolkitHash } from '../cache/cache.ts'
 import type { Problem } from '../document/lint.ts'
 import type { LoadedDocument } from '../document/load.ts'
+import type { TypeMapping } from '../ir/type-mapping.ts'
 import type { Task, TaskKind } from './task.ts'
 
 /** Message that tells a worker to exit, which frees its memory. */
@@ -18,7 +19,8 @@ export type TaskAnswer = { readonly result: string } | { readonly error: unknown
 
 export interface Tasks {
   lint(document: LoadedDocument): Promise<Problem[]>
-  types(document: LoadedDocument): Promise<string>
+  /** @param types types that are not JSON types. */
+  types(document: LoadedDocument, types?: TypeMapping): Promise<string>
 }
 
 /** Number of characters below which starting a worker takes longer than the task. */
@@ -37,19 +39,25 @@ export function createTasks(cache: Cache, documents: readonly LoadedDocument[]):
     workers.set(task.kind, worker)
     return worker.perform(task)
   }
-  const once = async (kind: TaskKind, document: LoadedDocument): Promise<string> => {
+  const once = async (kind: TaskKind, document: LoadedDocument, types?: TypeMapping): Promise<string> => {
     // The key leaves out the file name, because results do not contain it.
     const { file, text, json } = document
-    const key = `${kind}-${hashOf(toolkitHash(), text)}`
+    const key = `${kind}-${hashOf(toolkitHash(), text, JSON.stringify(types ?? {}))}`
     const known = cache.read(key)
     if (known !== undefined) return known
-    const made = await perform({ kind, file, text: kind === 'lint' ? text : '', json })
+    const made = await perform({
+      kind,
+      file,
+      text: kind === 'lint' ? text : '',
+      json,
+      ...(types && { types }),
+    })
     cache.write(key, made)
     return made
   }
   return {
     lint: async (document) => JSON.parse(await once('lint', document)) as Problem[],
-    types: (document) => once('types', document),
+    types: (document, types) => once('types', document, types),
   }
 }
 

@@ -2,6 +2,7 @@
 import type { Report } from '../diagnostics/diagnostic.ts'
 import type { LoadedDocument } from '../document/load.ts'
 import { indexReferences } from '../runtime/explain/references.ts'
+import { isRaw } from './bodies.ts'
 import { isForm, isJson } from './media-type.ts'
 import type {
   Api,
@@ -31,6 +32,7 @@ import {
   type Source,
   text,
 } from './source.ts'
+import { readStreams } from './streams.ts'
 
 /**
  * Builds the IR of one version.
@@ -38,7 +40,8 @@ import {
  * @param strict whether unsupported parts are errors; otherwise they are left out with a warning.
  * @returns the IR without the parts that could not be read, which are in the report.
  */
-export function buildApi(document: LoadedDocument, report: Report, strict = true): Api {
+export function buildApi(written: LoadedDocument, report: Report, strict = true): Api {
+  const document = readStreams(written)
   const openapi = String(document.json.openapi ?? '')
   const openapi30 = openapi.startsWith('3.0')
   const root: Source = {
@@ -56,15 +59,15 @@ export function buildApi(document: LoadedDocument, report: Report, strict = true
     },
   }
   const info = child(root, 'info') ?? { ...root, value: {} }
-  const components = child(root, 'components')
-  const schemas = components && child(components, 'schemas')
+  const schemas = child(root, 'components') && child(child(root, 'components')!, 'schemas')
   const built = entries(child(root, 'paths')).flatMap(([path, item]) => buildPath(path, item, root))
   refuseDuplicates(
     built.filter((each) => each.named).map((each) => each.operation),
     root,
   )
   const operations = nameTheRest(built)
-  noteBodies(operations, root)
+  const components = new Map(entries(schemas).map(([name, schema]) => [name, buildSchema(schema)]))
+  noteBodies(operations, components, root)
   // Families with handlers serve only what they implement, so these warnings are for other documents.
   if (!strict) noteIgnored(root)
   return {
@@ -81,7 +84,7 @@ export function buildApi(document: LoadedDocument, report: Report, strict = true
       extensions: extensionsOf(tag),
       ...optional('description', text(tag, 'description')),
     })),
-    schemas: new Map(entries(schemas).map(([name, schema]) => [name, buildSchema(schema)])),
+    schemas: components,
     rules: root.reader.rules,
     operations,
     events: entries(child(root, 'webhooks')).flatMap(([name, item]) => buildEvent(name, item)),
@@ -89,8 +92,9 @@ export function buildApi(document: LoadedDocument, report: Report, strict = true
       url: text(server, 'url') ?? '',
       ...optional('description', text(server, 'description')),
     })),
-    securitySchemes: securitySchemesOf(components),
+    securitySchemes: securitySchemesOf(child(root, 'components')),
     document: document.json,
+    published: written.json,
   }
 }
 
@@ -124,10 +128,10 @@ function noteIgnored(root: Source): void {
 }
 
 /** Reports, once for each document, request bodies without validators. */
-function noteBodies(operations: readonly ApiOperation[], root: Source): void {
-  const contents = operations.flatMap(
-    ({ body }) => body?.contents.filter(({ mediaType }) => !isJson(mediaType) && !isForm(mediaType)) ?? [],
-  )
+function noteBodies(operations: readonly ApiOperation[], schemas: Api['schemas'], root: Source): void {
+  const isRead = (content: ApiContent) =>
+    isJson(content.mediaType) || isForm(content.mediaType) || isRaw(schemas, content)
+  const contents = operations.flatMap(({ body }) => body?.contents.filter((each) => !isRead(each)) ?? [])
   const [first] = contents
   if (!first) return
   root.reader.report.add({

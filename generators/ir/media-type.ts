@@ -13,3 +13,17 @@ export function isJson(mediaType: string): boolean {
 /** Returns whether a media type is an HTML form encoding. */
 export const isForm = (mediaType: string): boolean =>
   ['multipart/form-data', 'application/x-www-form-urlencoded'].includes(essenceOf(mediaType))
+
+/** Returns whether bodies of a media type are text for handlers. */
+export const isText = (mediaType: string): boolean => essenceOf(mediaType).startsWith('text/')
+
+/** How the items of a stream are separated: server-sent events, lines, or records (RFC 7464). */
+export type Framing = 'events' | 'lines' | 'records'
+
+/** Returns how a sequential media type separates its items; undefined for other media types. */
+export function framingOf(mediaType: string): Framing | undefined {
+  const essence = essenceOf(mediaType)
+  if (essence === 'text/event-stream') return 'events'
+  if (/^application\/(?:x-)?(?:ndjson|jsonl|jsonlines)$/.test(essence)) return 'lines'
+  return /^application\/(?:[^/]+\+)?json-seq$/.test(essence) ? 'records' : undefined
+}

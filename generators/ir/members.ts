@@ -8,11 +8,11 @@ export interface EnumMember {
 }
 
 /** Returns the schemas that a schema consists of, with references, unions and intersections resolved. */
-export function partsOf(api: Api, schema: Schema): Exclude<Schema, RefSchema>[] {
+export function partsOf(api: Pick<Api, 'schemas'>, schema: Schema): Exclude<Schema, RefSchema>[] {
   return collect(api, schema, new Set())
 }
 
-function collect(api: Api, schema: Schema, seen: Set<string>): Exclude<Schema, RefSchema>[] {
+function collect(api: Pick<Api, 'schemas'>, schema: Schema, seen: Set<string>): Exclude<Schema, RefSchema>[] {
   if (schema.kind === 'union' || schema.kind === 'intersection') {
     return schema.members.flatMap((member) => collect(api, member, seen))
   }

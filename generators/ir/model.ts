@@ -4,6 +4,7 @@
  */
 
 import type { SourceLocation } from '../diagnostics/place.ts'
+import type { TypeMapping } from './type-mapping.ts'
 
 /** Specification extensions (`x-…`) of a node, by their full names. */
 export type Extensions = Readonly<Record<string, unknown>>
@@ -238,8 +239,12 @@ export interface Api extends Described {
   readonly events: readonly EventType[]
   readonly servers: readonly { readonly url: string; readonly description?: string }[]
   readonly securitySchemes: Readonly<Record<string, unknown>>
-  /** The document as plain JSON, for output that contains it unchanged. */
+  /** Types of handlers and clients that are not JSON types. */
+  readonly types?: TypeMapping
+  /** The document as plain JSON, with streams as lists. */
   readonly document: Readonly<Record<string, unknown>>
+  /** The document as it was written, for output that contains it unchanged. */
+  readonly published: Readonly<Record<string, unknown>>
 }
 
 /** A generated file. The path is relative to the output folder. */

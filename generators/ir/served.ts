@@ -3,10 +3,12 @@
  * write-only properties.
  */
 import { createReport } from '../diagnostics/diagnostic.ts'
+import { placeAs } from '../diagnostics/place.ts'
 import type { LoadedDocument } from '../document/load.ts'
 import { originalPointers, splitAccess } from '../runtime/explain/access.ts'
 import { buildApi } from './build.ts'
 import type { Api } from './model.ts'
+import { readStreams } from './streams.ts'
 
 /**
  * Returns the server view of an API, or the API itself if its document has no read-only or write-only properties.
@@ -15,23 +17,15 @@ import type { Api } from './model.ts'
  * @returns an API whose lines are those of the document, and whose pointers are those under which `explain` finds
  *   the components.
  */
-export function servedApi(api: Api, document: LoadedDocument): Api {
+export function servedApi(api: Api, written: LoadedDocument): Api {
+  const document = readStreams(written)
   const json = splitAccess(document.json, false)
   if (json === document.json) return api
   const originalOf = originalPointers(document.json)
-  // The line is computed only if a finding needs it.
-  const place = (pointer: string) => {
-    const written = document.place(originalOf(pointer))
-    return {
-      file: written.file,
-      get line() {
-        return written.line
-      },
-      get column() {
-        return written.column
-      },
-      pointer,
-    }
+  const place = (pointer: string) => placeAs(document.place(originalOf(pointer)), pointer)
+  return {
+    ...buildApi({ ...document, json, place }, createReport(), false),
+    version: api.version,
+    ...(api.types && { types: api.types }),
   }
-  return { ...buildApi({ ...document, json, place }, createReport(), false), version: api.version }
 }

@@ -4,7 +4,8 @@
  */
 import type { LoadedChange } from '../change/load-changes.ts'
 import { type WireConfig, wireOf } from '../emit/wire/wire.ts'
-import { essenceOf, isJson } from '../ir/media-type.ts'
+import { streamOf } from '../ir/bodies.ts'
+import { isJson } from '../ir/media-type.ts'
 import type { Api, ApiOperation, Response as ApiResponse } from '../ir/model.ts'
 import { successOf, successStatus } from '../ir/operations.ts'
 import type { Operation, Reply } from '../runtime/contract.ts'
@@ -90,7 +91,7 @@ export function createMock(
     handlers,
     context: (info) => info,
     resolveVersion: resolverOf(wire.versionHeader ?? VERSION_HEADER),
-    documents: Object.fromEntries(apis.map(({ version, document }) => [version, async () => document])),
+    documents: Object.fromEntries(apis.map(({ version, published }) => [version, async () => published])),
     ...(options.defaultVersion !== undefined && { defaultVersion: options.defaultVersion }),
   })
 }
@@ -187,12 +188,12 @@ function respond(
       return { status, body: content ? record : undefined }
     }
     case 'example': {
-      const stream = successOf(operation)?.contents.find(
-        ({ mediaType }) => essenceOf(mediaType) === 'text/event-stream',
-      )
-      return stream
-        ? { status, body: eventsOf(values.body(stream, operation.id)) }
-        : { status, body: sample() }
+      const stream = streamOf(operation)
+      if (!stream) return { status, body: sample() }
+      if (!stream.items) return { status, body: eventsOf(values.body(stream.content, operation.id)) }
+      // Other examples are the text of a whole stream.
+      const examples = stream.content.examples.filter(Array.isArray)
+      return { status, body: each(values.body({ ...stream.content, examples }, operation.id)) }
     }
   }
 }
@@ -238,6 +239,10 @@ function noteLocation(
   if (!isDeclared || !of.id) return
   const { pathname } = new URL(request.url)
   responseHeaders.set('Location', `${pathname}/${encodeURIComponent(String(record[of.id.name]))}`)
+}
+
+async function* each(items: unknown): AsyncGenerator<unknown> {
+  if (Array.isArray(items)) yield* items
 }
 
 async function* eventsOf(example: unknown): AsyncGenerator<string> {

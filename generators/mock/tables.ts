@@ -7,8 +7,9 @@ import type { LoadedChange } from '../change/load-changes.ts'
 import { escapePointer } from '../document/escape-pointer.ts'
 import { formContents, formFields } from '../emit/wire/forms.ts'
 import { parameterEncoding, scalarTypes } from '../emit/wire/parameters.ts'
-import { isStream, jsonBody, validatedArray } from '../ir/bodies.ts'
+import { jsonBody, rawBodies, streamOf, validatedArray } from '../ir/bodies.ts'
 import { FORMAT_CHECKS } from '../ir/formats.ts'
+import { essenceOf } from '../ir/media-type.ts'
 import type { Api, ApiOperation, ApiParameter } from '../ir/model.ts'
 import { successOf, successStatus } from '../ir/operations.ts'
 import type { Operation, Parameter, Translate, Validate, Version } from '../runtime/contract.ts'
@@ -71,13 +72,20 @@ function createRow(api: Api, operation: ApiOperation, transitions: readonly Tran
     validate: validatorAt(api, `${content.place.pointer}/schema`),
     pointer: `${content.place.pointer}/schema`,
     fields: formFields(api, content),
+    up: upAll(links, ({ transition, id: own }) => transition.forms.get(`${own} ${media}`)),
+  }))
+  const raw = rawBodies(api, operation).map((content) => ({
+    media: essenceOf(content.mediaType),
+    required: operation.body!.required,
+    validate: validatorAt(api, `${content.place.pointer}/schema`),
+    pointer: `${content.place.pointer}/schema`,
   }))
   return {
     id: canonical,
     method: operation.method,
     path: operation.path,
     status: successStatus(operation),
-    ...(isStream(operation) && { stream: true as const }),
+    ...streamRow(api, operation),
     oauth: [],
     extensions: {},
     pathParameters: rowsOf('path'),
@@ -87,6 +95,7 @@ function createRow(api: Api, operation: ApiOperation, transitions: readonly Tran
       body: { required: operation.body!.required, validate: validatorAt(api, pointer), pointer },
     }),
     ...(forms.length > 0 && { forms }),
+    ...(raw.length > 0 && { raw }),
     upPath: upParameters('path', links),
     upQuery: upParameters('query', links),
     upHeaders: upParameters('header', links),
@@ -95,6 +104,14 @@ function createRow(api: Api, operation: ApiOperation, transitions: readonly Tran
     downs: downsOf(operation, links),
     downStatus: statusNames(operation, links),
   }
+}
+
+function streamRow(api: Api, operation: ApiOperation): Pick<Operation, 'stream'> {
+  const stream = streamOf(operation)
+  if (!stream?.items) return stream ? { stream: true } : {}
+  const { content, framing, items } = stream
+  const validate = validatorAt(api, items.items.place.pointer)
+  return { stream: { media: essenceOf(content.mediaType), framing, validate } }
 }
 
 function parameterRow(api: Api, parameter: ApiParameter): Parameter {
@@ -126,6 +143,11 @@ type Functions = ReadonlyMap<string, PairFunction>
 
 const apply = (key: string | undefined, functions: Functions, direction: Direction, value: unknown) =>
   key === undefined ? value : applyRewrite({ kind: 'call', key }, value, { direction, functions })
+
+const upAll =
+  (links: readonly Link[], keyOf: (link: Link) => string | undefined): Translate =>
+  (value: unknown) =>
+    links.reduce<unknown>((given, link) => apply(keyOf(link), link.transition.up, 'up', given), value)
 
 function upBody(api: Api, operation: ApiOperation, links: readonly Link[]): Translate {
   const schema = jsonBody(operation)?.schema

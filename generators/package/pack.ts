@@ -17,7 +17,13 @@ const DIST = join(FOLDER, 'dist')
 const LICENSE = join(FOLDER, 'LICENSE')
 
 /** Text files that emitters read, and the sources that generated clients copy. */
-const ASSETS = ['**/*.{hbs,css,svg}', 'findings.md', 'emit/site/assets/*.js', 'client-runtime/*.ts']
+const ASSETS = [
+  '**/*.{hbs,css,svg}',
+  'findings.md',
+  'emit/site/assets/*.js',
+  'client-runtime/*.ts',
+  'runtime/values.ts',
+]
 
 /** Optional peers of the published package. A workspace with peers would install them in production. */
 const PEERS = { express: '>=4', fastify: '>=4', hono: '>=4', 'ts-morph': '28.0.0', vitest: '>=3' }

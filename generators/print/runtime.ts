@@ -6,5 +6,8 @@ export const CONTRACT = 'dateline/runtime'
 /** Access to values by paths of property names. */
 export const PATHS = 'dateline/runtime/paths'
 
+/** Values that are not JSON values. */
+export const VALUES = 'dateline/runtime/values'
+
 /** Records which changes affected a value. */
 export const TOUCHED = 'dateline/runtime/touched'

@@ -10,7 +10,8 @@ import { propertyStep } from '../diff/position.ts'
 import { claims } from '../gate/claims.ts'
 import { directionsOf } from '../gate/examples.ts'
 import type { VersionPair } from '../gate/steps.ts'
-import { jsonBody, validatedArray } from '../ir/bodies.ts'
+import { formBodies, jsonBody, validatedArray } from '../ir/bodies.ts'
+import { essenceOf } from '../ir/media-type.ts'
 import type { Schema } from '../ir/model.ts'
 import { successOf } from '../ir/operations.ts'
 import { applyRewrite } from '../translate/apply.ts'
@@ -152,6 +153,10 @@ function translationLaws(step: VersionPair, { makers, reading }: Sides): Law[] {
     if (item && nextItem) {
       const at = `${now.id} body${propertyStep(nextItem.property)}[]`
       add(`${operation.id} item`, 'up', item.items, nextItem.items, at, now.id)
+    }
+    for (const { schema, mediaType } of formBodies(operation)) {
+      const form = formBodies(now).find((each) => essenceOf(each.mediaType) === essenceOf(mediaType))
+      add(`${operation.id} ${essenceOf(mediaType)}`, 'up', schema, form?.schema, `${now.id} body`, now.id)
     }
     const success = successOf(operation)?.status
     const answer = `${now.id} ${success && nowOf(success)}`

@@ -14,8 +14,8 @@ export type Validate = (value: unknown) => boolean
  */
 export type Translate = (value: never) => unknown
 
-/** The type to which the text of a parameter or form field is converted. */
-export type ScalarType = 'string' | 'integer' | 'number' | 'boolean'
+/** The type to which the text of a parameter or form field is converted. An `int64` that a number cannot hold is a bigint. */
+export type ScalarType = 'string' | 'integer' | 'int64' | 'number' | 'boolean'
 
 /** How to read and validate a parameter. */
 export interface Parameter {
@@ -80,7 +80,22 @@ export interface FormBody extends SchemaCheck {
   readonly required: boolean
   /** The fields that are not a single text value. */
   readonly fields: readonly FormFieldRow[]
+  /** Translates the form to the canonical version. */
+  readonly up?: Translate
 }
+
+/**
+ * A request body that is neither JSON nor a form: text as a string, or bytes as a Blob. For validation, bytes are replaced by
+ * a string of the same length.
+ */
+export interface RawBody extends SchemaCheck {
+  /** Without parameters; can be a range, such as `image/*`. */
+  readonly media: string
+  readonly required: boolean
+}
+
+/** The body of an answer that is neither JSON nor a stream of items. */
+export type BinaryBody = Blob | ReadableStream<Uint8Array> | Uint8Array<ArrayBuffer>
 
 /** How to read a form field. */
 export interface FormFieldRow {
@@ -101,6 +116,14 @@ export type FormWithFiles<Form, Names extends string> = {
 }
 
 type FormFile<Value> = Value extends readonly unknown[] ? Blob[] : Value extends string ? Blob : Value
+
+/** A stream, whose items are validated and translated one by one (`down`). */
+export interface ItemStream {
+  readonly media: string
+  readonly validate: Validate
+  /** How items are separated: server-sent events, lines of JSON, or records of JSON (RFC 7464). */
+  readonly framing: 'events' | 'lines' | 'records'
+}
 
 /** A problem in a value. `field` is its location, such as `fields[0].key`; `issue` describes it. */
 export interface Detail {
@@ -123,10 +146,10 @@ export interface Operation<Extensions = unknown> {
   /** The success status. */
   readonly status: number
   /**
-   * Set if a successful response is a stream of server-sent events. The handler's body then yields their text in
-   * chunks.
+   * Set if a successful response is a stream. `true`: server-sent events whose items the document does not describe; the
+   * handler's body then yields their text in chunks.
    */
-  readonly stream?: true
+  readonly stream?: true | ItemStream
   /** OAuth scopes that a token must have, all of them. If empty, any token is accepted. */
   readonly oauth: readonly string[]
   readonly extensions: Extensions
@@ -136,6 +159,15 @@ export interface Operation<Extensions = unknown> {
   readonly body?: Body
   /** Its form bodies, one for each media type. */
   readonly forms?: readonly FormBody[]
+  /** Its other bodies, one for each media type. */
+  readonly raw?: readonly RawBody[]
+  /**
+   * Set if handlers get and return values that are not JSON values, such as Dates: functions that make them from the parts of a
+   * request. A part without a function has none.
+   */
+  readonly typed?: TypedRequest
+  /** Media type of a success body that is neither JSON nor a stream. Handlers return its text or bytes. */
+  readonly media?: string
   /**
    * Translations of a request to the canonical version; absent if no change affects them. Header names are in lower
    * case.
@@ -157,6 +189,18 @@ export interface Operation<Extensions = unknown> {
   readonly parameterNames?: Readonly<Record<string, string>>
   /** Status codes that differ: from the canonical status to the caller's. */
   readonly downStatus?: Readonly<Record<number, number>>
+}
+
+/** Functions that make the values of handlers from JSON values in the canonical version. */
+export interface TypedRequest {
+  readonly path?: Translate
+  readonly query?: Translate
+  readonly headers?: Translate
+  readonly body?: Translate
+  /** For an item of a batch. */
+  readonly item?: Translate
+  /** By media type. */
+  readonly forms?: Readonly<Record<string, Translate>>
 }
 
 /** How a version represents events of one type. */
@@ -221,9 +265,11 @@ export type Closed<T> = T extends string
     : T
   : T extends readonly unknown[]
     ? ClosedList<T>
-    : T extends object
-      ? ClosedObject<T>
-      : T
+    : T extends { toJSON(): unknown }
+      ? T
+      : T extends object
+        ? ClosedObject<T>
+        : T
 
 /** A nested object of the client. Editors show it as `ClosedObject<Holder>`. */
 type ClosedObject<T> = { [Name in keyof T]: Closed<T[Name]> }

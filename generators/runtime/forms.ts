@@ -79,10 +79,10 @@ function boundaryOf(contentType: string): string {
 
 /** Counts separators before parsing, because each part takes much more memory than its bytes. */
 function countUpTo(most: number, bytes: Uint8Array, separator: string): number {
-  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const wanted = new TextEncoder().encode(separator)
   let count = 0
-  for (let at = buffer.indexOf(separator); at >= 0 && count < most; at = buffer.indexOf(separator, at + 1))
-    count += 1
+  for (let at = bytes.indexOf(wanted[0]!); at >= 0 && count < most; at = bytes.indexOf(wanted[0]!, at + 1))
+    if (wanted.every((byte, offset) => bytes[at + offset] === byte)) count += 1
   return count
 }
 

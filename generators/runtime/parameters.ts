@@ -292,6 +292,7 @@ export const inWords = (types: readonly ScalarType[]): string => types.map((type
 const NEEDS: Readonly<Record<ScalarType, string>> = {
   string: 'text',
   integer: 'a whole number',
+  int64: 'a whole number',
   number: 'a number',
   boolean: 'true or false',
 }
@@ -300,12 +301,15 @@ const INTEGER = /^(0|-?[1-9]\d*)$/
 const NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?$/
 
 /** Converts a text to a type. Returns undefined if it does not have the type. */
-export function convert(type: ScalarType, text: string): string | number | boolean | undefined {
+export function convert(type: ScalarType, text: string): string | number | bigint | boolean | undefined {
   switch (type) {
     case 'string':
       return text
     case 'integer':
       return INTEGER.test(text) ? Number(text) : undefined
+    case 'int64':
+      if (!INTEGER.test(text)) return undefined
+      return Number.isSafeInteger(Number(text)) ? Number(text) : BigInt(text)
     case 'number':
       return NUMBER.test(text) ? Number(text) : undefined
     case 'boolean':

@@ -3,9 +3,10 @@
  * Uses no API of Node, so that it runs on Node, Bun, Deno and workers.
  */
 import { findAnswerTranslation, shownStatus } from '../runtime/answer-translation.ts'
-import type { Operation, Reply, Translate, Version } from '../runtime/contract.ts'
+import type { BinaryBody, ItemStream, Operation, Reply, Translate, Version } from '../runtime/contract.ts'
 import { createMatcher, type PathMatcher } from '../runtime/path-matcher.ts'
 import { translateNoting } from '../runtime/touched.ts'
+import { encode, stringifyExact } from '../runtime/values.ts'
 import {
   createRoute,
   type OpenApiDocument,
@@ -16,6 +17,7 @@ import {
   readParameters,
 } from './read-request.ts'
 import { describeProblem, ErrorReply, RequestRefusal } from './refusals.ts'
+import { frameItem, toStream } from './streams.ts'
 import { fromHeader, type RequestTarget, type VersionResolver } from './version-resolvers.ts'
 
 export {
@@ -183,7 +185,7 @@ export function createVersionedApi<Handlers extends object>(
     return callHandler(
       target.request,
       { ...exchange, table, route },
-      translateUp(exchange, parameters, content),
+      { ...translateUp(exchange, parameters, content), ...lastEventOf(route.operation, target.request) },
     )
   }
 
@@ -208,11 +210,19 @@ export function createVersionedApi<Handlers extends object>(
     const info = { request, version: table.name, operation: operation.id, responseHeaders: new Headers() }
     const context = await options.context(info)
     const { status, body } = await handler.call(options.handlers, context, input)
-    const response =
-      operation.stream && status < 300
-        ? streamReply(operation, status, body as AsyncIterable<string>, info.responseHeaders, report)
-        : writeReply(operation, touched, status, body, info.responseHeaders)
-    if (touched.size > 0) noteTouched({ ...info, context, changes: touched })
+    const note = () => {
+      if (touched.size > 0) noteTouched({ ...info, context, changes: touched })
+    }
+    if (operation.stream && status < 300) {
+      const { stream } = operation
+      const write = stream === true ? String : itemWriter(table.name, operation, stream, touched)
+      const headers = info.responseHeaders
+      headers.set('Content-Type', stream === true ? 'text/event-stream' : stream.media)
+      const sent = toStream(body as AsyncIterable<unknown>, write, report, note)
+      return new Response(sent, { status: shownStatus(operation, status), headers })
+    }
+    const response = writeReply(operation, touched, status, body, info.responseHeaders)
+    note()
     return response
   }
 
@@ -309,35 +319,62 @@ function findRoute({ name, matcher }: VersionTable, method: string, path: string
   throw new RequestRefusal(405, 'method_not_allowed', `This path takes ${allow}.`, [], { Allow: allow })
 }
 
+/** The last event that a reader received before its connection broke (HTML standard, "Server-sent events"). */
+function lastEventOf({ stream }: Operation, { headers }: Request): { readonly lastEventId?: string } {
+  const id = headers.get('last-event-id')
+  return stream && stream !== true && stream.framing === 'events' && id !== null ? { lastEventId: id } : {}
+}
+
 /** The handler's input: parameters and the body as the newest version has them. */
 function translateUp({ route, touched }: Exchange, parameters: ReadParameters, content: ReadContent): object {
-  const { upPath, upQuery, upHeaders, upBody, body } = route!.operation
-  const up = (translate: Translate | undefined, value: unknown) =>
-    translate ? translateNoting(translate, value, (change) => touched.add(change)) : value
+  const { upPath, upQuery, upHeaders, body, typed } = route!.operation
+  const up = (translate: Translate | undefined, decode: Translate | undefined, value: unknown) => {
+    const translated = translate ? translateNoting(translate, value, (change) => touched.add(change)) : value
+    // The route pairs functions with values; the types do not.
+    return decode ? decode(translated as never) : translated
+  }
   const read = {
-    path: up(upPath, parameters.path),
-    query: up(upQuery, parameters.query),
-    headers: up(upHeaders, parameters.headers),
+    path: up(upPath, typed?.path, parameters.path),
+    query: up(upQuery, typed?.query, parameters.query),
+    headers: up(upHeaders, typed?.headers, parameters.headers),
   }
   if ('items' in content) {
     const items = content.items.map((item) =>
-      item.valid ? { valid: true, value: up(body?.each?.up, item.value) } : item,
+      item.valid ? { valid: true, value: up(body?.each?.up, typed?.item, item.value) } : item,
     )
     return { ...read, items }
   }
-  return { ...read, body: content.body === undefined ? undefined : up(upBody, content.body) }
+  const { body: given, up: translate, decode } = content
+  return { ...read, body: given === undefined ? undefined : up(translate, decode, given) }
 }
 
-/** A stream of server-sent events. `report` receives the error of a stream that fails. */
-function streamReply(
+/**
+ * Returns a function that translates an item to the caller's version, validates it there, and returns its text. It throws if
+ * the item does not fit, because the translation or the handler is then wrong.
+ */
+function itemWriter(
+  version: string,
   operation: Operation,
-  status: number,
-  pieces: AsyncIterable<string>,
-  headers: Headers,
-  report: (error: unknown) => void,
-): Response {
-  headers.set('Content-Type', 'text/event-stream')
-  return new Response(toStream(pieces, report), { status: shownStatus(operation, status), headers })
+  { framing, validate }: ItemStream,
+  touched: Set<string>,
+): (item: unknown) => string {
+  const translate = findAnswerTranslation(operation, operation.status)
+  return (item) => {
+    const value = operation.typed ? encode(item) : item
+    const shown = translate ? translateNoting(translate, value, (change) => touched.add(change)) : value
+    if (!validate(shown))
+      throw new Error(`${operation.id} yields an item that the document of version ${version} does not allow`)
+    return frameItem(shown, framing, operation.typed ? stringifyExact : JSON.stringify)
+  }
+}
+
+/** An answer that is text or bytes. A range such as `image/*` says nothing about the body, which then says it itself. */
+function writeRaw(media: string, status: number, body: string | BinaryBody, headers: Headers): Response {
+  const own = body instanceof Blob && body.type !== '' ? body.type : undefined
+  const type = own ?? (media.includes('*') ? 'application/octet-stream' : media)
+  if (!headers.has('Content-Type')) headers.set('Content-Type', type)
+  if (body instanceof Blob) headers.set('Content-Length', String(body.size))
+  return new Response(body, { status, headers })
 }
 
 /** The answer in the caller's version. */
@@ -350,31 +387,12 @@ function writeReply(
 ): Response {
   const status = operation ? shownStatus(operation, canonicalStatus) : canonicalStatus
   if (body === undefined || status === 204 || status === 304) return new Response(null, { status, headers })
+  if (operation?.media !== undefined && canonicalStatus < 300)
+    return writeRaw(operation.media, status, body as string | BinaryBody, headers)
   const down = operation && findAnswerTranslation(operation, status)
-  const shown = down ? translateNoting(down, body, (change) => touched.add(change)) : body
+  const value = operation?.typed ? encode(body) : body
+  const shown = down ? translateNoting(down, value, (change) => touched.add(change)) : value
   if (!headers.has('Content-Type')) headers.set('Content-Type', 'application/json')
-  return new Response(JSON.stringify(shown), { status, headers })
-}
-
-function toStream(
-  pieces: AsyncIterable<string>,
-  report: (error: unknown) => void,
-): ReadableStream<Uint8Array> {
-  const encoder = new TextEncoder()
-  const iterator = pieces[Symbol.asyncIterator]()
-  return new ReadableStream({
-    async pull(controller) {
-      try {
-        const { done, value } = await iterator.next()
-        if (done) controller.close()
-        else controller.enqueue(encoder.encode(value))
-      } catch (error) {
-        report(error)
-        controller.error(error)
-      }
-    },
-    async cancel() {
-      await iterator.return?.()
-    },
-  })
+  const text = operation?.typed ? stringifyExact(shown) : JSON.stringify(shown)
+  return new Response(text, { status, headers })
 }

@@ -42,11 +42,15 @@ async function answer(
   for (const [name, value] of headers) response.appendHeader(name, value)
   if (!body || incoming.method === 'HEAD') {
     response.end()
+    await body?.cancel()
     return
   }
-  if (headers.get('content-type') === 'text/event-stream') {
+  // JSON is complete when it is sent, so its length is known. Other bodies can be streams, and are sent as they arrive.
+  if (!/[/+]json\b/.test(headers.get('content-type') ?? '')) {
     response.flushHeaders()
-    await pipeline(Readable.fromWeb(body as Parameters<typeof Readable.fromWeb>[0]), response)
+    const readable = Readable.fromWeb(body as Parameters<typeof Readable.fromWeb>[0])
+    // The API reports why a stream fails. The connection breaks, so that the reader notices.
+    await pipeline(readable, response).catch(() => response.destroy())
     return
   }
   const bytes = Buffer.from(await new Response(body).arrayBuffer())

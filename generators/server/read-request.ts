@@ -2,7 +2,16 @@
  * Reads what an operation takes from a request: parameters and the body, validated as the caller's version describes
  * them.
  */
-import type { Body, CheckedItem, Detail, Operation, Parameter } from '../runtime/contract.ts'
+import type {
+  Body,
+  CheckedItem,
+  Detail,
+  FormBody,
+  Operation,
+  Parameter,
+  RawBody,
+  Translate,
+} from '../runtime/contract.ts'
 import { explain } from '../runtime/explain.ts'
 import { findForbidden } from '../runtime/forbidden.ts'
 import { formats } from '../runtime/formats.ts'
@@ -17,6 +26,7 @@ import {
   readSegment,
 } from '../runtime/parameters.ts'
 import { splitPath } from '../runtime/path-matcher.ts'
+import { parseExact } from '../runtime/values.ts'
 import { RequestRefusal } from './refusals.ts'
 
 /** An OpenAPI document as a plain object. */
@@ -105,7 +115,14 @@ async function refuseParameter({ field, issue, refused }: ParameterError, load: 
 }
 
 /** The part of the body that a handler receives. */
-export type ReadContent = { readonly body?: unknown } | { readonly items: readonly CheckedItem<unknown>[] }
+export type ReadContent =
+  | {
+      readonly body?: unknown
+      readonly up?: Translate | undefined
+      /** Makes the handler's value from the translated one. */
+      readonly decode?: Translate | undefined
+    }
+  | { readonly items: readonly CheckedItem<unknown>[] }
 
 /** @throws RequestRefusal 400, 413, 415 or 422 if the body is not one that the operation takes. */
 export async function readContent(
@@ -114,18 +131,31 @@ export async function readContent(
   maxBytes: number,
   load: LoadDocument,
 ): Promise<ReadContent> {
-  const { body, forms } = operation
-  if (!body && !forms) return {}
+  const { body, forms = [], raw = [] } = operation
+  const all = [...(body ? [body] : []), ...forms, ...raw]
+  if (all.length === 0) return {}
   const type = request.headers.get('content-type')
   const bytes = await readBytes(request, maxBytes)
-  if (bytes.length === 0) {
-    if (body?.required || forms?.some(({ required }) => required))
+  const plain = raw.find(({ media }) => type !== null && fitsMedia(type, media))
+  // An empty file is a body, if it has a type.
+  if (bytes.length === 0 && !plain) {
+    if (all.some(({ required }) => required))
       throw new RequestRefusal(400, 'malformed_body', 'The request has no body: this operation requires one.')
     return {}
   }
-  if (body && isJson(type)) return readJson(body, bytes, load)
-  if (forms && (!body || !isJson(type))) return readFields(forms, type, bytes, load)
-  throw new RequestRefusal(415, 'unsupported_media_type', 'Send the body as application/json.')
+  if (body && isJson(type)) return readJson(operation, body, bytes, load)
+  const form = forms.find(({ media }) => type !== null && fitsMedia(type, media))
+  if (form) return readFields(operation, form, type!, bytes, maxBytes, load)
+  if (plain) return readRaw(plain, type!, bytes, load)
+  const media = [...(body ? ['application/json'] : []), ...[...forms, ...raw].map((each) => each.media)]
+  throw new RequestRefusal(415, 'unsupported_media_type', `Send the body as ${media.join(' or ')}.`)
+}
+
+function fitsMedia(type: string, media: string): boolean {
+  const essence = type.split(';', 1)[0]!.trim().toLowerCase()
+  return (
+    media === essence || media === '*/*' || (media.endsWith('/*') && essence.startsWith(media.slice(0, -1)))
+  )
 }
 
 const isJson = (type: string | null) => type !== null && /^application\/([\w.+-]+\+)?json\s*(;|$)/i.test(type)
@@ -152,13 +182,18 @@ async function readBytes(request: Request, maxBytes: number): Promise<Uint8Array
   return bytes
 }
 
-async function readJson(body: Body, bytes: Uint8Array, load: LoadDocument): Promise<ReadContent> {
-  const value = parseJson(bytes)
+async function readJson(
+  { upBody, typed }: Operation,
+  body: Body,
+  bytes: Uint8Array,
+  load: LoadDocument,
+): Promise<ReadContent> {
+  const value = parseJson(bytes, typed ? parseExact : JSON.parse)
   const forbidden = findForbidden(value)
   if (forbidden) throw invalid([forbidden])
   if (!body.validate(value)) throw invalid(await explainValue(load, body.pointer, value))
   const { each } = body
-  if (!each) return { body: value }
+  if (!each) return { body: value, up: upBody, decode: typed?.body }
   const items = (value as Readonly<Record<string, readonly unknown[]>>)[each.property] ?? []
   return {
     items: await Promise.all(
@@ -172,35 +207,59 @@ async function readJson(body: Body, bytes: Uint8Array, load: LoadDocument): Prom
   }
 }
 
-function parseJson(bytes: Uint8Array): unknown {
+function parseJson(bytes: Uint8Array, parse: (text: string) => unknown): unknown {
+  const text = decodeText(bytes)
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+    return parse(text)
   } catch (error) {
-    const isUtf8 = error instanceof SyntaxError
-    throw new RequestRefusal(
-      400,
-      'malformed_body',
-      isUtf8 ? `The body is not valid JSON: ${error.message}.` : 'The body is not UTF-8 text.',
-    )
+    if (!(error instanceof SyntaxError)) throw error
+    throw new RequestRefusal(400, 'malformed_body', `The body is not valid JSON: ${error.message}.`)
   }
+}
+
+function decodeText(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error
+    throw new RequestRefusal(400, 'malformed_body', 'The body is not UTF-8 text.')
+  }
+}
+
+/** Reads text as a string, and other bodies as a Blob. Documents declare bytes as strings with a length. */
+async function readRaw(
+  { media, validate, pointer }: RawBody,
+  type: string,
+  bytes: Uint8Array,
+  load: LoadDocument,
+): Promise<ReadContent> {
+  const text = media.startsWith('text/') ? decodeText(bytes) : undefined
+  const seen = text ?? 'x'.repeat(bytes.length)
+  if (!validate(seen)) throw invalid(await explainValue(load, pointer, seen))
+  return { body: text ?? new Blob([bytes as Uint8Array<ArrayBuffer>], { type }) }
 }
 
 const invalid = (details: readonly Detail[]) =>
   new RequestRefusal(422, 'invalid_body', 'The body does not match its schema.', details)
 
+/** Number of fields and files of a form, including repetitions. */
+const MAX_PARTS = 1000
+
 async function readFields(
-  forms: NonNullable<Operation['forms']>,
-  type: string | null,
+  { typed }: Operation,
+  form: FormBody,
+  type: string,
   bytes: Uint8Array,
+  maxBytes: number,
   load: LoadDocument,
 ): Promise<ReadContent> {
   try {
-    return { body: await readForm(forms, type ?? undefined, bytes) }
+    const body = await readForm([form], type, bytes, { bytes: maxBytes, parts: MAX_PARTS })
+    return { body, up: form.up, decode: typed?.forms?.[form.media] }
   } catch (error) {
     if (!(error instanceof FormError)) throw error
     if (error.reason === 'media') throw new RequestRefusal(415, 'unsupported_media_type', error.message)
     if (error.reason === 'limit') throw new RequestRefusal(413, 'body_too_large', error.message)
-    const form = forms.find(({ media }) => type?.startsWith(media)) ?? forms[0]!
     throw invalid(
       error.refused === undefined ? error.faults : await explainValue(load, form.pointer, error.refused),
     )

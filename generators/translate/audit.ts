@@ -4,7 +4,7 @@
  * locations that no code handles.
  */
 
-import type { SourceLocation } from '../diagnostics/place.ts'
+import { placeAs } from '../diagnostics/place.ts'
 import { escapePointer } from '../document/escape-pointer.ts'
 import type { Api, RefSchema, Schema } from '../ir/model.ts'
 import { placeNear } from '../ir/places.ts'
@@ -84,7 +84,7 @@ function miss(step: TranslationStep, api: Api, pointer: string, component: strin
     const { place, deprecated, extensions, examples } = schema
     return { kind: 'ref', name: component, nullable: false, place, deprecated, extensions, examples }
   }
-  const place: SourceLocation = { ...placeNear(api, pointer), pointer }
+  const place = placeAs(placeNear(api, pointer), pointer)
   step.missed.push({ place, rewrite: step.aside().pair(refTo(before), refTo(after)) })
 }
 

@@ -2,7 +2,8 @@
 
 import type { DeclaredLocation } from '../diff/difference.ts'
 import { targetOf } from '../diff/position.ts'
-import { isJson } from '../ir/media-type.ts'
+import { translatedContent } from '../ir/bodies.ts'
+import { isForm, isJson } from '../ir/media-type.ts'
 import type { Api, ApiContent, Schema } from '../ir/model.ts'
 import type { Direction } from './model.ts'
 import { shapeOf } from './shape.ts'
@@ -62,12 +63,12 @@ function rootOf(api: Api, place: string): readonly [Schema | undefined, string] 
 }
 
 function rootsOf(api: Api): (readonly [string, Schema | undefined])[] {
-  const json = (contents: readonly ApiContent[] = []) =>
-    contents.find(({ mediaType }) => isJson(mediaType))?.schema
+  const read = (contents: readonly ApiContent[] = []) =>
+    contents.find(({ mediaType }) => isJson(mediaType) || isForm(mediaType))?.schema
   return [
     ...api.operations.flatMap(({ id, body, responses }) => [
-      [`${id} body`, json(body?.contents)] as const,
-      ...responses.map(({ status, contents }) => [`${id} ${status}`, json(contents)] as const),
+      [`${id} body`, read(body?.contents)] as const,
+      ...responses.map((each) => [`${id} ${each.status}`, translatedContent(each)?.schema] as const),
     ]),
     ...api.events.map(({ name, payload }) => [`event ${name}`, payload?.schema] as const),
   ]

@@ -3,6 +3,7 @@ import type { Lens, NonNull, Nullable, SchemaLens } from '../change/change.ts'
 import type { LoadedChange } from '../change/load-changes.ts'
 import type { SourceLocation } from '../diagnostics/place.ts'
 import type { Api, Schema } from '../ir/model.ts'
+import type { MappedType } from '../ir/type-mapping.ts'
 
 /** Up: from old to new, for requests. Down: from new to old, for responses and events. */
 export type Direction = 'up' | 'down'
@@ -44,6 +45,8 @@ export type Rewrite =
     }
   /** Takes the moved values out, rewrites the rest, and then puts them at their targets. */
   | { readonly kind: 'relocate'; readonly inner: Rewrite; readonly moves: readonly ValueMove[] }
+  /** Makes the value that handlers or callers get from a JSON value. */
+  | { readonly kind: 'decode'; readonly type: MappedType }
   /** Applies all parts, one after the other. */
   | { readonly kind: 'all'; readonly parts: readonly Rewrite[] }
 
@@ -160,6 +163,8 @@ export interface TranslationStep {
   readonly byHand: Set<string>
   /** Objects that lenses can target: components, and locations such as `getBook 200.author`. */
   readonly sites: Set<string>
+  /** Returns the rewrite of a scalar, if the step decodes the values of one version. */
+  readonly scalar?: (schema: Schema) => Rewrite | undefined
   /** A copy of the step, to determine which rewrite an unreached location would need. */
   aside(): TranslationStep
   /**

@@ -7,6 +7,7 @@ import type { LoadedChange } from '../change/load-changes.ts'
 import type { SourceLocation } from '../diagnostics/place.ts'
 import type { Api, ArraySchema, Schema } from '../ir/model.ts'
 import { stabilityAt } from '../ir/stability.ts'
+import { typeOfSchema } from '../ir/type-mapping.ts'
 import {
   type Direction,
   lensesOn,
@@ -38,6 +39,18 @@ export function createStep(
 }
 
 /**
+ * Creates the step that makes the values of handlers and callers from the JSON values of one version.
+ *
+ * @param direction `up` for requests, `down` for responses: which properties may be absent depends on it.
+ */
+export function createDecoding(direction: Direction, api: Api): TranslationStep {
+  return makeStep(direction, api, api, [], false, (schema) => {
+    const type = typeOfSchema(api.types, schema)
+    return type && { kind: 'decode', type }
+  })
+}
+
+/**
  * @param isAside whether the step only determines missed rewrites. `aside()` of such a step returns the step itself,
  * which ends the recursion.
  */
@@ -47,6 +60,7 @@ function makeStep(
   next: Api,
   changes: readonly LoadedChange[],
   isAside: boolean,
+  scalar?: TranslationStep['scalar'],
 ): TranslationStep {
   const lenses = changes.flatMap((change) => change.lenses.map((lens, index) => ({ change, index, lens })))
   let aside: TranslationStep | undefined
@@ -60,9 +74,10 @@ function makeStep(
     reached: new Set(),
     byHand: new Set(),
     sites: new Set(),
+    ...(scalar && { scalar }),
     aside() {
       if (isAside) return step
-      aside ??= makeStep(direction, old, next, changes, true)
+      aside ??= makeStep(direction, old, next, changes, true, scalar)
       return aside
     },
     pair: (one, other, at) => pair(step, one, other, at),
@@ -96,8 +111,8 @@ function pair(step: TranslationStep, old: Schema, next: Schema, at: string | und
 }
 
 /** Returns whether values of a schema are not translated, because it is alpha in the old version. */
-const isAlpha = ({ old: { document } }: TranslationStep, { place: { pointer } }: Schema): boolean =>
-  stabilityAt({ document }, pointer) === 'alpha'
+const isAlpha = ({ old: { document }, scalar }: TranslationStep, { place: { pointer } }: Schema): boolean =>
+  !scalar && stabilityAt({ document }, pointer) === 'alpha'
 
 const NESTED_REFERENCES = 20
 
@@ -124,6 +139,8 @@ function pairInside(step: TranslationStep, old: Schema, next: Schema, site: Sche
     const target = step.next.schemas.get(next.name)
     return target ? pairInside(step, old, target, { owners: new Set([...owners, next.name]), at }) : SAME
   }
+  const decoded = step.scalar?.(from)
+  if (decoded) return decoded
   const names = namesOf(step, owners)
   if (names) return names
   if (old.kind === 'array' && next.kind === 'array') {

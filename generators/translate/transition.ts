@@ -5,8 +5,8 @@ import type { LoadedChange } from '../change/load-changes.ts'
 import type { SourceLocation } from '../diagnostics/place.ts'
 import { responseFor } from '../diff/answers.ts'
 import { propertyStep } from '../diff/position.ts'
-import { jsonBody, validatedArray } from '../ir/bodies.ts'
-import { isJson } from '../ir/media-type.ts'
+import { formBodies, jsonBody, streamOf, translatedContent, validatedArray } from '../ir/bodies.ts'
+import { essenceOf } from '../ir/media-type.ts'
 import type { Api, ApiOperation, Response, Schema } from '../ir/model.ts'
 import { successOf } from '../ir/operations.ts'
 import { auditOccurrences } from './audit.ts'
@@ -25,6 +25,8 @@ export interface Transition {
   readonly bodies: ReadonlyMap<string, string>
   readonly items: ReadonlyMap<string, string>
   readonly answers: ReadonlyMap<string, string>
+  /** By operation id and media type: keys of the functions for forms. */
+  readonly forms: ReadonlyMap<string, string>
   /** By operation id and status: keys of the functions for other responses, including errors. */
   readonly statuses: ReadonlyMap<string, string>
   /** By event type. */
@@ -57,8 +59,12 @@ export function createTransition(
   const lenses = changes.flatMap((change) => change.lenses)
   const up = createStep('up', old, next, changes)
   const down = createStep('down', old, next, changes)
-  const roots: Record<'bodies' | 'items' | 'answers' | 'statuses' | 'payloads', Map<string, string>> = {
+  const roots: Record<
+    'bodies' | 'forms' | 'items' | 'answers' | 'statuses' | 'payloads',
+    Map<string, string>
+  > = {
     bodies: new Map(),
+    forms: new Map(),
     items: new Map(),
     answers: new Map(),
     statuses: new Map(),
@@ -81,11 +87,11 @@ export function createTransition(
       one: Schema | undefined,
       other: Schema | undefined,
       at: string,
-      status?: string,
+      part?: string,
     ) => {
       if (!one || !other) return
-      const name = status === undefined ? `${operation.id}_${where}` : `${operation.id}_${status}`
-      const key = status === undefined ? operation.id : `${operation.id} ${status}`
+      const name = `${operation.id}_${part === undefined ? where : (SHORT_NAMES[part] ?? part)}`
+      const key = part === undefined ? operation.id : `${operation.id} ${part}`
       roots[where].set(key, rootKey(step, one, other, name, at))
     }
     const [body, nextBody] = [jsonBody(operation), jsonBody(counterpart)]
@@ -97,15 +103,17 @@ export function createTransition(
     if (item && nextItem)
       root('items', up, item.items, nextItem.items, `${at}${propertyStep(nextItem.property)}[]`)
     else root('bodies', up, body?.schema, nextBody?.schema, at)
+    for (const { schema, mediaType } of formBodies(operation)) {
+      const media = essenceOf(mediaType)
+      const now = formBodies(counterpart).find((each) => essenceOf(each.mediaType) === media)
+      root('forms', up, schema, now?.schema, at, media)
+    }
     const success = successOf(operation)
     const nowOf = (status: string) => nextStatus(statusNames.get(operation.id), status)
-    root(
-      'answers',
-      down,
-      answerOf(operation),
-      answerOf(counterpart),
-      `${counterpart.id} ${success && nowOf(success.status)}`,
-    )
+    const [items, nextItems] = [streamOf(operation)?.items, streamOf(counterpart)?.items]
+    const answerAt = `${counterpart.id} ${success && nowOf(success.status)}`
+    if (items && nextItems) root('answers', down, items.items, nextItems.items, `${answerAt}[]`)
+    else if (!items && !nextItems) root('answers', down, answerOf(operation), answerOf(counterpart), answerAt)
     for (const status of new Set([
       ...statusesIn(operation),
       ...statusesIn(counterpart),
@@ -144,6 +152,7 @@ export function createTransition(
     next,
     ...touched,
     bodies: only(roots.bodies, touched.up),
+    forms: only(roots.forms, touched.up),
     items: only(roots.items, touched.up),
     answers: only(roots.answers, touched.down),
     statuses: only(roots.statuses, touched.down),
@@ -157,9 +166,14 @@ export function createTransition(
   }
 }
 
-/** Returns the JSON schema of a response. */
-export const jsonOf = (response: Response): Schema | undefined =>
-  response.contents.find((content) => isJson(content.mediaType))?.schema
+/** Names of form encodings in the names of functions. */
+const SHORT_NAMES: Readonly<Record<string, string>> = {
+  'multipart/form-data': 'multipart',
+  'application/x-www-form-urlencoded': 'form',
+}
+
+/** Returns the schema of a response that is JSON, or a list of the items of a stream. */
+export const jsonOf = (response: Response): Schema | undefined => translatedContent(response)?.schema
 
 const only = (roots: ReadonlyMap<string, string>, functions: ReadonlyMap<string, unknown>) =>
   new Map([...roots].filter(([, key]) => functions.has(key)))

@@ -25,8 +25,8 @@ import type {
 /** Builds the route of an operation. @throws Error if the document lacks something that the pipeline needs. */
 export function createRoute(operation: ServiceOperation, handler: Handler | undefined): ApiRoute {
   const { rateLimit } = operation.extensions
-  if (operation.forms)
-    throw new Error(`${operation.id}: the service does not support form bodies; declare a JSON body`)
+  if (operation.forms || operation.raw)
+    throw new Error(`${operation.id}: the service supports only JSON bodies; declare a JSON body`)
   if (!isBucket(rateLimit))
     throw new Error(`${operation.id}: x-rate-limit names an unknown bucket ${rateLimit}`)
   const key = operation.headers.find((header) => header.name === 'Idempotency-Key')

@@ -195,7 +195,6 @@ test('a body that the client does not write is found where it stands', () => {
   const at = (path: string, type: string, method = 'post') =>
     `/paths/~1${path}/${method}/requestBody/content/${type.replaceAll('/', '~1')}`
   expect(found.map(({ place }) => place?.pointer)).toEqual([
-    at('image', 'image/*'),
     at('xml', XML),
     at('mixed', 'multipart/mixed'),
     at('odd', MULTIPART),

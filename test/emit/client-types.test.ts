@@ -126,7 +126,7 @@ beforeAll(async () => {
   const { api } = read(DOCUMENT)
   const types = await printTypes([api])
   const config = { package: { name: 'things', version: '1.0.0' } }
-  const files = emitClient([api], types, config, { versionHeader: 'Api-Version' })
+  const files = emitClient([api], types.mapped, config, { versionHeader: 'Api-Version' })
   for (const { path, text } of [...files, ...emitTypes([api], types, true), { path: 'use.ts', text: USE }]) {
     mkdirSync(dirname(join(folder, path)), { recursive: true })
     writeFileSync(join(folder, path), text)

@@ -161,9 +161,9 @@ test.each([
   [false, 'warning'],
   [true, 'error'],
 ] as const)(
-  'a body that is neither JSON nor a form is said to have no validator (strict: %s)',
+  'a body that is neither JSON, a form, text nor bytes is said to have no validator (strict: %s)',
   (strict, severity) => {
-    const content = { 'application/xml': { schema: {} }, 'application/json': { schema: {} } }
+    const content = { 'application/xml': { schema: { type: 'object' } }, 'application/json': { schema: {} } }
     const { diagnostics } = build({}, { paths: operation({}, { content }), strict })
     expect(diagnostics).toMatchObject([{ code: 'body-not-validated', severity, place: { line: 1 } }])
   },

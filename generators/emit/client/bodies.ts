@@ -3,6 +3,7 @@
  */
 import type { OperationRow, PartRow } from '../../client-runtime/service.ts'
 import type { SourceLocation } from '../../diagnostics/place.ts'
+import { isRaw } from '../../ir/bodies.ts'
 import { essenceOf, isJson } from '../../ir/media-type.ts'
 import { partsOf, propertiesNamed } from '../../ir/members.ts'
 import type { Api, ApiContent, ApiOperation } from '../../ir/model.ts'
@@ -75,7 +76,7 @@ export function findUnwrittenBody(api: Api, operation: ApiOperation): UnwrittenB
       },
     ]
   }
-  if (encoder === 'encodeRaw') {
+  if (encoder === 'encodeRaw' && !isRaw(api.schemas, content)) {
     return [
       {
         place,
@@ -84,7 +85,9 @@ export function findUnwrittenBody(api: Api, operation: ApiOperation): UnwrittenB
       },
     ]
   }
-  return encoder === undefined ? [] : partsWithin(api, content).flatMap((part) => part.unwritten ?? [])
+  return encoder === undefined || encoder === 'encodeRaw'
+    ? []
+    : partsWithin(api, content).flatMap((part) => part.unwritten ?? [])
 }
 
 interface WrittenPart {

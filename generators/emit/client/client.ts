@@ -1,10 +1,13 @@
 /** Emits one npm package with clients for all versions; each version is a subpath. */
 
+import { basename } from 'node:path'
 import { listAssets, readAsset } from '../../assets/assets.ts'
 import type { Wire } from '../../client-runtime/service.ts'
+import { createReport, type Report } from '../../diagnostics/diagnostic.ts'
 import type { Api, OutputFile } from '../../ir/model.ts'
 import { createFile } from '../../print/file.ts'
 import { literal, propertyKey } from '../../print/literal.ts'
+import { printAnswerDecoders } from '../decoders/answers.ts'
 import { render } from '../templates/templates.ts'
 import { type WireConfig, wireOf } from '../wire/wire.ts'
 import type { ClientConfig } from './config.ts'
@@ -15,6 +18,8 @@ import { printVersion } from './version.ts'
 import { printVersions } from './versions.ts'
 
 const RUNTIME = 'client-runtime'
+/** The service uses the same file. */
+const VALUES = 'runtime/values.ts'
 const OPENAPI_FETCH = '0.17.0'
 const TYPESCRIPT = '5.9.3'
 
@@ -51,21 +56,26 @@ export function emitClient(
   types: ReadonlyMap<string, string>,
   config: ClientConfig,
   wireConfig: WireConfig = {},
+  report: Report = createReport(),
 ): OutputFile[] {
   const wire = wireOf(wireConfig)
   const classes = errorClassNames(apis, wire)
   const walkSince = apis.findIndex((api) => api.version === config.walkSince)
   const versions = apis.flatMap((api, index) => {
-    const functions = printFunctions(api, wire, index >= walkSince, classes)
+    const decoders = api.types && printAnswerDecoders(api, report)
+    const functions = printFunctions(api, wire, index >= walkSince, classes, decoders?.names)
     return [
+      ...(decoders ? [{ path: `src/${api.version}/decode.ts`, text: decoders.text }] : []),
       { path: `src/${api.version}/functions.ts`, text: functions.text },
-      { path: `src/${api.version}/index.ts`, text: printVersion(api, functions.renamed, classes) },
+      {
+        path: `src/${api.version}/index.ts`,
+        text: printVersion(api, functions.renamed, classes, decoders?.names),
+      },
     ]
   })
-  const runtime = listAssets(RUNTIME).map((name) => ({
-    path: `src/runtime/${name}`,
-    text: readAsset(`${RUNTIME}/${name}`),
-  }))
+  const shared = apis.some((api) => api.types) ? [VALUES] : []
+  const assets = [...listAssets(RUNTIME).map((name) => `${RUNTIME}/${name}`), ...shared]
+  const runtime = assets.map((asset) => ({ path: `src/runtime/${basename(asset)}`, text: readAsset(asset) }))
   const files = [
     { path: 'package.json', text: json(packageOf(apis, config)) },
     { path: 'tsconfig.json', text: json(TSCONFIG) },

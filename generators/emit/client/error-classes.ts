@@ -10,11 +10,10 @@ import { errorTypes } from '../wire/error-catalogue.ts'
 export function printErrorClasses(apis: readonly Api[], wire: Wire): string {
   const classes = errorClassNames(apis, wire)
   const file = createFile(classes.values())
-  const base = file.use('ResponseError', './runtime/errors.ts')
   const table = file.use('ErrorClasses', './runtime/errors.ts', { type: true })
   for (const [type, name] of classes) {
     file.print(
-      `export class ${name} extends ${base} {`,
+      `export class ${name} extends ${file.use('ResponseError', './runtime/errors.ts')} {`,
       `  override readonly name = ${literal(name)}`,
       `  declare readonly type: ${literal(type)}`,
       '}',

@@ -7,7 +7,7 @@
 export function printCommonExports(to: '.' | '..', classes: Iterable<string>): readonly string[] {
   return [
     `export { ${[...classes, 'errorClasses'].join(', ')} } from '${to}/errors.ts'`,
-    `export type { Answer, Call, ListCall } from '${to}/runtime/call.ts'`,
+    `export type { Answer, Call, ListCall, StreamCall } from '${to}/runtime/call.ts'`,
     `export type { ClientOptions, ServiceConnection } from '${to}/runtime/connect.ts'`,
     `export type { Deprecation } from '${to}/runtime/deprecation.ts'`,
     `export { ClientError, ConnectionError, type ErrorDetail, ResponseError, TimeoutError, UnexpectedAnswerError } from '${to}/runtime/errors.ts'`,

@@ -3,6 +3,7 @@
  * unused ones.
  */
 import type { Wire } from '../../client-runtime/service.ts'
+import { streamOf } from '../../ir/bodies.ts'
 import { isJson } from '../../ir/media-type.ts'
 import { partsOf, propertiesNamed } from '../../ir/members.ts'
 import type { Api, ApiOperation, ApiParameter, Schema } from '../../ir/model.ts'
@@ -32,12 +33,14 @@ interface FunctionNames {
  *
  * @param walked whether lists support `for await`.
  * @param classes names of the error classes, by `type`.
+ * @param decoders names of the functions that decode answers, by operation id, if types are mapped.
  */
 export function printFunctions(
   api: Api,
   wire: Wire,
   walked: boolean,
   classes: ReadonlyMap<string, string>,
+  decoders?: ReadonlyMap<string, string>,
 ): PrintedFunctions {
   const names = createTypeNames()
   const functions = claimAll(
@@ -58,7 +61,10 @@ export function printFunctions(
     const titles = tagHeading(operation.tag, api.operations[index - 1]?.tag)
     if (titles.length > 0) file.print('', ...titles)
     const named = { function: functions.get(operation.id)!, input: inputs.get(operation.id)! }
-    file.print('', ...printFunction(file, page, operation, rowOf(operation), named, { types, classes }))
+    file.print(
+      '',
+      ...printFunction(file, page, operation, rowOf(operation), named, { types, classes, decoders }),
+    )
   }
   const renamed = new Map([...functions].filter(([id, name]) => id !== name))
   return { text: api.operations.length > 0 ? file.text() : 'export {}\n', renamed }
@@ -68,6 +74,7 @@ interface PrintedNames {
   /** Type names of schemas, by schema name. */
   readonly types: ReadonlyMap<string, string>
   readonly classes: ReadonlyMap<string, string>
+  readonly decoders: ReadonlyMap<string, string> | undefined
 }
 
 function printFunction(
@@ -76,7 +83,7 @@ function printFunction(
   operation: ApiOperation,
   of: ClientOperationRow,
   name: FunctionNames,
-  { types, classes }: PrintedNames,
+  { types, classes, decoders }: PrintedNames,
 ): string[] {
   const useType = (type: string, from: string) => file.use(type, from, { type: true })
   const { api, wire } = page
@@ -88,14 +95,20 @@ function printFunction(
   const [body, item] = [result?.body, result?.item].map(
     (each) => each && useType(types.get(each)!, './types.ts'),
   )
-  const answer = of.listed
-    ? body && item
-      ? `${useType('ListCall', '../runtime/call.ts')}<${body}, ${item}>`
-      : `${useType('ListResult', '../runtime/types.ts')}<${own}, ${literal(wire.page.items)}>`
-    : body
-      ? `${useType('Call', '../runtime/call.ts')}<${body}>`
-      : `${useType('Result', '../runtime/types.ts')}<${own}>`
-  const call = file.use(of.listed ? 'list' : 'call', '../runtime/connect.ts')
+  const streamed = of.reader && streamOf(operation)!.items!.items
+  const streamedName = streamed && types.get(nameOf(streamed) ?? '')
+  const answer = streamed
+    ? streamedName
+      ? `${useType('StreamCall', '../runtime/call.ts')}<${useType(streamedName, './types.ts')}>`
+      : `${useType('StreamResult', '../runtime/types.ts')}<${own}>`
+    : of.listed
+      ? body && item
+        ? `${useType('ListCall', '../runtime/call.ts')}<${body}, ${item}>`
+        : `${useType('ListResult', '../runtime/types.ts')}<${own}, ${literal(wire.page.items)}>`
+      : body
+        ? `${useType('Call', '../runtime/call.ts')}<${body}>`
+        : `${useType('Result', '../runtime/types.ts')}<${own}>`
+  const call = file.use(of.reader ? 'stream' : of.listed ? 'list' : 'call', '../runtime/connect.ts')
   return [
     `export type ${name.input} = ${useType('Input', '../runtime/types.ts')}<${own}, Managed>${key}`,
     '',
@@ -103,7 +116,7 @@ function printFunction(
       .trimEnd()
       .split('\n'),
     `export function ${name.function}(${connection}, input${optional}: ${name.input}): ${answer} {`,
-    `  return ${call}(connection, ${printRow(file, of)}, input)`,
+    `  return ${call}(connection, ${printRow(file, of, decoders && { decoder: decoders.get(operation.id) })}, input)`,
     '}',
   ]
 }
@@ -139,12 +152,15 @@ function describe(
     ...(thrown.length > 0 ? [`@throws {${thrown.join(' | ')}}`] : []),
     ...(deprecated ? ['@deprecated'] : []),
     ...(stability === 'stable' ? [] : [`@${stability}`]),
-    `@example\n\`\`\`ts\nawait ${callOf(page, operation)}\n\`\`\``,
+    `@example\n\`\`\`ts\n${awaited(operation, callOf(page, operation))}\n\`\`\``,
   ]
   return [summary, description, `\`${method} ${path}\``, tags.join('\n')]
     .filter((part) => part !== undefined)
     .join('\n\n')
 }
+
+const awaited = (operation: ApiOperation, call: string): string =>
+  streamOf(operation)?.items ? `for await (const item of ${call}) console.log(item)` : `await ${call}`
 
 function managedHeaders(api: Api, wire: Wire): string[] {
   const parameters = api.operations.flatMap((operation) => operation.parameters)

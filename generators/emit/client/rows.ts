@@ -2,13 +2,23 @@
  * Emits the row of an operation: the data, in addition to the input, that the client's runtime needs to build requests.
  */
 import type { OperationRow, Wire } from '../../client-runtime/service.ts'
-import { isJson } from '../../ir/media-type.ts'
+import { streamOf } from '../../ir/bodies.ts'
+import { jsonEvents } from '../../ir/events.ts'
+import { essenceOf, type Framing, isJson } from '../../ir/media-type.ts'
 import type { Api, ApiOperation, ApiParameter } from '../../ir/model.ts'
 import type { TypeScriptFile } from '../../print/file.ts'
 import { literal } from '../../print/literal.ts'
 import { isPlainParameter, parameterRow } from '../wire/parameters.ts'
 import { alternativesOf, schemesOf, usualAlternatives } from '../wire/security.ts'
 import { clientBody, type Encoder } from './bodies.ts'
+
+type StreamReader = 'readEvents' | 'readLines' | 'readRecords'
+
+const READERS: Readonly<Record<Framing, StreamReader>> = {
+  events: 'readEvents',
+  lines: 'readLines',
+  records: 'readRecords',
+}
 
 export interface ClientOperationRow {
   readonly row: OperationRow
@@ -17,6 +27,8 @@ export interface ClientOperationRow {
   readonly encoder: Encoder | undefined
   /** Whether the response is a list that supports `for await`. */
   readonly listed: boolean
+  /** The function of `client-runtime/streams.ts` that reads the response, if it is a stream of items. */
+  readonly reader: StreamReader | undefined
 }
 
 /**
@@ -39,26 +51,41 @@ export function createRows(
       .map((each) => parameterRow(api, each))
     const answers = operation.responses.filter(({ status }) => status.startsWith('2'))
     const contents = answers.flatMap((response) => response.contents)
+    const stream = streamOf(operation)
+    const json = stream?.framing === 'events' && stream.items ? jsonEvents(api, stream.items.items) : []
     const row: OperationRow = {
       method: operation.method,
       path: operation.path,
       ...(operation.parameters.some((each) => isHeader(each, wire.idempotencyHeader)) && { keyed: true }),
       ...(contents.length > 0 && !contents.some(({ mediaType }) => isJson(mediaType)) && { streamed: true }),
+      ...(stream?.items && { accept: essenceOf(stream.content.mediaType) }),
+      ...((json === true || json.length > 0) && { json }),
       ...body?.row,
       ...(JSON.stringify(security) !== usual && { security }),
       ...(parameters.length > 0 && { parameters }),
     }
     const inCookie = security.flat().some((name) => schemes[name]?.in === 'cookie')
     const listed = walked && operation.extensions['x-pagination'] === 'cursor'
-    return { row, writes: parameters.length > 0 || inCookie, encoder: body?.encoder, listed }
+    const reader = stream?.items && READERS[stream.framing]
+    return { row, writes: parameters.length > 0 || inCookie, encoder: body?.encoder, listed, reader }
   }
 }
 
-export function printRow(file: TypeScriptFile, { row, writes, encoder }: ClientOperationRow): string {
+/** @param codec set if types are mapped, with the function that decodes the answer. */
+export function printRow(
+  file: TypeScriptFile,
+  { row, writes, encoder, reader }: ClientOperationRow,
+  codec?: { readonly decoder: string | undefined },
+): string {
   const functions = [
     ...(writes ? [`write: ${file.use('writeParameters', '../runtime/parameters.ts')}`] : []),
     ...(encoder ? [`encode: ${file.use(encoder, '../runtime/request-body.ts')}`] : []),
   ]
+  if (codec) {
+    const decoder = codec.decoder === undefined ? '' : file.use(codec.decoder, './decode.ts')
+    functions.push(`values: ${file.use('codecOf', '../runtime/values.ts')}(${decoder})`)
+  }
+  if (reader) functions.push(`read: ${file.use(reader, '../runtime/streams.ts')}`)
   return [literal(row).slice(0, -' }'.length), ...functions].join(', ').concat(' }')
 }
 

@@ -3,6 +3,7 @@ import type { Service } from '../../client-runtime/service.ts'
 import type { Api } from '../../ir/model.ts'
 import { createFile, type TypeScriptFile } from '../../print/file.ts'
 import { docComment, literal, propertyKey } from '../../print/literal.ts'
+import { eventKey } from '../decoders/answers.ts'
 import { schemesOf, usualAlternatives } from '../wire/security.ts'
 import { printCommonExports, printWebhookExports } from './exports.ts'
 import { printReceiver, signatureHeaderOf } from './webhooks.ts'
@@ -24,11 +25,13 @@ const DECLARED = [
  *
  * @param renamed by operation id: names of functions whose operation id is not an identifier.
  * @param classes names of the error classes, by `type`.
+ * @param decoders names of the functions that decode events, by `eventKey`, if types are mapped.
  */
 export function printVersion(
   api: Api,
   renamed: ReadonlyMap<string, string>,
   classes: ReadonlyMap<string, string>,
+  decoders?: ReadonlyMap<string, string>,
 ): string {
   const file = createFile(DECLARED)
   const use = (name: string, as?: string) => file.use(name, '../runtime/connect.ts', as ? { as } : {})
@@ -55,7 +58,7 @@ export function printVersion(
     `  return ${use('bind')}(${values ? `{ ...functions${values} }` : 'functions'}, connect(options))`,
     '}',
   )
-  printWebhooks(file, api)
+  printWebhooks(file, api, decoders)
   return file.text()
 }
 
@@ -75,7 +78,11 @@ function printExports(file: TypeScriptFile, classes: ReadonlyMap<string, string>
 }
 
 /** Emits nothing if the document has no events, and only the type if no event header is a signature. */
-function printWebhooks(file: TypeScriptFile, api: Api): void {
+function printWebhooks(
+  file: TypeScriptFile,
+  api: Api,
+  decoders: ReadonlyMap<string, string> | undefined,
+): void {
   if (api.events.length === 0) return
   const webhooks = file.use('webhooks', './types.ts', { type: true })
   const eventOf = file.use('EventOf', '../runtime/webhooks.ts', { type: true })
@@ -85,7 +92,16 @@ function printWebhooks(file: TypeScriptFile, api: Api): void {
     `export type WebhookEvent = ${eventOf}<${webhooks}>`,
   )
   const header = signatureHeaderOf(api)
-  if (header !== undefined) printReceiver(file, header)
+  if (header !== undefined) printReceiver(file, header, decoders && printEventCodec(file, api, decoders))
+}
+
+/** Prints the codec of events, with a function for each event that is decoded. */
+function printEventCodec(file: TypeScriptFile, api: Api, decoders: ReadonlyMap<string, string>): string {
+  const rows = api.events.flatMap(({ name }) => {
+    const decoder = decoders.get(eventKey(name))
+    return decoder === undefined ? [] : [`${propertyKey(name)}: ${file.use(decoder, './decode.ts')}`]
+  })
+  return `${file.use('eventCodecOf', '../runtime/values.ts')}(${rows.length > 0 ? `{ ${rows.join(', ')} }` : '{}'})`
 }
 
 function printService(file: TypeScriptFile, api: Api): string {

@@ -55,11 +55,13 @@ function regular(pattern: string): RegExp {
 /**
  * Emits functions for the events of one version. These are functions instead of constants, so that bundlers can
  * drop unused ones.
+ *
+ * @param codec the codec of events, if types are mapped.
  */
-export function printReceiver(file: TypeScriptFile, header: string): void {
+export function printReceiver(file: TypeScriptFile, header: string, codec?: string): void {
   const runtime = '../runtime/webhooks.ts'
   const verify = file.use('verifyDelivery', runtime)
-  printUnwrap(file, { runtime, verify, under: literal(header) })
+  printUnwrap(file, { runtime, verify, under: literal(header), codec })
   const use = (name: string) => file.use(name, runtime, { type: true })
   file.print(
     '',
@@ -76,16 +78,18 @@ interface UnwrapPrint {
   /** Local name of the verification function, and its first argument. */
   readonly verify: string
   readonly under: string
+  /** The codec of events, if types are mapped. */
+  readonly codec?: string | undefined
 }
 
 /** Emits `unwrap`, typed by the file's own `WebhookEvent`. */
-export function printUnwrap(file: TypeScriptFile, { runtime, verify, under }: UnwrapPrint): void {
+export function printUnwrap(file: TypeScriptFile, { runtime, verify, under, codec }: UnwrapPrint): void {
   const use = (name: string) => file.use(name, runtime, { type: true })
   file.print(
     '',
     ...docComment(UNWRAP).trimEnd().split('\n'),
     `export function unwrap(body: ${use('WebhookBody')}, headers: ${use('WebhookHeaders')}, secret: ${use('WebhookSecret')}, options?: ${use('UnwrapOptions')}): Promise<WebhookEvent> {`,
-    `  return ${verify}<WebhookEvent>(${under}, body, headers, secret, options)`,
+    `  return ${verify}<WebhookEvent>(${under}, body, headers, secret, options${codec === undefined ? '' : `, ${codec}`})`,
     '}',
   )
 }

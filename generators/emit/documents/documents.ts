@@ -6,7 +6,7 @@ import { stringLiteral } from '../../print/literal.ts'
 /** Returns `<version>/openapi.json`: the whole document, with one value on each line. */
 export const printDocument = (api: Api): OutputFile => ({
   path: `${api.version}/openapi.json`,
-  text: `${JSON.stringify(api.document, null, 1)}\n`,
+  text: `${JSON.stringify(api.published, null, 1)}\n`,
 })
 
 /** @returns `documents.js` with its types: loads the document of a version when a program asks for it. */

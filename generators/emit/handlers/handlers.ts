@@ -5,15 +5,22 @@
 
 import { canonicalOperations } from '../../change/canonical.ts'
 import type { LoadedChange } from '../../change/load-changes.ts'
-import { isStream, jsonBody, validatedArray } from '../../ir/bodies.ts'
-import { isJson } from '../../ir/media-type.ts'
+import {
+  jsonBody,
+  rawAnswer,
+  rawBodies,
+  type StreamContent,
+  streamOf,
+  validatedArray,
+} from '../../ir/bodies.ts'
+import { isJson, isText } from '../../ir/media-type.ts'
 import type { Api, ApiContent, ApiOperation, OutputFile, Schema } from '../../ir/model.ts'
 import { identifier, pascalCase } from '../../ir/naming.ts'
 import { successOf, successStatus } from '../../ir/operations.ts'
 import { createFile, type TypeScriptFile } from '../../print/file.ts'
 import { docComment, propertyKey, stringLiteral } from '../../print/literal.ts'
 import { CONTRACT } from '../../print/runtime.ts'
-import { queryType, schemaTypes } from '../types/type-names.ts'
+import { queryType, responseKey, schemaTypes } from '../types/type-names.ts'
 import { formContents, formFields } from '../wire/forms.ts'
 
 /** Returns the name of a tag's interface: `book_lists` → `BookListsHandlers`. */
@@ -50,13 +57,13 @@ export function emitHandlers(apis: readonly Api[], changes: readonly LoadedChang
 }
 
 /** Types that the file uses. Imports must not hide them. */
-const GLOBAL_TYPES = ['Handlers', 'Context', 'Promise', 'NonNullable', 'AsyncIterable']
+const GLOBAL_TYPES = ['Handlers', 'Context', 'Promise', 'NonNullable', 'AsyncIterable', 'Blob']
 
 /** Returns the type names that the file may declare for an operation. */
 const ownTypes = ({ operation }: { readonly operation: ApiOperation }): string[] =>
   OWN.map((what) => identifier(`${pascalCase(operation.id)}${what}`))
 
-const OWN = ['Body', 'Form', 'Answer'] as const
+const OWN = ['Body', 'Form', 'Answer', 'Item'] as const
 
 interface Printing {
   readonly api: Api
@@ -74,11 +81,15 @@ function printMethod(operation: ApiOperation, printing: Printing): string {
   const input = inputOf(operation, printing)
   const success = successOf(operation)
   const body = success?.contents.find((content) => isJson(content.mediaType))
+  const stream = streamOf(operation)
+  const raw = rawAnswer(operation)
   const payload = body
     ? answerType(operation, success!.status, body, printing)
-    : isStream(operation)
-      ? 'AsyncIterable<string>'
-      : 'undefined'
+    : stream
+      ? `AsyncIterable<${streamedType(operation, stream, printing)}>`
+      : raw
+        ? `${isText(raw.mediaType) ? 'string | ' : ''}${file.use('BinaryBody', CONTRACT, { type: true })}`
+        : 'undefined'
   const answer = `${reply}<${successStatus(operation)}, ${payload}>`
   const comment = docComment(
     `${operation.method} ${operation.path}${operation.summary ? `: ${operation.summary}` : ''}`,
@@ -108,10 +119,13 @@ function inputOf(operation: ApiOperation, printing: Printing): string | undefine
     const types = [
       ...(body ? [bodyType(operation, body, printing)] : []),
       ...formContents(operation).map(({ content }) => formType(operation, content, printing)),
+      ...rawBodies(api, operation).map(({ mediaType }) => (isText(mediaType) ? 'string' : 'Blob')),
     ]
     const all = [...new Set(types)].join(' | ')
     if (all !== '') members.push(`body${operation.body?.required ? '' : '?'}: ${all}`)
   }
+  if (streamOf(operation)?.framing === 'events' && streamOf(operation)?.items)
+    members.push('lastEventId?: string')
   return members.length === 0 ? undefined : `{ ${members.join('; ')} }`
 }
 
@@ -152,9 +166,22 @@ function answerType(
 ): string {
   const named = nameOf(schema, printing)
   if (named !== undefined) return named
-  const at = /^\d+$/.test(status) ? `[${status}]` : index(status)
-  const answer = `${operationType(operation, printing.file)}['responses']${at}['content']${index(mediaType)}`
+  const answer = `${operationType(operation, printing.file)}['responses']${responseKey(status)}['content']${index(mediaType)}`
   return declare(printing.types, operation, 'Answer', answer)
+}
+
+/** A stream without described items is text. */
+function streamedType(
+  operation: ApiOperation,
+  { content, items }: StreamContent,
+  printing: Printing,
+): string {
+  if (!items) return 'string'
+  const named = nameOf(items.items, printing)
+  if (named !== undefined) return named
+  const status = responseKey(successOf(operation)!.status)
+  const all = `${operationType(operation, printing.file)}['responses']${status}['content']${index(content.mediaType)}`
+  return declare(printing.types, operation, 'Item', `${all}[number]`)
 }
 
 function declare(

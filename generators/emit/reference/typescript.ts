@@ -1,4 +1,5 @@
 /** Prints a request as a program that uses the client. */
+import { streamOf } from '../../ir/bodies.ts'
 import type { ApiOperation } from '../../ir/model.ts'
 import { literal, member, propertyKey, stringLiteral } from '../../print/literal.ts'
 import type { ReferencePage } from './page.ts'
@@ -20,8 +21,12 @@ export function typescriptOf(page: ReferencePage, operation: ApiOperation, clien
     `  baseUrl: ${stringLiteral(base)},`,
     "  apiKey: process.env.API_KEY ?? '',",
     '})',
-    `const answer = await ${callOf(page, operation)}`,
-    page.keep === undefined ? 'console.log(answer)' : `console.log(answer.id) // ${page.keep}`,
+    ...(streamOf(operation)?.items
+      ? [`for await (const item of ${callOf(page, operation)}) console.log(item)`]
+      : [
+          `const answer = await ${callOf(page, operation)}`,
+          page.keep === undefined ? 'console.log(answer)' : `console.log(answer.id) // ${page.keep}`,
+        ]),
   ].join('\n')
 }
 

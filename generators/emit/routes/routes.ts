@@ -1,14 +1,17 @@
 /** Emits the operation table of each version, which the request pipeline uses before and after the handler. */
+import type { LoadedChange } from '../../change/load-changes.ts'
 import type { Report } from '../../diagnostics/diagnostic.ts'
 import { escapePointer } from '../../document/escape-pointer.ts'
-import { isStream, jsonBody, validatedArray } from '../../ir/bodies.ts'
+import { jsonBody, rawAnswer, rawBodies, streamOf, validatedArray } from '../../ir/bodies.ts'
 import type { ExtensionRules } from '../../ir/extension-rules.ts'
+import { essenceOf } from '../../ir/media-type.ts'
 import type { Api, ApiOperation, ApiParameter, Extensions, OutputFile } from '../../ir/model.ts'
 import { identifier } from '../../ir/naming.ts'
 import { successOf, successStatus } from '../../ir/operations.ts'
 import { createFile, type TypeScriptFile } from '../../print/file.ts'
 import { heading, literal, propertyKey, stringLiteral, tagHeading } from '../../print/literal.ts'
 import { CONTRACT } from '../../print/runtime.ts'
+import { emitRequestDecoders, type RequestDecoders } from '../decoders/requests.ts'
 import type { BoundFunction, TranslationBindings } from '../translations/translations.ts'
 import { validatedOf } from '../validators/names.ts'
 import { formContents, formFields } from '../wire/forms.ts'
@@ -26,14 +29,17 @@ export function emitRoutes(
   bindings: ReadonlyMap<string, TranslationBindings>,
   report: Report,
   rules?: ExtensionRules,
+  changes: readonly LoadedChange[] = [],
 ): OutputFile[] {
   const extensionsOf = createOperationExtensions(apis, rules)
+  const decoders = emitRequestDecoders(apis, changes, report)
   const files = apis.map((api) => ({
     path: `${api.version}/routes.ts`,
-    text: printRoutes(api, bindings.get(api.version), report, extensionsOf),
+    text: printRoutes(api, bindings.get(api.version), report, extensionsOf, decoders),
   }))
   return [
     ...files,
+    ...decoders.files,
     { path: EXTENSIONS_FILE, text: printExtensionTypes(apis, rules) },
     { path: 'versions.ts', text: printVersions(apis) },
   ]
@@ -73,6 +79,7 @@ interface RouteTable {
   readonly report: Report
   readonly bindings: TranslationBindings | undefined
   readonly extensionsOf: (operation: ApiOperation, canonicalId: string) => Extensions
+  readonly decoders: RequestDecoders
   /** Rows of parameters that several operations share, by constant name. */
   readonly shared: Map<string, string>
   /** Pointers of the parameters that cannot be encoded in any style. */
@@ -86,6 +93,7 @@ function printRoutes(
   bindings: TranslationBindings | undefined,
   report: Report,
   extensionsOf: RouteTable['extensionsOf'],
+  decoders: RequestDecoders,
 ): string {
   const file = createFile(['version', 'operations', 'answers'])
   const table: RouteTable = {
@@ -94,6 +102,7 @@ function printRoutes(
     report,
     bindings,
     extensionsOf,
+    decoders,
     shared: new Map(),
     unwritten: new Set(),
     answers: new Map(),
@@ -102,8 +111,8 @@ function printRoutes(
     ...tagHeading(operation.tag, api.operations[index - 1]?.tag).map((each) => `  ${each}`),
     printOperation(table, operation),
   ])
-  const parameter = file.use('Parameter', CONTRACT, { type: true })
-  if (table.shared.size > 0) file.print(heading('Parameters that operations share'), '')
+  const parameter = table.shared.size > 0 && file.use('Parameter', CONTRACT, { type: true })
+  if (parameter) file.print(heading('Parameters that operations share'), '')
   for (const [name, row] of [...table.shared].sort(([a], [b]) => (a < b ? -1 : 1))) {
     file.print(`const ${name}: ${parameter} = ${row}`)
   }
@@ -128,7 +137,7 @@ function printOperation(table: RouteTable, operation: ApiOperation): string {
     ['method', stringLiteral(operation.method)],
     ['path', stringLiteral(operation.path)],
     ['status', String(statusOf(operation, table))],
-    ['stream', isStream(operation) ? 'true' : undefined],
+    ['stream', printStream(table, operation)],
     ['oauth', literal(operation.security.flatMap((each) => each.oauth ?? []))],
     ['extensions', printExtensions(table.extensionsOf(operation, id))],
     ['pathParameters', printParameters(table, operation, 'path')],
@@ -136,6 +145,9 @@ function printOperation(table: RouteTable, operation: ApiOperation): string {
     ['headers', printParameters(table, operation, 'header')],
     ['body', printBody(table, operation)],
     ['forms', printForms(table, operation)],
+    ['raw', printRaw(table, operation)],
+    ['media', printMedia(operation)],
+    ['typed', table.decoders.printRow(id, table.file)],
     ['upPath', useTranslation(table, table.bindings?.upPath(operation))],
     ['upQuery', useTranslation(table, table.bindings?.upQuery(operation))],
     ['upHeaders', useTranslation(table, table.bindings?.upHeaders(operation))],
@@ -276,8 +288,41 @@ function printBody(table: RouteTable, operation: ApiOperation): string | undefin
   return `{ ${members.join(', ')} }`
 }
 
-function printForms({ api, file }: RouteTable, operation: ApiOperation): string | undefined {
+function printStream({ api, file }: RouteTable, operation: ApiOperation): string | undefined {
+  const stream = streamOf(operation)
+  if (!stream?.items) return stream && 'true'
+  const { content, framing, items } = stream
+  const members = [
+    `media: ${stringLiteral(essenceOf(content.mediaType))}`,
+    `framing: ${stringLiteral(framing)}`,
+    `validate: ${file.use(validatedOf(api).streamed(items.items, operation), './validators.js')}`,
+  ]
+  return `{ ${members.join(', ')} }`
+}
+
+function printRaw({ api, file }: RouteTable, operation: ApiOperation): string | undefined {
+  const bodies = rawBodies(api, operation).map((content) => {
+    const check = file.use(validatedOf(api).raw(content, operation), './validators.js')
+    const members = [
+      `media: ${stringLiteral(essenceOf(content.mediaType))}`,
+      `required: ${operation.body!.required}`,
+      `validate: ${check}`,
+      `pointer: ${stringLiteral(`${content.place.pointer}/schema`)}`,
+    ]
+    return `{ ${members.join(', ')} }`
+  })
+  return bodies.length > 0 ? `[${bodies.join(', ')}]` : undefined
+}
+
+function printMedia(operation: ApiOperation): string | undefined {
+  const content = rawAnswer(operation)
+  return content && stringLiteral(content.mediaType)
+}
+
+function printForms(table: RouteTable, operation: ApiOperation): string | undefined {
+  const { api, file } = table
   const forms = formContents(operation).map(({ media, content }) => {
+    const up = useTranslation(table, table.bindings?.upForm(operation, media))
     const check = file.use(validatedOf(api).form(content, operation), './validators.js')
     const members = [
       `media: ${stringLiteral(media)}`,
@@ -285,6 +330,7 @@ function printForms({ api, file }: RouteTable, operation: ApiOperation): string 
       `validate: ${check}`,
       `pointer: ${stringLiteral(`${content.place.pointer}/schema`)}`,
       `fields: ${literal(formFields(api, content))}`,
+      ...(up ? [`up: ${up}`] : []),
     ]
     return `{ ${members.join(', ')} }`
   })

@@ -2,8 +2,19 @@
 
 import type { LoadedChange } from '../../change/load-changes.ts'
 import { identifier } from '../../ir/naming.ts'
+import type { MappedType } from '../../ir/type-mapping.ts'
 import { literal, member, propertyKey, stringLiteral } from '../../print/literal.ts'
 import type { HiddenMembers, LensAt, Rewrite, ShapeMember, Test } from '../../translate/model.ts'
+
+/** Functions of `runtime/values.ts`. */
+type Decoder = 'toBigint' | 'toDate' | 'toInstant' | 'toPlainDate'
+
+const DECODERS: Readonly<Record<MappedType, Decoder>> = {
+  bigint: 'toBigint',
+  Date: 'toDate',
+  'Temporal.Instant': 'toInstant',
+  'Temporal.PlainDate': 'toPlainDate',
+}
 
 /** Names that generated code of one direction can refer to. */
 export interface CodeScope {
@@ -22,7 +33,9 @@ export interface CodeScope {
    */
   noting(name: Noting, change: LoadedChange): string
   /** Imports a function of `dateline/runtime/touched` and returns its local name. */
-  use(name: 'holding'): string
+  use(name: 'holding' | Decoder): string
+  /** Whether only null is kept as it is where null is allowed. Otherwise, other falsy values are too: they never change. */
+  readonly decodes?: true
   /**
    * Declares a function for an inner part, and returns its name.
    *
@@ -82,7 +95,7 @@ function relocated(
     const { target, rewrite, nullable, made } = move
     const at = `moved_${index}`
     const value = expression(rewrite, at, scope, identifier(`${hint}_${target.join('_')}`))
-    const code = guarded(nullable && rewrite.kind !== 'turn' && rewrite.kind !== 'names', at, value)
+    const code = guarded(nullable && rewrite.kind !== 'turn' && rewrite.kind !== 'names', at, value, scope)
     const put = scope.path('put')
     return [
       `if (${at} !== undefined) next = ${put}(next, ${literal(target)}, ${touched(move, code, scope)})`,
@@ -102,6 +115,8 @@ function expression(rewrite: Rewrite, at: string, scope: CodeScope, hint: string
       return at
     case 'call':
       return `${scope.call(rewrite.key)}(${at})`
+    case 'decode':
+      return `${scope.use(DECODERS[rewrite.type])}(${at})`
     case 'names':
       return named(rewrite, at, scope, hint)
     case 'turn': {
@@ -110,7 +125,12 @@ function expression(rewrite: Rewrite, at: string, scope: CodeScope, hint: string
       return rewrite.nullish ? `(${at} == null ? ${at} : ${code})` : code
     }
     case 'list': {
-      const item = guarded(rewrite.nullable, 'item', expression(rewrite.item, 'item', scope, `${hint}_item`))
+      const item = guarded(
+        rewrite.nullable,
+        'item',
+        expression(rewrite.item, 'item', scope, `${hint}_item`),
+        scope,
+      )
       const kept = rewrite.without ? `${at}.filter(${without(rewrite.without, scope)})` : at
       return item === 'item' ? kept : `${kept}.map((item${scope.annotation()}) => ${arrowBody(item)})`
     }
@@ -119,6 +139,7 @@ function expression(rewrite: Rewrite, at: string, scope: CodeScope, hint: string
         rewrite.nullable,
         'each',
         expression(rewrite.value, 'each', scope, `${hint}_value`),
+        scope,
       )
       const named = rewrite.except.map((name) => `key === ${stringLiteral(name)}`).join(' || ')
       const entry = `[key, ${named ? `${named} ? each : ${value}` : value}]`
@@ -142,8 +163,10 @@ const touched = ({ change }: { readonly change: LoadedChange }, code: string, sc
 
 const arrowBody = (code: string): string => (code.startsWith('{') ? `(${code})` : code)
 
-const guarded = (maybe: boolean, at: string, code: string): string =>
-  maybe && code !== at ? `${at} && ${code}` : code
+function guarded(maybe: boolean, at: string, code: string, { decodes }: CodeScope): string {
+  if (!maybe || code === at) return code
+  return decodes ? `${at} === null ? null : ${code}` : `${at} && ${code}`
+}
 
 function named(
   { names, change }: Extract<Rewrite, { kind: 'names' }>,
@@ -330,7 +353,7 @@ function changed(
   const code = expression(known, at, scope, identifier(`${hint}_${name}`))
   // Tables and lens functions handle null themselves.
   const keepsNull = nullable && !takesNull && rewrite.kind !== 'names' && rewrite.kind !== 'turn'
-  return guarded(keepsNull, at, code)
+  return guarded(keepsNull, at, code, scope)
 }
 
 type MoveMember = Extract<ShapeMember, { kind: 'move' }>

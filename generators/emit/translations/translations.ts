@@ -7,6 +7,8 @@ import { relative } from 'node:path'
 import { nextStatus } from '../../change/align.ts'
 import type { LoadedChange } from '../../change/load-changes.ts'
 import type { Report } from '../../diagnostics/diagnostic.ts'
+import { formBodies } from '../../ir/bodies.ts'
+import { essenceOf } from '../../ir/media-type.ts'
 import type { Api, ApiOperation, OutputFile } from '../../ir/model.ts'
 import { successOf } from '../../ir/operations.ts'
 import { compare } from '../../print/file.ts'
@@ -28,6 +30,7 @@ export interface TranslationBindings {
   down(operation: ApiOperation): BoundFunction | undefined
   upBody(operation: ApiOperation): BoundFunction | undefined
   upItem(operation: ApiOperation): BoundFunction | undefined
+  upForm(operation: ApiOperation, media: string): BoundFunction | undefined
   upPath(operation: ApiOperation): BoundFunction | undefined
   upQuery(operation: ApiOperation): BoundFunction | undefined
   upHeaders(operation: ApiOperation): BoundFunction | undefined
@@ -54,7 +57,15 @@ export interface Translations {
  * and payloads down. Properties that only the newer version has never occur on the way up, and are removed on the
  * way down.
  */
-type TranslationKind = 'answers' | 'statuses' | 'bodies' | 'items' | 'payloads' | 'fields' | ParameterPart
+type TranslationKind =
+  | 'answers'
+  | 'statuses'
+  | 'bodies'
+  | 'forms'
+  | 'items'
+  | 'payloads'
+  | 'fields'
+  | ParameterPart
 
 /** The functions of one version, and those of later versions up to the canonical one. */
 interface Layer {
@@ -140,6 +151,8 @@ function bindAll(layer: Layer, statusesOf: StatusesOf): TranslationBindings {
     const { id } = operation
     for (const status of statusesFor(id))
       if (status !== successOf(operation)?.status) boundTo(layer, 'statuses', `${id} ${status}`)
+    for (const { mediaType } of formBodies(operation))
+      boundTo(layer, 'forms', `${id} ${essenceOf(mediaType)}`)
     for (const kind of ['answers', 'bodies', 'items', 'path', 'query', 'header', 'fields'] as const)
       boundTo(layer, kind, id)
   }
@@ -149,6 +162,7 @@ function bindAll(layer: Layer, statusesOf: StatusesOf): TranslationBindings {
     down: ({ id }) => found('answers', id),
     upBody: ({ id }) => found('bodies', id),
     upItem: ({ id }) => found('items', id),
+    upForm: ({ id }, media) => found('forms', `${id} ${media}`),
     upPath: ({ id }) => found('path', id),
     upQuery: ({ id }) => found('query', id),
     upHeaders: ({ id }) => found('header', id),
@@ -200,7 +214,8 @@ function boundTo(layer: Layer, kind: TranslationKind, id: string): BoundFunction
 }
 
 const isPart = (kind: TranslationKind): kind is ParameterPart => (PARTS as readonly string[]).includes(kind)
-const isUp = (kind: TranslationKind): boolean => kind === 'bodies' || kind === 'items' || isPart(kind)
+const isUp = (kind: TranslationKind): boolean =>
+  kind === 'bodies' || kind === 'forms' || kind === 'items' || isPart(kind)
 
 /**
  * Returns the key in the next version; undefined if that version removed it, because the canonical version then has
@@ -208,6 +223,10 @@ const isUp = (kind: TranslationKind): boolean => kind === 'bodies' || kind === '
  */
 function goesOn({ transition }: Layer, kind: TranslationKind, id: string): string | undefined {
   if (kind === 'payloads') return transition.next.events.some((event) => event.name === id) ? id : undefined
+  if (kind === 'forms') {
+    const on = transition.counterparts.get(operationOf(id))?.id
+    return on && id.replace(operationOf(id), on)
+  }
   if (kind !== 'statuses') return transition.counterparts.get(id)?.id
   const operation = operationOf(id)
   const on = transition.counterparts.get(operation)?.id
@@ -236,6 +255,11 @@ function wordsFor(
   return new Map([...told, ...rest].filter(([canonical, word]) => canonical !== word))
 }
 
+/** Returns the key of the function for a request body: JSON, a batch, or a form. */
+function bodyKey({ bodies, items, forms }: Transition, id: string): string | undefined {
+  return bodies.get(id) ?? items.get(id) ?? [...forms].find(([key]) => operationOf(key) === id)?.[1]
+}
+
 /** Returns the operation id of a key such as `getBook 404`. */
 const operationOf = (key: string): string => key.slice(0, key.lastIndexOf(' '))
 
@@ -250,7 +274,7 @@ function ownFunction(
     case 'header':
       return printParameters(kind, id, transition, file, report)
     case 'fields':
-      return printFields(transition.bodies.get(id) ?? transition.items.get(id), transition, file)
+      return printFields(bodyKey(transition, id), transition, file)
     default: {
       const key = transition[kind].get(id) ?? (kind === 'statuses' ? successKey(transition, id) : undefined)
       const direction = isUp(kind) ? 'up' : 'down'

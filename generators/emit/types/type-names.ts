@@ -2,6 +2,7 @@
 import type { Api, ApiOperation } from '../../ir/model.ts'
 import { identifier, pascalCase } from '../../ir/naming.ts'
 import { isObject } from '../../ir/source.ts'
+import { stringLiteral } from '../../print/literal.ts'
 
 /** Names that are reserved or that generated types use for other purposes. */
 const TAKEN =
@@ -55,3 +56,7 @@ function componentNames({ document }: Api): string[] {
     ? Object.values(components).flatMap((each) => (isObject(each) ? Object.keys(each) : []))
     : []
 }
+
+/** @returns the index of a response in the types of an operation: `[200]`, `["4XX"]`. */
+export const responseKey = (status: string): string =>
+  /^\d+$/.test(status) ? `[${status}]` : `[${stringLiteral(status)}]`

@@ -7,6 +7,7 @@ import { isJson } from '../../ir/media-type.ts'
 import type { Api, OutputFile } from '../../ir/model.ts'
 import { identifier } from '../../ir/naming.ts'
 import { isObject, type ObjectValue } from '../../ir/source.ts'
+import { type MappedType, mappedType, type TypeMapping } from '../../ir/type-mapping.ts'
 import { createFile } from '../../print/file.ts'
 import { propertyKey, stringLiteral } from '../../print/literal.ts'
 import { CONTRACT } from '../../print/runtime.ts'
@@ -24,13 +25,25 @@ type Open<Known extends string> = Known | (string & {})
 `
 
 /** Types that are generated elsewhere; `printTypes` waits for them. */
-const prepared = new WeakMap<Api, Promise<string>>()
+const prepared = new WeakMap<Api, { readonly json: Promise<string>; readonly mapped: Promise<string> }>()
 
-/** Supplies the types of a version, as `printDocumentTypes` returns them. */
-export function prepareTypes(api: Api, text: Promise<string>): void {
+/**
+ * Supplies the types of a version.
+ *
+ * @param print returns them, as `printDocumentTypes` does.
+ */
+export function prepareTypes(api: Api, print: (types?: TypeMapping) => Promise<string>): void {
+  const json = print()
+  const texts = { json, mapped: api.types ? print(api.types) : json }
   // `printTypes` reports the failure. If it is never called, the run has already failed.
-  text.catch(() => undefined)
-  prepared.set(api, text)
+  for (const text of Object.values(texts)) text.catch(() => undefined)
+  prepared.set(api, texts)
+}
+
+/** Types by version: of JSON values, and as handlers and clients get them. Both are the same if no type is mapped. */
+export interface PrintedTypes {
+  readonly json: ReadonlyMap<string, string>
+  readonly mapped: ReadonlyMap<string, string>
 }
 
 /**
@@ -39,15 +52,21 @@ export function prepareTypes(api: Api, text: Promise<string>): void {
  *
  * @param apis oldest first.
  */
-export async function printTypes(apis: readonly Api[]): Promise<Map<string, string>> {
-  const texts = apis.map(async (api): Promise<[string, string]> => {
-    const text = await (prepared.get(api) ?? printDocumentTypes(api.document)).catch((cause: Error) => {
-      const message = `openapi-typescript cannot generate types for this document: ${cause.message}`
-      throw new DiagnosticsError([{ code: 'types-failed', severity: 'error', place: api.place, message }])
-    })
-    return [api.version, wrapLines(`${HEADER}${/\bOpen</.test(text) ? OPEN : ''}${text}`)]
+export async function printTypes(apis: readonly Api[]): Promise<PrintedTypes> {
+  const print = async (of: keyof PrintedTypes) =>
+    new Map(await Promise.all(apis.map(async (api) => [api.version, await printVersion(api, of)] as const)))
+  const json = await print('json')
+  return { json, mapped: apis.some(({ types }) => types) ? await print('mapped') : json }
+}
+
+async function printVersion(api: Api, of: keyof PrintedTypes): Promise<string> {
+  const own = prepared.get(api)?.[of]
+  const printed = own ?? printDocumentTypes(api.document, of === 'mapped' ? api.types : undefined)
+  const text = await printed.catch((cause: Error) => {
+    const message = `openapi-typescript cannot generate types for this document: ${cause.message}`
+    throw new DiagnosticsError([{ code: 'types-failed', severity: 'error', place: api.place, message }])
   })
-  return new Map(await Promise.all(texts))
+  return wrapLines(`${HEADER}${/\bOpen</.test(text) ? OPEN : ''}${text}`)
 }
 
 type TransformContext = Parameters<typeof transformSchema>[1]
@@ -57,8 +76,9 @@ type TransformContext = Parameters<typeof transformSchema>[1]
  * self-contained, and those two steps take longer than everything else.
  *
  * @param given a document as plain JSON; it is not modified.
+ * @param types types that are not JSON types.
  */
-export async function printDocumentTypes(given: ObjectValue): Promise<string> {
+export async function printDocumentTypes(given: ObjectValue, types?: TypeMapping): Promise<string> {
   // Imported on first use, because it loads the TypeScript compiler.
   const { astToString, NEVER, resolveRef, scanDiscriminators, STRING, transformSchema, ...print } =
     await import('openapi-typescript')
@@ -69,6 +89,8 @@ export async function printDocumentTypes(given: ObjectValue): Promise<string> {
   // The transformation writes the tags of unions into their members.
   const document = structuredClone(asTyped(splitAccess(given, true))) as unknown as OpenAPI3
   const options = { silent: true }
+  // A component can have the name of the global type.
+  const dateType = document.components?.schemas?.Date ? 'globalThis.Date' : 'Date'
   const operations = takeIds(document, (reference) => resolveRef(document, reference, options))
   cutRecursion(document)
   const context: Partial<TransformContext> = {
@@ -84,6 +106,11 @@ export async function printDocumentTypes(given: ObjectValue): Promise<string> {
     transform: (schema) => {
       const members = extensibleMembers(schema)
       if (members) return open(members)
+      const mapped = typeOfNode(schema, types)
+      if (mapped) {
+        const name = factory.createTypeReferenceNode(mapped === 'Date' ? dateType : mapped)
+        return isNullableNode(schema) ? factory.createUnionTypeNode([name, print.NULL]) : name
+      }
       return isClosedEmpty(schema) ? print.tsRecord(STRING, NEVER) : undefined
     },
     enum: false,
@@ -162,6 +189,15 @@ function extensibleMembers(schema: object): readonly string[] | undefined {
   return schema.enum.every((member) => typeof member === 'string') ? schema.enum : undefined
 }
 
+function typeOfNode(schema: object, types: TypeMapping | undefined): MappedType | undefined {
+  if (!isObject(schema) || 'enum' in schema || 'const' in schema) return undefined
+  const kinds = [schema.type].flat().filter((each) => each !== 'null')
+  return kinds.length === 1 ? mappedType(types, String(kinds[0]), schema.format) : undefined
+}
+
+const isNullableNode = (schema: object): boolean =>
+  isObject(schema) && (schema.nullable === true || [schema.type].flat().includes('null'))
+
 const isClosedEmpty = (schema: object): boolean =>
   isObject(schema) &&
   schema.type === 'object' &&
@@ -239,19 +275,26 @@ function mapped<Value>(value: Value, members: Readonly<Record<string, ValueMappi
  * Emits the types of all versions.
  *
  * @param apis oldest first.
- * @param types from `printTypes`.
+ * @param types from `printTypes`: the types of JSON values, and those that handlers and clients get.
  * @param client whether the client package holds the types; the version's file then refers to them.
  */
 export function emitTypes(
   apis: readonly Api[],
-  types: ReadonlyMap<string, string>,
+  types: PrintedTypes,
   client: boolean,
   changes: readonly LoadedChange[] = [],
 ): OutputFile[] {
-  const files = apis.map(({ version }) => ({
-    path: `${version}/types.ts`,
-    text: client ? printClosed(version, types.get(version) ?? '') : (types.get(version) ?? ''),
-  }))
+  const fileOf = (name: string, { version }: Api, text = '', isOfClient = client) => ({
+    path: `${version}/${name}.ts`,
+    text: isOfClient ? printClosed(version, text) : text,
+  })
+  const files = apis.flatMap((api) => {
+    const [json, mapped] = [types.json.get(api.version), types.mapped.get(api.version)]
+    // The client has the types that it gets; changes and translations see JSON values.
+    return api.types
+      ? [fileOf('types', api, json, false), fileOf('mapped-types', api, mapped)]
+      : [fileOf('types', api, json)]
+  })
   return [...files, { path: 'canonical/types.ts', text: printCanonical(apis, changes) }]
 }
 
@@ -287,7 +330,7 @@ function printCanonical(apis: readonly Api[], changes: readonly LoadedChange[]):
   const file = createFile(['operations', 'components', 'Queried'])
   const operationsOf = (api: Api) => {
     const as = api === newest ? 'Newest' : identifier(`operations_${api.version}`)
-    return file.use('operations', `../${api.version}/types.ts`, { type: true, as })
+    return file.use('operations', `../${api.version}/${typesFile(api)}`, { type: true, as })
   }
   const all = canonicalOperations(apis, changes)
   const special = all.filter(({ operation, api }) => api !== newest || filtersOf(operation).length > 0)
@@ -307,7 +350,7 @@ function printCanonical(apis: readonly Api[], changes: readonly LoadedChange[]):
     if (name !== undefined) queries.push(`export type ${name} = ${lists}`)
     return `  ${propertyKey(operation.id)}: Queried<${type}, ${name ?? lists}>`
   })
-  file.print(`export type * from '../${newest.version}/types.ts'`, '')
+  file.print(`export type * from '../${newest.version}/${typesFile(newest)}'`, '')
   if (omitted.length > 0) file.print(QUERIED)
   if (queries.length > 0)
     file.print(
@@ -319,6 +362,8 @@ function printCanonical(apis: readonly Api[], changes: readonly LoadedChange[]):
   file.print(...members, '}')
   return file.text()
 }
+
+const typesFile = ({ types }: Api): string => (types ? 'mapped-types.ts' : 'types.ts')
 
 const filtersOf = (operation: CanonicalOperation['operation']): string[] =>
   operation.parameters.filter((each) => each.extensions['x-filter'] === 'equality').map((each) => each.name)

@@ -1,11 +1,12 @@
 /** Names the validators of a version: for components, parameters, bodies and items. */
 
-import { jsonBody, validatedArray } from '../../ir/bodies.ts'
+import { jsonBody, rawBodies, streamOf, validatedArray } from '../../ir/bodies.ts'
 import type { Api, ApiContent, ApiOperation, ApiParameter, Schema } from '../../ir/model.ts'
 import { identifier } from '../../ir/naming.ts'
+import { successOf } from '../../ir/operations.ts'
 import { stringLiteral } from '../../print/literal.ts'
 import { CONTRACT } from '../../print/runtime.ts'
-import { queryType, schemaTypes } from '../types/type-names.ts'
+import { queryType, responseKey, schemaTypes } from '../types/type-names.ts'
 import { formContents } from '../wire/forms.ts'
 
 /** The validated schemas of a version. */
@@ -24,6 +25,9 @@ export interface ValidatedSchemas {
   body(schema: Schema, operation: ApiOperation): string
   form(content: ApiContent, operation: ApiOperation): string
   item(schema: Schema, operation: ApiOperation): string
+  raw(content: ApiContent, operation: ApiOperation): string
+  /** @param schema the schema of one item of the operation's stream. */
+  streamed(schema: Schema, operation: ApiOperation): string
 }
 
 const known = new WeakMap<Api, ValidatedSchemas>()
@@ -84,8 +88,17 @@ function collect(api: Api): ValidatedSchemas {
         `${operation.id}_form`,
         bodyType(operation, content),
       ),
+    raw: (content, operation) =>
+      of(
+        content.schema,
+        `raw ${operation.id} ${content.mediaType}`,
+        `${operation.id}_raw`,
+        bodyType(operation, content),
+      ),
     item: (schema, operation) =>
       of(schema, `item ${operation.id}`, `${operation.id}_item`, itemType(api, operation)),
+    streamed: (schema, operation) =>
+      of(schema, `streamed ${operation.id}`, `${operation.id}_streamed`, streamedType(operation)),
   }
   for (const [name, schema] of api.schemas)
     add(
@@ -97,6 +110,9 @@ function collect(api: Api): ValidatedSchemas {
   for (const operation of api.operations) {
     for (const parameter of operation.parameters) validated.parameter(parameter, operation)
     for (const { content } of formContents(operation)) validated.form(content, operation)
+    for (const content of rawBodies(api, operation)) validated.raw(content, operation)
+    const stream = streamOf(operation)?.items
+    if (stream) validated.streamed(stream.items, operation)
     const body = jsonBody(operation)?.schema
     if (!body) continue
     validated.body(body, operation)
@@ -141,4 +157,11 @@ function itemType(api: Api, operation: ApiOperation): PrintType {
   const content = jsonBody(operation)!
   const { property } = validatedArray(api, content.schema)!
   return (types) => `NonNullable<${bodyType(operation, content)(types)}${index(property)}>[number]`
+}
+
+function streamedType(operation: ApiOperation): PrintType {
+  const { content } = streamOf(operation)!
+  const status = responseKey(successOf(operation)!.status)
+  return (types) =>
+    `${operationType(operation, types)}['responses']${status}['content']${index(content.mediaType)}[number]`
 }

@@ -1,6 +1,7 @@
 /** Prints the validation of scalars as JavaScript expressions. */
 import type { SourceLocation } from '../../diagnostics/place.ts'
 import type { Schema } from '../../ir/model.ts'
+import { type TypeMapping, typeOfSchema } from '../../ir/type-mapping.ts'
 import { literal, stringLiteral } from '../../print/literal.ts'
 import type { Constants } from './constants.ts'
 import { printPattern, STRING_FORMATS } from './functions.ts'
@@ -9,6 +10,7 @@ export type Of<Kind extends Schema['kind']> = Extract<Schema, { kind: Kind }>
 
 export interface ScalarWriter {
   readonly constants: Constants
+  readonly types: TypeMapping | undefined
   /** Returns the prefix of constant names for a location in the schema: `Dispute$evidence_`. */
   readonly ownerOf: (place: SourceLocation) => string
 }
@@ -23,12 +25,16 @@ const above = (sign: string, v: string, bound: number | undefined) =>
   bound !== undefined && `${v} ${sign} ${bound}`
 
 /** Returns an expression that is true if the value is a valid number. */
-export function fitsNumber(schema: Of<'number'>, v: string, { constants }: ScalarWriter): string {
+export function fitsNumber(schema: Of<'number'>, v: string, { constants, types }: ScalarWriter): string {
   // int32 implies bounds; int64, float and double have no effect on JSON.
   const narrow = schema.format === 'int32'
   const fitting = all([
     // JSON.parse returns Infinity for 1e400.
-    schema.integer ? `Number.isInteger(${v})` : `Number.isFinite(${v})`,
+    schema.integer
+      ? typeOfSchema(types, schema) === 'bigint'
+        ? `(typeof ${v} === 'bigint' || Number.isInteger(${v}))`
+        : `Number.isInteger(${v})`
+      : `Number.isFinite(${v})`,
     above('>=', v, schema.minimum ?? (narrow ? -(2 ** 31) : undefined)),
     above('<=', v, schema.maximum ?? (narrow ? 2 ** 31 - 1 : undefined)),
     above('>', v, schema.exclusiveMinimum),

@@ -39,7 +39,15 @@ interface Writer extends ScalarWriter {
  */
 export function writeValidator(name: string, schema: Schema, api: Api, constants: Constants): ValidatorCode {
   const ownerOf = (place: SourceLocation) => `${name}$${pathWithin(schema.place, place)}`
-  const writer: Writer = { api, constants, ownerOf, refs: new Set(), parts: [], locals: createLocals() }
+  const writer: Writer = {
+    api,
+    constants,
+    types: api.types,
+    ownerOf,
+    refs: new Set(),
+    parts: [],
+    locals: createLocals(),
+  }
   const body = bodyOf(schema, writer)
   return { code: joinCode([...writer.parts, printFunction(0, body)], '\n'), refs: writer.refs }
 }

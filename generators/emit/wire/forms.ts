@@ -59,6 +59,7 @@ const ORDER: readonly FormFieldRow['as'][number][] = [
   'json',
   'boolean',
   'integer',
+  'int64',
   'number',
   'string',
   'bytes',

@@ -3,6 +3,7 @@ import type { ParameterRow, ParameterStyle } from '../../client-runtime/service.
 import { essenceOf, isJson } from '../../ir/media-type.ts'
 import { partsOf } from '../../ir/members.ts'
 import type { Api, ApiParameter, ObjectSchema, Scalar, Schema } from '../../ir/model.ts'
+import { typeOfSchema } from '../../ir/type-mapping.ts'
 import type { ParameterEncoding, ScalarType } from '../../runtime/contract.ts'
 
 /** The styles for each location (Parameter Object, "Style Values"). */
@@ -89,7 +90,7 @@ function membersOf(api: Api, objects: readonly ObjectSchema[]): NonNullable<Para
 }
 
 /** Ordered as conversions are tried; every text is a valid string. */
-const SCALAR_TYPES: readonly ScalarType[] = ['boolean', 'integer', 'number', 'string']
+const SCALAR_TYPES: readonly ScalarType[] = ['boolean', 'integer', 'int64', 'number', 'string']
 
 const mergeTypes = (types: readonly (readonly ScalarType[])[]): ScalarType[] =>
   SCALAR_TYPES.filter((type) => types.some((each) => each.includes(type)))
@@ -110,6 +111,7 @@ function typesWithin(api: Api, schema: Schema, seen: ReadonlySet<string>): Scala
       return typesWithin(api, target, new Set([...seen, schema.name]))
     }
     case 'number':
+      if (typeOfSchema(api.types, schema) === 'bigint') return [['int64']]
       return [[schema.integer ? 'integer' : 'number']]
     case 'string':
     case 'boolean':

@@ -18,3 +18,5 @@ export declare function getBerth_fields(value: unknown): value is NonNullable<vv
 export declare function getBerth_filter(value: unknown): value is NonNullable<vv10.GetBerthQuery['filter']>
 export declare function getBerth_where(value: unknown): value is NonNullable<vv10.GetBerthQuery['where']>
 export declare function parameter_ShipId(value: unknown): value is NonNullable<NonNullable<vv10.operations['uploadPapers']['parameters']['path']>['ship_id']>
+export declare function uploadPapers_raw(value: unknown): value is NonNullable<vv10.operations['uploadPapers']['requestBody']>['content']['application/pdf']
+export declare function uploadPapers_raw_2(value: unknown): value is NonNullable<vv10.operations['uploadPapers']['requestBody']>['content']['application/octet-stream']

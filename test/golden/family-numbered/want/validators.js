@@ -265,6 +265,14 @@ function parameter_ShipId$(value) {
   return (typeof value === 'string' && parameter_ShipId$pattern.test(value))
 }
 
+function uploadPapers_raw$(value) {
+  return typeof value === 'string'
+}
+
+function uploadPapers_raw_2$(value) {
+  return typeof value === 'string'
+}
+
 // ----- Exports -----
 
 export const AnyShip = AnyShip$
@@ -283,3 +291,5 @@ export const getBerth_fields = getBerth_fields$
 export const getBerth_filter = getBerth_filter$
 export const getBerth_where = getBerth_where$
 export const parameter_ShipId = parameter_ShipId$
+export const uploadPapers_raw = uploadPapers_raw$
+export const uploadPapers_raw_2 = uploadPapers_raw_2$

@@ -16,3 +16,5 @@ export declare function getBerth_fields(value: unknown): value is NonNullable<ty
 export declare function getBerth_filter(value: unknown): value is NonNullable<types.GetBerthQuery['filter']>
 export declare function getBerth_where(value: unknown): value is NonNullable<types.GetBerthQuery['where']>
 export declare function parameter_ShipId(value: unknown): value is NonNullable<NonNullable<types.operations['uploadPapers']['parameters']['path']>['ship_id']>
+export declare function uploadPapers_raw(value: unknown): value is NonNullable<types.operations['uploadPapers']['requestBody']>['content']['application/pdf']
+export declare function uploadPapers_raw_2(value: unknown): value is NonNullable<types.operations['uploadPapers']['requestBody']>['content']['application/octet-stream']

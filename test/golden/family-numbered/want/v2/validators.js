@@ -15,4 +15,6 @@ export {
   getBerth_filter,
   getBerth_where,
   parameter_ShipId,
+  uploadPapers_raw,
+  uploadPapers_raw_2,
 } from '../validators.js'

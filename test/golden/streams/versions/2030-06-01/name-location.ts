@@ -1,0 +1,17 @@
+import { between } from 'dateline/change'
+import type * as Old from '../../want/2030-01-01/types.ts'
+import type * as New from '../../want/2030-06-01/types.ts'
+
+const v = between<
+  { schemas: Old.components['schemas']; operations: Old.operations },
+  { schemas: New.components['schemas']; operations: New.operations }
+>()
+
+export default v.change({
+  id: 'name-location',
+  why: 'The place of a parcel is its location. Weights name their unit.',
+  lenses: [
+    v.rename(['Parcel'], 'place', 'location'),
+    v.rename([v.answer('listWeights', 200, '[]')], 'grams', 'weight_grams'),
+  ],
+})
