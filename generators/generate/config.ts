@@ -28,6 +28,8 @@ export interface Config {
   readonly emit: readonly EmitterName[]
   /** Emitters whose files are not committed: the manifest lists their hashes, and `build` creates them. */
   readonly builtWhenNeeded: readonly BuiltEmitter[]
+  /** Whether validators are also emitted as Standard Schemas: `<version>/schemas.js`. Needs the emitter `validators`. */
+  readonly standardSchemas?: boolean
   /** The npm package of the client. Without it, no client is emitted. */
   readonly client?: ClientConfig
   /** Wire names that the documents cannot identify. */
@@ -83,6 +85,7 @@ const MEMBERS = [
   'wire',
   'pages',
   'source',
+  'standardSchemas',
   'strict',
 ]
 
@@ -166,6 +169,12 @@ export function readConfig(
       '`builtWhenNeeded` names an emitter that is not emitted or cannot be built separately',
       `use ${BUILT_EMITTERS.join(', ')}`,
     )
+  if (raw.standardSchemas === true && !emit.includes('validators'))
+    return complain(
+      'standardSchemas',
+      '`standardSchemas` needs the validators, which `emit` does not list',
+      "add 'validators' to `emit`, or remove the member",
+    )
   const client = raw.client as ClientConfig | undefined
   if (client && (!isObject(client.package) || typeof client.package.name !== 'string'))
     return complain(
@@ -192,6 +201,7 @@ export function readConfig(
     ...(raw.pages !== undefined && { pages: at(raw.pages) }),
     ...(client && { client }),
     ...(raw.source !== undefined && { source: String(raw.source) }),
+    ...(raw.standardSchemas === true && { standardSchemas: true }),
     ...(raw.stub !== undefined && { stub: raw.stub as StubConfig }),
     ...(raw.wire !== undefined && { wire: raw.wire as WireConfig }),
   }
@@ -211,7 +221,7 @@ export function readConfig(
 
 const TYPES: Readonly<Record<string, readonly string[]>> = {
   string: ['out', 'versions', 'extensions', 'handlers', 'pages', 'source'],
-  boolean: ['strict'],
+  boolean: ['standardSchemas', 'strict'],
   object: ['client', 'wire', 'stub'],
 }
 

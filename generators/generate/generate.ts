@@ -19,6 +19,7 @@ import { emitRoutes } from '../emit/routes/routes.ts'
 import { emitSite, type SiteSettings } from '../emit/site/site.ts'
 import { emitTranslations, type Translations } from '../emit/translations/translations.ts'
 import { emitTypes, prepareTypes, printTypes } from '../emit/types/types.ts'
+import { emitStandardSchemas } from '../emit/validators/standard-schemas.ts'
 import { emitValidators } from '../emit/validators/validators.ts'
 import { wireOf } from '../emit/wire/wire.ts'
 import { buildApi } from '../ir/build.ts'
@@ -91,7 +92,10 @@ export async function emitAll(
   const types = new Map<string, string>()
   const emitters: Record<EmitterName, () => readonly OutputFile[]> = {
     types: () => emitTypes(apis, types, client !== undefined, changes),
-    validators: () => emitValidators(serving),
+    validators: () => [
+      ...emitValidators(serving),
+      ...(config.standardSchemas ? emitStandardSchemas(serving) : []),
+    ],
     routes: () => emitRoutes(serving, translations.bindings, report, readExtensionRules(config.extensions)),
     translations: () => [
       ...translations.files,

@@ -8,3 +8,6 @@ export const PATHS = 'dateline/runtime/paths'
 
 /** Records which changes affected a value. */
 export const TOUCHED = 'dateline/runtime/touched'
+
+/** Wraps validators as Standard Schemas. */
+export const STANDARD_SCHEMA = 'dateline/runtime/standard-schema'

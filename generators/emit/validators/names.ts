@@ -142,3 +142,10 @@ function itemType(api: Api, operation: ApiOperation): PrintType {
   const { property } = validatedArray(api, content.schema)!
   return (types) => `NonNullable<${bodyType(operation, content)(types)}${index(property)}>[number]`
 }
+
+/** Returns the name, with a number if it is taken. */
+export function freeOf(wanted: string, taken: Pick<ReadonlySet<string>, 'has'>): string {
+  let name = wanted
+  for (let n = 2; taken.has(name); n++) name = `${wanted}_${n}`
+  return name
+}
