@@ -10,13 +10,17 @@ import { type WireConfig, wireOf } from '../wire/wire.ts'
 import type { ClientConfig } from './config.ts'
 import { errorClassNames, printErrorClasses } from './error-classes.ts'
 import { printFunctions } from './functions.ts'
+import { printQueries } from './react-query.ts'
 import { readmeOf } from './readme.ts'
+import { createRows } from './rows.ts'
 import { printVersion } from './version.ts'
 import { printVersions } from './versions.ts'
 
 const RUNTIME = 'client-runtime'
 const OPENAPI_FETCH = '0.17.0'
 const TYPESCRIPT = '5.9.3'
+/** TanStack Query for React, and the file of the runtime that only its users need. */
+const REACT_QUERY = { name: '@tanstack/react-query', peer: '^5', version: '5.108.4', file: 'react-query.ts' }
 
 const TSCONFIG = {
   compilerOptions: {
@@ -56,16 +60,20 @@ export function emitClient(
   const classes = errorClassNames(apis, wire)
   const walkSince = apis.findIndex((api) => api.version === config.walkSince)
   const versions = apis.flatMap((api, index) => {
-    const functions = printFunctions(api, wire, index >= walkSince, classes)
+    const walked = index >= walkSince
+    const functions = printFunctions(api, wire, walked, classes)
+    const rowOf = createRows(api, wire, walked)
     return [
       { path: `src/${api.version}/functions.ts`, text: functions.text },
       { path: `src/${api.version}/index.ts`, text: printVersion(api, functions.renamed, classes) },
+      ...(config.reactQuery
+        ? [{ path: `src/${api.version}/react-query.ts`, text: printQueries(api, functions.renamed, rowOf) }]
+        : []),
     ]
   })
-  const runtime = listAssets(RUNTIME).map((name) => ({
-    path: `src/runtime/${name}`,
-    text: readAsset(`${RUNTIME}/${name}`),
-  }))
+  const runtime = listAssets(RUNTIME)
+    .filter((name) => config.reactQuery || name !== REACT_QUERY.file)
+    .map((name) => ({ path: `src/runtime/${name}`, text: readAsset(`${RUNTIME}/${name}`) }))
   const files = [
     { path: 'package.json', text: json(packageOf(apis, config)) },
     { path: 'tsconfig.json', text: json(TSCONFIG) },
@@ -92,6 +100,7 @@ function packageOf(apis: readonly Api[], config: ClientConfig): Record<string, u
   const subpaths = apis.flatMap(({ version }) => [
     [`./${version}`, entry(`${version}/index`)],
     [`./${version}/functions`, entry(`${version}/functions`)],
+    ...(config.reactQuery ? [[`./${version}/react-query`, entry(`${version}/react-query`)]] : []),
   ])
   return {
     ...config.package,
@@ -102,7 +111,14 @@ function packageOf(apis: readonly Api[], config: ClientConfig): Record<string, u
     exports: Object.fromEntries([['.', entry('index')], ...subpaths]),
     scripts: { build: 'tsc -p tsconfig.json', prepare: 'npm run build' },
     dependencies: { 'openapi-fetch': OPENAPI_FETCH },
-    devDependencies: { typescript: TYPESCRIPT },
+    ...(config.reactQuery && {
+      peerDependencies: { [REACT_QUERY.name]: REACT_QUERY.peer },
+      peerDependenciesMeta: { [REACT_QUERY.name]: { optional: true } },
+    }),
+    devDependencies: {
+      ...(config.reactQuery && { [REACT_QUERY.name]: REACT_QUERY.version }),
+      typescript: TYPESCRIPT,
+    },
   }
 }
 
