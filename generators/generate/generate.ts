@@ -36,7 +36,8 @@ import { createTasks } from './tasks.ts'
 /** The server view of each loaded version, from which server code is generated. */
 const servedApis = new WeakMap<Api, () => Api>()
 
-const servedOf = (api: Api): Api => servedApis.get(api)?.() ?? api
+/** Returns the server view of a loaded version. */
+export const servedOf = (api: Api): Api => servedApis.get(api)?.() ?? api
 
 /** Document hash of each loaded version. */
 const hashes = new WeakMap<Api, string>()

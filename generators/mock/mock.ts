@@ -6,7 +6,7 @@ import type { LoadedChange } from '../change/load-changes.ts'
 import { type WireConfig, wireOf } from '../emit/wire/wire.ts'
 import { essenceOf, isJson } from '../ir/media-type.ts'
 import type { Api, ApiOperation, Response as ApiResponse } from '../ir/model.ts'
-import { successOf, successStatus } from '../ir/operations.ts'
+import { contentOf, successOf, successStatus } from '../ir/operations.ts'
 import type { Operation, Reply } from '../runtime/contract.ts'
 import {
   createVersionedApi,
@@ -20,7 +20,7 @@ import {
 } from '../server/api.ts'
 import { pageOf, writePage } from './pages.ts'
 import { readPreference } from './prefer.ts'
-import { actionsOf, contentOf, type MockAction } from './resources.ts'
+import { actionsOf, type MockAction } from './resources.ts'
 import {
   createStore,
   fillPath,

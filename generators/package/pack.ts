@@ -20,7 +20,14 @@ const LICENSE = join(FOLDER, 'LICENSE')
 const ASSETS = ['**/*.{hbs,css,svg}', 'findings.md', 'emit/site/assets/*.js', 'client-runtime/*.ts']
 
 /** Optional peers of the published package. A workspace with peers would install them in production. */
-const PEERS = { express: '>=4', fastify: '>=4', hono: '>=4', 'ts-morph': '28.0.0', vitest: '>=3' }
+const PEERS = {
+  '@modelcontextprotocol/server': '^2.4.0',
+  express: '>=4',
+  fastify: '>=4',
+  hono: '>=4',
+  'ts-morph': '28.0.0',
+  vitest: '>=3',
+}
 
 interface Manifest {
   readonly bin: Readonly<Record<string, string>>

@@ -118,6 +118,12 @@ test('a new project is not written over', () => {
   expect(failureOf(process.execPath, app, cli, 'init')).toContain('has versions already')
 })
 
+test('a command says which package it needs, if that is not installed', () => {
+  expect(failureOf(process.execPath, app, cli, 'mcp')).toContain(
+    'npm install --save-dev @modelcontextprotocol/server@2',
+  )
+})
+
 const CHANGE = `import type * as Old from '../../generated/2030-01-01/types.ts'
 import type * as New from '../../generated/2030-06-01/types.ts'
 import { between } from 'dateline/change'

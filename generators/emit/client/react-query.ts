@@ -1,12 +1,10 @@
 /** Emits the options of TanStack Query for the operations of one version, over their functions. */
+import { isReading } from '../../ir/methods.ts'
 import type { Api, ApiOperation } from '../../ir/model.ts'
 import { createFile } from '../../print/file.ts'
 import { docComment, literal, member, propertyKey, tagHeading } from '../../print/literal.ts'
 import { createTypeNames } from '../types/type-names.ts'
 import type { ClientOperationRow } from './rows.ts'
-
-/** Methods whose operations only read. */
-const READING = new Set(['GET', 'HEAD', 'QUERY'])
 
 /**
  * Emits the file of a version. An operation that reads is a query, a list also an infinite query, and any other one a
@@ -44,7 +42,7 @@ export function printQueries(
       '',
       ...tagHeading(operation.tag, api.operations[index - 1]?.tag),
       ...docComment(operation.summary).trimEnd().split('\n').filter(Boolean),
-      READING.has(operation.method) ? print('queryOf', 'Options') : print('mutationOf', 'MutationOptions'),
+      isReading(operation.method) ? print('queryOf', 'Options') : print('mutationOf', 'MutationOptions'),
       ...(listed ? [print('pagesOf', 'InfiniteOptions')] : []),
     )
   }
