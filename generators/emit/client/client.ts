@@ -72,7 +72,8 @@ export function emitClient(
     ]
   })
   const runtime = listAssets(RUNTIME)
-    .filter((name) => config.reactQuery || name !== REACT_QUERY.file)
+    // The published package also holds the compiled files.
+    .filter((name) => /(?<!\.d)\.ts$/.test(name) && (config.reactQuery || name !== REACT_QUERY.file))
     .map((name) => ({ path: `src/runtime/${name}`, text: readAsset(`${RUNTIME}/${name}`) }))
   const files = [
     { path: 'package.json', text: json(packageOf(apis, config)) },
