@@ -54,6 +54,7 @@ const compiled = (path: string, extension: string) =>
 /** @returns the manifest of the published package. What generating needs is a development dependency here, and a dependency there. */
 function publishedManifest({ private: _, scripts, devDependencies, ...manifest }: Manifest): object {
   const { bin, exports, dependencies } = manifest
+  const { GITHUB_SERVER_URL, GITHUB_REPOSITORY } = process.env
   const needed = Object.entries(devDependencies).filter(
     ([name]) => !Object.hasOwn(PEERS, name) && !Object.hasOwn(BUNDLED, name),
   )
@@ -67,6 +68,14 @@ function publishedManifest({ private: _, scripts, devDependencies, ...manifest }
       ]),
     ),
     files: ['dist'],
+    // Provenance requires the repository that the workflow runs in.
+    ...(GITHUB_REPOSITORY !== undefined && {
+      repository: {
+        type: 'git',
+        url: `git+${GITHUB_SERVER_URL}/${GITHUB_REPOSITORY}.git`,
+        directory: 'generators',
+      },
+    }),
     dependencies: Object.fromEntries(
       [...Object.entries(dependencies), ...needed].sort(([a], [b]) => (a < b ? -1 : 1)),
     ),
