@@ -22,6 +22,9 @@ export interface McpCommandOptions {
   readonly port?: string
 }
 
+/** Size of a list of tools, about 25,000 tokens, from which a hint is printed. */
+const MAX_KILOBYTES = 100
+
 const PACKAGE = '@modelcontextprotocol/server'
 
 /**
@@ -50,10 +53,13 @@ export async function mcp(
   })
   const factory = createServerFactory(protocol.server, api, tools, connection)
   const writing = tools.filter(({ tool }) => !tool.annotations.readOnlyHint).length
+  const kilobytes = Math.ceil(JSON.stringify(tools.map(({ tool }) => tool)).length / 1000)
   run.terminal.status?.('')
   run.terminal.error(
-    `version ${api.version} at ${baseUrl}: ${count(tools.length, 'tool')}, of which ${writing} can write`,
+    `version ${api.version} at ${baseUrl}: ${count(tools.length, 'tool')} in ${kilobytes} kB, of which ${writing} can write`,
   )
+  if (kilobytes > MAX_KILOBYTES)
+    run.terminal.error('models read the list of tools before each conversation: make it smaller with --tag')
   if (port === undefined) {
     const handle = protocol.stdio.serveStdio(factory)
     await Promise.race([aborted(signal), inputEnd()])

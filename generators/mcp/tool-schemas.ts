@@ -37,7 +37,8 @@ export function createSchemaPrinter(api: Api, direction: 'request' | 'answer'): 
       ...(members !== undefined && (isOpen ? { examples: members } : { enum: members })),
       ...(additionalProperties !== undefined &&
         !(direction === 'answer' && additionalProperties === false) && { additionalProperties }),
-      ...(schema.examples.length > 0 && { examples: schema.examples }),
+      // Models read examples to write arguments. In answers they would only make the list of tools longer.
+      ...(direction === 'request' && schema.examples.length > 0 && { examples: schema.examples }),
       ...(schema.default !== undefined && { default: schema.default }),
     }
   }
