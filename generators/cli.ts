@@ -204,6 +204,21 @@ function addCommands(program: Command, perform: (command: Command, action: Comma
       .option('--seed <seed>', 'seed of generated values', '1'),
     async (run) => (await import('./cli/mock.ts')).mock(run, mock.opts(), interruption()),
   )
+  const mcp = command('mcp', 'serve the operations of one version as tools for language models, over stdio')
+  perform(
+    mcp
+      .option('--version <version>', 'version that the tools belong to; default: the newest')
+      .option('--base-url <url>', 'URL of the API; default: the first server of the document')
+      .option('--tag <tags...>', 'only operations with one of these tags')
+      .option('--allow <names...>', 'tags, scopes or operation ids that may write; otherwise tools only read')
+      .option(
+        '--scopes <scopes>',
+        'comma-separated scopes of the key; leaves out operations that need others',
+      )
+      .option('--key-env <name>', 'environment variable with the key or token', 'DATELINE_API_KEY')
+      .option('--port <port>', 'serve Streamable HTTP on this port of loopback instead; 0 for any free port'),
+    async (run) => (await import('./cli/mcp.ts')).mcp(run, mcp.opts(), interruption(), process.env),
+  )
   const stub = command(
     'stub [operations...]',
     'create handler stubs for operations added to the newest document since the last commit, or for the named operations',

@@ -252,10 +252,9 @@ test('emitters touch no disk and no clock', () => {
 
 test('one file knows openapi-typescript', () => {
   const knowing = tracked.filter(
-    (file) =>
-      room(file) !== 'test' && /^import .* from 'openapi-typescript'/m.test(readFileSync(file, 'utf8')),
+    (file) => room(file) !== 'test' && / from 'openapi-typescript'/.test(readFileSync(file, 'utf8')),
   )
-  expect(knowing).toEqual(['generators/emit/types/types.ts'])
+  expect(knowing).toEqual(['generators/emit/types/openapi-typescript.ts'])
 })
 
 test('the names of files and folders say what is in them', () => {

@@ -1,9 +1,8 @@
 /** `mock`: serves every version of the family from its documents until it is interrupted. */
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import type { LoadedChange } from '../change/load-changes.ts'
 import type { Api } from '../ir/model.ts'
-import { type CommandOutcome, type CommandRun, count, loadFamily, UsageError } from './run.ts'
+import { aborted, integerOf, listen, portOf, versionOf } from './listen.ts'
+import { type CommandOutcome, type CommandRun, count, loadFamily } from './run.ts'
 
 export interface MockCommandOptions {
   /** Version of requests that name none. */
@@ -13,9 +12,7 @@ export interface MockCommandOptions {
   readonly seed?: string
 }
 
-const PORT = 4010
-const HOST = '127.0.0.1'
-const MAX_PORT = 65_535
+const PORT = '4010'
 
 /**
  * Serves the mock until the signal aborts.
@@ -27,7 +24,7 @@ export async function mock(
   options: MockCommandOptions,
   signal: AbortSignal,
 ): Promise<CommandOutcome> {
-  const port = integerOf('--port', options.port, PORT, MAX_PORT)
+  const port = portOf(options.port ?? PORT)
   const seed = integerOf('--seed', options.seed, 1, 2 ** 31)
   const { apis, changes } = await loadServed(run)
   const [{ createMock, VERSION_HEADER }, { toNodeListener }] = await Promise.all([
@@ -42,17 +39,12 @@ export async function mock(
     ...(wire && { wire }),
     ...(version !== undefined && { defaultVersion: version }),
   })
-  const server = createServer(toNodeListener(api))
-  const host = options.host ?? HOST
-  await listen(server, port, host)
-  const { port: bound } = server.address() as AddressInfo
-  const base = `http://${host.includes(':') ? `[${host}]` : host}:${bound}`
+  const { base, close } = await listen(toNodeListener(api), port, options.host)
   run.terminal.status?.('')
   for (const line of started(apis, base, version, wire?.versionHeader ?? VERSION_HEADER))
     run.terminal.out(line)
   await aborted(signal)
-  server.closeAllConnections()
-  await new Promise((resolve) => server.close(resolve))
+  await close()
   return { lines: [], data: { url: base, versions: apis.map((each) => each.version) } }
 }
 
@@ -78,36 +70,6 @@ async function loadServed(
   return { apis, changes }
 }
 
-/** Returns the version of this name; the newest one if no name is given. @throws UsageError if there is none. */
-export function versionOf(apis: readonly Api[], name: string | undefined): Api {
-  const found = name === undefined ? apis.at(-1) : apis.find((api) => api.version === name)
-  if (found) return found
-  const known = apis.map((api) => api.version).join(', ')
-  throw new UsageError(`--version: there is no version ${name}; versions are ${known}`)
-}
-
-function integerOf(name: string, text: string | undefined, otherwise: number, most: number): number {
-  const value = text === undefined ? otherwise : Number(text)
-  if (!Number.isInteger(value) || value < 0 || value > most)
-    throw new UsageError(`${name} must be an integer from 0 to ${most}, not ${text}`)
-  return value
-}
-
-async function listen(server: Server, port: number, host: string): Promise<void> {
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) =>
-      reject(
-        error.code === 'EADDRINUSE'
-          ? new UsageError(
-              `port ${port} is in use: choose a different one with --port, or 0 for any free port`,
-            )
-          : new UsageError(`the mock cannot listen on ${host}:${port}: ${error.message}`),
-      ),
-    )
-    server.listen(port, host, resolve)
-  })
-}
-
 function started(
   apis: readonly Api[],
   base: string,
@@ -123,9 +85,3 @@ function started(
     'stop with Ctrl+C; records are kept until then',
   ]
 }
-
-const aborted = (signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    if (signal.aborted) resolve()
-    else signal.addEventListener('abort', () => resolve(), { once: true })
-  })

@@ -25,7 +25,7 @@ export interface Problem {
  * @param json the parsed text.
  */
 export async function findProblems(file: string, text: string, json: unknown): Promise<Problem[]> {
-  const { BaseResolver, createConfig, lintDocument, Source } = await import('@redocly/openapi-core')
+  const { BaseResolver, createConfig, lintDocument, Source } = await import('./redocly.ts')
   const config = await createConfig({ extends: ['recommended'], rules: REPORTED_BY_BUILD, telemetry: 'off' })
   const document = { source: new Source(file, text), parsed: json }
   const externalRefResolver = new BaseResolver(config.resolve)

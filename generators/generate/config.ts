@@ -29,6 +29,8 @@ export interface Config {
   readonly emit: readonly EmitterName[]
   /** Emitters whose files are not committed: the manifest lists their hashes, and `build` creates them. */
   readonly builtWhenNeeded: readonly BuiltEmitter[]
+  /** Whether validators are also emitted as Standard Schemas: `<version>/schemas.js`. Needs the emitter `validators`. */
+  readonly standardSchemas?: boolean
   /** The npm package of the client. Without it, no client is emitted. */
   readonly client?: ClientConfig
   /** Wire names that the documents cannot identify. */
@@ -89,6 +91,7 @@ const MEMBERS = [
   'wire',
   'pages',
   'source',
+  'standardSchemas',
   'strict',
   'types',
 ]
@@ -176,6 +179,12 @@ export function readConfig(
   const typesFault = raw.types === undefined ? undefined : findTypesFault(raw.types as object)
   if (typesFault !== undefined)
     return complain('types', typesFault, 'write `"types": { "int64": "bigint", "date-time": "Date" }`')
+  if (raw.standardSchemas === true && !emit.includes('validators'))
+    return complain(
+      'standardSchemas',
+      '`standardSchemas` needs the validators, which `emit` does not list',
+      "add 'validators' to `emit`, or remove the member",
+    )
   const client = raw.client as ClientConfig | undefined
   if (client && (!isObject(client.package) || typeof client.package.name !== 'string'))
     return complain(
@@ -203,6 +212,7 @@ export function readConfig(
     ...(client && { client }),
     ...(raw.types !== undefined && { types: raw.types as TypeMapping }),
     ...(raw.source !== undefined && { source: String(raw.source) }),
+    ...(raw.standardSchemas === true && { standardSchemas: true }),
     ...(raw.stub !== undefined && { stub: raw.stub as StubConfig }),
     ...(raw.wire !== undefined && { wire: raw.wire as WireConfig }),
   }
@@ -222,7 +232,7 @@ export function readConfig(
 
 const TYPES: Readonly<Record<string, readonly string[]>> = {
   string: ['out', 'versions', 'extensions', 'handlers', 'pages', 'source'],
-  boolean: ['strict'],
+  boolean: ['standardSchemas', 'strict'],
   object: ['client', 'wire', 'stub', 'types'],
 }
 

@@ -19,6 +19,7 @@ import { emitRoutes } from '../emit/routes/routes.ts'
 import { emitSite, type SiteSettings } from '../emit/site/site.ts'
 import { emitTranslations, type Translations } from '../emit/translations/translations.ts'
 import { emitTypes, type PrintedTypes, prepareTypes, printTypes } from '../emit/types/types.ts'
+import { emitStandardSchemas } from '../emit/validators/standard-schemas.ts'
 import { emitValidators } from '../emit/validators/validators.ts'
 import { wireOf } from '../emit/wire/wire.ts'
 import { buildApi } from '../ir/build.ts'
@@ -36,7 +37,8 @@ import { createTasks } from './tasks.ts'
 /** The server view of each loaded version, from which server code is generated. */
 const servedApis = new WeakMap<Api, () => Api>()
 
-const servedOf = (api: Api): Api => servedApis.get(api)?.() ?? api
+/** Returns the server view of a loaded version. */
+export const servedOf = (api: Api): Api => servedApis.get(api)?.() ?? api
 
 /** Document hash of each loaded version. */
 const hashes = new WeakMap<Api, string>()
@@ -93,7 +95,10 @@ export async function emitAll(
   let types: PrintedTypes = { json: new Map(), mapped: new Map() }
   const emitters: Record<EmitterName, () => readonly OutputFile[]> = {
     types: () => emitTypes(apis, types, client !== undefined, changes),
-    validators: () => emitValidators(serving()),
+    validators: () => [
+      ...emitValidators(serving()),
+      ...(config.standardSchemas ? emitStandardSchemas(serving()) : []),
+    ],
     routes: () =>
       emitRoutes(serving(), translations.bindings, report, readExtensionRules(config.extensions), changes),
     translations: () => [

@@ -1,5 +1,6 @@
 /** Reads success responses of operations. */
-import type { ApiOperation, Response } from './model.ts'
+import { isJson } from './media-type.ts'
+import type { ApiContent, ApiOperation, Response } from './model.ts'
 
 /** Returns the first success response, preferring a specific status over `2XX`. */
 export function successOf({ responses }: ApiOperation): Response | undefined {
@@ -12,3 +13,7 @@ export function successStatus(operation: ApiOperation): number {
   const { status } = successOf(operation) ?? {}
   return status === undefined || /XX$/i.test(status) ? 200 : Number(status)
 }
+
+/** Returns the JSON content of the success response. */
+export const contentOf = (operation: ApiOperation | undefined): ApiContent | undefined =>
+  operation && successOf(operation)?.contents.find(({ mediaType }) => isJson(mediaType))

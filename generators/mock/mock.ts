@@ -7,7 +7,7 @@ import { type WireConfig, wireOf } from '../emit/wire/wire.ts'
 import { streamOf } from '../ir/bodies.ts'
 import { isJson } from '../ir/media-type.ts'
 import type { Api, ApiOperation, Response as ApiResponse } from '../ir/model.ts'
-import { successOf, successStatus } from '../ir/operations.ts'
+import { contentOf, successOf, successStatus } from '../ir/operations.ts'
 import type { Operation, Reply } from '../runtime/contract.ts'
 import {
   createVersionedApi,
@@ -21,7 +21,7 @@ import {
 } from '../server/api.ts'
 import { pageOf, writePage } from './pages.ts'
 import { readPreference } from './prefer.ts'
-import { actionsOf, contentOf, type MockAction } from './resources.ts'
+import { actionsOf, type MockAction } from './resources.ts'
 import {
   createStore,
   fillPath,

@@ -1,8 +1,7 @@
 /** Finds out which records the operations of a version create, show, list, change and delete. */
-import { isJson } from '../ir/media-type.ts'
 import { partsOf } from '../ir/members.ts'
 import type { Api, ApiContent, ApiOperation, Property, Schema } from '../ir/model.ts'
-import { successOf } from '../ir/operations.ts'
+import { contentOf } from '../ir/operations.ts'
 import { shapeOf } from '../translate/shape.ts'
 
 /** A kind of record: `/books` and `/books/{book_id}`. */
@@ -31,10 +30,6 @@ export type MockAction =
   | { readonly kind: 'show-one' | 'change-one' }
   /** Answers with an example. */
   | { readonly kind: 'example' }
-
-/** Returns the JSON content of the success response. */
-export const contentOf = (operation: ApiOperation | undefined): ApiContent | undefined =>
-  operation && successOf(operation)?.contents.find(({ mediaType }) => isJson(mediaType))
 
 /** Returns the action of each operation, by operation id. */
 export function actionsOf(api: Api): ReadonlyMap<string, MockAction> {

@@ -9,6 +9,7 @@ import { execFileSync } from 'node:child_process'
 import { cpSync, existsSync, globSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
+import { rolldown } from 'rolldown'
 
 const FOLDER = join(import.meta.dirname, '..')
 const MANIFEST = join(FOLDER, 'package.json')
@@ -26,7 +27,23 @@ const ASSETS = [
 ]
 
 /** Optional peers of the published package. A workspace with peers would install them in production. */
-const PEERS = { express: '>=4', fastify: '>=4', hono: '>=4', 'ts-morph': '28.0.0', vitest: '>=3' }
+const PEERS = {
+  '@modelcontextprotocol/server': '^2.4.0',
+  express: '>=4',
+  fastify: '>=4',
+  hono: '>=4',
+  'ts-morph': '28.0.0',
+  vitest: '>=3',
+}
+
+/**
+ * Packages of which generating uses a small part, and the compiled file that imports it. The file is bundled with that
+ * part, which takes 3 MB; installed, the packages and their dependencies take 45 MB.
+ */
+const BUNDLED = {
+  '@redocly/openapi-core': 'document/redocly.js',
+  'openapi-typescript': 'emit/types/openapi-typescript.js',
+}
 
 interface Manifest {
   readonly bin: Readonly<Record<string, string>>
@@ -43,7 +60,10 @@ const compiled = (path: string, extension: string) =>
 /** @returns the manifest of the published package. What generating needs is a development dependency here, and a dependency there. */
 function publishedManifest({ private: _, scripts, devDependencies, ...manifest }: Manifest): object {
   const { bin, exports, dependencies } = manifest
-  const needed = Object.entries(devDependencies).filter(([name]) => !Object.hasOwn(PEERS, name))
+  const { GITHUB_SERVER_URL, GITHUB_REPOSITORY } = process.env
+  const needed = Object.entries(devDependencies).filter(
+    ([name]) => !Object.hasOwn(PEERS, name) && !Object.hasOwn(BUNDLED, name),
+  )
   return {
     ...manifest,
     bin: Object.fromEntries(Object.entries(bin).map(([name, path]) => [name, compiled(path, '.js')])),
@@ -54,6 +74,14 @@ function publishedManifest({ private: _, scripts, devDependencies, ...manifest }
       ]),
     ),
     files: ['dist'],
+    // Provenance requires the repository that the workflow runs in.
+    ...(GITHUB_REPOSITORY !== undefined && {
+      repository: {
+        type: 'git',
+        url: `git+${GITHUB_SERVER_URL}/${GITHUB_REPOSITORY}.git`,
+        directory: 'generators',
+      },
+    }),
     dependencies: Object.fromEntries(
       [...Object.entries(dependencies), ...needed].sort(([a], [b]) => (a < b ? -1 : 1)),
     ),
@@ -77,20 +105,41 @@ function compile(): void {
   }
 }
 
+/** Replaces each file of BUNDLED by a bundle, and writes the licenses of the bundled packages. */
+async function bundle(): Promise<void> {
+  const licenses = new Map<string, string>()
+  for (const file of Object.values(BUNDLED)) {
+    // Types lead to packages that are not installed. No export of this package leads to them.
+    rmSync(join(DIST, file.replace(/js$/, 'd.ts')))
+    const input = join(DIST, file)
+    const bundled = await rolldown({ input, external: 'typescript', platform: 'node' })
+    const { output } = await bundled.write({ file: input, format: 'esm', codeSplitting: false })
+    for (const chunk of output)
+      for (const id of chunk.type === 'chunk' ? chunk.moduleIds : []) {
+        const [folder, name] = /^.*node_modules\/((?:@[^/]+\/)?[^/]+)(?=\/)/.exec(id) ?? []
+        const [license] = folder === undefined ? [] : globSync('{license,LICENSE,LICENCE}*', { cwd: folder })
+        if (license !== undefined) licenses.set(name!, readFileSync(join(folder!, license), 'utf8'))
+      }
+  }
+  const texts = [...licenses].sort().map(([name, text]) => `${name}\n\n${text.trim()}\n`)
+  writeFileSync(join(DIST, 'bundled-licenses.txt'), texts.join(`\n${'-'.repeat(80)}\n\n`))
+}
+
 function restore(): void {
   if (existsSync(KEPT)) renameSync(KEPT, MANIFEST)
   rmSync(DIST, { recursive: true, force: true })
   rmSync(LICENSE, { force: true })
 }
 
-function prepare(): void {
+async function prepare(): Promise<void> {
   restore()
   compile()
+  await bundle()
   cpSync(join(FOLDER, '../LICENSE'), LICENSE)
   const manifest = readFileSync(MANIFEST, 'utf8')
   writeFileSync(KEPT, manifest)
   writeFileSync(MANIFEST, `${JSON.stringify(publishedManifest(JSON.parse(manifest)), null, 2)}\n`)
 }
 
-if (process.argv[2] === 'prepare') prepare()
+if (process.argv[2] === 'prepare') await prepare()
 else restore()

@@ -11,3 +11,6 @@ export const VALUES = 'dateline/runtime/values'
 
 /** Records which changes affected a value. */
 export const TOUCHED = 'dateline/runtime/touched'
+
+/** Wraps validators as Standard Schemas. */
+export const STANDARD_SCHEMA = 'dateline/runtime/standard-schema'

@@ -46,7 +46,11 @@ export function explain(
   } catch (error) {
     if (!(error instanceof RangeError)) throw error
     // The value exhausts the stack, as it does in the validators, which refuse it for this reason.
-    return [{ field: '', issue: 'is nested too deeply', keyword: 'depth' }]
+    return [{ path: [], field: '', issue: 'is nested too deeply', keyword: 'depth' }]
   }
   return walk.faults
 }
+
+/** Returns the issue of a fault, with the name that was probably meant. */
+export const issueOf = ({ issue, meant }: Fault): string =>
+  meant === undefined ? issue : `${issue} (did you mean ${meant}?)`

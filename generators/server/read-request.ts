@@ -12,7 +12,7 @@ import type {
   RawBody,
   Translate,
 } from '../runtime/contract.ts'
-import { explain } from '../runtime/explain.ts'
+import { explain, issueOf } from '../runtime/explain.ts'
 import { findForbidden } from '../runtime/forbidden.ts'
 import { formats } from '../runtime/formats.ts'
 import { FormError, readForm } from '../runtime/forms.ts'
@@ -57,10 +57,7 @@ async function explainValue(load: LoadDocument, pointer: string, value: unknown)
   const document = await load()
   const faults = document ? explain(document, pointer, value, formats) : []
   return faults.length > 0
-    ? faults.map(({ field, issue, meant }) => ({
-        field,
-        issue: meant === undefined ? issue : `${issue} (did you mean ${meant}?)`,
-      }))
+    ? faults.map((fault) => ({ field: fault.field, issue: issueOf(fault) }))
     : [{ field: '', issue: 'does not match its schema' }]
 }
 

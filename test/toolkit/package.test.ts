@@ -4,10 +4,12 @@ import { once } from 'node:events'
 import {
   cpSync,
   existsSync,
+  lstatSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
+  realpathSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -47,7 +49,9 @@ function pack(): string {
   symlinkSync(resolve('node_modules'), join(copy, 'node_modules'))
   const PATH = [dirname(process.execPath), process.env.PATH].join(delimiter)
   const words = ['pack', '--silent', '--pack-destination', root]
-  const options = { cwd: join(copy, 'generators'), env: { ...process.env, PATH }, encoding: 'utf8' } as const
+  const workflow = { GITHUB_SERVER_URL: 'https://git.test', GITHUB_REPOSITORY: 'library/dateline' }
+  const env = { ...process.env, ...workflow, PATH }
+  const options = { cwd: join(copy, 'generators'), env, encoding: 'utf8' } as const
   return join(root, execFileSync('npm', words, options).trim().split('\n').at(-1)!)
 }
 
@@ -109,6 +113,62 @@ test('the package holds JavaScript and declarations, and no source in TypeScript
   expect(named.length).toBeGreaterThan(30)
 })
 
+test('the manifest names the repository that it is published from, as provenance requires', () => {
+  const { repository, publishConfig, private: hidden } = manifestOf(dateline)
+  expect(repository).toEqual({
+    type: 'git',
+    url: 'git+https://git.test/library/dateline.git',
+    directory: 'generators',
+  })
+  expect([publishConfig, hidden]).toEqual([{ access: 'public', provenance: true }, undefined])
+})
+
+const manifestOf = (folder: string) => JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+
+/** Adds the folders of a package's dependencies, and of theirs. */
+function addDependencies(folder: string, found: Set<string>): Set<string> {
+  const { dependencies = {}, optionalDependencies = {} } = manifestOf(folder)
+  for (const name of Object.keys({ ...dependencies, ...optionalDependencies })) {
+    const parents = folder.split('node_modules/').length - 1
+    const roots = Array.from({ length: parents }, (_, n) => folder.split('node_modules/').slice(0, n + 1))
+    const holders = [folder, ...roots.reverse().map((parts) => parts.join('node_modules/'))]
+    const installed = holders.map((holder) => join(holder, 'node_modules', name)).find(existsSync)
+    if (installed === undefined || found.has(realpathSync(installed))) continue
+    found.add(realpathSync(installed))
+    addDependencies(realpathSync(installed), found)
+  }
+  return found
+}
+
+function bytesBelow(folder: string): number {
+  return readdirSync(folder, { withFileTypes: true })
+    .filter(({ name }) => name !== 'node_modules')
+    .reduce((sum, entry) => {
+      const path = join(folder, entry.name)
+      return sum + (entry.isDirectory() ? bytesBelow(path) : lstatSync(path).size)
+    }, 0)
+}
+
+test('an installation is as small as the README says', () => {
+  const readme = readFileSync('generators/README.md', 'utf8')
+  const [, packages, megabytes] = /with its (\d+) dependencies\s+it takes (\d+) MB/.exec(readme)!
+  const found = addDependencies(dateline, new Set())
+  expect(found.size).toBe(Number(packages))
+  const bytes = [dateline, ...found].map(bytesBelow).reduce((sum, each) => sum + each, 0)
+  expect(bytes / 1e6).toBeLessThan(Number(megabytes))
+  expect(bytes / 1e6).toBeGreaterThan(Number(megabytes) * 0.8)
+})
+
+test('a client gets the sources of its runtime, and not what is compiled from them', () => {
+  const [want, folder] = ['test/golden/react-query', join(root, 'client')]
+  for (const name of ['openapi', 'dateline.config.json'])
+    cpSync(join(want, name), join(folder, name), { recursive: true })
+  run(process.execPath, folder, cli, 'generate')
+  const files = (of: string) =>
+    readdirSync(join(of, 'want'), { recursive: true, encoding: 'utf8' }).toSorted()
+  expect(files(folder)).toEqual(files(want))
+})
+
 test('a new project passes its own test, and compiles with the server of each framework', () => {
   expect(run(process.execPath, app, '--test', 'api.test.ts')).toMatch(/pass 2/)
   expect(run(process.execPath, app, resolve('node_modules/typescript/bin/tsc'), '-p', '.')).toBe('')
@@ -116,6 +176,12 @@ test('a new project passes its own test, and compiles with the server of each fr
 
 test('a new project is not written over', () => {
   expect(failureOf(process.execPath, app, cli, 'init')).toContain('has versions already')
+})
+
+test('a command says which package it needs, if that is not installed', () => {
+  expect(failureOf(process.execPath, app, cli, 'mcp')).toContain(
+    'npm install --save-dev @modelcontextprotocol/server@2',
+  )
 })
 
 const CHANGE = `import type * as Old from '../../generated/2030-01-01/types.ts'

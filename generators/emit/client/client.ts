@@ -13,7 +13,9 @@ import { type WireConfig, wireOf } from '../wire/wire.ts'
 import type { ClientConfig } from './config.ts'
 import { errorClassNames, printErrorClasses } from './error-classes.ts'
 import { printFunctions } from './functions.ts'
+import { printQueries } from './react-query.ts'
 import { readmeOf } from './readme.ts'
+import { createRows } from './rows.ts'
 import { printVersion } from './version.ts'
 import { printVersions } from './versions.ts'
 
@@ -22,6 +24,8 @@ const RUNTIME = 'client-runtime'
 const VALUES = 'runtime/values.ts'
 const OPENAPI_FETCH = '0.17.0'
 const TYPESCRIPT = '5.9.3'
+/** TanStack Query for React, and the file of the runtime that only its users need. */
+const REACT_QUERY = { name: '@tanstack/react-query', peer: '^5', version: '5.108.4', file: 'react-query.ts' }
 
 const TSCONFIG = {
   compilerOptions: {
@@ -62,8 +66,10 @@ export function emitClient(
   const classes = errorClassNames(apis, wire)
   const walkSince = apis.findIndex((api) => api.version === config.walkSince)
   const versions = apis.flatMap((api, index) => {
+    const walked = index >= walkSince
     const decoders = api.types && printAnswerDecoders(api, report)
-    const functions = printFunctions(api, wire, index >= walkSince, classes, decoders?.names)
+    const functions = printFunctions(api, wire, walked, classes, decoders?.names)
+    const rowOf = createRows(api, wire, walked)
     return [
       ...(decoders ? [{ path: `src/${api.version}/decode.ts`, text: decoders.text }] : []),
       { path: `src/${api.version}/functions.ts`, text: functions.text },
@@ -71,10 +77,16 @@ export function emitClient(
         path: `src/${api.version}/index.ts`,
         text: printVersion(api, functions.renamed, classes, decoders?.names),
       },
+      ...(config.reactQuery
+        ? [{ path: `src/${api.version}/react-query.ts`, text: printQueries(api, functions.renamed, rowOf) }]
+        : []),
     ]
   })
-  const shared = apis.some((api) => api.types) ? [VALUES] : []
-  const assets = [...listAssets(RUNTIME).map((name) => `${RUNTIME}/${name}`), ...shared]
+  const own = listAssets(RUNTIME)
+    // The published package also holds the compiled files.
+    .filter((name) => /(?<!\.d)\.ts$/.test(name) && (config.reactQuery || name !== REACT_QUERY.file))
+    .map((name) => `${RUNTIME}/${name}`)
+  const assets = apis.some((api) => api.types) ? [...own, VALUES] : own
   const runtime = assets.map((asset) => ({ path: `src/runtime/${basename(asset)}`, text: readAsset(asset) }))
   const files = [
     { path: 'package.json', text: json(packageOf(apis, config)) },
@@ -102,6 +114,7 @@ function packageOf(apis: readonly Api[], config: ClientConfig): Record<string, u
   const subpaths = apis.flatMap(({ version }) => [
     [`./${version}`, entry(`${version}/index`)],
     [`./${version}/functions`, entry(`${version}/functions`)],
+    ...(config.reactQuery ? [[`./${version}/react-query`, entry(`${version}/react-query`)]] : []),
   ])
   return {
     ...config.package,
@@ -112,7 +125,14 @@ function packageOf(apis: readonly Api[], config: ClientConfig): Record<string, u
     exports: Object.fromEntries([['.', entry('index')], ...subpaths]),
     scripts: { build: 'tsc -p tsconfig.json', prepare: 'npm run build' },
     dependencies: { 'openapi-fetch': OPENAPI_FETCH },
-    devDependencies: { typescript: TYPESCRIPT },
+    ...(config.reactQuery && {
+      peerDependencies: { [REACT_QUERY.name]: REACT_QUERY.peer },
+      peerDependenciesMeta: { [REACT_QUERY.name]: { optional: true } },
+    }),
+    devDependencies: {
+      ...(config.reactQuery && { [REACT_QUERY.name]: REACT_QUERY.version }),
+      typescript: TYPESCRIPT,
+    },
   }
 }
 

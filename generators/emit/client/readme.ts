@@ -18,6 +18,8 @@ interface ReadmeView {
    */
   readonly plain: string | undefined
   readonly listed: string | undefined
+  /** A query of the newest version without required input, if there are options of TanStack Query. */
+  readonly queried: string | undefined
   /** Members of a page, and the parameter for the next page. */
   readonly items: string
   readonly more: string
@@ -48,6 +50,7 @@ export function readmeOf(apis: readonly Api[], config: ClientConfig, wire: Wire)
     versions: apis.map(({ version }) => version),
     plain: everywhere?.id,
     listed: newest && plain(newest).find((each) => each.extensions['x-pagination'] === 'cursor')?.id,
+    queried: config.reactQuery && newest ? plain(newest)[0]?.id : undefined,
     ...{ items, more, next, after },
     refused: errorClassNames(apis, wire).values().next().value,
     sent: newest && signatureHeaderOf(newest) && newest.events[0]?.name,

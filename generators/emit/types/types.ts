@@ -1,5 +1,4 @@
-/** Emits the wire types of each version. Only this file uses openapi-typescript. */
-import type { OpenAPI3, transformSchema } from 'openapi-typescript'
+/** Emits the wire types of each version. */
 import { type CanonicalOperation, canonicalOperations } from '../../change/canonical.ts'
 import type { LoadedChange } from '../../change/load-changes.ts'
 import { DiagnosticsError } from '../../diagnostics/diagnostic.ts'
@@ -13,6 +12,7 @@ import { propertyKey, stringLiteral } from '../../print/literal.ts'
 import { CONTRACT } from '../../print/runtime.ts'
 import { WIDTH, wrapLines } from '../../print/wrap.ts'
 import { splitAccess } from '../../runtime/explain/access.ts'
+import type { OpenAPI3, transformSchema } from './openapi-typescript.ts'
 import { takeIds } from './operation-ids.ts'
 import { cutRecursion } from './recursion.ts'
 import { queryType } from './type-names.ts'
@@ -81,7 +81,7 @@ type TransformContext = Parameters<typeof transformSchema>[1]
 export async function printDocumentTypes(given: ObjectValue, types?: TypeMapping): Promise<string> {
   // Imported on first use, because it loads the TypeScript compiler.
   const { astToString, NEVER, resolveRef, scanDiscriminators, STRING, transformSchema, ...print } =
-    await import('openapi-typescript')
+    await import('./openapi-typescript.ts')
   const { factory } = (await import('typescript')).default
   const { flatten } = await import('./flatten.ts')
   const open = (members: readonly string[]) =>

@@ -8,9 +8,23 @@ import { isValidatedEach } from '../../ir/bodies.ts'
 import type { JsonSchema, Schema } from '../../ir/model.ts'
 import { SUBSCHEMAS } from '../../runtime/explain/references.ts'
 
-/** @param rename returns the output name of a component. */
-export function toJsonSchema(schema: Schema, rename: (component: string) => string): JsonSchema {
-  const printed = print(schema, rename)
+/** Changes the printed form of a schema, for example to add annotations. */
+export type FinishSchema = (printed: JsonSchema, schema: Schema) => JsonSchema
+
+/**
+ * @param rename returns the output name of a component.
+ * @param finish is called for each schema, innermost first.
+ */
+export function toJsonSchema(
+  schema: Schema,
+  rename: (component: string) => string,
+  finish: FinishSchema = (printed) => printed,
+): JsonSchema {
+  const printed = print(schema, rename, (each) => toJsonSchema(each, rename, finish))
+  return finish(withNull(printed, schema), schema)
+}
+
+function withNull(printed: JsonSchema, schema: Schema): JsonSchema {
   if (typeof printed === 'object' && schema.untyped) {
     const { type: _, ...rules } = printed
     return rules
@@ -21,8 +35,11 @@ export function toJsonSchema(schema: Schema, rename: (component: string) => stri
   return { anyOf: [printed, { type: 'null' }] }
 }
 
-function print(schema: Schema, rename: (component: string) => string): JsonSchema {
-  const inner = (each: Schema) => toJsonSchema(each, rename)
+function print(
+  schema: Schema,
+  rename: (component: string) => string,
+  inner: (each: Schema) => JsonSchema,
+): JsonSchema {
   switch (schema.kind) {
     case 'any':
       return true

@@ -165,3 +165,10 @@ function streamedType(operation: ApiOperation): PrintType {
   return (types) =>
     `${operationType(operation, types)}['responses']${status}['content']${index(content.mediaType)}[number]`
 }
+
+/** Returns the name, with a number if it is taken. */
+export function freeOf(wanted: string, taken: Pick<ReadonlySet<string>, 'has'>): string {
+  let name = wanted
+  for (let n = 2; taken.has(name); n++) name = `${wanted}_${n}`
+  return name
+}

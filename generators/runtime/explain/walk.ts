@@ -1,10 +1,11 @@
 /** The state of a check and the functions that all keyword checks share. */
 
 /**
- * A problem. `field` is a path such as `fields[0].key`, empty for the value itself. `keyword` is the JSON Schema
- * keyword that the value violates.
+ * A problem. `field` is the path as text, such as `fields[0].key`, empty for the value itself. `keyword` is the JSON
+ * Schema keyword that the value violates.
  */
 export interface Fault {
+  readonly path: readonly (string | number)[]
   readonly field: string
   readonly issue: string
   readonly keyword: string
@@ -56,8 +57,8 @@ export function fault(
   meant?: string,
 ): void {
   if (walk.faults.length >= walk.limit) return
-  const field = fieldOf(below === undefined ? walk.path : [...walk.path, below])
-  walk.faults.push(meant === undefined ? { field, issue, keyword } : { field, issue, keyword, meant })
+  const path = below === undefined ? [...walk.path] : [...walk.path, below]
+  walk.faults.push({ path, field: fieldOf(path), issue, keyword, ...(meant !== undefined && { meant }) })
 }
 
 export function fieldOf(path: readonly (string | number)[]): string {
