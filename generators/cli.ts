@@ -111,7 +111,9 @@ function addCommands(program: Command, perform: (command: Command, action: Comma
   perform(
     generate.option('--dry-run', 'print what would be written and removed, without changing files'),
     async (run) =>
-      (await import('./cli/generate.ts')).generate(run, generate.opts<{ dryRun?: true }>().dryRun === true),
+      (await import('./cli/generate.ts')).generate(run, {
+        dry: generate.opts<{ dryRun?: true }>().dryRun === true,
+      }),
   )
   perform(
     command(
@@ -173,6 +175,26 @@ function addCommands(program: Command, perform: (command: Command, action: Comma
   perform(
     command('new-version <version>', 'create the next document and its folder of changes'),
     async (run, version) => (await import('./cli/new-version.ts')).newVersion(run, version!),
+  )
+  const rename = command('rename-version <old> <new>', 'rename a version that is not published')
+  perform(
+    rename
+      .option('--unpublished', 'state that no caller uses the version')
+      .option('--dry-run', 'print what would change, without changing files'),
+    async (run, old, next) =>
+      (await import('./cli/rename-version.ts')).renameVersion(run, old!, next!, rename.opts()),
+  )
+  const remove = command(
+    'remove-version <version>',
+    'remove a version, if the callers of all others get the same as before',
+  )
+  perform(
+    remove
+      .option('--changes <folder>', 'changes that replace those of the version and of the next one')
+      .option('--unpublished', 'state that no caller uses the version, to remove the newest one')
+      .option('--dry-run', 'print what would change, without changing files'),
+    async (run, version) =>
+      (await import('./cli/remove-version.ts')).removeVersion(run, version!, remove.opts()),
   )
   const resource = command(
     'new-resource <name>',

@@ -59,7 +59,7 @@ export function generate(
   family: Family,
   { dryRun = false }: { readonly dryRun?: boolean } = {},
 ): Promise<FamilyResult> {
-  return perform(family, async (run) => (await import('./generate.ts')).generate(run, dryRun))
+  return perform(family, async (run) => (await import('./generate.ts')).generate(run, { dry: dryRun }))
 }
 
 /** Compares the output with the documents, and the documents with each other. Writes nothing. */
