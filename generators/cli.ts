@@ -127,16 +127,17 @@ function addCommands(program: Command, perform: (command: Command, action: Comma
     async (run, ...emitters) => (await import('./cli/build.ts')).build(run, emitters),
   )
   const diff = command(
-    'diff <old> <new>',
+    'diff [old] [new]',
     'print the differences between two versions or files, and the change that accounts for each',
   )
-  perform(diff.option('--markdown', 'print tables for a pull request'), async (run, old, next) =>
-    (await import('./cli/diff.ts')).diff(
-      run,
-      old!,
-      next!,
-      diff.opts<{ markdown?: true }>().markdown === true,
-    ),
+  perform(
+    diff
+      .option('--markdown', 'print tables for a pull request')
+      .option(
+        '--since <commit>',
+        'compare the documents with those of a Git commit, instead of two versions',
+      ),
+    async (run, old, next) => (await import('./cli/diff.ts')).diff(run, [old, next], diff.opts()),
   )
   const prove = command('prove', 'search for values that the changes translate incorrectly')
   perform(
