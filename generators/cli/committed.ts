@@ -38,7 +38,7 @@ export const nameOf = (commit: string): string =>
 
 /**
  * Calls a function with the files of a commit in a temporary folder. In the result, files there are named as Git names
- * them: `main:openapi/DATE.yaml`.
+ * them: the commit, a colon and the path.
  *
  * @param perform receives a function that returns the path of a file in the commit, or undefined if the commit lacks it.
  * @throws UsageError if the working directory is not in a Git repository that has the commit.
