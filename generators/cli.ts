@@ -111,7 +111,9 @@ function addCommands(program: Command, perform: (command: Command, action: Comma
   perform(
     generate.option('--dry-run', 'print what would be written and removed, without changing files'),
     async (run) =>
-      (await import('./cli/generate.ts')).generate(run, generate.opts<{ dryRun?: true }>().dryRun === true),
+      (await import('./cli/generate.ts')).generate(run, {
+        dry: generate.opts<{ dryRun?: true }>().dryRun === true,
+      }),
   )
   perform(
     command(
@@ -125,16 +127,17 @@ function addCommands(program: Command, perform: (command: Command, action: Comma
     async (run, ...emitters) => (await import('./cli/build.ts')).build(run, emitters),
   )
   const diff = command(
-    'diff <old> <new>',
+    'diff [old] [new]',
     'print the differences between two versions or files, and the change that accounts for each',
   )
-  perform(diff.option('--markdown', 'print tables for a pull request'), async (run, old, next) =>
-    (await import('./cli/diff.ts')).diff(
-      run,
-      old!,
-      next!,
-      diff.opts<{ markdown?: true }>().markdown === true,
-    ),
+  perform(
+    diff
+      .option('--markdown', 'print tables for a pull request')
+      .option(
+        '--since <commit>',
+        'compare the documents with those of a Git commit, instead of two versions',
+      ),
+    async (run, old, next) => (await import('./cli/diff.ts')).diff(run, [old, next], diff.opts()),
   )
   const prove = command('prove', 'search for values that the changes translate incorrectly')
   perform(
@@ -173,6 +176,26 @@ function addCommands(program: Command, perform: (command: Command, action: Comma
   perform(
     command('new-version <version>', 'create the next document and its folder of changes'),
     async (run, version) => (await import('./cli/new-version.ts')).newVersion(run, version!),
+  )
+  const rename = command('rename-version <old> <new>', 'rename a version that is not published')
+  perform(
+    rename
+      .option('--unpublished', 'state that no caller uses the version')
+      .option('--dry-run', 'print what would change, without changing files'),
+    async (run, old, next) =>
+      (await import('./cli/rename-version.ts')).renameVersion(run, old!, next!, rename.opts()),
+  )
+  const remove = command(
+    'remove-version <version>',
+    'remove a version, if the callers of all others get the same as before',
+  )
+  perform(
+    remove
+      .option('--changes <folder>', 'changes that replace those of the version and of the next one')
+      .option('--unpublished', 'state that no caller uses the version, to remove the newest one')
+      .option('--dry-run', 'print what would change, without changing files'),
+    async (run, version) =>
+      (await import('./cli/remove-version.ts')).removeVersion(run, version!, remove.opts()),
   )
   const resource = command(
     'new-resource <name>',

@@ -59,7 +59,7 @@ export function createCache(folder: string): Cache {
       const file = join(folder, key)
       const temporary = `${file}.${process.pid}.tmp`
       try {
-        makeFolder(folder)
+        makeCacheFolder(folder)
         writeFileSync(temporary, gzipSync(text, { level: 1 }))
         renameSync(temporary, file)
         prune(folder)
@@ -84,8 +84,17 @@ function touch(file: string): void {
   }
 }
 
+const IGNORES = '.gitignore'
+
+/** Creates the folder with a file that makes Git ignore it. */
+function makeCacheFolder(folder: string): void {
+  if (existsSync(folder)) return
+  makeFolder(folder)
+  writeFileSync(join(folder, IGNORES), '*\n')
+}
+
 function prune(folder: string): void {
-  const names = readdirSync(folder)
+  const names = readdirSync(folder).filter((name) => name !== IGNORES)
   if (names.length <= MAX_ENTRIES) return
   const aged = names.map((name) => ({
     name,

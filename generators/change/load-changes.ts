@@ -5,6 +5,7 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { hashFile } from '../cache/cache.ts'
 import type { Report } from '../diagnostics/diagnostic.ts'
 import { compare } from '../print/file.ts'
 import type { Change, Lens } from './change.ts'
@@ -69,11 +70,20 @@ export async function loadChanges(
   return changes
 }
 
-/** Imports a TypeScript file, also on versions of Node that do not strip types (before 22.18). */
+/** Hash of the text of each module at its first import. */
+const imported = new Map<string, string>()
+
+/**
+ * Imports a TypeScript file, also on versions of Node that do not strip types (before 22.18). A file that was edited
+ * since its first import in this process is imported again; the modules that it imports are not.
+ */
 export async function importTypeScript(file: string): Promise<unknown> {
-  if (process.features.typescript) return import(pathToFileURL(file).href)
+  const hash = hashFile(file) ?? ''
+  const isEdited = (imported.get(file) ?? hash) !== hash
+  if (!imported.has(file)) imported.set(file, hash)
+  if (process.features.typescript) return import(pathToFileURL(file).href + (isEdited ? `?${hash}` : ''))
   const { createJiti } = await import('jiti')
-  return createJiti(import.meta.url).import(file)
+  return createJiti(import.meta.url, { moduleCache: !isEdited }).import(file)
 }
 
 /** Change files run arbitrary code, so importing one may throw. */

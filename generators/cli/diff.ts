@@ -1,24 +1,69 @@
 /** `diff A B`: prints every difference between two documents, and the change that accounts for each. */
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { basename, extname } from 'node:path'
 import type { DiagnosticPaint } from '../diagnostics/diagnostic.ts'
 import { formatLocation } from '../diff/difference.ts'
 import type { AccountedDifference } from '../gate/steps.ts'
 import type { Config } from '../generate/config.ts'
 import type { Api } from '../ir/model.ts'
+import { nameOf, withTreeOf } from './committed.ts'
 import { groupDifferences } from './difference-groups.ts'
 import { printMarkdown, printText } from './difference-text.ts'
 import { type CommandOutcome, type CommandRun, FINDINGS, OK, painterOf, UsageError } from './run.ts'
 
-/** @throws UsageError if a name is neither a version of the family nor a file. */
+export interface DiffOptions {
+  readonly markdown?: boolean
+  /** A Git commit. */
+  readonly since?: string
+}
+
+/**
+ * Compares two versions or files, or, with `since`, each document that was edited or added since a commit: an edited one
+ * with its former text, a new one with the version before it.
+ *
+ * @throws UsageError if a name is neither a version of the family nor a file, or names are missing.
+ */
 export async function diff(
   run: CommandRun,
-  a: string,
-  b: string,
+  [a, b]: readonly [string | undefined, string | undefined],
+  { markdown = false, since }: DiffOptions = {},
+): Promise<CommandOutcome> {
+  if (since !== undefined && a !== undefined)
+    throw new UsageError('--since compares all documents: name no versions')
+  if (since !== undefined) return diffSince(run, since, markdown)
+  if (a === undefined || b === undefined)
+    throw new UsageError('name two versions or files, or a commit with `--since`')
+  return diffPair(run, [documentOf(run.config, a), documentOf(run.config, b)], markdown)
+}
+
+/** Prints all pairs, without the path of the folder that holds the former documents. */
+async function diffSince(run: CommandRun, commit: string, markdown: boolean): Promise<CommandOutcome> {
+  const { config } = run
+  return withTreeOf(commit, async (former) => {
+    const outcomes: CommandOutcome[] = []
+    for (const [index, file] of config.documents.entries()) {
+      const before = former(file)
+      const other = before ?? config.documents[index - 1]
+      if (other === undefined || (before !== undefined && isSameText(before, file))) continue
+      outcomes.push(await diffPair(run, [other, file], markdown))
+    }
+    const lines = outcomes.flatMap((outcome, index) => (index > 0 ? ['', ...outcome.lines] : outcome.lines))
+    return {
+      lines: outcomes.length > 0 ? lines : [`no document differs from ${nameOf(commit)}`],
+      data: { since: commit, pairs: outcomes.map(({ data }) => data) },
+      exit: outcomes.some(({ exit }) => exit === FINDINGS) ? FINDINGS : OK,
+    }
+  })
+}
+
+const isSameText = (a: string, b: string): boolean => readFileSync(a, 'utf8') === readFileSync(b, 'utf8')
+
+async function diffPair(
+  run: CommandRun,
+  files: readonly [string, string],
   markdown: boolean,
 ): Promise<CommandOutcome> {
   const { config, report } = run
-  const files = [documentOf(config, a), documentOf(config, b)] as const
   run.terminal.status?.(`reading ${files.join(' and ')}`)
   const [old, next] = await readDocuments(run, files)
   const [{ loadChanges }, { claimDifferences }] = await Promise.all([

@@ -42,7 +42,9 @@ export function explainCode(code: string): CommandOutcome {
       rows.flatMap(({ codes }) => codes),
     )
     const hint =
-      nearest === undefined ? '`generators/findings.md` lists all codes' : `did you mean ${nearest}?`
+      nearest === undefined
+        ? 'if `check` prints it, it is a rule of Redocly, see https://redocly.com/docs/cli/rules'
+        : `did you mean ${nearest}?`
     throw new UsageError(`${code} is not the code of a finding or difference: ${hint}`)
   }
   const cells = row.cells.filter(([, text]) => text !== '')

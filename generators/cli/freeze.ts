@@ -4,7 +4,7 @@
  */
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, parse } from 'node:path'
-import type { Diagnostic } from '../diagnostics/diagnostic.ts'
+import { createReport, type Diagnostic } from '../diagnostics/diagnostic.ts'
 import type { VersionPair } from '../gate/steps.ts'
 import { compareVersions } from '../generate/config.ts'
 import type { Api } from '../ir/model.ts'
@@ -99,7 +99,9 @@ function describeChange({ old, claimed }: VersionPair, file: string): Diagnostic
   }
 }
 
-async function readApi({ config, report }: CommandRun, file: string, text: string): Promise<Api> {
+/** Drops warnings: the family's are printed once, and the service's when its document is a version. */
+async function readApi({ config }: CommandRun, file: string, text: string): Promise<Api> {
+  const report = createReport()
   const [{ parseText }, { buildApi }] = await Promise.all([
     import('../document/load.ts'),
     import('../ir/build.ts'),

@@ -114,15 +114,21 @@ async function onceFor(
   }
 }
 
-/**
- * Writes the output.
- *
- * @param dry reports what would change, and writes nothing.
- */
-export async function generate(run: CommandRun, dry = false): Promise<CommandOutcome> {
+export interface GenerateOptions {
+  /** Reports what would change, and writes nothing. */
+  readonly dry?: boolean
+  /** Writes nothing, not even types, if the gate fails. */
+  readonly keepsTypes?: boolean
+}
+
+/** Writes the output. */
+export async function generate(
+  run: CommandRun,
+  { dry = false, keepsTypes = dry }: GenerateOptions = {},
+): Promise<CommandOutcome> {
   let changed: readonly Drift[] = []
   const files = await onceFor(run, dry ? 'generate-dry' : 'generate', async () => {
-    const emitted = await makeFiles(run, !dry)
+    const emitted = await makeFiles(run, !keepsTypes)
     const { planFiles, writeFiles } = await import('../output/write.ts')
     const { out, builtWhenNeeded } = run.config
     changed = dry

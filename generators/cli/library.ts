@@ -59,7 +59,7 @@ export function generate(
   family: Family,
   { dryRun = false }: { readonly dryRun?: boolean } = {},
 ): Promise<FamilyResult> {
-  return perform(family, async (run) => (await import('./generate.ts')).generate(run, dryRun))
+  return perform(family, async (run) => (await import('./generate.ts')).generate(run, { dry: dryRun }))
 }
 
 /** Compares the output with the documents, and the documents with each other. Writes nothing. */
@@ -69,7 +69,7 @@ export function check(family: Family): Promise<FamilyResult> {
 
 /** Lists the differences between two versions or files in `data.differences`. */
 export function diff(family: Family, old: string, next: string): Promise<FamilyResult> {
-  return perform(family, async (run) => (await import('./diff.ts')).diff(run, old, next, false))
+  return perform(family, async (run) => (await import('./diff.ts')).diff(run, [old, next]))
 }
 
 /** Searches for values that the changes translate incorrectly. */

@@ -25,9 +25,8 @@ export async function stub(
       '`stub` is missing: set templates and files in the configuration file, or use --list',
     )
   const apis = await loadFamily(run)
-  // ts-morph loads a TypeScript compiler, so only this command imports it.
-  const [{ missingOperations, writeStubs }, { loadChanges }] = await Promise.all([
-    import('../scaffold/stub.ts'),
+  const [{ missingOperations }, { loadChanges }] = await Promise.all([
+    import('../scaffold/handled.ts'),
     import('../change/load-changes.ts'),
   ])
   const versions = apis.map((api) => api.version)
@@ -49,6 +48,7 @@ export async function stub(
   const known = wanted.length > 0 ? undefined : committedOperations(run.config.documents)
   const chosen = missing.filter(({ id }) => (known ? !known.has(id) : wanted.includes(id)))
   const root = relative('', dirname(run.file)) || '.'
+  const { writeStubs } = await importStubs()
   const { operations, written, left } = writeStubs(apis.at(-1)!, chosen, templates!, root, handlers)
   if (written.length > 0 && templates!.format) format(templates!.format, written)
   return {
@@ -58,6 +58,16 @@ export async function stub(
       `${count(operations.length, 'stub')} added${operations.length > 0 ? `: ${operations.join(', ')}` : ''}`,
     ],
     data: { handlers, added: operations, written, left },
+  }
+}
+
+/** @throws UsageError if ts-morph is missing, an optional peer that only writing stubs uses. */
+async function importStubs() {
+  try {
+    return await import('../scaffold/stub.ts')
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw cause
+    throw new UsageError('ts-morph is not installed: run `npm install --save-dev ts-morph@28.0.0`')
   }
 }
 

@@ -1,11 +1,10 @@
 /** `watch`: regenerates when a document or a change is saved. */
-import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { once } from 'node:events'
 import { existsSync, type FSWatcher, readdirSync, readFileSync, watch as watchFolder } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { type CommandOutcome, type CommandRun, OK } from './run.ts'
+import { Worker } from 'node:worker_threads'
+import { type CommandOutcome, type CommandRun, OK, type Terminal } from './run.ts'
+import type { WatchMessage, WatchWorkerData } from './watch-worker.ts'
 
 /**
  * Generates once.
@@ -18,11 +17,9 @@ export type Generate = () => Promise<number>
  * Generates once, then after every change of the inputs until the signal aborts. All changes during a run lead to
  * one more run. A run is skipped if its inputs are those of the previous run.
  */
-export async function watch(
-  run: CommandRun,
-  signal: AbortSignal,
-  generate: Generate = inProcessOfItsOwn(run),
-): Promise<CommandOutcome> {
+export async function watch(run: CommandRun, signal: AbortSignal, given?: Generate): Promise<CommandOutcome> {
+  const warm = inWarmThread(run)
+  const generate = given ?? warm.generate
   const folders = foldersOf(run)
   let runs = 0
   let last: string | undefined
@@ -51,25 +48,58 @@ export async function watch(
   } finally {
     for (const watcher of watchers) watcher.close()
     signal.removeEventListener('abort', wakeUp)
+    await warm.stop()
   }
   return { lines: [], data: { runs }, exit: OK }
 }
 
-/** Generates in a new process, because Node caches imported modules and would not see edited changes. */
-function inProcessOfItsOwn({ file, terminal }: CommandRun): Generate {
-  const cli = fileURLToPath(new URL('../cli.ts', import.meta.url))
-  return async () => {
-    const child = spawn(process.execPath, [cli, '--config', file, 'generate'], {
-      stdio: ['ignore', 'pipe', 'pipe'],
-    })
-    const said = { out: '', error: '' }
-    child.stdout.setEncoding('utf8').on('data', (text: string) => (said.out += text))
-    child.stderr.setEncoding('utf8').on('data', (text: string) => (said.error += text))
-    const [code] = (await once(child, 'close')) as [number | null]
-    if (said.out !== '') terminal.out(said.out.trimEnd())
-    if (said.error !== '') terminal.error(said.error.trimEnd())
-    return code ?? 1
+/** Resident memory of this process from which the next run starts in a new thread. */
+const MAX_BYTES = 1_500_000_000
+
+/**
+ * Generates in a thread that stays loaded, because loading modules takes longer than generating. A new thread replaces it
+ * if a change or the configuration was edited, because Node caches imported modules, or if it takes too much memory.
+ */
+function inWarmThread(run: CommandRun): WarmGenerate {
+  const { file, terminal } = run
+  const workerData: WatchWorkerData = { file, colours: terminal.colours === true }
+  let worker: Worker | undefined
+  let code = ''
+  const stop = async () => {
+    const last = worker
+    worker = undefined
+    await last?.terminate()
   }
+  return {
+    stop,
+    async generate() {
+      const now = hashOfCode(run)
+      if (now !== code) await stop()
+      code = now
+      worker ??= new Worker(new URL('./watch-worker.ts', import.meta.url), { workerData })
+      const { exit, bytes } = await runIn(worker, terminal)
+      if (bytes > MAX_BYTES) await stop()
+      return exit
+    },
+  }
+}
+
+interface WarmGenerate {
+  readonly generate: Generate
+  stop(): Promise<void>
+}
+
+/** Performs one run. A thread that fails ends `watch` with its error, which is a bug. */
+async function runIn(worker: Worker, terminal: Terminal): Promise<Extract<WatchMessage, { kind: 'end' }>> {
+  return new Promise((resolve, reject) => {
+    const onMessage = (message: WatchMessage) => {
+      if (message.kind !== 'end') return terminal[message.kind](message.line)
+      worker.off('message', onMessage).off('error', reject)
+      resolve(message)
+    }
+    worker.on('message', onMessage).on('error', reject)
+    worker.postMessage('run')
+  })
 }
 
 function foldersOf({ config }: CommandRun): string[] {
@@ -81,13 +111,24 @@ function foldersOf({ config }: CommandRun): string[] {
 }
 
 /** Returns a hash of everything that a run would read. */
-function hashOf({ config, file }: CommandRun): string {
-  const hash = createHash('sha256')
-  const changes = config.versions === undefined ? [] : filesBelow(config.versions)
+function hashOf(run: CommandRun): string {
+  const { config } = run
   const pages = config.pages === undefined ? [] : filesBelow(config.pages)
-  for (const each of [file, ...documentsNow(config.documents), ...changes, ...pages]) {
+  return hashOfFiles([...codeOf(run), ...documentsNow(config.documents), ...pages])
+}
+
+/** Returns a hash of the files that a run imports as modules. */
+const hashOfCode = (run: CommandRun): string => hashOfFiles(codeOf(run))
+
+const codeOf = ({ config, file }: CommandRun): string[] => [
+  file,
+  ...(config.versions === undefined ? [] : filesBelow(config.versions)),
+]
+
+function hashOfFiles(files: readonly string[]): string {
+  const hash = createHash('sha256')
+  for (const each of files)
     if (existsSync(each)) hash.update(each).update('\0').update(readFileSync(each)).update('\0')
-  }
   return hash.digest('hex')
 }
 

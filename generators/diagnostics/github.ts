@@ -3,7 +3,7 @@ import type { Diagnostic } from './diagnostic.ts'
 
 /** Returns a workflow command such as `::error file=…,line=…::…`. */
 export function formatAnnotation(diagnostic: Diagnostic): string {
-  const { place, other, hint } = diagnostic
+  const { place, other, hint, draft } = diagnostic
   const properties = {
     ...(place && { file: place.file, line: String(place.line), col: String(place.column) }),
     title: diagnostic.code,
@@ -13,6 +13,7 @@ export function formatAnnotation(diagnostic: Diagnostic): string {
     diagnostic.message,
     ...(other ? [`see ${other.file}:${other.line}:${other.column}`] : []),
     ...(hint === undefined ? [] : [hint]),
+    ...(draft ? [draft.text.trimEnd()] : []),
   ]
   const command = diagnostic.severity === 'note' ? 'notice' : diagnostic.severity
   return `::${command} ${listed.join(',')}::${escapeText(text.join('\n'))}`

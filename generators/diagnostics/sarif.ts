@@ -20,12 +20,15 @@ export function toSarif(diagnostics: readonly Diagnostic[]): object {
   }
 }
 
-function toResult({ code, severity, message, hint, place, other }: Diagnostic, ruleIndex: number): object {
+function toResult(
+  { code, severity, message, hint, draft, place, other }: Diagnostic,
+  ruleIndex: number,
+): object {
   return {
     ruleId: code,
     ruleIndex,
     level: severity,
-    message: { text: hint === undefined ? message : `${message}\n${hint}` },
+    message: { text: [message, hint, draft?.text].filter((each) => each !== undefined).join('\n') },
     locations: place ? [toLocation(place)] : [],
     ...(other && { relatedLocations: [{ ...toLocation(other), message: { text: 'the other document' } }] }),
   }

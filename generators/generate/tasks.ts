@@ -23,6 +23,14 @@ export interface Tasks {
   types(document: LoadedDocument, types?: TypeMapping): Promise<string>
 }
 
+/** Workers that outlive their tasks, for processes that generate repeatedly. */
+let kept: Map<TaskKind, TaskWorker> | undefined
+
+/** Keeps the workers of all further tasks. Each worker then holds the modules of its task, about 150 MB. */
+export function keepTaskWorkers(): void {
+  kept ??= new Map()
+}
+
 /** Number of characters below which starting a worker takes longer than the task. */
 const WORTH_A_WORKER = 150_000
 
@@ -32,7 +40,7 @@ const WORTH_A_WORKER = 150_000
  */
 export function createTasks(cache: Cache, documents: readonly LoadedDocument[]): Tasks {
   const large = documents.reduce((sum, document) => sum + document.text.length, 0) > WORTH_A_WORKER
-  const workers = new Map<TaskKind, TaskWorker>()
+  const workers = kept ?? new Map<TaskKind, TaskWorker>()
   const perform = async (task: Task): Promise<string> => {
     if (!large) return (await import('./task.ts')).perform(task)
     const worker = workers.get(task.kind) ?? startWorker(() => workers.delete(task.kind))
@@ -66,16 +74,16 @@ interface TaskWorker {
 }
 
 /**
- * Starts a thread that performs tasks in order and exits after the last one.
+ * Starts a thread that performs tasks in order and exits after the last one, unless workers are kept.
  *
- * @param ended called when the queue is empty.
+ * @param ended called when the thread exits.
  */
 function startWorker(ended: () => void): TaskWorker {
   const worker = new Worker(new URL('./task-worker.ts', import.meta.url))
   const waiting: { resolve: (text: string) => void; reject: (error: unknown) => void }[] = []
   worker.on('message', (answer: TaskAnswer) => {
     const first = waiting.shift()
-    if (waiting.length === 0) {
+    if (waiting.length === 0 && !kept) {
       ended()
       worker.postMessage(END)
     }

@@ -15,7 +15,7 @@ export function explainDrift(drift: readonly Drift[], apis: readonly Api[]): Dia
   const isCause = (each: Drift) => !follows(each) && each.kind !== 'outdated'
   const reported = drift.some(isCause) ? drift.filter((each) => !follows(each)) : drift
   return reported.map((each) => {
-    const hint = 'run `npm run generate` and commit the result; do not edit generated files by hand'
+    const hint = 'run `dateline generate` and commit the result; do not edit generated files by hand'
     if (each.kind === 'outdated') {
       const message = `${each.path} differs from the hash in manifest.json`
       const rebuild = 'run `dateline build` to rebuild it; the file is not committed'

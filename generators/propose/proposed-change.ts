@@ -36,13 +36,21 @@ export function proposeChanges(differences: readonly Difference[], nameable?: Na
   }
   const taken = new Set<string>()
   return [...drafts.values()].map(({ draft, differences: all }) => {
-    const name = snakeCase(`${draft.verb} ${draft.noun}`).replaceAll('_', '-')
-    let id = name
-    for (let number = 2; taken.has(id); number++) id = `${name}-${number}`
+    const id = idOf(draft, all[0]!, taken)
     taken.add(id)
     const naming = draft.naming?.(all)
     return { id, lens: draft.print(all), differences: all, ...(naming && { naming }) }
   })
+}
+
+/** Returns the verb and the noun of a draft; if they are taken, also the object that has the property, or a number. */
+function idOf({ verb, noun }: LensDraft, { at }: Difference, taken: ReadonlySet<string>): string {
+  const named = (words: string) => snakeCase(words).replaceAll('_', '-')
+  const site = siteOf(at)
+  const names = [named(`${verb} ${noun}`), ...(site ? [named(`${verb} ${site.place} ${noun}`)] : [])]
+  const last = names.at(-1)!
+  for (let number = 2; taken.has(names.at(-1)!); number++) names.push(`${last}-${number}`)
+  return names.find((name) => !taken.has(name))!
 }
 
 /** Returns whether a difference is an addition, which may belong to the change for a removal. */
@@ -126,20 +134,24 @@ function draftFor(difference: Difference, lists: ProposedLists, nameable?: Namea
   const site = siteOf(at)
   // Value lenses name strings, and a removed member without a replacement has no new name.
   if (list?.named && list.come.size >= list.gone && (site || (at.kind === 'schema' && at.path === '')))
-    return valuesDraft(at, site)
+    return valuesDraft(at, site, list)
   if (site) return propertyDraft(difference, site)
   if (at.kind === 'parameter') return parameterDraft(difference, at, nameable)
   if (at.kind === 'event-header') return headerDraft(difference, at.name)
   return acceptDraft(difference)
 }
 
-function valuesDraft(at: Difference['at'], site: LensSite | undefined): LensDraft {
+function valuesDraft(
+  at: Difference['at'],
+  site: LensSite | undefined,
+  { gone }: { readonly gone: number },
+): LensDraft {
   const component = at.kind === 'schema' ? at.component : ''
   const call = site
     ? `v.valuesOf([${site.code}], ${quote(site.property)}, `
     : `v.values(${quote(component)}, `
   return {
-    verb: 'rename',
+    verb: gone > 0 ? 'rename' : 'merge',
     noun: `${site && !site.isComponent ? site.place : component} ${site?.property ?? ''} values`,
     key: `values ${formatLocation(at)}`,
     print(all) {
@@ -209,11 +221,11 @@ function propertyDraft(difference: Difference, { property, place }: LensSite): L
     return {
       verb: 'drop',
       noun: property,
-      key: `drop ${property}${proposal ? ` ${place}` : ''}`,
-      // If the value moved, `down` must restore it; and old responses must have the properties that their version
-      // requires.
+      // Objects whose old responses must have the property need a function, which others do not.
+      key: `drop ${property}${proposal ? ` ${place}` : ''}${isMissed(difference) ? ' missed' : ''}`,
+      // If the value moved, `down` must restore it.
       print: (all) =>
-        `v.drop(${sitesOf(all)}, ${quote(property)}, { loss: 'drop'${proposal || all.some(isMissed) ? ', down: (object) => …' : ''} })`,
+        `v.drop(${sitesOf(all)}, ${quote(property)}, { loss: 'drop'${proposal || isMissed(difference) ? ', down: (object) => …' : ''} })`,
     }
   if (/^property-(added-)?required$|^default-(removed|changed)$/.test(code))
     return {
@@ -223,13 +235,15 @@ function propertyDraft(difference: Difference, { property, place }: LensSite): L
       print: (all) =>
         `v.default(${sitesOf(all)}, ${quote(property)}, ${meaningOf(all.find(isDefault) ?? difference)})`,
     }
-  const fill = FILLS.get(code)
-  if (fill !== undefined)
+  if (FILLS.has(code))
     return {
       verb: 'fill',
       noun: property,
-      key: `${code} ${place} ${property}`,
-      print: (all) => `v.${fill}(${sitesOf(all)}, ${quote(property)}, …)`,
+      key: `fill ${place} ${property}`,
+      print: (all) =>
+        [...new Set(all.map((each) => FILLS.get(each.code)))]
+          .map((name) => `v.${name}(${sitesOf(all)}, ${quote(property)}, …)`)
+          .join(', '),
     }
   if (/^(property|access|default|object|map|null|items|keyword)-/.test(code)) return acceptDraft(difference)
   return {

@@ -2,7 +2,12 @@
 import fc from 'fast-check'
 import type { SourceLocation } from '../diagnostics/place.ts'
 
-export type ProofCode = 'proof-throws' | 'proof-unsteady' | 'proof-mismatch' | 'proof-round-trip'
+export type ProofCode =
+  | 'proof-throws'
+  | 'proof-unsteady'
+  | 'proof-mismatch'
+  | 'proof-round-trip'
+  | 'proof-differs'
 
 export interface ProofFault {
   readonly code: ProofCode

@@ -31,6 +31,34 @@ export function parameterLaws(sides: Sides): Law[] {
   })
 }
 
+const isListIn = (part: ParameterPart, parameter: ApiParameter): boolean =>
+  part === 'query' && isSet(parameter)
+
+/** Returns the values of one part of an operation's requests in the old version. */
+export function requestValues(
+  { old, makers }: Pick<Sides, 'old' | 'makers'>,
+  part: ParameterPart,
+  { parameters }: ApiOperation,
+): Pick<Law, 'values' | 'fits'> {
+  const own = parameters.filter((each) => each.in === part)
+  const values = own.map((each) => {
+    const one = makers.up(each.schema)
+    return [keyIn(part, each.name), isListIn(part, each) ? one.map((value) => [value]) : one] as const
+  })
+  return {
+    values: fc.record(Object.fromEntries(values), {
+      requiredKeys: own.filter((each) => each.required).map((each) => keyIn(part, each.name)),
+      noNullPrototype: true,
+    }),
+    fits: (value) =>
+      own.every((each) => {
+        const given = (value as Readonly<Record<string, unknown>>)[keyIn(part, each.name)]
+        const one = isListIn(part, each) ? (given as unknown[] | undefined)?.[0] : given
+        return one === undefined ? !each.required : isValid(old, each.schema, one, 'up')
+      }),
+  }
+}
+
 function lawOf(
   { old, next, makers, reading }: Sides,
   part: ParameterPart,
@@ -39,12 +67,7 @@ function lawOf(
   rewrites: readonly ParameterRewrite[],
 ): Law {
   const of = ({ parameters }: ApiOperation) => parameters.filter((each) => each.in === part)
-  const isList = (parameter: ApiParameter) => part === 'query' && isSet(parameter)
-  const values = of(operation).map((each) => {
-    const one = makers.up(each.schema)
-    return [keyIn(part, each.name), isList(each) ? one.map((value) => [value]) : one] as const
-  })
-  const required = of(operation).filter((each) => each.required)
+  const isList = (parameter: ApiParameter) => isListIn(part, parameter)
   const fits = (result: unknown): string | undefined => {
     const made = result as Readonly<Record<string, unknown>>
     for (const { from, to } of rewrites) {
@@ -74,17 +97,8 @@ function lawOf(
   }
   return {
     name: `${next.version} ${operation.id} ${part}`,
-    values: fc.record(Object.fromEntries(values), {
-      requiredKeys: required.map((each) => keyIn(part, each.name)),
-      noNullPrototype: true,
-    }),
     use: counterpart.id,
-    fits: (value) =>
-      of(operation).every((each) => {
-        const given = (value as Readonly<Record<string, unknown>>)[keyIn(part, each.name)]
-        const one = isList(each) ? (given as unknown[] | undefined)?.[0] : given
-        return one === undefined ? !each.required : isValid(old, each.schema, one, 'up')
-      }),
+    ...requestValues({ old, makers }, part, operation),
     check(value) {
       const turn = (given: unknown) => applyParameters(rewrites, given as Readonly<Record<string, unknown>>)
       const called = call({ turn, fits }, value, 'up')

@@ -53,7 +53,8 @@ export function validityLaws(step: VersionPair, domains: Domains): Law[] {
   ]
 }
 
-function sidesOf(step: VersionPair, domains: Domains, reading: ValidityReader): Sides {
+/** Returns what the laws between two versions need. */
+export function sidesOf(step: VersionPair, domains: Domains, reading: ValidityReader): Sides {
   return {
     ...step,
     travels: directionsOf(step.old, step.next),

@@ -60,30 +60,6 @@ function addStatement(target: SourceFile, from: SourceFile, text: string): void 
   else target.addStatements(text)
 }
 
-/** One project for all files, because each new project loads TypeScript's library again. */
-const sources = new Project({ useInMemoryFileSystem: true, skipLoadingLibFiles: true })
-
-/** Returns the member names of every exported object in a source text. */
-export function memberNames(text: string): string[] {
-  const source = sources.createSourceFile('source.ts', text, { overwrite: true })
-  const listed = new Set([
-    ...source.getExportDeclarations().flatMap((each) => each.getNamedExports().map(nameOf)),
-    ...source.getExportAssignments().map((each) => each.getExpression().getText()),
-  ])
-  // `isExported` would type-check the file, which takes 100 times as long.
-  const exported = source
-    .getVariableStatements()
-    .flatMap((statement) =>
-      statement
-        .getDeclarations()
-        .filter((declaration) => statement.hasExportKeyword() || listed.has(declaration.getName())),
-    )
-  return exported.flatMap((declaration) => {
-    const literal = literalOf(declaration.getInitializer())
-    return Node.isObjectLiteralExpression(literal) ? literal.getProperties().map(nameOf) : []
-  })
-}
-
 function mergeImports(target: SourceFile, from: SourceFile): void {
   for (const added of from.getImportDeclarations()) {
     const specifier = added.getModuleSpecifierValue()

@@ -2,48 +2,15 @@
  * Creates files from the project's own templates for operations without a handler, and merges code into existing
  * files.
  */
-import { existsSync, globSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, relative } from 'node:path'
 import Handlebars from 'handlebars'
 import { makeFolder } from '../cache/make-folder.ts'
-import { type CanonicalOperation, canonicalOperations } from '../change/canonical.ts'
-import type { LoadedChange } from '../change/load-changes.ts'
 import type { Api, ApiOperation } from '../ir/model.ts'
 import type { StubConfig, StubFile } from './config.ts'
-import { memberNames, mergeSource } from './merge.ts'
+import { handlerFiles } from './handled.ts'
+import { mergeSource } from './merge.ts'
 import { type ResourceView, tagsOf, viewResource } from './resource-view.ts'
-
-/**
- * Returns the operations without a handler, in the order of the newest document.
- *
- * @param handlers folder in which an exported object has a member for each handled operation.
- * @param changes of all versions; operations that a `served` lens maps to a different operation have no handler.
- */
-export function missingOperations(
-  apis: readonly Api[],
-  handlers: string,
-  changes: readonly LoadedChange[] = [],
-): readonly CanonicalOperation[] {
-  const operations = canonicalOperations(apis, changes)
-  const handled = handlerFiles(
-    operations.map(({ operation }) => operation.id),
-    handlers,
-  )
-  return operations.filter(({ operation }) => !handled.has(operation.id))
-}
-
-/** Returns the files below a folder that handle operations, by operation id. */
-function handlerFiles(ids: readonly string[], handlers: string): ReadonlyMap<string, string> {
-  const files = new Map<string, string>()
-  for (const file of globSync(join(handlers, '**/*.ts')).toSorted()) {
-    const text = readFileSync(file, 'utf8')
-    // Parsing is slow, so skip files that mention no operation id.
-    if (!ids.some((id) => text.includes(id))) continue
-    const names = new Set(memberNames(text))
-    for (const id of ids) if (names.has(id) && !files.has(id)) files.set(id, file)
-  }
-  return files
-}
 
 /**
  * Returns the folder for a tag's handlers, relative to `handlers`: the folder of its other handlers, or else a

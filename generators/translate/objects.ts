@@ -30,7 +30,9 @@ export function pairObjects(
   for (const pointer of from.refs) step.reached.add(pointer)
   if (at !== undefined) step.sites.add(at)
   const pair: Objects = { step, old, next, at }
-  for (const lens of lensesOn(step, new Set([...old.owners, ...next.owners, ...(at ? [at] : [])]))) {
+  const found = lensesOn(step, new Set([...old.owners, ...next.owners, ...(at ? [at] : [])]))
+  // A value for null comes after a value for an absent property, which leaves null as it is.
+  for (const lens of found.toSorted((a, b) => Number(isForNull(a.lens)) - Number(isForNull(b.lens)))) {
     for (const member of membersFor(lens, pair)) members.push(member)
     for (const name of namedBy(lens.lens)) settled.add(name)
     noteByHand(lens.lens, pair)
@@ -64,6 +66,8 @@ export function pairObjects(
   const inner: Rewrite = { kind: 'all', parts }
   return moves.length > 0 ? { kind: 'relocate', inner, moves } : inner
 }
+
+const isForNull = ({ kind }: SchemaLens): boolean => kind === 'nullable' || kind === 'non-null'
 
 /** Records properties whose values lens functions make: their contents need no further translation. */
 function noteByHand(lens: SchemaLens, { step, old, next }: Objects): void {

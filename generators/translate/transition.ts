@@ -45,6 +45,85 @@ export interface Transition {
 }
 
 /**
+ * What is translated. Bodies, forms, items and parameters are translated up; success responses (answers), other statuses
+ * and payloads down. Properties that only the newer version has never occur on the way up, and are removed on the
+ * way down.
+ */
+export type TranslationKind =
+  | 'answers'
+  | 'statuses'
+  | 'bodies'
+  | 'forms'
+  | 'items'
+  | 'payloads'
+  | 'fields'
+  | ParameterPart
+
+/** A kind whose functions translate values with a schema. */
+export type ValueKind = Exclude<TranslationKind, 'fields' | ParameterPart>
+
+const isPart = (kind: TranslationKind): kind is ParameterPart => (PARTS as readonly string[]).includes(kind)
+
+export const isUp = (kind: TranslationKind): boolean =>
+  kind === 'bodies' || kind === 'forms' || kind === 'items' || isPart(kind)
+
+/**
+ * Returns the key in the next version; undefined if that version removed it, because the canonical version then has
+ * it unchanged.
+ *
+ * @param id an operation id, `getBook 404` for statuses, `createBook multipart/form-data` for forms, or an event type
+ *   for payloads.
+ */
+export function nextKey(transition: Transition, kind: TranslationKind, id: string): string | undefined {
+  if (kind === 'payloads') return transition.next.events.some((event) => event.name === id) ? id : undefined
+  if (kind === 'forms') {
+    const on = transition.counterparts.get(operationOf(id))?.id
+    return on && id.replace(operationOf(id), on)
+  }
+  if (kind !== 'statuses') return transition.counterparts.get(id)?.id
+  const operation = operationOf(id)
+  const on = transition.counterparts.get(operation)?.id
+  const status = id.slice(operation.length + 1)
+  return on && `${on} ${nextStatus(transition.statusNames.get(operation), status)}`
+}
+
+/** Returns the key of the function that translates a value, or undefined if nothing changes. */
+export const functionKey = (transition: Transition, kind: ValueKind, id: string): string | undefined =>
+  transition[kind].get(id) ?? (kind === 'statuses' ? successKey(transition, id) : undefined)
+
+/** Returns the key of the function for a request body: JSON, a batch, or a form. */
+export function bodyKey({ bodies, items, forms }: Transition, id: string): string | undefined {
+  return bodies.get(id) ?? items.get(id) ?? [...forms].find(([key]) => operationOf(key) === id)?.[1]
+}
+
+/**
+ * Returns the key for a success that is an additional response in a different version: `getBook 202`, if one
+ * version lists that first.
+ */
+function successKey({ old, answers }: Transition, id: string): string | undefined {
+  const operation = old.operations.find((each) => each.id === operationOf(id))
+  const success = operation && successOf(operation)
+  return success && id === `${operation.id} ${success.status}` ? answers.get(operation.id) : undefined
+}
+
+/** Returns the operation id of a key such as `getBook 404`. */
+const operationOf = (key: string): string => key.slice(0, key.lastIndexOf(' '))
+
+export type StatusesOf = (id: string) => ReadonlySet<string>
+
+/** Returns the statuses of an operation in all versions, because handlers may return any of them. */
+export function statusesInFamily(apis: readonly Api[]): StatusesOf {
+  const byId = new Map<string, Set<string>>()
+  for (const { operations } of apis)
+    for (const { id, responses } of operations) {
+      const known = byId.get(id) ?? new Set()
+      byId.set(id, known)
+      for (const { status } of responses) known.add(status)
+    }
+  return (id) => byId.get(id) ?? new Set()
+}
+
+/**
  * Collects the translations between two versions.
  *
  * @param changes the changes that the newer version introduced.

@@ -20,6 +20,7 @@ const TINY: Readonly<Record<string, readonly string[]>> = {
   'bench:settlement': ['--sizes', '10'],
   'bench:toolkit': ['--documents', '2', '--megabytes', '0.01'],
   'bench:validation': ['--rounds', '1', '--operations', '1'],
+  'bench:watch': ['--megabytes', '0.01', '--edits', '1'],
   'bench:webhooks': ['--rounds', '1', '--deliveries', '10', '--concurrency', '4', '--only', 'throughput'],
 }
 

@@ -315,7 +315,7 @@ describe('drafts', () => {
       'merged values',
       both(enumeration('a')),
       both(enumeration('a', 'b')),
-      ["rename-x-values: v.values('X', { merge: { b: '…' }, loss: 'merge' })"],
+      ["merge-x-values: v.values('X', { merge: { b: '…' }, loss: 'merge' })"],
     ],
     [
       'a rename, required too',

@@ -65,6 +65,7 @@ function install(tarball: string): void {
     'express',
     'fastify',
     'hono',
+    'vitest',
     '@types/node',
     '@types/express',
   ]) {
@@ -182,6 +183,48 @@ test('a command says which package it needs, if that is not installed', () => {
   expect(failureOf(process.execPath, app, cli, 'mcp')).toContain(
     'npm install --save-dev @modelcontextprotocol/server@2',
   )
+})
+
+describe('a configuration in TypeScript', () => {
+  const project = join(root, 'typescript')
+  beforeAll(() => {
+    cpSync(app, project, { recursive: true })
+    rmSync(join(project, 'dateline.config.json'))
+    const config = {
+      documents: './openapi',
+      versions: './versions',
+      out: './generated',
+      emit: ['types', 'routes', 'handlers', 'documents'],
+      builtWhenNeeded: ['documents'],
+      handlers: './',
+    }
+    const text = `import { defineConfig } from 'dateline'\nexport default defineConfig(${JSON.stringify(config)})\n`
+    writeFileSync(join(project, 'dateline.config.ts'), text)
+    const build = `import { ensureBuilt } from 'dateline/build'\nawait ensureBuilt('dateline.config.json')\n`
+    writeFileSync(join(project, 'build.mjs'), build)
+    const suite = `import { testFamily } from 'dateline/vitest'\ntestFamily()\n`
+    writeFileSync(join(project, 'family.test.ts'), suite)
+    run(process.execPath, project, cli, 'generate')
+  })
+
+  test.each([...nodes.keys()])('is read by commands and by programs on Node %s', (major) => {
+    const node = nodes.get(major)!
+    expect(run(node, project, cli, 'check')).toContain('all match the documents')
+    const built = join(project, 'generated/2030-01-01/openapi.json')
+    rmSync(built)
+    run(node, project, 'build.mjs')
+    expect(existsSync(built)).toBe(true)
+  })
+
+  test('has its tests, without optional packages', () => {
+    const vitest = resolve('node_modules/vitest/vitest.mjs')
+    const handlers = join(project, 'handlers.ts')
+    const text = readFileSync(handlers, 'utf8')
+    const suite = [vitest, 'run', 'family.test.ts']
+    expect(run(process.execPath, project, ...suite)).toMatch(/4 passed/)
+    writeFileSync(handlers, text.replaceAll('getBook', 'fetchBook'))
+    expect(failureOf(process.execPath, project, ...suite)).toMatch(/FAIL .*every handler exists/)
+  })
 })
 
 const CHANGE = `import type * as Old from '../../generated/2030-01-01/types.ts'

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { main } from '../../generators/cli.ts'
-import { memberNames, mergeSource } from '../../generators/scaffold/merge.ts'
+import { memberNames } from '../../generators/scaffold/handled.ts'
+import { mergeSource } from '../../generators/scaffold/merge.ts'
 
 const ITEM = (id: string, tag = 'books') =>
   `{ operationId: ${id}, tags: [${tag}], responses: { '200': { description: ok } } }`

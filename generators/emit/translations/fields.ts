@@ -9,12 +9,25 @@ import type { PairFunction, Rewrite, ShapeMember, ValueMove } from '../../transl
 import type { Transition } from '../../translate/transition.ts'
 import type { TransitionFile } from './file.ts'
 
-interface FieldRule {
+export interface FieldRule {
   /** Source of a regular expression; its first group is kept. */
   readonly pattern: string
   /** Replacement for the rest, in the format of `String.replace`. */
   readonly name: string
 }
+
+/** Returns the rules for the fields of a body, in the order in which they apply. */
+export function fieldRules(key: string | undefined, { up }: Transition): FieldRule[] {
+  const root = key === undefined ? undefined : up.get(key)
+  return root ? rulesOf(root.rewrite, '', up, new Set([root.key])) : []
+}
+
+/** Returns the name of a field in the older version. */
+export const applyFieldRules = (rules: readonly FieldRule[], field: string): string =>
+  rules.reduce(
+    (renamed, { pattern, name }) => renamed.replace(new RegExp(`^(${pattern}.*$`), `$1${name}`),
+    field,
+  )
 
 /** Returns the name of the function for the fields of a body, or undefined if the names are equal. */
 export function printFields(
@@ -23,9 +36,8 @@ export function printFields(
   file: TransitionFile,
 ): string | undefined {
   const root = key === undefined ? undefined : transition.up.get(key)
-  if (!root) return undefined
-  const rules = rulesOf(root.rewrite, '', transition.up, new Set([root.key]))
-  if (rules.length === 0) return undefined
+  const rules = fieldRules(key, transition)
+  if (!root || rules.length === 0) return undefined
   const name = root.old === root.next ? root.old : `${root.next}_as_${root.old}`
   return file.declare(`${name}_field`, (declared) => [
     docComment(`Fields of ${root.next} in errors: ${file.next} → ${file.version}.`).trimEnd(),

@@ -4,7 +4,6 @@
  * not change has no function.
  */
 import { relative } from 'node:path'
-import { nextStatus } from '../../change/align.ts'
 import type { LoadedChange } from '../../change/load-changes.ts'
 import type { Report } from '../../diagnostics/diagnostic.ts'
 import { formBodies } from '../../ir/bodies.ts'
@@ -13,8 +12,17 @@ import type { Api, ApiOperation, OutputFile } from '../../ir/model.ts'
 import { successOf } from '../../ir/operations.ts'
 import { compare } from '../../print/file.ts'
 import type { PairFunction } from '../../translate/model.ts'
-import { PARTS, type ParameterPart } from '../../translate/parameters.ts'
-import { createTransition, type Transition } from '../../translate/transition.ts'
+import {
+  bodyKey,
+  createTransition,
+  functionKey,
+  isUp,
+  nextKey,
+  type StatusesOf,
+  statusesInFamily,
+  type Transition,
+  type TranslationKind,
+} from '../../translate/transition.ts'
 import { printFields } from './fields.ts'
 import { createFileOf, type TransitionFile } from './file.ts'
 import { printParameters } from './parameters.ts'
@@ -52,21 +60,6 @@ export interface Translations {
   readonly bindings: ReadonlyMap<string, TranslationBindings>
 }
 
-/**
- * What is translated. Bodies, items and parameters are translated up; success responses (answers), other statuses
- * and payloads down. Properties that only the newer version has never occur on the way up, and are removed on the
- * way down.
- */
-type TranslationKind =
-  | 'answers'
-  | 'statuses'
-  | 'bodies'
-  | 'forms'
-  | 'items'
-  | 'payloads'
-  | 'fields'
-  | ParameterPart
-
 /** The functions of one version, and those of later versions up to the canonical one. */
 interface Layer {
   readonly transition: Transition
@@ -95,7 +88,7 @@ export function emitTranslations(
     const [old, next] = [apis[index]!, apis[index + 1]!]
     const own = changes.filter((change) => change.version === next.version)
     const file = createFileOf(old, next, (change) => relative(`${out}/translations`, change.file))
-    const statusesOf = statusesIn(apis.slice(index))
+    const statusesOf = statusesInFamily(apis.slice(index))
     const layer: Layer = {
       transition: createTransition(old, next, own, statusesOf),
       file,
@@ -110,20 +103,6 @@ export function emitTranslations(
     later = layer
   }
   return { files, bindings }
-}
-
-type StatusesOf = (id: string) => ReadonlySet<string>
-
-/** Returns the statuses of an operation in all versions, because handlers may return any of them. */
-function statusesIn(apis: readonly Api[]): StatusesOf {
-  const byId = new Map<string, Set<string>>()
-  for (const { operations } of apis)
-    for (const { id, responses } of operations) {
-      const known = byId.get(id) ?? new Set()
-      byId.set(id, known)
-      for (const { status } of responses) known.add(status)
-    }
-  return (id) => byId.get(id) ?? new Set()
 }
 
 /** Number of locations to report; the rest is only counted. */
@@ -204,34 +183,13 @@ function boundTo(layer: Layer, kind: TranslationKind, id: string): BoundFunction
   const key = `${kind} ${id}`
   if (layer.bound.has(key)) return layer.bound.get(key)
   const own = ownFunction(layer, kind, id)
-  const on = goesOn(layer, kind, id)
+  const on = nextKey(layer.transition, kind, id)
   const further = on !== undefined && layer.later ? boundTo(layer.later, kind, on) : undefined
   const { version } = layer.transition.old
   const bound = own && further ? layer.file.compose(own, further, isUp(kind)) : own
   const result = bound === undefined ? further : { name: bound, version }
   layer.bound.set(key, result)
   return result
-}
-
-const isPart = (kind: TranslationKind): kind is ParameterPart => (PARTS as readonly string[]).includes(kind)
-const isUp = (kind: TranslationKind): boolean =>
-  kind === 'bodies' || kind === 'forms' || kind === 'items' || isPart(kind)
-
-/**
- * Returns the key in the next version; undefined if that version removed it, because the canonical version then has
- * it unchanged.
- */
-function goesOn({ transition }: Layer, kind: TranslationKind, id: string): string | undefined {
-  if (kind === 'payloads') return transition.next.events.some((event) => event.name === id) ? id : undefined
-  if (kind === 'forms') {
-    const on = transition.counterparts.get(operationOf(id))?.id
-    return on && id.replace(operationOf(id), on)
-  }
-  if (kind !== 'statuses') return transition.counterparts.get(id)?.id
-  const operation = operationOf(id)
-  const on = transition.counterparts.get(operation)?.id
-  const status = id.slice(operation.length + 1)
-  return on && `${on} ${nextStatus(transition.statusNames.get(operation), status)}`
 }
 
 function canonicalIdOf({ transition, later }: Layer, id: string): string {
@@ -255,14 +213,6 @@ function wordsFor(
   return new Map([...told, ...rest].filter(([canonical, word]) => canonical !== word))
 }
 
-/** Returns the key of the function for a request body: JSON, a batch, or a form. */
-function bodyKey({ bodies, items, forms }: Transition, id: string): string | undefined {
-  return bodies.get(id) ?? items.get(id) ?? [...forms].find(([key]) => operationOf(key) === id)?.[1]
-}
-
-/** Returns the operation id of a key such as `getBook 404`. */
-const operationOf = (key: string): string => key.slice(0, key.lastIndexOf(' '))
-
 function ownFunction(
   { transition, file, report }: Layer,
   kind: TranslationKind,
@@ -276,20 +226,10 @@ function ownFunction(
     case 'fields':
       return printFields(bodyKey(transition, id), transition, file)
     default: {
-      const key = transition[kind].get(id) ?? (kind === 'statuses' ? successKey(transition, id) : undefined)
+      const key = functionKey(transition, kind, id)
       const direction = isUp(kind) ? 'up' : 'down'
       const functions: ReadonlyMap<string, PairFunction> = transition[direction]
       return key === undefined ? undefined : file.pair(key, direction, functions, report)
     }
   }
-}
-
-/**
- * Returns the key for a success that is an additional response in a different version: `getBook 202`, if one
- * version lists that first.
- */
-function successKey({ old, answers }: Transition, id: string): string | undefined {
-  const operation = old.operations.find((each) => each.id === operationOf(id))
-  const success = operation && successOf(operation)
-  return success && id === `${operation.id} ${success.status}` ? answers.get(operation.id) : undefined
 }
