@@ -104,7 +104,7 @@ async function readApi({ config, report }: CommandRun, file: string, text: strin
     import('../document/load.ts'),
     import('../ir/build.ts'),
   ])
-  const document = parseText(file, text, report, config.strict)
+  const document = parseText(file, text, report, config)
   report.finish()
   const api = buildApi(document!, report, config.strict)
   report.finish()

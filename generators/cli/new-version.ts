@@ -13,7 +13,7 @@ export async function newVersion(run: CommandRun, version: string): Promise<Comm
   const { config, report } = run
   const newest = config.documents.at(-1)!
   const text = readFileSync(newest, 'utf8')
-  const loaded = parseText(newest, text, report, config.strict)
+  const loaded = parseText(newest, text, report, config)
   report.finish()
   const before = String((loaded!.json.info as { version?: unknown } | undefined)?.version ?? '')
   const file = fileFor(newest, before, version)

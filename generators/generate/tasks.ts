@@ -39,8 +39,8 @@ export function createTasks(cache: Cache, documents: readonly LoadedDocument[]):
   }
   const once = async (kind: TaskKind, document: LoadedDocument): Promise<string> => {
     // The key leaves out the file name, because results do not contain it.
-    const { file, text, json } = document
-    const key = `${kind}-${hashOf(toolkitHash(), text)}`
+    const { file, text, json, hash } = document
+    const key = `${kind}-${hashOf(toolkitHash(), hash)}`
     const known = cache.read(key)
     if (known !== undefined) return known
     const made = await perform({ kind, file, text: kind === 'lint' ? text : '', json })

@@ -1,0 +1,116 @@
+/** Reads the files that a document refers to, and joins them with it. */
+import { createHash } from 'node:crypto'
+import { existsSync, readFileSync } from 'node:fs'
+import type { Report } from '../diagnostics/diagnostic.ts'
+import { indexReferences, lookUp } from '../runtime/explain/references.ts'
+import { bundle, type DocumentPart, type OpenPart, type Origin, originsOf } from './bundle.ts'
+import { findExcess } from './excess.ts'
+import { createLocator, LazyPlace, type Locator, type Position } from './locate.ts'
+import { addressesIn, fileOf, type RemoteReferences } from './parts.ts'
+import { readText } from './read-text.ts'
+import type { ReferenceFault } from './references.ts'
+
+/** The document before its files are joined. Its JSON is modified. */
+interface Alone {
+  readonly file: string
+  readonly text: string
+  readonly json: Readonly<Record<string, unknown>>
+}
+
+export interface JoinedDocument {
+  /** SHA-256 in hexadecimal of all texts. */
+  readonly hash: string
+  readonly origins: ReadonlyMap<string, Origin>
+  /** Faults of references by the node that holds each. They are in the report. */
+  readonly faults: ReadonlyMap<object, ReferenceFault>
+  /** Whether all files could be read. */
+  readonly isWhole: boolean
+  locate(origin: Origin): Position
+}
+
+/**
+ * Joins the files of a document.
+ *
+ * @returns undefined if it refers to no other file.
+ */
+export function joinParts(
+  document: Alone,
+  report: Report,
+  remote: RemoteReferences = {},
+): JoinedDocument | undefined {
+  const { file, text, json } = document
+  if (addressesIn(text).size === 0) return undefined
+  const references = indexReferences(json, String(json.openapi).startsWith('3.0'))
+  const isInternal = (node: object, ref: string): boolean => {
+    const pointer = references.pointerOf(node, ref)
+    return pointer !== undefined && lookUp(json, pointer) !== undefined
+  }
+  const root: DocumentPart = { file, text, json }
+  const opener = openFiles(root, report, remote)
+  const joined = bundle(root, isInternal, opener.open)
+  const locators = new Map<DocumentPart, Locator>()
+  const locate = ({ part, pointer }: Origin): Position => {
+    const locator = locators.get(part) ?? createLocator(part.text)
+    locators.set(part, locator)
+    return locator.ofPointer(pointer)
+  }
+  for (const { origin, ...fault } of joined.faults.values()) {
+    const at = { part: origin.part, pointer: `${origin.pointer}/$ref` }
+    const place = new LazyPlace(origin.part.file, at.pointer, () => locate(at))
+    if (!opener.broken.has(fault.message)) report.add({ ...fault, severity: 'error', place })
+  }
+  const isWhole = opener.broken.size === 0 && !findExcess(json)
+  return {
+    hash: hashOf(root, opener.parts()),
+    // Cycles, which the caller reports, would not end here.
+    origins: isWhole ? originsOf(joined) : new Map(),
+    faults: joined.faults,
+    isWhole: opener.broken.size === 0,
+    locate,
+  }
+}
+
+function openFiles(root: DocumentPart, report: Report, remote: RemoteReferences) {
+  const opened = new Map<string, DocumentPart | ReferenceFault>([[root.file, root]])
+  const broken = new Set<string>()
+  const read = (file: string): DocumentPart | ReferenceFault => {
+    const missing: ReferenceFault = {
+      code: 'ref-missing',
+      message: `${file} does not exist`,
+      hint: 'correct the path: it starts from the folder of the file that holds the reference',
+    }
+    if (!existsSync(file)) return missing
+    const text = readFileSync(file, 'utf8')
+    if (!/\.(?:ya?ml|json)$/.test(file)) return { file, text, json: text }
+    const json = readText(file, text, report)?.json
+    const excess = typeof json === 'object' && json !== null ? findExcess(json) : undefined
+    if (json !== undefined && !excess) return { file, text, json }
+    if (excess) {
+      const { pointer, message } = excess
+      const place = new LazyPlace(file, pointer, () => createLocator(text).ofPointer(pointer))
+      const hint = 'use references to components instead'
+      report.add({ code: 'document-excess', severity: 'error', place, message, hint })
+    }
+    const fault = { ...missing, message: `${file} cannot be read` }
+    broken.add(fault.message)
+    return fault
+  }
+  const open: OpenPart = (address, from) => {
+    if (address === (root.json as { $self?: unknown }).$self) return root
+    const file = fileOf(address, from.file, root.file, remote)
+    if (typeof file !== 'string') return file
+    const part = opened.get(file) ?? read(file)
+    opened.set(file, part)
+    return part
+  }
+  const parts = () => [...opened.values()].filter((each) => 'text' in each && each !== root) as DocumentPart[]
+  return { open, broken, parts }
+}
+
+/** File names are part of the hash, because components are named after them. */
+function hashOf(root: DocumentPart, parts: readonly DocumentPart[]): string {
+  const hash = createHash('sha256').update(root.text)
+  for (const { file, text } of parts.toSorted((a, b) => (a.file < b.file ? -1 : 1)))
+    hash.update(`\0${file}\0${text}`)
+  return hash.digest('hex')
+}
