@@ -125,7 +125,10 @@ function withDefaults(
   const document: LoadedDocument = {
     ...written,
     json: expansion.json,
-    place: (pointer) => written.place(originOf(pointer, expansion.origins)),
+    place: (pointer) => {
+      const place = written.place(originOf(pointer, expansion.origins))
+      return new LazyPlace(place.file, pointer, () => place)
+    },
   }
   const isRight = reportDefaults(expansion, written, report) && isWithinMeasure(document, report)
   return isRight ? withReferences(document, report, options, known) : undefined

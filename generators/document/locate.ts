@@ -47,7 +47,10 @@ export class LazyPlace implements SourceLocation {
   }
 
   #found(): Position {
-    if (typeof this.#position === 'function') this.#position = this.#position()
+    if (typeof this.#position === 'function') {
+      const { line, column } = this.#position()
+      this.#position = { line, column }
+    }
     return this.#position
   }
 }

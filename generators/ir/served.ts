@@ -4,7 +4,7 @@
  */
 import { createReport } from '../diagnostics/diagnostic.ts'
 import type { LoadedDocument } from '../document/load.ts'
-import { originalPointer, splitAccess } from '../runtime/explain/access.ts'
+import { originalPointers, splitAccess } from '../runtime/explain/access.ts'
 import { buildApi } from './build.ts'
 import type { Api } from './model.ts'
 
@@ -18,9 +18,10 @@ import type { Api } from './model.ts'
 export function servedApi(api: Api, document: LoadedDocument): Api {
   const json = splitAccess(document.json, false)
   if (json === document.json) return api
+  const originalOf = originalPointers(document.json)
   // The line is computed only if a finding needs it.
   const place = (pointer: string) => {
-    const written = document.place(originalPointer(document.json, pointer))
+    const written = document.place(originalOf(pointer))
     return {
       file: written.file,
       get line() {

@@ -52,17 +52,22 @@ export function splitAccess(document: Json, forTypes: boolean): Json {
   })
 }
 
-/** Converts a pointer into the copy to the pointer of the original schema. */
-export function originalPointer(document: Json, pointer: string): string {
+/**
+ * Returns a function that converts a pointer into the copy to the pointer of the original schema. It is called for
+ * every node, so the names are compared only once.
+ */
+export function originalPointers(document: Json): (pointer: string) => string {
   const components = isObject(document.components) ? document.components : {}
   const schemas = isObject(components.schemas) ? components.schemas : {}
-  const [, name = '', rest = ''] = /^\/components\/schemas\/([^/]+)(.*)$/.exec(pointer) ?? []
-  const variant = name.replaceAll('~1', '/').replaceAll('~0', '~')
-  if (name === '' || Object.hasOwn(schemas, variant)) return pointer
-  const original = [...variantsOf(schemas, affectedOf(schemas))].find(([, each]) => each === variant)?.[0]
-  return original === undefined
-    ? pointer
-    : `/components/schemas/${original.replaceAll('~', '~0').replaceAll('/', '~1')}${rest}`
+  const originals = new Map<string, string>()
+  for (const [name, variant] of variantsOf(schemas, affectedOf(schemas))) originals.set(variant, name)
+  return (pointer) => {
+    const [, name = '', rest = ''] = /^\/components\/schemas\/([^/]+)(.*)$/.exec(pointer) ?? []
+    const original = originals.get(name.replaceAll('~1', '/').replaceAll('~0', '~'))
+    return original === undefined
+      ? pointer
+      : `/components/schemas/${original.replaceAll('~', '~0').replaceAll('/', '~1')}${rest}`
+  }
 }
 
 function mentionsAccess(value: unknown): boolean {
