@@ -1,6 +1,9 @@
 /** Reads documents as they were before uncommitted edits. */
 import { spawnSync } from 'node:child_process'
 import { basename, dirname } from 'node:path'
+import { createReport } from '../diagnostics/diagnostic.ts'
+import { joinParts, type ReadFile } from '../document/join-parts.ts'
+import type { RemoteReferences } from '../document/parts.ts'
 import { readValue } from '../document/read-yaml.ts'
 import { UsageError } from './run.ts'
 
@@ -8,20 +11,33 @@ import { UsageError } from './run.ts'
  * Returns the operation ids of the newest committed document at git's HEAD.
  *
  * @param documents oldest first.
+ * @param remote as in the configuration.
  * @throws UsageError if git has none of the documents.
  */
-export function committedOperations(documents: readonly string[]): ReadonlySet<string> {
+export function committedOperations(
+  documents: readonly string[],
+  remote?: RemoteReferences,
+): ReadonlySet<string> {
   for (const file of [...documents].reverse()) {
-    const shown = spawnSync('git', ['show', `HEAD:./${basename(file)}`], {
-      cwd: dirname(file),
-      encoding: 'utf8',
-      maxBuffer: 1 << 30,
-    })
-    if (shown.status === 0) return operationIds(readValue(shown.stdout)?.value)
+    const text = readCommitted(file)
+    if (text === undefined) continue
+    const json = readValue(text)?.value
+    if (typeof json === 'object' && json !== null)
+      joinParts({ file, text, json: json as Record<string, unknown> }, createReport(), remote, readCommitted)
+    return operationIds(json)
   }
   throw new UsageError(
     'none of the documents is committed to git, so new operations are unknown: name them, as in `dateline stub createBook`',
   )
+}
+
+const readCommitted: ReadFile = (file) => {
+  const shown = spawnSync('git', ['show', `HEAD:./${basename(file)}`], {
+    cwd: dirname(file),
+    encoding: 'utf8',
+    maxBuffer: 1 << 30,
+  })
+  return shown.status === 0 ? shown.stdout : undefined
 }
 
 function operationIds(document: unknown): ReadonlySet<string> {

@@ -4,6 +4,7 @@ import { basename, dirname, extname, join } from 'node:path'
 import { isPair, isScalar, type Pair, parseDocument, type Scalar, visit } from 'yaml'
 import { makeFolder } from '../cache/make-folder.ts'
 import { createReport } from '../diagnostics/diagnostic.ts'
+import { joinedText } from '../document/join-parts.ts'
 import { parseText } from '../document/load.ts'
 import { compareVersions, loadConfig } from '../generate/config.ts'
 import { type CommandOutcome, type CommandRun, UsageError } from './run.ts'
@@ -21,8 +22,11 @@ export async function newVersion(run: CommandRun, version: string): Promise<Comm
   if (compareVersions(version, before) <= 0)
     throw new UsageError(`${version} is not later than ${before}, the newest version`)
   const { next, previous, lists } = edit(text, before, version)
+  // The previous version is published: later edits to files that both refer to must not change it.
+  const frozen = joinedText(newest, previous, report, config.remoteReferences)
+  report.finish()
   writeFileSync(file, next)
-  if (previous !== text) writeFileSync(newest, previous)
+  if (frozen !== undefined && frozen !== text) writeFileSync(newest, frozen)
   const folder = config.versions === undefined ? undefined : join(config.versions, version)
   if (folder !== undefined) {
     makeFolder(folder)
@@ -34,6 +38,7 @@ export async function newVersion(run: CommandRun, version: string): Promise<Comm
     lines: [
       `wrote ${file}`,
       ...(previous === text ? [] : [`wrote ${newest}: its status is now \`supported\``]),
+      ...(frozen === previous ? [] : [`wrote ${newest}: it now contains the files that it referred to`]),
       ...steps,
     ],
     data: { version, before, file, folder: folder ?? null, steps },
@@ -83,6 +88,7 @@ function edit(text: string, before: string, version: string): Edit {
       const key = keyAbove(path)
       if (key === 'x-status' && value === 'current') statuses.push({ start, end, text: 'supported' })
       if (!names(value, before) || /^(description|summary|title)$/.test(key)) return
+      if (key === '$ref' && !value.startsWith('#')) return
       if (key === 'enum') lists.push(text.slice(0, start).split('\n').length)
       else renames.push({ start, end, text: text.slice(start, end).replaceAll(before, version) })
     },

@@ -5,6 +5,7 @@ import { once } from 'node:events'
 import { existsSync, type FSWatcher, readdirSync, readFileSync, watch as watchFolder } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { findParts } from '../document/parts.ts'
 import { type CommandOutcome, type CommandRun, OK } from './run.ts'
 
 /**
@@ -23,7 +24,6 @@ export async function watch(
   signal: AbortSignal,
   generate: Generate = inProcessOfItsOwn(run),
 ): Promise<CommandOutcome> {
-  const folders = foldersOf(run)
   let runs = 0
   let last: string | undefined
   let wanted = true
@@ -32,7 +32,12 @@ export async function watch(
     wanted = true
     wake()
   }
-  const watchers: FSWatcher[] = folders.map((folder) => watchFolder(folder, { recursive: true }, wakeUp))
+  const watchers = new Map<string, FSWatcher>()
+  const watchAll = () => {
+    for (const folder of foldersOf(run))
+      if (!watchers.has(folder)) watchers.set(folder, watchFolder(folder, { recursive: true }, wakeUp))
+  }
+  watchAll()
   signal.addEventListener('abort', wakeUp)
   try {
     while (!signal.aborted) {
@@ -41,15 +46,17 @@ export async function watch(
       })
       if (!wanted) await next
       wanted = false
+      // An edit can refer to a file in a folder that is not watched yet.
+      watchAll()
       const inputs = hashOf(run)
       if (signal.aborted || inputs === last) continue
       last = inputs
       runs++
       await generate()
-      run.terminal.out(`watching ${folders.join(', ')}`)
+      run.terminal.out(`watching ${[...watchers.keys()].join(', ')}`)
     }
   } finally {
-    for (const watcher of watchers) watcher.close()
+    for (const watcher of watchers.values()) watcher.close()
     signal.removeEventListener('abort', wakeUp)
   }
   return { lines: [], data: { runs }, exit: OK }
@@ -74,7 +81,7 @@ function inProcessOfItsOwn({ file, terminal }: CommandRun): Generate {
 
 function foldersOf({ config }: CommandRun): string[] {
   const all = [
-    ...config.documents.map(dirname),
+    ...[...config.documents, ...findParts(config.documents, config.remoteReferences)].map(dirname),
     ...[config.versions, config.pages].filter((each) => each !== undefined),
   ]
   return [...new Set(all)].filter((folder) => existsSync(folder))
@@ -85,7 +92,9 @@ function hashOf({ config, file }: CommandRun): string {
   const hash = createHash('sha256')
   const changes = config.versions === undefined ? [] : filesBelow(config.versions)
   const pages = config.pages === undefined ? [] : filesBelow(config.pages)
-  for (const each of [file, ...documentsNow(config.documents), ...changes, ...pages]) {
+  const documents = documentsNow(config.documents)
+  const parts = findParts(documents, config.remoteReferences)
+  for (const each of [file, ...documents, ...parts, ...changes, ...pages]) {
     if (existsSync(each)) hash.update(each).update('\0').update(readFileSync(each)).update('\0')
   }
   return hash.digest('hex')

@@ -142,11 +142,17 @@ class Bundler {
     const section = Object.hasOwn(SECTIONS, rule) ? SECTIONS[rule] : undefined
     if (section === undefined || !isCollection(found.node))
       return this.#inline(holder, name, value, rule, at, found)
-    const target = this.#targetOf(found, section, rule, found.node)
-    const slot = at.part === this.#root && Object.keys(value).length === 1 ? slotAt(at.pointer) : undefined
-    if (typeof target === 'object' && slot?.section === section) target.name ??= slot.name
-    this.#uses.push({ holder: value, key: '$ref', target })
+    const target = this.#use(value, '$ref', found, section, rule, found.node)
+    // A component that is only a reference is the target itself.
+    const isSlot = Object.keys(value).length === 1 && holder === this.#section(section)
+    if (typeof target === 'object' && isSlot) target.name ??= name
     this.#visit(value, rule, at)
+  }
+
+  /** Returns the components of the root document in a section, which may be in a file of its own. */
+  #section(name: string): unknown {
+    const components = memberOf(this.#root.json as object, 'components')
+    return isCollection(components) ? memberOf(components, name) : undefined
   }
 
   #leavesRoot(part: DocumentPart, node: object, ref: string): boolean {
@@ -174,18 +180,39 @@ class Bundler {
     this.#grafts.set(holder, known.set(name, { part, pointer }))
   }
 
-  /** Returns the component of a value, or its pointer in the root document. */
-  #targetOf(found: Found, section: string, rule: ShapeRule, node: object): Target | string {
-    const { part, pointer } = found
+  /** Lets a member refer to the component of a value, or to the value itself if it is in the root document. */
+  #use(
+    holder: object,
+    key: string,
+    found: Found,
+    section: string,
+    rule: ShapeRule,
+    node: object,
+  ): Target | string {
+    const target = this.#targetOf(found, section, rule, node)
+    this.#uses.push({ holder, key, target })
+    return target
+  }
+
+  #targetOf({ part, pointer }: Found, section: string, rule: ShapeRule, node: object): Target | string {
     if (part === this.#root) return pointer
     const key = `${section} ${part.file}#${pointer}`
     let target = this.#targets.get(key)
     if (!target) {
       target = { part, pointer, section, node }
       this.#targets.set(key, target)
-      this.#waiting.push(() => this.#visit(node, rule, { part, pointer }))
+      this.#waiting.push(() => this.#visitTarget(node, section, rule, { part, pointer }))
     }
     return target
+  }
+
+  /** Visits a component. With members next to it, its own `$ref` is not followed, but rewritten. */
+  #visitTarget(node: object, section: string, rule: ShapeRule, at: Origin): void {
+    const ref = memberOf(node, '$ref')
+    const found = typeof ref === 'string' ? this.#find(at.part, ref) : undefined
+    if (found && 'code' in found) this.#faults.set(node, { ...found, origin: at })
+    else if (found && isCollection(found.node)) this.#use(node, '$ref', found, section, rule, found.node)
+    this.#visit(node, rule, at)
   }
 
   /** Rewrites the values of a discriminator's mapping. They can be names or references. */
@@ -197,8 +224,7 @@ class Bundler {
       if (!this.#leavesRoot(at.part, mapping, ref)) continue
       const found = this.#find(at.part, ref)
       if ('code' in found || !isCollection(found.node)) continue
-      const target = this.#targetOf(found, 'schemas', 'Schema', found.node)
-      this.#uses.push({ holder: mapping, key, target })
+      this.#use(mapping, key, found, 'schemas', 'Schema', found.node)
     }
   }
 
@@ -267,6 +293,7 @@ class Bundler {
       const named = componentNames(inSection, new Set(Object.keys(holder)), this.#root.file)
       for (const [target, name] of [...named].sort(([, a], [, b]) => (a < b ? -1 : 1))) {
         names.set(target, name)
+        leaveFile(target.node)
         setMember(holder, name, target.node)
         this.#graft(holder, name, target)
       }
@@ -281,11 +308,15 @@ class Bundler {
   }
 }
 
-/** Returns the component that a pointer in the root document is for. */
-function slotAt(pointer: string): { readonly section: string; readonly name: string } | undefined {
-  const [, top, section, name, more] = pointer.split('/')
-  if (top !== 'components' || name === undefined || more !== undefined) return undefined
-  return { section: section!, name: unescapePointer(name) }
+/**
+ * Removes what a schema needs only in a file of its own: its URI, from which references no longer start, and definitions,
+ * because each one that something refers to is a component now.
+ */
+function leaveFile(schema: object): void {
+  const members = schema as Record<string, unknown>
+  delete members.$id
+  for (const name of ['$defs', 'definitions'])
+    if (!/"\$(?:id|dynamicAnchor)":/.test(JSON.stringify(members[name]) ?? '')) delete members[name]
 }
 
 /**

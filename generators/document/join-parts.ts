@@ -1,6 +1,7 @@
 /** Reads the files that a document refers to, and joins them with it. */
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
+import { dump } from 'js-yaml'
 import type { Report } from '../diagnostics/diagnostic.ts'
 import { indexReferences, lookUp } from '../runtime/explain/references.ts'
 import { bundle, type DocumentPart, type OpenPart, type Origin, originsOf } from './bundle.ts'
@@ -28,6 +29,11 @@ export interface JoinedDocument {
   locate(origin: Origin): Position
 }
 
+/** Returns the text of a file, or undefined if there is none. */
+export type ReadFile = (file: string) => string | undefined
+
+const fromDisk: ReadFile = (file) => (existsSync(file) ? readFileSync(file, 'utf8') : undefined)
+
 /**
  * Joins the files of a document.
  *
@@ -37,6 +43,7 @@ export function joinParts(
   document: Alone,
   report: Report,
   remote: RemoteReferences = {},
+  readFile: ReadFile = fromDisk,
 ): JoinedDocument | undefined {
   const { file, text, json } = document
   if (addressesIn(text).size === 0) return undefined
@@ -46,7 +53,7 @@ export function joinParts(
     return pointer !== undefined && lookUp(json, pointer) !== undefined
   }
   const root: DocumentPart = { file, text, json }
-  const opener = openFiles(root, report, remote)
+  const opener = openFiles(root, report, remote, readFile)
   const joined = bundle(root, isInternal, opener.open)
   const locators = new Map<DocumentPart, Locator>()
   const locate = ({ part, pointer }: Origin): Position => {
@@ -70,7 +77,7 @@ export function joinParts(
   }
 }
 
-function openFiles(root: DocumentPart, report: Report, remote: RemoteReferences) {
+function openFiles(root: DocumentPart, report: Report, remote: RemoteReferences, readFile: ReadFile) {
   const opened = new Map<string, DocumentPart | ReferenceFault>([[root.file, root]])
   const broken = new Set<string>()
   const read = (file: string): DocumentPart | ReferenceFault => {
@@ -79,8 +86,8 @@ function openFiles(root: DocumentPart, report: Report, remote: RemoteReferences)
       message: `${file} does not exist`,
       hint: 'correct the path: it starts from the folder of the file that holds the reference',
     }
-    if (!existsSync(file)) return missing
-    const text = readFileSync(file, 'utf8')
+    const text = readFile(file)
+    if (text === undefined) return missing
     if (!/\.(?:ya?ml|json)$/.test(file)) return { file, text, json: text }
     const json = readText(file, text, report)?.json
     const excess = typeof json === 'object' && json !== null ? findExcess(json) : undefined
@@ -113,4 +120,26 @@ function hashOf(root: DocumentPart, parts: readonly DocumentPart[]): string {
   for (const { file, text } of parts.toSorted((a, b) => (a.file < b.file ? -1 : 1)))
     hash.update(`\0${file}\0${text}`)
   return hash.digest('hex')
+}
+
+/**
+ * Returns a document of several files as one text, in the notation of its file; a text without references to other files
+ * as it is.
+ *
+ * @returns undefined, after reporting errors, if a file cannot be read or a reference is unresolvable.
+ */
+export function joinedText(
+  file: string,
+  text: string,
+  report: Report,
+  remote?: RemoteReferences,
+): string | undefined {
+  const json = readText(file, text, report)?.json
+  if (typeof json !== 'object' || json === null) return undefined
+  const joined = joinParts({ file, text, json: json as Alone['json'] }, report, remote)
+  if (!joined) return text
+  if (!joined.isWhole || joined.faults.size > 0) return undefined
+  return /^\s*\{/.test(text)
+    ? `${JSON.stringify(json, null, 2)}\n`
+    : dump(json, { noRefs: true, lineWidth: -1 })
 }

@@ -9,6 +9,7 @@ import { importTypeScript } from '../change/load-changes.ts'
 import type { Report } from '../diagnostics/diagnostic.ts'
 import type { SourceLocation } from '../diagnostics/place.ts'
 import { escapePointer } from '../document/escape-pointer.ts'
+import type { RemoteReferences } from '../document/parts.ts'
 import { readLocated } from '../document/read-yaml.ts'
 import type { ClientConfig } from '../emit/client/config.ts'
 import type { WireConfig } from '../emit/wire/wire.ts'
@@ -43,6 +44,11 @@ export interface Config {
   readonly handlers?: string
   /** Templates and files that `stub` creates for an operation without a handler. */
   readonly stub?: StubConfig
+  /**
+   * Folders with copies of what URLs in references return, by the beginning of the URLs. Nothing is downloaded; other
+   * URLs are errors.
+   */
+  readonly remoteReferences?: RemoteReferences
   /**
    * Whether unsupported parts of documents and violated Redocly rules are errors; otherwise they are warnings.
    * Defaults to true if `handlers` is set, because a server must not validate less than its document says.
@@ -83,6 +89,7 @@ const MEMBERS = [
   'wire',
   'pages',
   'source',
+  'remoteReferences',
   'strict',
 ]
 
@@ -192,6 +199,7 @@ export function readConfig(
     ...(raw.pages !== undefined && { pages: at(raw.pages) }),
     ...(client && { client }),
     ...(raw.source !== undefined && { source: String(raw.source) }),
+    ...(raw.remoteReferences !== undefined && { remoteReferences: foldersOf(raw.remoteReferences as object, at) }),
     ...(raw.stub !== undefined && { stub: raw.stub as StubConfig }),
     ...(raw.wire !== undefined && { wire: raw.wire as WireConfig }),
   }
@@ -212,7 +220,7 @@ export function readConfig(
 const TYPES: Readonly<Record<string, readonly string[]>> = {
   string: ['out', 'versions', 'extensions', 'handlers', 'pages', 'source'],
   boolean: ['strict'],
-  object: ['client', 'wire', 'stub'],
+  object: ['client', 'wire', 'stub', 'remoteReferences'],
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeOf(value) === 'object'
@@ -252,6 +260,9 @@ function documentFiles(documents: unknown, at: (path: unknown) => string): strin
   )
   return names.length > 0 ? names.sort(compareVersions).map((name) => join(folder, name)) : undefined
 }
+
+const foldersOf = (remote: object, at: (path: unknown) => string): RemoteReferences =>
+  Object.fromEntries(Object.entries(remote).map(([url, folder]) => [url, at(folder)]))
 
 /** Emitters whose output only a server with handlers uses. */
 const SERVING: readonly EmitterName[] = ['routes', 'handlers', 'translations']
