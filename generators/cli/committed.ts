@@ -11,19 +11,24 @@ import { UsageError } from './run.ts'
  * Returns the operation ids of the newest committed document at git's HEAD.
  *
  * @param documents oldest first.
- * @param remote as in the configuration.
+ * @param remoteReferences as in the configuration.
  * @throws UsageError if git has none of the documents.
  */
 export function committedOperations(
   documents: readonly string[],
-  remote?: RemoteReferences,
+  remoteReferences?: RemoteReferences,
 ): ReadonlySet<string> {
   for (const file of [...documents].reverse()) {
     const text = readCommitted(file)
     if (text === undefined) continue
     const json = readValue(text)?.value
     if (typeof json === 'object' && json !== null)
-      joinParts({ file, text, json: json as Record<string, unknown> }, createReport(), remote, readCommitted)
+      joinParts(
+        { file, text, json: json as Record<string, unknown> },
+        createReport(),
+        { remoteReferences },
+        readCommitted,
+      )
     return operationIds(json)
   }
   throw new UsageError(

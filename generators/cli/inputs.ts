@@ -20,8 +20,9 @@ export function hashInputs(config: Config, file: string): string | undefined {
     if (!imported) return undefined
     const extensions = config.extensions === undefined ? [] : [config.extensions]
     const pages = config.pages === undefined ? [] : filesBelow(config.pages)
-    const parts = findParts(config.documents, config.remoteReferences)
-    const inputs = [file, ...config.documents, ...parts, ...extensions, ...pages, ...changes, ...imported]
+    const documents = [...config.documents, ...(config.overlays ?? [])]
+    const parts = findParts(documents, config.remoteReferences)
+    const inputs = [file, ...documents, ...parts, ...extensions, ...pages, ...changes, ...imported]
     return hashOf(toolkitHash(), ...inputs.flatMap((input) => [input, hashFile(input) ?? 'no file']))
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === undefined) throw cause

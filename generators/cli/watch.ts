@@ -6,6 +6,7 @@ import { existsSync, type FSWatcher, readdirSync, readFileSync, watch as watchFo
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { findParts } from '../document/parts.ts'
+import type { Config } from '../generate/config.ts'
 import { type CommandOutcome, type CommandRun, OK } from './run.ts'
 
 /**
@@ -81,18 +82,20 @@ function inProcessOfItsOwn({ file, terminal }: CommandRun): Generate {
 
 function foldersOf({ config }: CommandRun): string[] {
   const all = [
-    ...[...config.documents, ...findParts(config.documents, config.remoteReferences)].map(dirname),
+    ...[...sourcesOf(config), ...findParts(sourcesOf(config), config.remoteReferences)].map(dirname),
     ...[config.versions, config.pages].filter((each) => each !== undefined),
   ]
   return [...new Set(all)].filter((folder) => existsSync(folder))
 }
+
+const sourcesOf = ({ documents, overlays = [] }: Config): readonly string[] => [...documents, ...overlays]
 
 /** Returns a hash of everything that a run would read. */
 function hashOf({ config, file }: CommandRun): string {
   const hash = createHash('sha256')
   const changes = config.versions === undefined ? [] : filesBelow(config.versions)
   const pages = config.pages === undefined ? [] : filesBelow(config.pages)
-  const documents = documentsNow(config.documents)
+  const documents = documentsNow(sourcesOf(config))
   const parts = findParts(documents, config.remoteReferences)
   for (const each of [file, ...documents, ...parts, ...changes, ...pages]) {
     if (existsSync(each)) hash.update(each).update('\0').update(readFileSync(each)).update('\0')

@@ -70,14 +70,15 @@ interface Found extends Origin {
  *
  * @param root the main file; its values, and those of the parts, are modified.
  * @param isInternal whether a reference in the root leads to the root itself, for example by `$id`.
+ * @param addresses those of the references in the root to follow.
  */
 export function bundle(
   root: DocumentPart,
   isInternal: (node: object, ref: string) => boolean,
   open: OpenPart,
-  grafts: Grafts = new Map(),
+  addresses: ReadonlySet<string> = addressesIn(root.text),
 ): Bundle {
-  return new Bundler(root, isInternal, open, grafts).finish()
+  return new Bundler(root, isInternal, open, addresses).finish()
 }
 
 /** Maximum number of references that lead to a value through other references. */
@@ -87,7 +88,7 @@ class Bundler {
   readonly #root: DocumentPart
   readonly #isInternal: (node: object, ref: string) => boolean
   readonly #openPart: OpenPart
-  readonly #grafts: Grafts
+  readonly #grafts: Grafts = new Map()
   readonly #faults = new Map<object, ReferenceFault & { readonly origin: Origin }>()
   readonly #targets = new Map<string, Target>()
   /** References to rewrite, once the names of components are known. */
@@ -100,12 +101,12 @@ class Bundler {
     root: DocumentPart,
     isInternal: (node: object, ref: string) => boolean,
     open: OpenPart,
-    grafts: Grafts,
+    addresses: ReadonlySet<string>,
   ) {
     this.#root = root
     this.#isInternal = isInternal
     this.#openPart = open
-    this.#grafts = grafts
+    this.#addresses.set(root, addresses)
   }
 
   finish(): Bundle {
@@ -349,7 +350,7 @@ export function originIn(origins: ReadonlyMap<string, Origin>, pointer: string):
   return undefined
 }
 
-const inside = ({ part, pointer }: Origin, name: string): Origin => ({
+export const inside = ({ part, pointer }: Origin, name: string): Origin => ({
   part,
   pointer: `${pointer}/${escapePointer(name)}`,
 })

@@ -1,12 +1,14 @@
 /** Reads the files that a document refers to, and joins them with it. */
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
+import { dirname, relative } from 'node:path'
 import { dump } from 'js-yaml'
 import type { Report } from '../diagnostics/diagnostic.ts'
 import { indexReferences, lookUp } from '../runtime/explain/references.ts'
-import { bundle, type DocumentPart, type OpenPart, type Origin, originsOf } from './bundle.ts'
+import { bundle, type DocumentPart, type OpenPart, type Origin, originIn, originsOf } from './bundle.ts'
 import { findExcess } from './excess.ts'
 import { createLocator, LazyPlace, type Locator, type Position } from './locate.ts'
+import { applyOverlay } from './overlay.ts'
 import { addressesIn, fileOf, type RemoteReferences } from './parts.ts'
 import { readText } from './read-text.ts'
 import type { ReferenceFault } from './references.ts'
@@ -34,46 +36,67 @@ export type ReadFile = (file: string) => string | undefined
 
 const fromDisk: ReadFile = (file) => (existsSync(file) ? readFileSync(file, 'utf8') : undefined)
 
+export interface JoinOptions {
+  readonly remoteReferences?: RemoteReferences | undefined
+  /** Overlay files, in the order in which they are applied. */
+  readonly overlays?: readonly string[] | undefined
+}
+
 /**
- * Joins the files of a document.
+ * Joins the files of a document, and applies overlays to the result.
  *
- * @returns undefined if it refers to no other file.
+ * @returns undefined if it refers to no other file and there are no overlays.
  */
 export function joinParts(
   document: Alone,
   report: Report,
-  remote: RemoteReferences = {},
+  { remoteReferences = {}, overlays = [] }: JoinOptions = {},
   readFile: ReadFile = fromDisk,
 ): JoinedDocument | undefined {
   const { file, text, json } = document
-  if (addressesIn(text).size === 0) return undefined
-  const references = indexReferences(json, String(json.openapi).startsWith('3.0'))
-  const isInternal = (node: object, ref: string): boolean => {
-    const pointer = references.pointerOf(node, ref)
-    return pointer !== undefined && lookUp(json, pointer) !== undefined
-  }
+  const addresses = addressesIn(text)
+  if (addresses.size + overlays.length === 0) return undefined
   const root: DocumentPart = { file, text, json }
-  const opener = openFiles(root, report, remote, readFile)
-  const joined = bundle(root, isInternal, opener.open)
+  const opener = openFiles(root, report, remoteReferences, readFile)
   const locators = new Map<DocumentPart, Locator>()
   const locate = ({ part, pointer }: Origin): Position => {
     const locator = locators.get(part) ?? createLocator(part.text)
     locators.set(part, locator)
     return locator.ofPointer(pointer)
   }
-  for (const { origin, ...fault } of joined.faults.values()) {
-    const at = { part: origin.part, pointer: `${origin.pointer}/$ref` }
-    const place = new LazyPlace(origin.part.file, at.pointer, () => locate(at))
+  const { grafts, faults } = bundle(root, internalTo(json), opener.open, addresses)
+  const further = new Set<string>()
+  for (const overlay of overlays) {
+    const part = opener.open(relative(dirname(file), overlay), root)
+    if ('code' in part) continue
+    for (const each of applyOverlay({ part: root, grafts }, part, report, locate)) further.add(each)
+  }
+  const added = bundle(root, internalTo(json), opener.open, further)
+  for (const [holder, members] of added.grafts)
+    grafts.set(holder, new Map([...(grafts.get(holder) ?? []), ...members]))
+  const isWhole = opener.broken.size === 0
+  // Cycles, which the caller reports, would not end here.
+  const origins: ReadonlyMap<string, Origin> =
+    isWhole && !findExcess(json) ? originsOf({ json, grafts }) : new Map()
+  const known = new Map([...faults, ...added.faults])
+  for (const { origin, ...fault } of known.values()) {
+    const pointer = `${origin.pointer}/$ref`
+    const at = (origin.part === root ? originIn(origins, pointer) : undefined) ?? {
+      part: origin.part,
+      pointer,
+    }
+    const place = new LazyPlace(at.part.file, at.pointer, () => locate(at))
     if (!opener.broken.has(fault.message)) report.add({ ...fault, severity: 'error', place })
   }
-  const isWhole = opener.broken.size === 0 && !findExcess(json)
-  return {
-    hash: hashOf(root, opener.parts()),
-    // Cycles, which the caller reports, would not end here.
-    origins: isWhole ? originsOf(joined) : new Map(),
-    faults: joined.faults,
-    isWhole: opener.broken.size === 0,
-    locate,
+  return { hash: hashOf(root, opener.parts()), origins, faults: known, isWhole, locate }
+}
+
+/** Returns whether a reference leads to the document itself, for example by the `$id` of a schema. */
+function internalTo(json: Alone['json']): (node: object, ref: string) => boolean {
+  const references = indexReferences(json, String(json.openapi).startsWith('3.0'))
+  return (node, ref) => {
+    const pointer = references.pointerOf(node, ref)
+    return pointer !== undefined && lookUp(json, pointer) !== undefined
   }
 }
 
@@ -132,11 +155,11 @@ export function joinedText(
   file: string,
   text: string,
   report: Report,
-  remote?: RemoteReferences,
+  remoteReferences?: RemoteReferences,
 ): string | undefined {
   const json = readText(file, text, report)?.json
   if (typeof json !== 'object' || json === null) return undefined
-  const joined = joinParts({ file, text, json: json as Alone['json'] }, report, remote)
+  const joined = joinParts({ file, text, json: json as Alone['json'] }, report, { remoteReferences })
   if (!joined) return text
   if (!joined.isWhole || joined.faults.size > 0) return undefined
   return /^\s*\{/.test(text)

@@ -8,19 +8,17 @@ import type { Report } from '../diagnostics/diagnostic.ts'
 import type { SourceLocation } from '../diagnostics/place.ts'
 import { originIn } from './bundle.ts'
 import { findExcess } from './excess.ts'
-import { joinParts } from './join-parts.ts'
+import { type JoinOptions, joinParts } from './join-parts.ts'
 import { LazyPlace } from './locate.ts'
 import { type Expansion, expandDefaults, originOf } from './operation-defaults.ts'
-import type { RemoteReferences } from './parts.ts'
 import { readText } from './read-text.ts'
 import { findDangling, type ReferenceFault } from './references.ts'
 import { checkShape } from './shape.ts'
 
 /** How documents are read; members of the configuration. */
-export interface ReadingOptions {
+export interface ReadingOptions extends JoinOptions {
   /** Whether untidy members are errors; otherwise they are removed with a warning. */
   readonly strict: boolean
-  readonly remoteReferences?: RemoteReferences
 }
 
 const STRICT: ReadingOptions = { strict: true }
@@ -97,7 +95,7 @@ export function parseText(
     place: (pointer) => new LazyPlace(file, pointer, () => locator.ofPointer(pointer)),
   }
   if (!isOpenApi(alone, report) || !isWithinMeasure(alone, report)) return undefined
-  const joined = joinParts(alone, report, options.remoteReferences)
+  const joined = joinParts(alone, report, options)
   if (!joined) return withDefaults(alone, report, options)
   const written: LoadedDocument = {
     ...alone,
@@ -145,18 +143,22 @@ function reportDefaults({ faults }: Expansion, written: LoadedDocument, report: 
   return faults.every(({ severity }) => severity === 'warning')
 }
 
-function isOpenApi({ json, place }: LoadedDocument, report: Report): boolean {
+function isOpenApi({ file, json, place }: LoadedDocument, report: Report): boolean {
   const { openapi, swagger } = json
   const complain = (at: string, message: string, hint: string) => {
     report.add({ code: 'openapi-version', severity: 'error', place: place(at), message, hint })
     return false
   }
-  if (openapi === undefined && swagger !== undefined)
-    return complain(
-      '/swagger',
-      `Swagger ${scalar(swagger)} is not supported`,
-      'convert the document to OpenAPI 3.1',
-    )
+  if (openapi === undefined && swagger !== undefined) {
+    report.add({
+      code: 'document-swagger',
+      severity: 'error',
+      place: place('/swagger'),
+      message: `Swagger ${scalar(swagger)} is not supported`,
+      hint: `convert it to OpenAPI 3: \`npx swagger2openapi@7.0.8 --outfile ${file} ${file}\`; if it refers to other files, add \`--resolve\``,
+    })
+    return false
+  }
   if (typeof openapi === 'number')
     return complain(
       '/openapi',

@@ -49,6 +49,8 @@ export interface Config {
    * URLs are errors.
    */
   readonly remoteReferences?: RemoteReferences
+  /** Overlay files (Overlay 1.0), applied to each document, or, with `extends`, to the document that it names. */
+  readonly overlays?: readonly string[]
   /**
    * Whether unsupported parts of documents and violated Redocly rules are errors; otherwise they are warnings.
    * Defaults to true if `handlers` is set, because a server must not validate less than its document says.
@@ -57,9 +59,11 @@ export interface Config {
 }
 
 /** The members of the configuration file, as it is written. Paths are relative to its folder. */
-export type FamilyConfig = Partial<Omit<Config, 'documents' | 'out'>> & {
+export type FamilyConfig = Partial<Omit<Config, 'documents' | 'out' | 'overlays'>> & {
   /** A folder of documents, or a list of files, oldest first. */
   readonly documents: string | readonly string[]
+  /** A folder of overlays, or a list of files, in the order in which they are applied. */
+  readonly overlays?: string | readonly string[]
   readonly out: string
 }
 
@@ -90,6 +94,7 @@ const MEMBERS = [
   'pages',
   'source',
   'remoteReferences',
+  'overlays',
   'strict',
 ]
 
@@ -164,6 +169,13 @@ export function readConfig(
       '`documents` is missing or names no files',
       'set it to a folder of documents, or to a list of files, oldest first',
     )
+  const overlays = raw.overlays === undefined ? [] : documentFiles(raw.overlays, at)
+  if (!overlays?.every((each) => existsSync(each)))
+    return complain(
+      'overlays',
+      '`overlays` names no files, or files that do not exist',
+      'set it to a folder of overlays, or to a list of files, in the order in which they are applied',
+    )
   const emit = emittersOf(raw.emit, raw.handlers !== undefined)
   if (!emit) return complain('emit', '`emit` is not a list of known emitters', `use ${EMITTERS.join(', ')}`)
   const builtWhenNeeded = builtEmittersOf(raw.builtWhenNeeded, emit)
@@ -199,7 +211,10 @@ export function readConfig(
     ...(raw.pages !== undefined && { pages: at(raw.pages) }),
     ...(client && { client }),
     ...(raw.source !== undefined && { source: String(raw.source) }),
-    ...(raw.remoteReferences !== undefined && { remoteReferences: foldersOf(raw.remoteReferences as object, at) }),
+    ...(overlays.length > 0 && { overlays }),
+    ...(raw.remoteReferences !== undefined && {
+      remoteReferences: foldersOf(raw.remoteReferences as object, at),
+    }),
     ...(raw.stub !== undefined && { stub: raw.stub as StubConfig }),
     ...(raw.wire !== undefined && { wire: raw.wire as WireConfig }),
   }

@@ -102,10 +102,9 @@ function printRoutes(
     ...tagHeading(operation.tag, api.operations[index - 1]?.tag).map((each) => `  ${each}`),
     printOperation(table, operation),
   ])
-  const parameter = file.use('Parameter', CONTRACT, { type: true })
   if (table.shared.size > 0) file.print(heading('Parameters that operations share'), '')
   for (const [name, row] of [...table.shared].sort(([a], [b]) => (a < b ? -1 : 1))) {
-    file.print(`const ${name}: ${parameter} = ${row}`)
+    file.print(`const ${name}: ${file.use('Parameter', CONTRACT, { type: true })} = ${row}`)
   }
   const own = file.use('OperationExtensions', `../${EXTENSIONS_FILE}`, { type: true })
   const operation = `${file.use('Operation', CONTRACT, { type: true })}<${own}>`
