@@ -47,6 +47,9 @@ const readCommitted: ReadFile = (file) => {
 
 function operationIds(document: unknown): ReadonlySet<string> {
   const { paths = {} } = (document ?? {}) as { paths?: Record<string, Record<string, unknown>> }
-  const operations = Object.values(paths).flatMap((item) => Object.values(item ?? {}))
+  const operations = Object.values(paths).flatMap((item) => [
+    ...Object.values(item ?? {}),
+    ...Object.values((item?.additionalOperations ?? {}) as object),
+  ])
   return new Set(operations.flatMap((each) => (each as { operationId?: string })?.operationId ?? []))
 }

@@ -114,6 +114,8 @@ class Bundler {
     // A queue instead of recursion: a chain of files can be longer than the stack.
     for (let next = this.#waiting.pop(); next; next = this.#waiting.pop()) next()
     this.#placeTargets()
+    const components = memberOf(this.#root.json as object, 'components')
+    if (isCollection(components)) delete (components as Record<string, unknown>).mediaTypes
     return { json: this.#root.json as JsonObject, grafts: this.#grafts, faults: this.#faults }
   }
 
@@ -131,7 +133,9 @@ class Bundler {
     if (!isCollection(value)) return
     const at = this.#grafts.get(holder)?.get(name) ?? inside(of, name)
     const ref = memberOf(value, '$ref')
-    if (typeof ref !== 'string' || !this.#leavesRoot(at.part, value, ref)) return this.#visit(value, rule, at)
+    // Only OpenAPI 3.2 allows references to media types, so they are always replaced.
+    if (typeof ref !== 'string' || !(rule === 'Media' || this.#leavesRoot(at.part, value, ref)))
+      return this.#visit(value, rule, at)
     // In an example, `$ref` can be data.
     const isLenient = rule === ANY_VALUE
     if (isLenient && Object.keys(value).length > 1) return this.#visit(value, rule, at)

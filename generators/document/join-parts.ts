@@ -5,7 +5,15 @@ import { dirname, relative } from 'node:path'
 import { dump } from 'js-yaml'
 import type { Report } from '../diagnostics/diagnostic.ts'
 import { indexReferences, lookUp } from '../runtime/explain/references.ts'
-import { bundle, type DocumentPart, type OpenPart, type Origin, originIn, originsOf } from './bundle.ts'
+import {
+  type Bundle,
+  bundle,
+  type DocumentPart,
+  type OpenPart,
+  type Origin,
+  originIn,
+  originsOf,
+} from './bundle.ts'
 import { findExcess } from './excess.ts'
 import { createLocator, LazyPlace, type Locator, type Position } from './locate.ts'
 import { applyOverlay } from './overlay.ts'
@@ -45,7 +53,7 @@ export interface JoinOptions {
 /**
  * Joins the files of a document, and applies overlays to the result.
  *
- * @returns undefined if it refers to no other file and there are no overlays.
+ * @returns undefined if there is nothing to join: no other file, no overlay, and no media types in `components`.
  */
 export function joinParts(
   document: Alone,
@@ -55,7 +63,7 @@ export function joinParts(
 ): JoinedDocument | undefined {
   const { file, text, json } = document
   const addresses = addressesIn(text)
-  if (addresses.size + overlays.length === 0) return undefined
+  if (addresses.size + overlays.length === 0 && !hasMediaTypes(json)) return undefined
   const root: DocumentPart = { file, text, json }
   const opener = openFiles(root, report, remoteReferences, readFile)
   const locators = new Map<DocumentPart, Locator>()
@@ -71,14 +79,14 @@ export function joinParts(
     if ('code' in part) continue
     for (const each of applyOverlay({ part: root, grafts }, part, report, locate)) further.add(each)
   }
-  const added = bundle(root, internalTo(json), opener.open, further)
+  const added = further.size > 0 ? bundle(root, internalTo(json), opener.open, further) : NOTHING
   for (const [holder, members] of added.grafts)
     grafts.set(holder, new Map([...(grafts.get(holder) ?? []), ...members]))
   const isWhole = opener.broken.size === 0
   // Cycles, which the caller reports, would not end here.
   const origins: ReadonlyMap<string, Origin> =
     isWhole && !findExcess(json) ? originsOf({ json, grafts }) : new Map()
-  const known = new Map([...faults, ...added.faults])
+  const known = new Map([...added.faults, ...faults])
   for (const { origin, ...fault } of known.values()) {
     const pointer = `${origin.pointer}/$ref`
     const at = (origin.part === root ? originIn(origins, pointer) : undefined) ?? {
@@ -90,6 +98,11 @@ export function joinParts(
   }
   return { hash: hashOf(root, opener.parts()), origins, faults: known, isWhole, locate }
 }
+
+const hasMediaTypes = ({ components }: Alone['json']): boolean =>
+  typeof components === 'object' && components !== null && Object.hasOwn(components, 'mediaTypes')
+
+const NOTHING: Pick<Bundle, 'grafts' | 'faults'> = { grafts: new Map(), faults: new Map() }
 
 /** Returns whether a reference leads to the document itself, for example by the `$id` of a schema. */
 function internalTo(json: Alone['json']): (node: object, ref: string) => boolean {

@@ -165,8 +165,12 @@ function isOpenApi({ file, json, place }: LoadedDocument, report: Report): boole
       `\`openapi: ${openapi}\` is a number, not a string`,
       'quote it: `openapi: "3.1.0"`',
     )
-  if (typeof openapi === 'string' && /^3\.[01](\.|$)/.test(openapi)) return true
-  return complain('/openapi', `\`openapi: ${scalar(openapi)}\` is not supported`, 'use OpenAPI 3.0 or 3.1')
+  if (typeof openapi === 'string' && /^3\.[012](\.|$)/.test(openapi)) return true
+  return complain(
+    '/openapi',
+    `\`openapi: ${scalar(openapi)}\` is not supported`,
+    'use OpenAPI 3.0, 3.1 or 3.2',
+  )
 }
 
 const scalar = (value: unknown): string =>

@@ -10,9 +10,9 @@ import { errorTypes } from '../wire/error-catalogue.ts'
 export function printErrorClasses(apis: readonly Api[], wire: Wire): string {
   const classes = errorClassNames(apis, wire)
   const file = createFile(classes.values())
-  const base = file.use('ResponseError', './runtime/errors.ts')
   const table = file.use('ErrorClasses', './runtime/errors.ts', { type: true })
   for (const [type, name] of classes) {
+    const base = file.use('ResponseError', './runtime/errors.ts')
     file.print(
       `export class ${name} extends ${base} {`,
       `  override readonly name = ${literal(name)}`,

@@ -222,7 +222,7 @@ function printParameter(table: RouteTable, operation: ApiOperation, parameter: A
     `required: ${parameter.required}`,
     `set: ${parameter.extensions['x-filter'] === 'equality'}`,
     `validate: ${check}`,
-    `pointer: ${stringLiteral(schemaPointer(parameter))}`,
+    `pointer: ${stringLiteral(parameter.schema.place.pointer)}`,
   ]
   return `{ ${members.join(', ')} }`
 }
@@ -239,12 +239,6 @@ function noteUnwritten({ api, report, unwritten }: RouteTable, parameter: ApiPar
     message: `the server rejects every value of the ${parameter.in} parameter ${parameter.name}: it ${found.message}`,
     hint: found.hint,
   })
-}
-
-/** Returns the pointer of a parameter's schema, which is under the media type if there is one. */
-function schemaPointer({ place, serialization: { mediaType } }: ApiParameter): string {
-  const content = mediaType === undefined ? '' : `/content/${escapePointer(mediaType)}`
-  return `${place.pointer}${content}/schema`
 }
 
 function printBody(table: RouteTable, operation: ApiOperation): string | undefined {

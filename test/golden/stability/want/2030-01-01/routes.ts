@@ -2,7 +2,7 @@
 import type { OperationExtensions, VersionExtensions } from '../extensions.ts'
 import { Parcel_down } from '../translations/2030-01-01.ts'
 import { getParcel_parcel_id } from './validators.js'
-import type { Operation, Parameter, Version } from 'dateline/runtime'
+import type { Operation, Version } from 'dateline/runtime'
 
 
 // ----- Operations -----

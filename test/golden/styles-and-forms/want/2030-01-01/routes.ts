@@ -10,7 +10,7 @@ import {
   uploadFile_fields,
   uploadFile_form
 } from './validators.js'
-import type { Operation, Parameter, Version } from 'dateline/runtime'
+import type { Operation, Version } from 'dateline/runtime'
 
 
 // ----- Operations -----

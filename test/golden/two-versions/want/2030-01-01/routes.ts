@@ -2,7 +2,7 @@
 import type { OperationExtensions, VersionExtensions } from '../extensions.ts'
 import { ParcelList_down, Parcel_down, listParcels_query_up } from '../translations/2030-01-01.ts'
 import { ParcelCreate, listParcels_include_lost } from './validators.js'
-import type { Operation, Parameter, Version } from 'dateline/runtime'
+import type { Operation, Version } from 'dateline/runtime'
 
 
 // ----- Operations -----
