@@ -88,7 +88,9 @@ describe('OpenAPI 3.2', () => {
       read(search('{ type: integer }')).api,
       read(search('{ type: integer, minimum: 1 }')).api,
     )
-    expect(differences.map(({ code, class: kind }) => `${kind} ${code}`)).toEqual(['breaking bound-tightened'])
+    expect(differences.map(({ code, class: kind }) => `${kind} ${code}`)).toEqual([
+      'breaking bound-tightened',
+    ])
     const json = `paths:\n  /a:\n    get:\n      operationId: a\n      parameters: [{ name: q, in: querystring, content: { application/json: { schema: {} } } }]\n      ${OK}\n`
     expect(read(json).findings.map(({ code, place }) => [code, place?.line])).toEqual([
       ['parameter-querystring', 7],
