@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process'
 import { basename, dirname } from 'node:path'
 import { createReport } from '../diagnostics/diagnostic.ts'
-import { joinParts, type ReadFile } from '../document/join-parts.ts'
+import { joinParts, type ReadPart } from '../document/join-parts.ts'
 import type { RemoteReferences } from '../document/parts.ts'
 import { readValue } from '../document/read-yaml.ts'
 import { UsageError } from './run.ts'
@@ -36,7 +36,7 @@ export function committedOperations(
   )
 }
 
-const readCommitted: ReadFile = (file) => {
+const readCommitted: ReadPart = (file) => {
   const shown = spawnSync('git', ['show', `HEAD:./${basename(file)}`], {
     cwd: dirname(file),
     encoding: 'utf8',

@@ -40,9 +40,9 @@ export interface JoinedDocument {
 }
 
 /** Returns the text of a file, or undefined if there is none. */
-export type ReadFile = (file: string) => string | undefined
+export type ReadPart = (file: string) => string | undefined
 
-const fromDisk: ReadFile = (file) => (existsSync(file) ? readFileSync(file, 'utf8') : undefined)
+const fromDisk: ReadPart = (file) => (existsSync(file) ? readFileSync(file, 'utf8') : undefined)
 
 export interface JoinOptions {
   readonly remoteReferences?: RemoteReferences | undefined
@@ -59,7 +59,7 @@ export function joinParts(
   document: Alone,
   report: Report,
   { remoteReferences = {}, overlays = [] }: JoinOptions = {},
-  readFile: ReadFile = fromDisk,
+  readFile: ReadPart = fromDisk,
 ): JoinedDocument | undefined {
   const { file, text, json } = document
   const addresses = addressesIn(text)
@@ -113,7 +113,7 @@ function internalTo(json: Alone['json']): (node: object, ref: string) => boolean
   }
 }
 
-function openFiles(root: DocumentPart, report: Report, remote: RemoteReferences, readFile: ReadFile) {
+function openFiles(root: DocumentPart, report: Report, remote: RemoteReferences, readFile: ReadPart) {
   const opened = new Map<string, DocumentPart | ReferenceFault>([[root.file, root]])
   const broken = new Set<string>()
   const read = (file: string): DocumentPart | ReferenceFault => {

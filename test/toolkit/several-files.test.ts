@@ -1,8 +1,12 @@
 /** Documents of several files: served, and every finding, hash and copy follows each file. */
+import { execFileSync } from 'node:child_process'
 import { appendFileSync, cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, expect, onTestFinished, test } from 'vitest'
+import { committedOperations } from '../../generators/cli/committed.ts'
 import { hashInputs } from '../../generators/cli/inputs.ts'
+import { openRun } from '../../generators/cli/run.ts'
+import { watch } from '../../generators/cli/watch.ts'
 import { main } from '../../generators/cli.ts'
 import { createReport } from '../../generators/diagnostics/diagnostic.ts'
 import { loadDocument, type ReadingOptions } from '../../generators/document/load.ts'
@@ -148,6 +152,30 @@ test('an edit to any file, and a new one, changes the inputs of a run', () => {
   appendFileSync(at('vendor/money.json'), '\n')
   seen.add(inputs())
   expect([...seen].filter(Boolean)).toHaveLength(6)
+})
+
+test('watch generates again when a file outside the folder of the documents is saved', async () => {
+  const run = await openRun(at('dateline.config.json'), { out: () => undefined, error: () => undefined })
+  const stop = new AbortController()
+  let runs = 0
+  const ended = watch(run, stop.signal, async () => {
+    runs++
+    if (runs === 1) appendFileSync(at('vendor/money.json'), '\n')
+    else stop.abort()
+    return 0
+  })
+  expect((await ended).data).toEqual({ runs: 2 })
+})
+
+test('stub sees the operations that git has in other files', () => {
+  const git = (...words: readonly string[]) =>
+    execFileSync('git', ['-C', folder, ...words], { stdio: 'pipe' })
+  git('init', '-q')
+  git('add', '.')
+  git('-c', 'user.name=t', '-c', 'user.email=t@example.com', 'commit', '-qm', 'documents')
+  edit('openapi/2030-06-01/create-book.yaml', 'createBook', 'addBook')
+  const { documents } = readConfig(at('dateline.config.json'), createReport())!
+  expect([...committedOperations(documents)].sort()).toEqual(['createBook', 'showAuthor'])
 })
 
 test('the previous version no longer changes with shared files once a new version exists', async () => {
