@@ -55,12 +55,12 @@ export async function build(
 }
 
 /** Loads the documents. Drops warnings, which `generate` already printed. */
-function readFamily({ documents, strict }: Config): Api[] {
+function readFamily(config: Config): Api[] {
   const report = createReport()
-  const loaded = documents.flatMap((file) => loadDocument(file, report, strict) ?? [])
+  const loaded = config.documents.flatMap((file) => loadDocument(file, report, config) ?? [])
   report.finish()
   const apis = nameVersions(
-    loaded.map((document) => buildApi(document, report, strict)),
+    loaded.map((document) => buildApi(document, report, config.strict)),
     report,
   )
   report.finish()

@@ -99,7 +99,7 @@ async function readDocuments({ config, report }: CommandRun, files: readonly str
     import('../document/load.ts'),
     import('../ir/build.ts'),
   ])
-  const documents = files.flatMap((file) => loadDocument(file, report, config.strict) ?? [])
+  const documents = files.flatMap((file) => loadDocument(file, report, config) ?? [])
   report.finish()
   const apis = documents.map((document) => buildApi(document, report, config.strict))
   report.finish()

@@ -106,7 +106,7 @@ async function readApi({ config }: CommandRun, file: string, text: string): Prom
     import('../document/load.ts'),
     import('../ir/build.ts'),
   ])
-  const document = parseText(file, text, report, config.strict)
+  const document = parseText(file, text, report, config)
   report.finish()
   const api = buildApi(document!, report, config.strict)
   report.finish()

@@ -170,7 +170,7 @@ export async function check(run: CommandRun): Promise<CommandOutcome> {
       import('../output/write.ts'),
     ])
     const { out, builtWhenNeeded } = run.config
-    for (const diagnostic of explainDrift(findDrift(out, files, builtWhenNeeded), apis))
+    for (const diagnostic of explainDrift(findDrift(out, files, builtWhenNeeded), apis, run.config))
       run.report.add(diagnostic)
     run.report.finish()
     // Files that are built when needed may be missing: `check` accepts that, but the next `generate` writes them.
@@ -190,7 +190,7 @@ async function reportMissing({ config, report }: CommandRun, steps: readonly Ver
   const index = join(config.out, CHANGE_INDEX)
   if (!existsSync(index)) return
   const placeIn = (file: string, pointer: string): SourceLocation =>
-    loadDocument(file, createReport(), config.strict)?.place(pointer) ?? { file, line: 1, column: 1, pointer }
+    loadDocument(file, createReport(), config)?.place(pointer) ?? { file, line: 1, column: 1, pointer }
   for (const each of missingChanges(readFileSync(index, 'utf8'), steps, placeIn)) report.add(each)
   report.finish()
 }

@@ -4,10 +4,11 @@ import { builtinModules } from 'node:module'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { filesBelow, hashFile, hashOf, isNoFile, toolkitFolder, toolkitHash } from '../cache/cache.ts'
+import { findParts } from '../document/parts.ts'
 import type { Config } from '../generate/config.ts'
 
 /**
- * Returns the hash of the configuration, documents, changes with their imports, extension rules and toolkit.
+ * Returns the hash of the configuration, documents and their parts, changes with their imports, extension rules and toolkit.
  *
  * @param file the configuration file.
  * @returns undefined if a file cannot be read, or if a change may read something that its text does not show.
@@ -19,7 +20,9 @@ export function hashInputs(config: Config, file: string): string | undefined {
     if (!imported) return undefined
     const extensions = config.extensions === undefined ? [] : [config.extensions]
     const pages = config.pages === undefined ? [] : filesBelow(config.pages)
-    const inputs = [file, ...config.documents, ...extensions, ...pages, ...changes, ...imported]
+    const documents = [...config.documents, ...(config.overlays ?? [])]
+    const parts = findParts(documents, config.remoteReferences)
+    const inputs = [file, ...documents, ...parts, ...extensions, ...pages, ...changes, ...imported]
     return hashOf(toolkitHash(), ...inputs.flatMap((input) => [input, hashFile(input) ?? 'no file']))
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === undefined) throw cause

@@ -32,7 +32,7 @@ export async function newResource(
   const source = readFileSync(file, 'utf8')
   if (!/\.ya?ml$/.test(file))
     throw new UsageError(`${file} is not a YAML file: new-resource edits only .yaml and .yml documents`)
-  parseText(file, source, report, config.strict)
+  parseText(file, source, report, config)
   report.finish()
   const operations = listOf(options.operations)
   const unknown = operations.find((kind) => !KINDS.includes(kind))
@@ -62,7 +62,7 @@ export async function newResource(
     })
     // Checks the result before writing: an unusual neighbor must not lead to an unreadable document.
     const check = createReport()
-    parseText(file, text, check, config.strict)
+    parseText(file, text, check, config)
     check.finish()
     writeFileSync(file, text)
     const steps = [

@@ -3,6 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, extname, join } from 'node:path'
 import { makeFolder } from '../cache/make-folder.ts'
 import { createReport } from '../diagnostics/diagnostic.ts'
+import { joinedText } from '../document/join-parts.ts'
 import { parseText } from '../document/load.ts'
 import { compareVersions, loadConfig } from '../generate/config.ts'
 import { type CommandOutcome, type CommandRun, UsageError } from './run.ts'
@@ -13,7 +14,7 @@ export async function newVersion(run: CommandRun, version: string): Promise<Comm
   const { config, report } = run
   const newest = config.documents.at(-1)!
   const text = readFileSync(newest, 'utf8')
-  const loaded = parseText(newest, text, report, config.strict)
+  const loaded = parseText(newest, text, report, config)
   report.finish()
   const before = String((loaded!.json.info as { version?: unknown } | undefined)?.version ?? '')
   const file = documentFor(newest, before, version) ?? join(dirname(newest), `${version}${extname(newest)}`)
@@ -21,8 +22,11 @@ export async function newVersion(run: CommandRun, version: string): Promise<Comm
   if (compareVersions(version, before) <= 0)
     throw new UsageError(`${version} is not later than ${before}, the newest version`)
   const { next, previous, lists } = edit(text, before, version)
+  // The previous version is published: later edits to files that both refer to must not change it.
+  const frozen = joinedText(newest, previous, report, config.remoteReferences)
+  report.finish()
   writeFileSync(file, next)
-  if (previous !== text) writeFileSync(newest, previous)
+  if (frozen !== undefined && frozen !== text) writeFileSync(newest, frozen)
   const folder = config.versions === undefined ? undefined : join(config.versions, version)
   if (folder !== undefined) {
     makeFolder(folder)
@@ -34,6 +38,7 @@ export async function newVersion(run: CommandRun, version: string): Promise<Comm
     lines: [
       `wrote ${file}`,
       ...(previous === text ? [] : [`wrote ${newest}: its status is now \`supported\``]),
+      ...(frozen === previous ? [] : [`wrote ${newest}: it now contains the files that it referred to`]),
       ...steps,
     ],
     data: { version, before, file, folder: folder ?? null, steps },

@@ -3,6 +3,7 @@ import { exec } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { parseDocument } from 'yaml'
+import { createReport } from '../diagnostics/diagnostic.ts'
 import { UsageError } from './run.ts'
 
 const TIMEOUT_MS = 60_000
@@ -15,7 +16,7 @@ const MAX_BYTES = 64 * 1024 * 1024
  */
 export async function readSourceDocument(source: string): Promise<string> {
   if (/^https?:\/\//.test(source)) return readUrl(source)
-  if (existsSync(source)) return readFileSync(source, 'utf8')
+  if (existsSync(source)) return readJoined(source)
   try {
     const { stdout } = await promisify(exec)(source, { maxBuffer: MAX_BYTES, timeout: TIMEOUT_MS })
     return stdout
@@ -25,6 +26,16 @@ export async function readSourceDocument(source: string): Promise<string> {
       `${source} is neither a URL nor a file, and as a command it failed: ${reason}. Expected a source that gives the OpenAPI document.`,
     )
   }
+}
+
+/** Returns a file with the files that it refers to, because only this text is stored. */
+async function readJoined(file: string): Promise<string> {
+  const { joinedText } = await import('../document/join-parts.ts')
+  const text = readFileSync(file, 'utf8')
+  const report = createReport()
+  const joined = joinedText(file, text, report)
+  report.finish()
+  return joined ?? text
 }
 
 async function readUrl(url: string): Promise<string> {

@@ -45,7 +45,8 @@ export async function stub(
       data: { handlers, missing: missing.map(({ id }) => id) },
     }
   }
-  const known = wanted.length > 0 ? undefined : committedOperations(run.config.documents)
+  const known =
+    wanted.length > 0 ? undefined : committedOperations(run.config.documents, run.config.remoteReferences)
   const chosen = missing.filter(({ id }) => (known ? !known.has(id) : wanted.includes(id)))
   const root = relative('', dirname(run.file)) || '.'
   const { writeStubs } = await importStubs()

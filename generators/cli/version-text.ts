@@ -23,14 +23,16 @@ export interface DocumentString {
   readonly end: number
 }
 
-/** Returns the string values of a document in YAML or JSON, without its keys. */
+/** Returns the string values of a document in YAML or JSON, without its keys and references to other files. */
 export function stringsIn(text: string): DocumentString[] {
   const found: DocumentString[] = []
   visit(parseDocument(text, { keepSourceTokens: true }), {
     Scalar(_, node, path) {
       const { value, range } = node
       if (typeof value !== 'string' || !range || isKey(node, path)) return
-      found.push({ value, key: keyAbove(path), start: range[0], end: range[1] })
+      const key = keyAbove(path)
+      if (key === '$ref' && !value.startsWith('#')) return
+      found.push({ value, key, start: range[0], end: range[1] })
     },
   })
   return found

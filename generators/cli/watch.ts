@@ -3,6 +3,8 @@ import { createHash } from 'node:crypto'
 import { existsSync, type FSWatcher, readdirSync, readFileSync, watch as watchFolder } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { Worker } from 'node:worker_threads'
+import { findParts } from '../document/parts.ts'
+import type { Config } from '../generate/config.ts'
 import { type CommandOutcome, type CommandRun, OK, type Terminal } from './run.ts'
 import type { WatchMessage, WatchWorkerData } from './watch-worker.ts'
 
@@ -20,7 +22,6 @@ export type Generate = () => Promise<number>
 export async function watch(run: CommandRun, signal: AbortSignal, given?: Generate): Promise<CommandOutcome> {
   const warm = inWarmThread(run)
   const generate = given ?? warm.generate
-  const folders = foldersOf(run)
   let runs = 0
   let last: string | undefined
   let wanted = true
@@ -29,7 +30,12 @@ export async function watch(run: CommandRun, signal: AbortSignal, given?: Genera
     wanted = true
     wake()
   }
-  const watchers: FSWatcher[] = folders.map((folder) => watchFolder(folder, { recursive: true }, wakeUp))
+  const watchers = new Map<string, FSWatcher>()
+  const watchAll = () => {
+    for (const folder of foldersOf(run))
+      if (!watchers.has(folder)) watchers.set(folder, watchFolder(folder, { recursive: true }, wakeUp))
+  }
+  watchAll()
   signal.addEventListener('abort', wakeUp)
   try {
     while (!signal.aborted) {
@@ -38,15 +44,17 @@ export async function watch(run: CommandRun, signal: AbortSignal, given?: Genera
       })
       if (!wanted) await next
       wanted = false
+      // An edit can refer to a file in a folder that is not watched yet.
+      watchAll()
       const inputs = hashOf(run)
       if (signal.aborted || inputs === last) continue
       last = inputs
       runs++
       await generate()
-      run.terminal.out(`watching ${folders.join(', ')}`)
+      run.terminal.out(`watching ${[...watchers.keys()].join(', ')}`)
     }
   } finally {
-    for (const watcher of watchers) watcher.close()
+    for (const watcher of watchers.values()) watcher.close()
     signal.removeEventListener('abort', wakeUp)
     await warm.stop()
   }
@@ -104,17 +112,21 @@ async function runIn(worker: Worker, terminal: Terminal): Promise<Extract<WatchM
 
 function foldersOf({ config }: CommandRun): string[] {
   const all = [
-    ...config.documents.map(dirname),
+    ...[...sourcesOf(config), ...findParts(sourcesOf(config), config.remoteReferences)].map(dirname),
     ...[config.versions, config.pages].filter((each) => each !== undefined),
   ]
   return [...new Set(all)].filter((folder) => existsSync(folder))
 }
 
+const sourcesOf = ({ documents, overlays = [] }: Config): readonly string[] => [...documents, ...overlays]
+
 /** Returns a hash of everything that a run would read. */
 function hashOf(run: CommandRun): string {
   const { config } = run
   const pages = config.pages === undefined ? [] : filesBelow(config.pages)
-  return hashOfFiles([...codeOf(run), ...documentsNow(config.documents), ...pages])
+  const documents = documentsNow(sourcesOf(config))
+  const parts = findParts(documents, config.remoteReferences)
+  return hashOfFiles([...codeOf(run), ...documents, ...parts, ...pages])
 }
 
 /** Returns a hash of the files that a run imports as modules. */

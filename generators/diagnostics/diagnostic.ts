@@ -36,9 +36,17 @@ export interface Report {
 
 export function createReport(): Report {
   const diagnostics: Diagnostic[] = []
+  const known = new Set<string>()
   return {
     diagnostics,
-    add: (diagnostic) => void diagnostics.push(diagnostic),
+    add(diagnostic) {
+      const { code, place, message } = diagnostic
+      // Several versions can share a file.
+      const key = place && JSON.stringify([code, message, place.file, place.pointer])
+      if (key !== undefined && known.has(key)) return
+      if (key !== undefined) known.add(key)
+      diagnostics.push(diagnostic)
+    },
     finish() {
       if (diagnostics.some((each) => each.severity === 'error')) throw new DiagnosticsError(diagnostics)
     },

@@ -6,27 +6,36 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { Report } from '../diagnostics/diagnostic.ts'
 import type { SourceLocation } from '../diagnostics/place.ts'
+import { originIn } from './bundle.ts'
 import { findExcess } from './excess.ts'
+import { type JoinOptions, joinParts } from './join-parts.ts'
+import { LazyPlace } from './locate.ts'
 import { type Expansion, expandDefaults, originOf } from './operation-defaults.ts'
-import { findOffsets } from './read-offsets.ts'
-import { type LocatedYaml, readLocated, readValue } from './read-yaml.ts'
+import { readText } from './read-text.ts'
 import { findDangling, type ReferenceFault } from './references.ts'
-import { scanJson } from './scan-json.ts'
 import { checkShape } from './shape.ts'
+
+/** How documents are read; members of the configuration. */
+export interface ReadingOptions extends JoinOptions {
+  /** Whether untidy members are errors; otherwise they are removed with a warning. */
+  readonly strict: boolean
+}
+
+const STRICT: ReadingOptions = { strict: true }
 
 export interface LoadedDocument {
   /** As in the configuration, for messages: relative to the working directory. */
   readonly file: string
   readonly text: string
-  /** SHA-256 of the text in hexadecimal. */
+  /** SHA-256 in hexadecimal of the text, and of the files that it refers to. */
   readonly hash: string
-  /** The parsed document, with operation defaults expanded. */
+  /** The parsed document, with the files that it refers to and operation defaults expanded. */
   readonly json: Readonly<Record<string, unknown>>
   /** Unresolvable references by the pointer of the node that holds each. They are already in the report. */
   readonly dangling: ReadonlyMap<string, ReferenceFault>
   /**
-   * Returns the source location of a JSON pointer, or of its nearest known ancestor. For a value from a default,
-   * returns the location of the default.
+   * Returns the source location of a JSON pointer, or of its nearest known ancestor. For a value from a default or a
+   * different file, returns the location there.
    */
   place(pointer: string): SourceLocation
 }
@@ -34,10 +43,13 @@ export interface LoadedDocument {
 /**
  * Reads a document.
  *
- * @param strict whether untidy members are errors; otherwise they are removed with a warning.
- * @returns undefined, after reporting errors, if the file cannot be read or is not an OpenAPI document.
+ * @returns undefined, after reporting errors, if a file cannot be read or is not an OpenAPI document.
  */
-export function loadDocument(file: string, report: Report, strict = true): LoadedDocument | undefined {
+export function loadDocument(
+  file: string,
+  report: Report,
+  options: ReadingOptions = STRICT,
+): LoadedDocument | undefined {
   let text: string
   try {
     text = readFileSync(file, 'utf8')
@@ -51,7 +63,7 @@ export function loadDocument(file: string, report: Report, strict = true): Loade
     })
     return undefined
   }
-  return parseText(file, text, report, strict)
+  return parseText(file, text, report, options)
 }
 
 /** Parses a YAML or JSON text. Returns undefined after reporting errors. */
@@ -59,47 +71,65 @@ export function parseText(
   file: string,
   text: string,
   report: Report,
-  strict = true,
+  options: ReadingOptions = STRICT,
 ): LoadedDocument | undefined {
-  const quick = readValue(text)
-  const whole = quick ? undefined : readLocated(text)
-  const lines = lineFinder(text)
-  const at = (offset: number, pointer: string): SourceLocation => ({ file, ...lines(offset), pointer })
-  for (const { offset, message } of whole?.errors ?? []) {
-    const hint = 'correct the YAML; nothing was generated'
-    report.add({ code: 'document-syntax', severity: 'error', place: at(offset, ''), message, hint })
-  }
-  if (whole && whole.errors.length > 0) return undefined
-  const { value: json } = quick ?? (whole as LocatedYaml)
+  const read = readText(file, text, report)
+  if (!read) return undefined
+  const { json, locator } = read
   if (typeof json !== 'object' || json === null || Array.isArray(json)) {
     report.add({
       code: 'document-syntax',
       severity: 'error',
-      place: at(0, ''),
+      place: new LazyPlace(file, '', () => locator.ofOffset(0)),
       message: 'the document is not a mapping',
       hint: 'an OpenAPI document starts with `openapi: 3.1.0`',
     })
     return undefined
   }
-  const locate: Locate = (pointer) => lines(offsetOf(pointer, whole?.offsets ?? recentOffsets(text)))
-  const written: LoadedDocument = {
+  const alone: LoadedDocument = {
     file,
     text,
     hash: createHash('sha256').update(text).digest('hex'),
     json: json as Record<string, unknown>,
     dangling: new Map(),
-    place: (pointer) => new LazyPlace(file, pointer, locate),
+    place: (pointer) => new LazyPlace(file, pointer, () => locator.ofPointer(pointer)),
   }
-  if (!isOpenApi(written, report) || !isWithinMeasure(written, report)) return undefined
+  if (!isOpenApi(alone, report) || !isWithinMeasure(alone, report)) return undefined
+  const joined = joinParts(alone, report, options)
+  if (!joined) return withDefaults(alone, report, options)
+  const written: LoadedDocument = {
+    ...alone,
+    hash: joined.hash,
+    place: (pointer) => {
+      const origin = originIn(joined.origins, pointer)
+      return origin
+        ? new LazyPlace(origin.part.file, pointer, () => joined.locate(origin))
+        : alone.place(pointer)
+    },
+  }
+  return joined.isWhole && isWithinMeasure(written, report)
+    ? withDefaults(written, report, options, joined.faults)
+    : undefined
+}
+
+function withDefaults(
+  written: LoadedDocument,
+  report: Report,
+  options: ReadingOptions,
+  known?: ReadonlyMap<object, ReferenceFault>,
+): LoadedDocument | undefined {
   const expansion = expandDefaults(written.json)
-  if (!expansion) return withReferences(written, report, strict)
+  if (!expansion) return withReferences(written, report, options, known)
   const document: LoadedDocument = {
     ...written,
     json: expansion.json,
-    place: (pointer) => new LazyPlace(file, pointer, () => locate(originOf(pointer, expansion.origins))),
+    place: (pointer) => {
+      const place = written.place(originOf(pointer, expansion.origins))
+      return new LazyPlace(place.file, pointer, () => place)
+    },
   }
   const isRight = reportDefaults(expansion, written, report) && isWithinMeasure(document, report)
-  return isRight ? withReferences(document, report, strict) : undefined
+  return isRight ? withReferences(document, report, options, known) : undefined
 }
 
 /** @param written the document before defaults are expanded, to which the pointers of faults refer. */
@@ -113,18 +143,22 @@ function reportDefaults({ faults }: Expansion, written: LoadedDocument, report: 
   return faults.every(({ severity }) => severity === 'warning')
 }
 
-function isOpenApi({ json, place }: LoadedDocument, report: Report): boolean {
+function isOpenApi({ file, json, place }: LoadedDocument, report: Report): boolean {
   const { openapi, swagger } = json
   const complain = (at: string, message: string, hint: string) => {
     report.add({ code: 'openapi-version', severity: 'error', place: place(at), message, hint })
     return false
   }
-  if (openapi === undefined && swagger !== undefined)
-    return complain(
-      '/swagger',
-      `Swagger ${scalar(swagger)} is not supported`,
-      'convert the document to OpenAPI 3.1',
-    )
+  if (openapi === undefined && swagger !== undefined) {
+    report.add({
+      code: 'document-swagger',
+      severity: 'error',
+      place: place('/swagger'),
+      message: `Swagger ${scalar(swagger)} is not supported`,
+      hint: `convert it to OpenAPI 3: \`npx swagger2openapi@7.0.8 --outfile ${file} ${file}\`; if it refers to other files, add \`--resolve\``,
+    })
+    return false
+  }
   if (typeof openapi === 'number')
     return complain(
       '/openapi',
@@ -158,7 +192,8 @@ function isWithinMeasure({ json, place }: LoadedDocument, report: Report): boole
 function withReferences(
   document: LoadedDocument,
   report: Report,
-  strict: boolean,
+  { strict }: ReadingOptions,
+  known?: ReadonlyMap<object, ReferenceFault>,
 ): LoadedDocument | undefined {
   const { json, place } = document
   const { faults, references } = checkShape(json)
@@ -167,87 +202,9 @@ function withReferences(
     const hint = severity === 'error' ? 'correct it' : 'correct it; the member is ignored'
     report.add({ code: 'document-shape', severity, place: place(pointer), message, hint })
   }
-  const dangling = findDangling(json, references)
+  const dangling = findDangling(json, references, known)
+  const reported = new Set(known?.values())
   for (const [pointer, fault] of dangling)
-    report.add({ ...fault, severity: 'error', place: place(`${pointer}/$ref`) })
+    if (!reported.has(fault)) report.add({ ...fault, severity: 'error', place: place(`${pointer}/$ref`) })
   return faults.every(({ untidy }) => untidy && !strict) ? { ...document, dangling } : undefined
-}
-
-interface Position {
-  readonly line: number
-  readonly column: number
-}
-
-type Locate = (pointer: string) => Position
-
-/** A source location that computes its line on first access. Every node has one, but few are ever printed. */
-class LazyPlace implements SourceLocation {
-  readonly file: string
-  readonly pointer: string
-  #position: Locate | Position
-
-  constructor(file: string, pointer: string, locate: Locate) {
-    this.file = file
-    this.pointer = pointer
-    this.#position = locate
-  }
-
-  get line(): number {
-    return this.#found().line
-  }
-
-  get column(): number {
-    return this.#found().column
-  }
-
-  /** Includes the line and column in JSON. */
-  toJSON(): SourceLocation {
-    return { file: this.file, ...this.#found(), pointer: this.pointer }
-  }
-
-  #found(): Position {
-    if (typeof this.#position === 'function') this.#position = this.#position(this.pointer)
-    return this.#position
-  }
-}
-
-/** Returns the offset of a pointer's node, or of its nearest known ancestor. */
-function offsetOf(pointer: string, offsets: ReadonlyMap<string, number>): number {
-  let at = pointer
-  while (at !== '' && !offsets.has(at)) at = at.slice(0, at.lastIndexOf('/'))
-  return offsets.get(at) ?? 0
-}
-
-/**
- * Offsets of recently used documents. The limit bounds memory; findings are located document by document or in
- * pairs, so few documents are used at a time.
- */
-const MAX_RECENT = 4
-const recent = new Map<string, ReadonlyMap<string, number>>()
-
-function recentOffsets(text: string): ReadonlyMap<string, number> {
-  const offsets = recent.get(text) ?? scanJson(text) ?? findOffsets(text) ?? readLocated(text).offsets
-  recent.delete(text)
-  recent.set(text, offsets)
-  if (recent.size > MAX_RECENT) recent.delete(recent.keys().next().value!)
-  return offsets
-}
-
-/** Returns a function that converts an offset to a 1-based line and column. */
-function lineFinder(text: string): (offset: number) => Position {
-  let starts: number[] | undefined
-  return (offset) => {
-    if (!starts) {
-      starts = [0]
-      for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) starts.push(at + 1)
-    }
-    let low = 0
-    let high = starts.length
-    while (high - low > 1) {
-      const middle = (low + high) >> 1
-      if (starts[middle]! <= offset) low = middle
-      else high = middle
-    }
-    return { line: low + 1, column: offset - starts[low]! + 1 }
-  }
 }

@@ -17,7 +17,7 @@ export interface DefaultsFault {
 }
 
 export const SECTIONS = ['paths', 'webhooks'] as const
-export const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace']
+export const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace', 'query']
 export const GROUPS = ['parameters', 'responses', 'responseHeaders'] as const
 
 export type RuleGroup = (typeof GROUPS)[number]

@@ -81,11 +81,16 @@ class Writer {
   /** Returns `paths` or `webhooks` with all operations expanded. */
   section(section: DefaultedOperation['section'], items: unknown): unknown {
     return mapMembers(items, (item, path) =>
-      mapMembers(item, (node, method) => {
-        if (!isMapping(node) || !METHODS.includes(method)) return node
-        const pointer = pointerOf('', section, path, method)
+      mapMembers(item, (node, name) => {
         const shared = isMapping(item) && Array.isArray(item.parameters) ? item.parameters : []
-        return this.#expand({ section, path, method, pointer, node, shared })
+        const expand = (operation: unknown, method: string, pointer: string) =>
+          isMapping(operation)
+            ? this.#expand({ section, path, method, pointer, node: operation, shared })
+            : operation
+        const at = pointerOf('', section, path, name)
+        if (METHODS.includes(name)) return expand(node, name, at)
+        if (name !== 'additionalOperations') return node
+        return mapMembers(node, (each, method) => expand(each, method, pointerOf(at, method)))
       }),
     )
   }

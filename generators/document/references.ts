@@ -9,7 +9,7 @@ export interface WrittenReference {
 }
 
 export interface ReferenceFault {
-  readonly code: 'ref-external' | 'ref-missing'
+  readonly code: 'ref-external' | 'ref-missing' | 'ref-outside' | 'ref-remote' | 'ref-circular'
   readonly message: string
   readonly hint: string
 }
@@ -29,21 +29,28 @@ export function referenceFault(ref: string, inside: boolean): ReferenceFault {
     : {
         code: 'ref-external',
         message: `${ref} points outside this document`,
-        hint: 'bundle the document first, for example with `redocly bundle`',
+        hint: 'define the target in this document, or in a file next to it',
       }
 }
 
-/** Returns the unresolvable and external references of a document, by the pointer of the node that holds each. */
+/**
+ * Returns the unresolvable references of a document, by the pointer of the node that holds each.
+ *
+ * @param known faults of references to other files, by the node that holds each.
+ */
 export function findDangling(
   json: Readonly<Record<string, unknown>>,
   written: readonly WrittenReference[],
+  known: ReadonlyMap<object, ReferenceFault> = new Map(),
 ): ReadonlyMap<string, ReferenceFault> {
   if (written.length === 0) return new Map()
   const references = indexReferences(json, String(json.openapi).startsWith('3.0'))
   const found = new Map<string, ReferenceFault>()
   for (const { pointer, node, ref } of written) {
     const target = references.pointerOf(node, ref)
-    if (target === undefined || lookUp(json, target) === undefined)
+    const fault = known.get(node)
+    if (fault) found.set(pointer, fault)
+    else if (target === undefined || lookUp(json, target) === undefined)
       found.set(pointer, referenceFault(ref, target !== undefined))
   }
   return found

@@ -7,7 +7,7 @@ import type { DocumentFault } from './excess.ts'
 import type { WrittenReference } from './references.ts'
 
 /** The required kind of a member: a leaf, or a kind of node. `[]` means a list of it, `{}` an object of it. */
-type ShapeRule = string
+export type ShapeRule = string
 
 const REFERABLE = { $ref: 'text', summary: 'text', description: 'text' }
 const LEAVES = {
@@ -30,7 +30,7 @@ const PARAMETER: Readonly<Record<string, ShapeRule>> = {
   deprecated: 'flag',
   schema: 'Schema',
   content: 'Media{}',
-  examples: 'Object{}',
+  examples: 'Example{}',
 }
 
 const OPERATION: Readonly<Record<string, ShapeRule>> = {
@@ -87,43 +87,67 @@ const KINDS: Readonly<Record<string, Readonly<Record<string, ShapeRule>>>> = {
     tags: 'Tag[]',
     servers: 'Server[]',
     security: 'Requirement[]',
+    $self: 'text',
   },
   Info: { title: 'text', version: 'text', ...REFERABLE },
-  Tag: { name: 'text', description: 'text' },
+  Tag: named('text', 'name', 'summary', 'description', 'parent', 'kind'),
   Server: { url: 'text', description: 'text' },
   Components: {
     schemas: 'Schema{}',
     parameters: 'Parameter{}',
     responses: 'Response{}',
     requestBodies: 'Body{}',
-    headers: 'Parameter{}',
+    headers: 'Header{}',
     securitySchemes: 'Scheme{}',
     pathItems: 'PathItem{}',
     callbacks: 'Callback{}',
-    ...named('Object{}', 'examples', 'links'),
+    mediaTypes: 'Media{}',
+    examples: 'Example{}',
+    links: 'Link{}',
   },
   PathItem: {
     ...REFERABLE,
     parameters: 'Parameter[]',
     servers: 'Server[]',
-    ...named('Operation', 'get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'),
+    ...named('Operation', 'get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace', 'query'),
+    additionalOperations: 'Operation{}',
   },
   Operation: OPERATION,
   Parameter: PARAMETER,
   Body: { ...REFERABLE, required: 'flag', content: 'Media{}' },
-  Response: { ...REFERABLE, headers: 'Parameter{}', content: 'Media{}', links: 'Object{}' },
-  Media: { schema: 'Schema', itemSchema: 'Schema', examples: 'Object{}', encoding: 'Object{}' },
+  Header: PARAMETER,
+  Response: { ...REFERABLE, headers: 'Header{}', content: 'Media{}', links: 'Link{}' },
+  Media: {
+    $ref: 'text',
+    schema: 'Schema',
+    itemSchema: 'Schema',
+    examples: 'Example{}',
+    encoding: 'Encoding{}',
+  },
+  Encoding: { headers: 'Header{}' },
   Scheme: { ...REFERABLE, ...named('text', 'type', 'in', 'name', 'scheme'), flows: 'Flow{}' },
   Flow: { ...named('text', 'authorizationUrl', 'tokenUrl', 'refreshUrl'), scopes: 'text{}' },
   Schema: SCHEMA,
   Discriminator: { propertyName: 'text', mapping: 'text{}' },
-  Object: { $ref: 'text' },
+  Example: { $ref: 'text' },
+  Link: { $ref: 'text' },
   Callback: REFERABLE,
   Requirement: {},
 }
 
 /** Nodes whose members are all of one kind. */
 const EVERY: Readonly<Record<string, ShapeRule>> = { Callback: 'PathItem', Requirement: 'texts' }
+
+/** What a member holds that OpenAPI does not describe: an example, a default, an `x-` member. */
+export const ANY_VALUE: ShapeRule = 'any value'
+
+/** Returns the rule for a member of a node, or `ANY_VALUE`. */
+export function ruleOfMember(rule: ShapeRule, name: string): ShapeRule {
+  if (rule.endsWith('[]') || rule.endsWith('{}')) return rule.slice(0, -2)
+  const kind = Object.hasOwn(KINDS, rule) ? KINDS[rule]! : {}
+  if (Object.hasOwn(kind, name)) return Object.hasOwn(LEAVES, kind[name]!) ? ANY_VALUE : kind[name]!
+  return (!name.startsWith('x-') && EVERY[rule]) || ANY_VALUE
+}
 
 /** Members without which a node is unusable. Other invalid leaves can be removed. */
 const NEEDED = /^(?:\$ref|name|in|operationId|type|propertyName)$/

@@ -9,6 +9,7 @@ import { importTypeScript } from '../change/load-changes.ts'
 import type { Report } from '../diagnostics/diagnostic.ts'
 import type { SourceLocation } from '../diagnostics/place.ts'
 import { escapePointer } from '../document/escape-pointer.ts'
+import type { RemoteReferences } from '../document/parts.ts'
 import { readLocated } from '../document/read-yaml.ts'
 import type { ClientConfig } from '../emit/client/config.ts'
 import type { WireConfig } from '../emit/wire/wire.ts'
@@ -52,6 +53,13 @@ export interface Config {
   /** Templates and files that `stub` creates for an operation without a handler. */
   readonly stub?: StubConfig
   /**
+   * Folders with copies of what URLs in references return, by the beginning of the URLs. Nothing is downloaded; other
+   * URLs are errors.
+   */
+  readonly remoteReferences?: RemoteReferences
+  /** Overlay files (Overlay 1.0), applied to each document, or, with `extends`, to the document that it names. */
+  readonly overlays?: readonly string[]
+  /**
    * Whether unsupported parts of documents and violated Redocly rules are errors; otherwise they are warnings.
    * Defaults to true if `handlers` is set, because a server must not validate less than its document says.
    */
@@ -59,9 +67,11 @@ export interface Config {
 }
 
 /** The members of the configuration file, as it is written. Paths are relative to its folder. */
-export type FamilyConfig = Partial<Omit<Config, 'documents' | 'out'>> & {
+export type FamilyConfig = Partial<Omit<Config, 'documents' | 'out' | 'overlays'>> & {
   /** A folder of documents, or a list of files, oldest first. */
   readonly documents: string | readonly string[]
+  /** A folder of overlays, or a list of files, in the order in which they are applied. */
+  readonly overlays?: string | readonly string[]
   readonly out: string
 }
 
@@ -92,6 +102,8 @@ const MEMBERS = [
   'pages',
   'source',
   'standardSchemas',
+  'remoteReferences',
+  'overlays',
   'strict',
   'types',
 ]
@@ -167,6 +179,13 @@ export function readConfig(
       '`documents` is missing or names no files',
       'set it to a folder of documents, or to a list of files, oldest first',
     )
+  const overlays = raw.overlays === undefined ? [] : documentFiles(raw.overlays, at)
+  if (!overlays?.every((each) => existsSync(each)))
+    return complain(
+      'overlays',
+      '`overlays` names no files, or files that do not exist',
+      'set it to a folder of overlays, or to a list of files, in the order in which they are applied',
+    )
   const emit = emittersOf(raw.emit, raw.handlers !== undefined)
   if (!emit) return complain('emit', '`emit` is not a list of known emitters', `use ${EMITTERS.join(', ')}`)
   const builtWhenNeeded = builtEmittersOf(raw.builtWhenNeeded, emit)
@@ -213,6 +232,10 @@ export function readConfig(
     ...(raw.types !== undefined && { types: raw.types as TypeMapping }),
     ...(raw.source !== undefined && { source: String(raw.source) }),
     ...(raw.standardSchemas === true && { standardSchemas: true }),
+    ...(overlays.length > 0 && { overlays }),
+    ...(raw.remoteReferences !== undefined && {
+      remoteReferences: foldersOf(raw.remoteReferences as object, at),
+    }),
     ...(raw.stub !== undefined && { stub: raw.stub as StubConfig }),
     ...(raw.wire !== undefined && { wire: raw.wire as WireConfig }),
   }
@@ -233,7 +256,7 @@ export function readConfig(
 const TYPES: Readonly<Record<string, readonly string[]>> = {
   string: ['out', 'versions', 'extensions', 'handlers', 'pages', 'source'],
   boolean: ['standardSchemas', 'strict'],
-  object: ['client', 'wire', 'stub', 'types'],
+  object: ['client', 'wire', 'stub', 'types', 'remoteReferences'],
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeOf(value) === 'object'
@@ -283,6 +306,9 @@ function documentFiles(documents: unknown, at: (path: unknown) => string): strin
   )
   return names.length > 0 ? names.sort(compareVersions).map((name) => join(folder, name)) : undefined
 }
+
+const foldersOf = (remote: object, at: (path: unknown) => string): RemoteReferences =>
+  Object.fromEntries(Object.entries(remote).map(([url, folder]) => [url, at(folder)]))
 
 /** Emitters whose output only a server with handlers uses. */
 const SERVING: readonly EmitterName[] = ['routes', 'handlers', 'translations']

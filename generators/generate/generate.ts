@@ -69,10 +69,10 @@ export async function loadApis(config: Config, report: Report): Promise<Api[]> {
   return apis
 }
 
-function loadDocuments({ documents, strict }: Config, report: Report): LoadedDocument[] {
+function loadDocuments(config: Config, report: Report): LoadedDocument[] {
   const loaded: LoadedDocument[] = []
-  for (const file of documents) {
-    const document = loadDocument(file, report, strict)
+  for (const file of config.documents) {
+    const document = loadDocument(file, report, config)
     if (document) loaded.push({ ...document, json: shareEqual(loaded.at(-1)?.json, document.json) })
   }
   return loaded

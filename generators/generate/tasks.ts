@@ -49,8 +49,8 @@ export function createTasks(cache: Cache, documents: readonly LoadedDocument[]):
   }
   const once = async (kind: TaskKind, document: LoadedDocument, types?: TypeMapping): Promise<string> => {
     // The key leaves out the file name, because results do not contain it.
-    const { file, text, json } = document
-    const key = `${kind}-${hashOf(toolkitHash(), text, JSON.stringify(types ?? {}))}`
+    const { file, text, json, hash } = document
+    const key = `${kind}-${hashOf(toolkitHash(), hash, JSON.stringify(types ?? {}))}`
     const known = cache.read(key)
     if (known !== undefined) return known
     const made = await perform({

@@ -16,7 +16,7 @@ import type {
   SecurityRequirement,
   Serialization,
 } from './model.ts'
-import { idsOf, METHODS } from './operation-names.ts'
+import { ADDITIONAL, idsOf, METHODS } from './operation-names.ts'
 import { buildSchema, optional } from './schema.ts'
 import {
   child,
@@ -82,6 +82,8 @@ export function buildApi(written: LoadedDocument, report: Report, strict = true)
     tags: items(child(root, 'tags')).map((tag) => ({
       name: text(tag, 'name') ?? '',
       extensions: extensionsOf(tag),
+      ...optional('summary', text(tag, 'summary')),
+      ...optional('parent', text(tag, 'parent')),
       ...optional('description', text(tag, 'description')),
     })),
     schemas: components,
@@ -107,8 +109,7 @@ function securitySchemesOf(components: Source | undefined): Api['securitySchemes
 function noteIgnored(root: Source): void {
   const found = { callbacks: [] as Source[], links: [] as Source[] }
   for (const [, item] of entries(child(root, 'paths'))) {
-    for (const [method, operation] of entries(item)) {
-      if (!METHODS.includes(method)) continue
+    for (const [, operation] of operationsIn(item)) {
       found.callbacks.push(...[child(operation, 'callbacks')].filter((each) => each !== undefined))
       for (const [, response] of entries(child(operation, 'responses')))
         found.links.push(...[child(response, 'links')].filter((each) => each !== undefined))
@@ -163,12 +164,29 @@ function buildPath(path: string, item: Source, root: Source): BuiltOperation[] {
   const at = resolve(item)
   if (!at) return []
   const shared = items(child(at, 'parameters'))
-  return entries(at)
-    .filter(([method]) => METHODS.includes(method))
-    .map(([method, operation]) => ({
-      operation: buildOperation(path, method, operation, shared, root),
-      named: text(operation, 'operationId') !== undefined,
-    }))
+  return operationsIn(at).map(([method, operation]) => ({
+    operation: buildOperation(path, method, operation, shared, root),
+    named: text(operation, 'operationId') !== undefined,
+  }))
+}
+
+/** Returns the operations of a path item, with their methods as they are sent. */
+function operationsIn(item: Source | undefined): [method: string, Source][] {
+  return entries(item).flatMap(([name, each]): [string, Source][] => {
+    if (METHODS.includes(name)) return [[name.toUpperCase(), each]]
+    return name === ADDITIONAL ? entries(each) : []
+  })
+}
+
+/** Returns the tag by which an operation is grouped: its first one that is not for another purpose (OpenAPI 3.2, `kind`). */
+function mainTag(operation: Source, root: Source): string {
+  const names = items(child(operation, 'tags')).map(({ value }) => String(value))
+  const others = new Set(
+    items(child(root, 'tags')).flatMap((tag) =>
+      (text(tag, 'kind') ?? 'nav') === 'nav' ? [] : [text(tag, 'name') ?? ''],
+    ),
+  )
+  return names.find((name) => !others.has(name)) ?? names[0] ?? 'default'
 }
 
 function buildOperation(
@@ -184,9 +202,9 @@ function buildOperation(
   const operation: ApiOperation = {
     place: placeOf(source),
     id: text(source, 'operationId') ?? '',
-    method: method.toUpperCase() as ApiOperation['method'],
+    method,
     path,
-    tag: String(items(child(source, 'tags'))[0]?.value ?? 'default'),
+    tag: mainTag(source, root),
     deprecated: flag(source, 'deprecated'),
     extensions: extensionsOf(source),
     parameters: [...inherited, ...own],
@@ -226,6 +244,7 @@ function buildParameters(sources: readonly Source[]): ApiParameter[] {
     const at = resolve(each)
     if (!at) return []
     const where = text(at, 'in') ?? 'query'
+    if (where === 'querystring') return buildQueryString(at)
     if (!isPlace(where)) {
       leaveOut(
         at,
@@ -237,6 +256,32 @@ function buildParameters(sources: readonly Source[]): ApiParameter[] {
     }
     return [once(at, 'parameter', () => buildParameter(at, text(at, 'name') ?? '', where))]
   })
+}
+
+/**
+ * Reads a parameter that describes the whole query string (OpenAPI 3.2). As a form, it is the same as an exploded object in
+ * the query.
+ */
+function buildQueryString(source: Source): ApiParameter[] {
+  const [[mediaType, content] = [], ...others] = entries(child(source, 'content'))
+  const schema = content && child(resolve(content) ?? content, 'schema')
+  if (!schema || others.length > 0 || !isForm(mediaType ?? '')) {
+    const message = `the query string ${text(source, 'name') ?? ''} is ${mediaType ?? 'of no media type'}, not a form`
+    leaveOut(
+      source,
+      'parameter-querystring',
+      message,
+      'use `application/x-www-form-urlencoded` with a schema',
+    )
+    return []
+  }
+  const described = { ...source, value: { ...(source.value as object), content: undefined } }
+  return [
+    once(source, 'parameter', () => ({
+      ...buildParameter(described, text(source, 'name') ?? '', 'query'),
+      schema: buildSchema(schema),
+    })),
+  ]
 }
 
 const PLACES: readonly string[] = ['path', 'query', 'header', 'cookie'] satisfies ApiParameter['in'][]
@@ -295,20 +340,24 @@ function readBody(at: Source): ApiBody {
 }
 
 function buildContents(source: Source | undefined): ApiContent[] {
-  return entries(source).map(([mediaType, content]) => {
+  return entries(source).flatMap(([mediaType, written]) => {
+    const content = resolve(written)
+    if (!content) return []
     const single = isObject(content.value) && 'example' in content.value ? [content.value.example] : []
     const named = entries(child(content, 'examples')).map(
       ([, each]) => child(resolve(each) ?? each, 'value')?.value,
     )
-    return {
-      mediaType,
-      schema: buildSchema(child(content, 'schema') ?? { ...content, value: true }),
-      examples: [...single, ...named],
-      place: placeOf(content),
-      encoding: Object.fromEntries(
-        entries(child(content, 'encoding')).map(([name, each]) => [name, each.value]),
-      ),
-    }
+    return [
+      {
+        mediaType,
+        schema: buildSchema(child(content, 'schema') ?? { ...content, value: true }),
+        examples: [...single, ...named],
+        place: placeOf(content),
+        encoding: Object.fromEntries(
+          entries(child(content, 'encoding')).map(([name, each]) => [name, each.value]),
+        ),
+      },
+    ]
   })
 }
 
@@ -327,7 +376,7 @@ function readResponse(at: Source): Omit<Response, 'status' | 'place'> {
     extensions: extensionsOf(at),
     headers,
     contents: buildContents(child(at, 'content')),
-    ...optional('description', text(at, 'description')),
+    ...optional('description', text(at, 'description') ?? text(at, 'summary')),
   }
 }
 
@@ -370,12 +419,11 @@ function readEvent(name: string, source: Source): EventType {
 function buildCallbacks(name: string, source: Source): ApiCallback[] {
   const expressions = entries(resolve(source)).filter(([url]) => !url.startsWith('x-'))
   return expressions.flatMap(([url, item]) =>
-    entries(resolve(item))
-      .filter(([method]) => METHODS.includes(method))
-      .map(([method, each]) => {
-        const called = expressions.length > 1 ? `${name} ${url} ${method}` : `${name} ${method}`
-        return { ...readEvent(called, each), url }
-      }),
+    operationsIn(resolve(item)).map(([sent, each]) => {
+      const method = sent.toLowerCase()
+      const called = expressions.length > 1 ? `${name} ${url} ${method}` : `${name} ${method}`
+      return { ...readEvent(called, each), url }
+    }),
   )
 }
 

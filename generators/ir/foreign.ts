@@ -4,6 +4,7 @@ import { child, complain, leaveOut, lookUp, type ObjectValue, type Source, text 
 const DIALECTS = [
   'https://json-schema.org/draft/2020-12/schema',
   'https://spec.openapis.org/oas/3.1/dialect/base',
+  'https://spec.openapis.org/oas/3.2/dialect/2025-09-17',
 ]
 
 /** Keywords of other JSON Schema and OpenAPI versions, which have no effect here. */

@@ -188,7 +188,8 @@ export type SecurityRequirement = Readonly<Record<string, readonly string[]>>
 
 export interface ApiOperation extends Described {
   readonly id: string
-  readonly method: 'GET' | 'PUT' | 'POST' | 'DELETE' | 'OPTIONS' | 'HEAD' | 'PATCH' | 'TRACE'
+  /** As it is sent. OpenAPI 3.2 allows any method. */
+  readonly method: string
   readonly path: string
   readonly tag: string
   readonly summary?: string
@@ -220,6 +221,10 @@ export interface ApiCallback extends EventType {
 
 export interface Tag {
   readonly name: string
+  /** Title of the tag. */
+  readonly summary?: string
+  /** Name of the tag that this one is part of. */
+  readonly parent?: string
   readonly extensions: Extensions
   readonly description?: string
 }

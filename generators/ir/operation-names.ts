@@ -10,7 +10,11 @@ export const METHODS: readonly string[] = [
   'head',
   'patch',
   'trace',
+  'query',
 ]
+
+/** The operations of a path item with methods other than `METHODS`, by their methods as they are sent (OpenAPI 3.2). */
+export const ADDITIONAL = 'additionalOperations'
 
 export interface NamedOperation {
   readonly method: string

@@ -4,7 +4,6 @@
  */
 import { nextStatus } from '../change/align.ts'
 import type { LoadedChange } from '../change/load-changes.ts'
-import { escapePointer } from '../document/escape-pointer.ts'
 import { formContents, formFields } from '../emit/wire/forms.ts'
 import { parameterEncoding, scalarTypes } from '../emit/wire/parameters.ts'
 import { jsonBody, rawBodies, streamOf, validatedArray } from '../ir/bodies.ts'
@@ -115,10 +114,8 @@ function streamRow(api: Api, operation: ApiOperation): Pick<Operation, 'stream'>
 }
 
 function parameterRow(api: Api, parameter: ApiParameter): Parameter {
-  const { name, required, schema, place, serialization } = parameter
-  const content =
-    serialization.mediaType === undefined ? '' : `/content/${escapePointer(serialization.mediaType)}`
-  const pointer = `${place.pointer}${content}/schema`
+  const { name, required, schema } = parameter
+  const { pointer } = schema.place
   const encoding = parameterEncoding(api, parameter)
   return {
     name,

@@ -1,7 +1,7 @@
 /** Finds the document line behind a drifted line of output, so that the report shows the cause. */
 import { createReport, type Diagnostic } from '../diagnostics/diagnostic.ts'
 import type { SourceLocation } from '../diagnostics/place.ts'
-import { loadDocument } from '../document/load.ts'
+import { loadDocument, type ReadingOptions } from '../document/load.ts'
 import { readLocated } from '../document/read-yaml.ts'
 import type { Api } from '../ir/model.ts'
 import { type Owners, ownersOf } from './drift-names.ts'
@@ -9,7 +9,12 @@ import { MANIFEST } from './manifest.ts'
 import type { Drift } from './write.ts'
 
 /** Returns one finding for each drifted file, at the document line behind its first difference. */
-export function explainDrift(drift: readonly Drift[], apis: readonly Api[]): Diagnostic[] {
+export function explainDrift(
+  drift: readonly Drift[],
+  apis: readonly Api[],
+  options: ReadingOptions = { strict: false },
+): Diagnostic[] {
+  const placeIn: PlaceIn = (api, pointer) => loadDocument(api.file, createReport(), options)?.place(pointer)
   // A changed manifest follows from the changed files, so it is reported only if it is the only drift.
   const follows = ({ path, kind }: Drift) => path === MANIFEST && kind === 'changed'
   const isCause = (each: Drift) => !follows(each) && each.kind !== 'outdated'
@@ -30,7 +35,7 @@ export function explainDrift(drift: readonly Drift[], apis: readonly Api[]): Dia
       return { code: 'drift', severity: 'error', message: `${each.path} ${WHAT[each.kind]}`, hint }
     }
     const line = firstDifference(each)
-    const place = findSource(each, line, apis)
+    const place = findSource(each, line, apis, placeIn)
     const wanted = each.wanted.split('\n')[line]?.trim() ?? ''
     return {
       code: 'drift',
@@ -60,11 +65,16 @@ const OF_NO_DOCUMENT =
   /^(?:versions\.ts|events\.ts|extensions\.ts|manifest\.json|client\/(?:[^/]+|src\/wire\.ts|src\/runtime\/.*))$/
 
 /** Returns undefined if the line does not come from a document. */
-function findSource({ path, wanted }: Drift, line: number, apis: readonly Api[]): SourceLocation | undefined {
+function findSource(
+  { path, wanted }: Drift,
+  line: number,
+  apis: readonly Api[],
+  placeIn: PlaceIn,
+): SourceLocation | undefined {
   const lines = wanted.split('\n')
   const at = Math.min(line, lines.length - 1)
   if (OF_NO_DOCUMENT.test(path)) return apis.find((api) => names(lines[at]!, api.version))?.place
-  if (path === 'changes.json') return sourceOfChange(wanted, at, apis)
+  if (path === 'changes.json') return sourceOfChange(wanted, at, apis, placeIn)
   const api = apis.find((each) => isOfVersion(path, each.version)) ?? apis.at(-1)
   if (!api) return undefined
   if (path.endsWith('openapi.json')) return placeIn(api, pointerAt(wanted, at)) ?? api.place
@@ -84,8 +94,8 @@ function names(line: string, version: string): boolean {
   return (line.match(/[\w.-]+/g) ?? []).some((word) => word === version || word.endsWith(inCode))
 }
 
-const placeIn = (api: Api, pointer: string): SourceLocation | undefined =>
-  loadDocument(api.file, createReport(), false)?.place(pointer)
+/** Returns the location of a pointer in the document of a version. */
+type PlaceIn = (api: Api, pointer: string) => SourceLocation | undefined
 
 /** Returns the pointer of the last value that begins on or before a line of JSON. */
 function pointerAt(json: string, line: number): string {
@@ -97,7 +107,12 @@ function pointerAt(json: string, line: number): string {
 }
 
 /** Returns the location, in the document of the change's version, that the change affects. */
-function sourceOfChange(index: string, line: number, apis: readonly Api[]): SourceLocation | undefined {
+function sourceOfChange(
+  index: string,
+  line: number,
+  apis: readonly Api[],
+  placeIn: PlaceIn,
+): SourceLocation | undefined {
   const entries = JSON.parse(index) as { readonly version: string; readonly new?: string }[]
   const entry = entries[Number(pointerAt(index, line).split('/')[1] ?? 0)]
   const api = apis.find(({ version }) => version === entry?.version)

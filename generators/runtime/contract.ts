@@ -3,7 +3,8 @@
  * Types only. Generated code imports this file as `dateline/runtime`.
  */
 
-export type Method = 'GET' | 'PUT' | 'POST' | 'DELETE' | 'OPTIONS' | 'HEAD' | 'PATCH' | 'TRACE'
+/** As it is sent. OpenAPI 3.2 allows any method. */
+export type Method = string
 
 /** Checks a value against a schema. Never coerces or changes the value, and never throws. */
 export type Validate = (value: unknown) => boolean

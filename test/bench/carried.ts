@@ -48,7 +48,7 @@ export function countCarried(folder: string, print: (line: string) => void): Car
 
 function readApi(file: string): Api | undefined {
   const report = createReport()
-  const document = loadDocument(file, report, false)
+  const document = loadDocument(file, report, { strict: false })
   return document && buildApi(document, report, false)
 }
 

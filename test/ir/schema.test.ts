@@ -60,7 +60,10 @@ test('a node knows the line and the pointer that it came from', () => {
 
 test.each([
   ['{ $ref: "#/components/schemas/None" }', 'ref-missing'],
-  ['{ $ref: "other.yaml#/X" }', 'ref-external'],
+  ['{ $ref: "other.yaml#/X" }', 'ref-missing'],
+  ['{ $ref: "../../../../../../other.yaml#/X" }', 'ref-outside'],
+  ['{ $ref: "https://example.com/other.yaml#/X" }', 'ref-remote'],
+  ['{ $ref: "oth\\u0065r.yaml#/X" }', 'ref-external'],
   ['{ $ref: "#/components/schemas/X" }', 'ref-circular'],
   ['{ type: object, properties: { a: { $ref: "#/components/schemas/X/properties/a" } } }', 'ref-circular'],
   ['{ type: text }', 'schema-type-unknown'],

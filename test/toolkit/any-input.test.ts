@@ -63,7 +63,12 @@ describe('is refused where it is wrong', () => {
     ],
     ['a version of the future', EMPTY.replace('3.1.0', '4.0.0'), /^1:1 error openapi-version/, 1],
     ['no version', EMPTY.replace('openapi: 3.1.0\n', ''), /^1:1 error openapi-version/, 1],
-    ['Swagger', 'swagger: "2.0"\ninfo: {}\n', /^1:1 error openapi-version: Swagger 2\.0 is not supported/, 1],
+    [
+      'Swagger',
+      'swagger: "2.0"\ninfo: {}\n',
+      /^1:1 error document-swagger: Swagger 2\.0 is not supported/,
+      3,
+    ],
     [
       'parameters that are null',
       `${START}paths:\n  /a:\n    parameters: null\n    get: { responses: {} }\n`,

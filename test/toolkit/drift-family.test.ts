@@ -15,7 +15,7 @@ beforeAll(() => {
   apis = readdirSync('openapi')
     .filter((name) => name.endsWith('.yaml'))
     .sort()
-    .map((name) => buildApi(loadDocument(join('openapi', name), report, true)!, report, true))
+    .map((name) => buildApi(loadDocument(join('openapi', name), report)!, report, true))
 })
 
 /** The first line of an output that has a text, edited. */

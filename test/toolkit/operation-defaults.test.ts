@@ -260,7 +260,7 @@ test.each<[string, string, string[]]>([
     'a method that is none',
     RULES('  - responses: { "500": { description: A. } }\n    when: { method: [get, fetch] }'),
     [
-      '5 error operation-defaults-invalid: `method` is not one or several of get, put, post, delete, options, head, patch, trace',
+      '5 error operation-defaults-invalid: `method` is not one or several of get, put, post, delete, options, head, patch, trace, query',
     ],
   ],
   [

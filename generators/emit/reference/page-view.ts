@@ -1,5 +1,5 @@
 /** Builds the views of the reference pages from a document. */
-import type { Api, ApiOperation, ApiParameter, Response } from '../../ir/model.ts'
+import type { Api, ApiOperation, ApiParameter, Response, Tag } from '../../ir/model.ts'
 import { errorCatalogue } from '../wire/error-catalogue.ts'
 import { code, escapeHtml, html, type SafeHtml } from './html.ts'
 import { renderInline, renderMarkdown } from './markdown.ts'
@@ -73,10 +73,9 @@ function viewTags(
   const described = new Map(api.tags.map((tag) => [tag.name, tag]))
   return tagsOf(api).map((name) => {
     const tag = described.get(name)
-    const shown = tag?.extensions['x-displayName']
     return {
       href: page.tagHref(name),
-      title: typeof shown === 'string' ? shown : name,
+      title: [...parentsOf(name, described), name].map((each) => titleOf(each, described)).join(': '),
       summary: firstSentence(tag?.description ?? ''),
       textHtml: renderMarkdown(tag?.description, 1),
       operations: api.operations
@@ -88,6 +87,19 @@ function viewTags(
         .map((event) => viewEvent(page, event, isCommonHeader)),
     }
   })
+}
+
+function titleOf(name: string, tags: ReadonlyMap<string, Tag>): string {
+  const tag = tags.get(name)
+  const shown = tag?.extensions['x-displayName'] ?? tag?.summary
+  return typeof shown === 'string' ? shown : name
+}
+
+/** Returns the tags that a tag is part of, the outermost first (OpenAPI 3.2). */
+function parentsOf(name: string, tags: ReadonlyMap<string, Tag>, below: readonly string[] = []): string[] {
+  const parent = tags.get(name)?.parent
+  if (parent === undefined || below.includes(parent)) return []
+  return [...parentsOf(parent, tags, [...below, name]), parent]
 }
 
 /** Returns the first sentence of a text, without Markdown markup. */

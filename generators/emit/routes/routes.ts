@@ -111,10 +111,9 @@ function printRoutes(
     ...tagHeading(operation.tag, api.operations[index - 1]?.tag).map((each) => `  ${each}`),
     printOperation(table, operation),
   ])
-  const parameter = table.shared.size > 0 && file.use('Parameter', CONTRACT, { type: true })
-  if (parameter) file.print(heading('Parameters that operations share'), '')
+  if (table.shared.size > 0) file.print(heading('Parameters that operations share'), '')
   for (const [name, row] of [...table.shared].sort(([a], [b]) => (a < b ? -1 : 1))) {
-    file.print(`const ${name}: ${parameter} = ${row}`)
+    file.print(`const ${name}: ${file.use('Parameter', CONTRACT, { type: true })} = ${row}`)
   }
   const own = file.use('OperationExtensions', `../${EXTENSIONS_FILE}`, { type: true })
   const operation = `${file.use('Operation', CONTRACT, { type: true })}<${own}>`
@@ -235,7 +234,7 @@ function printParameter(table: RouteTable, operation: ApiOperation, parameter: A
     `required: ${parameter.required}`,
     `set: ${parameter.extensions['x-filter'] === 'equality'}`,
     `validate: ${check}`,
-    `pointer: ${stringLiteral(schemaPointer(parameter))}`,
+    `pointer: ${stringLiteral(parameter.schema.place.pointer)}`,
   ]
   return `{ ${members.join(', ')} }`
 }
@@ -252,12 +251,6 @@ function noteUnwritten({ api, report, unwritten }: RouteTable, parameter: ApiPar
     message: `the server rejects every value of the ${parameter.in} parameter ${parameter.name}: it ${found.message}`,
     hint: found.hint,
   })
-}
-
-/** Returns the pointer of a parameter's schema, which is under the media type if there is one. */
-function schemaPointer({ place, serialization: { mediaType } }: ApiParameter): string {
-  const content = mediaType === undefined ? '' : `/content/${escapePointer(mediaType)}`
-  return `${place.pointer}${content}/schema`
 }
 
 function printBody(table: RouteTable, operation: ApiOperation): string | undefined {

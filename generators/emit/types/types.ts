@@ -5,6 +5,7 @@ import { DiagnosticsError } from '../../diagnostics/diagnostic.ts'
 import { isJson } from '../../ir/media-type.ts'
 import type { Api, OutputFile } from '../../ir/model.ts'
 import { identifier } from '../../ir/naming.ts'
+import { ADDITIONAL } from '../../ir/operation-names.ts'
 import { isObject, type ObjectValue } from '../../ir/source.ts'
 import { type MappedType, mappedType, type TypeMapping } from '../../ir/type-mapping.ts'
 import { createFile } from '../../print/file.ts'
@@ -227,15 +228,17 @@ type ValueMapping = (value: unknown) => unknown
 
 function itemAsTyped(item: unknown): unknown {
   if (!isObject(item)) return item
-  const members = Object.entries(item).map(([name, each]) => [
+  const members = Object.entries(item).map(([name, each]): [string, unknown] => [
     name,
     name === 'parameters'
       ? eachItem(parameterAsTyped)(each)
-      : mapped(each, {
-          parameters: eachItem(parameterAsTyped),
-          responses: eachMember(omitHeaders),
-          callbacks: eachMember(eachMember(itemAsTyped)),
-        }),
+      : name === ADDITIONAL
+        ? itemAsTyped(each)
+        : mapped(each, {
+            parameters: eachItem(parameterAsTyped),
+            responses: eachMember(omitHeaders),
+            callbacks: eachMember(eachMember(itemAsTyped)),
+          }),
   ])
   return Object.fromEntries(members)
 }
@@ -243,6 +246,9 @@ function itemAsTyped(item: unknown): unknown {
 const parameterAsTyped: ValueMapping = (parameter) => {
   if (!isObject(parameter) || !isObject(parameter.content)) return parameter
   const [[mediaType, content] = []] = Object.entries(parameter.content)
+  // The whole query string as a form is an object of parameters.
+  if (parameter.in === 'querystring' && isObject(content))
+    return { ...parameter, in: 'query', schema: content.schema ?? {} }
   if (mediaType === undefined || !isJson(mediaType) || !isObject(content)) return parameter
   return { ...parameter, schema: content.schema ?? {} }
 }

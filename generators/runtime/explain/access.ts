@@ -45,8 +45,9 @@ export function splitAccess(document: Json, forTypes: boolean): Json {
   const requestBodies = each((body) => within(body, 'request', split))
   const operation = (value: unknown) =>
     mapped(value, { requestBody: (body) => within(body, 'request', split), responses })
+  const item = (value: unknown) => mapped(each(operation)(value), { additionalOperations: each(operation) })
   return mapped(document, {
-    paths: each(each(operation)),
+    paths: each(item),
     components: (value) =>
       mapped(value, { schemas: () => Object.fromEntries([...own, ...made]), responses, requestBodies }),
   })

@@ -1,0 +1,107 @@
+/** The return value of client methods: a promise of the response body that also gives access to the whole response. */
+import { UnexpectedAnswerError } from './errors.ts'
+
+/** A response body with the response that carried it. */
+export interface Answer<Data> {
+  readonly data: Data
+  /** Its body has already been read. */
+  readonly response: Response
+  readonly requestId: string | undefined
+}
+
+/** A call in progress. `await` returns the body; `withResponse()` also returns the status and headers. */
+export class Call<Data> implements Promise<Data> {
+  readonly [Symbol.toStringTag] = 'Call'
+  readonly #answer: Promise<Answer<Data>>
+
+  constructor(answer: Promise<Answer<Data>>) {
+    this.#answer = answer
+  }
+
+  withResponse(): Promise<Answer<Data>> {
+    return this.#answer
+  }
+
+  // Derived on demand: a promise created earlier would reject unhandled for callers that use withResponse().
+  // biome-ignore lint/suspicious/noThenProperty: a call is awaited like a promise
+  then<Value = Data, Fallback = never>(
+    onfulfilled?: ((data: Data) => Value | PromiseLike<Value>) | null,
+    onrejected?: ((reason: unknown) => Fallback | PromiseLike<Fallback>) | null,
+  ): Promise<Value | Fallback> {
+    return this.#answer.then(({ data }) => data).then(onfulfilled, onrejected)
+  }
+
+  catch<Fallback = never>(
+    onrejected?: ((reason: unknown) => Fallback | PromiseLike<Fallback>) | null,
+  ): Promise<Data | Fallback> {
+    return this.then(undefined, onrejected)
+  }
+
+  finally(onfinally?: (() => void) | null): Promise<Data> {
+    return this.then().finally(onfinally)
+  }
+}
+
+/** Names of the list members and paging parameters on the wire. */
+export interface PageWire {
+  readonly items: string
+  readonly more: string
+  readonly next: string
+  readonly after: string
+  readonly before: string
+}
+
+/** Requests a page with the given query. */
+export type AskPage<Page> = (query: Readonly<Record<string, unknown>>) => Promise<Answer<Page>>
+
+/**
+ * A call for one page of a list. `await` returns that page. `for await` iterates over all records from there to the end
+ * of the list and requests further pages as needed. If the query has a cursor to page backward, the iteration goes
+ * backward too, nearest record first.
+ */
+export class ListCall<Page, Item> extends Call<Page> implements AsyncIterable<Item> {
+  readonly #ask: AskPage<Page>
+  readonly #query: Readonly<Record<string, unknown>>
+  readonly #wire: PageWire
+
+  constructor(ask: AskPage<Page>, query: Readonly<Record<string, unknown>>, wire: PageWire) {
+    super(ask(query))
+    this.#ask = ask
+    this.#query = query
+    this.#wire = wire
+  }
+
+  /** Iterates over the pages, starting with the page of this call. */
+  async *pages(): AsyncGenerator<Page, void, undefined> {
+    const { more, next, after, before } = this.#wire
+    const { [after]: _from, [before]: back, ...filters } = this.#query
+    const direction = back === undefined ? after : before
+    let cursor: unknown = this.#query[direction]
+    for (let { data } = await this.withResponse(); ; ) {
+      yield data
+      const onward = read(data, next)
+      if (read(data, more) !== true || onward === null || onward === undefined) return
+      if (onward === cursor)
+        throw new UnexpectedAnswerError(
+          'The next cursor of the page equals the requested one, so the list would never end',
+        )
+      cursor = onward
+      data = (await this.#ask({ ...filters, [direction]: cursor })).data
+    }
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Item, void, undefined> {
+    const { items, before } = this.#wire
+    const backwards = this.#query[before] !== undefined
+    for await (const page of this.pages()) {
+      const records = read(page, items)
+      if (!Array.isArray(records))
+        throw new UnexpectedAnswerError(`The member \`${items}\` of the page is not a list`)
+      yield* backwards ? records.toReversed() : records
+    }
+  }
+}
+
+function read(page: unknown, member: string): unknown {
+  return typeof page === 'object' && page !== null ? (page as Record<string, unknown>)[member] : undefined
+}
