@@ -1,20 +1,10 @@
 /** Worker thread of `watch`: generates again and again, with modules and the workers of tasks already loaded. */
 import { parentPort, workerData } from 'node:worker_threads'
-import { main } from '../cli.ts'
 import { keepTaskWorkers } from '../generate/tasks.ts'
 import type { Terminal } from './run.ts'
+import type { WatchMessage, WatchWorkerData } from './watch.ts'
 
-export interface WatchWorkerData {
-  readonly file: string
-  readonly colours: boolean
-}
-
-/** A line for the terminal, or the end of a run. */
-export type WatchMessage =
-  | { readonly kind: 'out' | 'error'; readonly line: string }
-  | { readonly kind: 'end'; readonly exit: number; readonly bytes: number }
-
-const { file, colours } = workerData as WatchWorkerData
+const { cli, file, colours } = workerData as WatchWorkerData
 const send = (message: WatchMessage) => parentPort?.postMessage(message)
 const terminal: Terminal = {
   out: (line) => send({ kind: 'out', line }),
@@ -23,6 +13,9 @@ const terminal: Terminal = {
 }
 
 keepTaskWorkers()
+const { main } = (await import(cli)) as {
+  readonly main: (argv: readonly string[], terminal: Terminal) => Promise<number>
+}
 parentPort?.on('message', () => {
   main(['--config', file, 'generate'], terminal).then(
     (exit) => send({ kind: 'end', exit, bytes: process.memoryUsage.rss() }),

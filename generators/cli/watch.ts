@@ -6,7 +6,6 @@ import { Worker } from 'node:worker_threads'
 import { findParts } from '../document/parts.ts'
 import type { Config } from '../generate/config.ts'
 import { type CommandOutcome, type CommandRun, OK, type Terminal } from './run.ts'
-import type { WatchMessage, WatchWorkerData } from './watch-worker.ts'
 
 /**
  * Generates once.
@@ -61,6 +60,18 @@ export async function watch(run: CommandRun, signal: AbortSignal, given?: Genera
   return { lines: [], data: { runs }, exit: OK }
 }
 
+export interface WatchWorkerData {
+  /** URL of the command's module, which the thread runs. */
+  readonly cli: string
+  readonly file: string
+  readonly colours: boolean
+}
+
+/** A line for the terminal, or the end of a run. */
+export type WatchMessage =
+  | { readonly kind: 'out' | 'error'; readonly line: string }
+  | { readonly kind: 'end'; readonly exit: number; readonly bytes: number }
+
 /** Resident memory of this process from which the next run starts in a new thread. */
 const MAX_BYTES = 1_500_000_000
 
@@ -70,7 +81,8 @@ const MAX_BYTES = 1_500_000_000
  */
 function inWarmThread(run: CommandRun): WarmGenerate {
   const { file, terminal } = run
-  const workerData: WatchWorkerData = { file, colours: terminal.colours === true }
+  const cli = new URL('../cli.ts', import.meta.url).href
+  const workerData: WatchWorkerData = { cli, file, colours: terminal.colours === true }
   let worker: Worker | undefined
   let code = ''
   const stop = async () => {

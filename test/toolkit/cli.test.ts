@@ -397,6 +397,36 @@ describe('new-version', () => {
   })
 })
 
+test('watch sees edits of documents and of changes in one process', { timeout: 60_000 }, async () => {
+  accept('property-removed')
+  const said: string[] = []
+  let heard: () => void = () => undefined
+  const hear = (line: string) => {
+    said.push(line)
+    heard()
+  }
+  /** Waits for the end of a run, and returns what it printed. */
+  const nextRun = async () => {
+    while (!said.some((line) => line.startsWith('watching ')))
+      await new Promise<void>((resolve) => {
+        heard = resolve
+      })
+    return said.splice(0).join('\n')
+  }
+  const stop = new AbortController()
+  const done = watch(await openRun(config(), { out: hear, error: hear }), stop.signal)
+  expect(await nextRun()).toContain('break-unclaimed')
+  accept('property-removed', 'property-added-required', 'enum-value-removed', 'enum-value-added')
+  const accepted = await nextRun()
+  expect(accepted).not.toContain('break-unclaimed')
+  writeFileSync(file(NEW), readFileSync(file(NEW), 'utf8').replace('title: ', 'title: Edited '))
+  expect(await nextRun()).toContain('wrote 2030-06-01/openapi.json')
+  accept('property-removed')
+  expect(await nextRun()).toContain('break-unclaimed')
+  stop.abort()
+  expect(await done).toMatchObject({ exit: 0, data: { runs: 4 } })
+})
+
 test('watch generates again for each edit, once for many events, and ends when told', async () => {
   const quiet = { out: () => undefined, error: () => undefined }
   const stop = new AbortController()

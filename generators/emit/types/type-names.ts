@@ -43,10 +43,30 @@ export function queryType(api: Api, operation: ApiOperation): string | undefined
   const base = pascalCase(operation.id)
   const name = `${base}Query`
   if (identifier(name) !== name || !operation.parameters.some((each) => each.in === 'query')) return undefined
-  const isTaken =
-    api.operations.some((each) => each !== operation && pascalCase(each.id) === base) ||
-    componentNames(api).some((each) => pascalCase(each) === name || each === name)
-  return isTaken ? undefined : name
+  const { operations, components } = usedNames(api)
+  return operations.get(base) === 1 && !components.has(name) ? name : undefined
+}
+
+interface UsedNames {
+  /** Number of operations by the name that their types begin with. */
+  readonly operations: ReadonlyMap<string, number>
+  /** Names of components, as they are and as names of types. */
+  readonly components: ReadonlySet<string>
+}
+
+/** Cached, because every query asks for them, and documents have thousands of names. */
+const used = new WeakMap<Api, UsedNames>()
+
+function usedNames(api: Api): UsedNames {
+  const known = used.get(api)
+  if (known) return known
+  const operations = new Map<string, number>()
+  for (const { id } of api.operations)
+    operations.set(pascalCase(id), (operations.get(pascalCase(id)) ?? 0) + 1)
+  const components = new Set(componentNames(api).flatMap((each) => [each, pascalCase(each)]))
+  const names = { operations, components }
+  used.set(api, names)
+  return names
 }
 
 /** Names of components of any kind: each may become the name of a type. */
