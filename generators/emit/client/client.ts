@@ -15,6 +15,8 @@ import { printVersion } from './version.ts'
 import { printVersions } from './versions.ts'
 
 const RUNTIME = 'client-runtime'
+/** The published package holds the compiled files next to the sources; clients get only the sources. */
+const isSource = (name: string) => name.endsWith('.ts') && !name.endsWith('.d.ts')
 const OPENAPI_FETCH = '0.17.0'
 const TYPESCRIPT = '5.9.3'
 
@@ -62,10 +64,9 @@ export function emitClient(
       { path: `src/${api.version}/index.ts`, text: printVersion(api, functions.renamed, classes) },
     ]
   })
-  const runtime = listAssets(RUNTIME).map((name) => ({
-    path: `src/runtime/${name}`,
-    text: readAsset(`${RUNTIME}/${name}`),
-  }))
+  const runtime = listAssets(RUNTIME)
+    .filter(isSource)
+    .map((name) => ({ path: `src/runtime/${name}`, text: readAsset(`${RUNTIME}/${name}`) }))
   const files = [
     { path: 'package.json', text: json(packageOf(apis, config)) },
     { path: 'tsconfig.json', text: json(TSCONFIG) },
