@@ -25,6 +25,7 @@ export interface Config {
   /** File with JSON Schemas of the allowed `x-` members by kind of node. Without it, `x-` members are not checked. */
   readonly extensions?: string
   readonly out: string
+  /** What is generated. Default: everything, except what needs `handlers` if that is not set. */
   readonly emit: readonly EmitterName[]
   /** Emitters whose files are not committed: the manifest lists their hashes, and `build` creates them. */
   readonly builtWhenNeeded: readonly BuiltEmitter[]
@@ -54,6 +55,7 @@ export interface Config {
 export type FamilyConfig = Partial<Omit<Config, 'documents' | 'out'>> & {
   /** A folder of documents, or a list of files, oldest first. */
   readonly documents: string | readonly string[]
+  /** Folder of the output. dateline also removes files from it that it wrote. */
   readonly out: string
 }
 

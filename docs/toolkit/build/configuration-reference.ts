@@ -1,0 +1,97 @@
+/** Prints the configuration reference from the types of the configuration. */
+import { type InterfaceDeclaration, Node, Project, type PropertySignature, type SourceFile } from 'ts-morph'
+import { commentOf } from './doc-comment.ts'
+
+const HEAD = `# Configuration
+
+dateline reads \`dateline.config.json\`. If only \`dateline.config.ts\`, \`.mjs\` or \`.js\` exists, dateline reads that module, which exports
+the same members:
+
+\`\`\`ts
+import { defineConfig } from 'dateline'
+
+export default defineConfig({
+  documents: './openapi',
+  versions: './versions',
+  out: './generated',
+})
+\`\`\`
+
+Paths are relative to the folder of the file. \`documents\` and \`out\` are required.
+`
+
+const CONFIG = 'generators/generate/config.ts'
+
+/** Members that contain objects, and the declaration of each. */
+const OBJECTS: readonly (readonly [member: string, file: string, name: string])[] = [
+  ['client', 'generators/emit/client/config.ts', 'ClientConfig'],
+  ['wire', 'generators/client-runtime/service.ts', 'Wire'],
+  ['wire.page', 'generators/client-runtime/call.ts', 'PageWire'],
+  ['stub', 'generators/scaffold/config.ts', 'StubConfig'],
+  ['stub.files', 'generators/scaffold/config.ts', 'StubFile'],
+]
+
+/**
+ * Returns the page in Markdown.
+ *
+ * @throws Error if a member has no docstring
+ */
+export function printConfigurationReference(): string {
+  const project = new Project({ tsConfigFilePath: 'tsconfig.json' })
+  const source = project.getSourceFileOrThrow(CONFIG)
+  const written = source.getTypeAliasOrThrow('FamilyConfig').getDescendants().filter(Node.isPropertySignature)
+  const names = new Set(written.map((each) => each.getName()))
+  const rest = source
+    .getInterfaceOrThrow('Config')
+    .getProperties()
+    .filter((each) => !names.has(each.getName()))
+  const objects = OBJECTS.map(([member, file, name]) => {
+    const declared = project.getSourceFileOrThrow(file).getInterfaceOrThrow(name)
+    return `\n## ${member}\n\n${introductionOf(declared)}${tableOf(declared.getProperties(), source)}`
+  })
+  return `${HEAD}\n## Members\n\n${tableOf([...written, ...rest], source)}${objects.join('')}`
+}
+
+function introductionOf(declared: InterfaceDeclaration): string {
+  const { description } = commentOf(declared)
+  return description === '' ? '' : `${description}\n\n`
+}
+
+function tableOf(members: readonly PropertySignature[], config: SourceFile): string {
+  const rows = members.map((each) => {
+    const { description } = commentOf(each)
+    const name = each.getName()
+    if (description === '') throw new Error(`the configuration member ${name} has no docstring`)
+    return `| \`${name}\` | ${typeOf(each, config)} | ${description.replaceAll('|', '\\|')} |`
+  })
+  return `| Member | Type | Meaning |\n|---|---|---|\n${rows.join('\n')}\n`
+}
+
+/** Returns the type in words. Names of declared types are replaced by their values, or by a link to their section. */
+function typeOf(member: PropertySignature, config: SourceFile): string {
+  const text = member.getTypeNodeOrThrow().getText().replaceAll('readonly ', '')
+  const section = OBJECTS.find(
+    ([, , name]) => text.startsWith(name) || (name === 'Wire' && text === 'WireConfig'),
+  )
+  if (section) return `[object](#${section[0].replace('.', '')})${text.endsWith('[]') ? ', in a list' : ''}`
+  if (text === 'EmitterName[]' || text === 'BuiltEmitter[]')
+    return `list of ${emitters(config, text)
+      .map((each) => `\`${each}\``)
+      .join(', ')}`
+  if (text.startsWith('{') || text.startsWith('Record')) return 'object'
+  const words: Readonly<Record<string, string>> = {
+    'string[]': 'list of strings',
+    'string | string[]': 'string, or list of strings',
+    boolean: '`true` or `false`',
+  }
+  return words[text] ?? text.replace(/^Readonly<.*/s, 'object')
+}
+
+function emitters(config: SourceFile, text: string): string[] {
+  const type = config
+    .getInterfaceOrThrow('Config')
+    .getPropertyOrThrow(text === 'EmitterName[]' ? 'emit' : 'builtWhenNeeded')
+    .getType()
+  const members = type.getArrayElementTypeOrThrow().getUnionTypes()
+  return members.map((each) => String(each.getLiteralValueOrThrow()))
+}
