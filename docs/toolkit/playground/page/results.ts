@@ -113,12 +113,14 @@ function differenceItem(difference: ListedDifference, edits: ResultEdits): HTMLE
   )
 }
 
-function textField(label: string, text: string, change: (text: string) => void): HTMLElement {
+/** @param name says what the field contains, for screen readers; unique on the page. */
+function textField(label: string, name: string, text: string, change: (text: string) => void): HTMLElement {
   const field = document.createElement('textarea')
+  field.setAttribute('aria-label', name)
   field.value = text
   field.spellcheck = false
   field.rows = Math.min(text.split('\n').length, 16)
-  field.dataset.field = label
+  field.dataset.field = name
   field.addEventListener('input', () => change(field.value))
   return element('label', element('span', label), field)
 }
@@ -127,7 +129,7 @@ function changeItem({ id, lenses, file, problem }: ChangeDraft, edits: ResultEdi
   return element(
     'article',
     element('h3', id),
-    textField(`Lenses of ${id}`, lenses, (text) => edits.lenses(id, text)),
+    textField('Lenses', `Lenses of ${id}`, lenses, (text) => edits.lenses(id, text)),
     problem === undefined ? undefined : element('p.problem', problem),
     element('details', element('summary', `versions/…/${id}.ts`), element('pre', element('code', file))),
   )
@@ -143,7 +145,7 @@ function translationItem(translation: Translation, edits: ResultEdits): HTMLElem
     element('h3', title, ' ', element('small', direction)),
     element(
       'div.pair',
-      textField(`${from}: ${title}`, given, (text) => edits.value(id, text)),
+      textField(from, `${from}: ${title}`, given, (text) => edits.value(id, text)),
       problem === undefined
         ? element(
             'div',
