@@ -58,10 +58,14 @@ export interface FencedBlock {
   readonly text: string
 }
 
-/** Fenced blocks of a text in Markdown that have a language, in order. */
+/** Fenced blocks of a text in Markdown that have a language, in order. Blocks of a list lose its indentation. */
 export function fencedBlocks(markdown: string): readonly FencedBlock[] {
-  return [...markdown.matchAll(/^```(\w+)(?: (.+))?\n([\s\S]*?)^```$/gm)].map(
-    ([, language = '', title = '', text = '']) => ({ language, title, text }),
+  return [...markdown.matchAll(/^( *)```(\w+)(?: (.+))?\n([\s\S]*?)^\1```$/gm)].map(
+    ([, indentation = '', language = '', title = '', text = '']) => ({
+      language,
+      title,
+      text: text.replaceAll(new RegExp(`^${indentation}`, 'gm'), ''),
+    }),
   )
 }
 
