@@ -13,8 +13,14 @@ export function answerRequest({ old, next, edits }: CompareRequest): CompareAnsw
     if (!before.api || !after.api) return { findings }
     return { findings, comparison: compare(before.api, after.api, edits) }
   } catch (error) {
-    return { findings: [], failure: error instanceof Error ? error.message : String(error) }
+    return { findings: [], failure: explain(error) }
   }
+}
+
+function explain(error: unknown): string {
+  if (error instanceof RangeError && /call stack/.test(error.message))
+    return 'a chain of thousands of references between components is too deep'
+  return error instanceof Error ? error.message : String(error)
 }
 
 function read(document: keyof typeof FILES, text: string) {

@@ -2,8 +2,8 @@
 import workerScript from 'playground:worker'
 import { EXAMPLES } from '../examples.ts'
 import type { CompareAnswer, CompareRequest } from '../messages.ts'
-import { byId, element } from './elements.ts'
-import { readFragment, writeFragment } from './link.ts'
+import { byId } from './elements.ts'
+import { type LinkedDocuments, readFragment, writeFragment } from './link.ts'
 import { type ResultEdits, resultSections } from './results.ts'
 
 /** Waits until the reader pauses. */
@@ -17,6 +17,7 @@ const fields = {
 }
 const results = byId('playground-results', HTMLElement)
 const status = byId('playground-status', HTMLOutputElement)
+const notice = byId('playground-notice', HTMLElement)
 const share = byId('playground-share', HTMLButtonElement)
 
 let lenses: Record<string, string> = {}
@@ -124,17 +125,16 @@ function open({ old, next }: { readonly old: string; readonly next: string }): v
 async function openAddress(): Promise<void> {
   const named = /^#example=(\w+)$/.exec(location.hash)?.[1] ?? 'books'
   const name = EXAMPLES.has(named) ? named : 'books'
+  let linked: LinkedDocuments | undefined
+  notice.textContent = ''
   try {
-    const linked = await readFragment(location.hash)
-    choice.value = linked ? '' : name
-    open(linked ?? EXAMPLES.get(name)!)
+    linked = await readFragment(location.hash)
   } catch {
-    choice.value = name
-    open(EXAMPLES.get(name)!)
-    results.prepend(
-      element('p.problem', 'The link is damaged, so an example is shown. Copy the complete link.'),
-    )
+    notice.textContent = 'The link is damaged, so an example is shown. Copy the complete link.'
   }
+  notice.hidden = notice.textContent === ''
+  choice.value = linked ? '' : name
+  open(linked ?? EXAMPLES.get(name)!)
 }
 
 for (const [name, { title }] of EXAMPLES) choice.append(new Option(title, name))
