@@ -47,10 +47,13 @@ export function printConfigurationReference(): string {
     .filter((each) => !names.has(each.getName()))
   const objects = OBJECTS.map(([member, file, name]) => {
     const declared = project.getSourceFileOrThrow(file).getInterfaceOrThrow(name)
-    return `\n## ${member}\n\n${introductionOf(declared)}${tableOf(declared.getProperties(), source)}`
+    return `\n## ${headingOf(member)}\n\n${introductionOf(declared)}${tableOf(declared.getProperties(), source)}`
   })
   return `${HEAD}\n## Members\n\n${tableOf([...written, ...rest], source)}${objects.join('')}`
 }
+
+/** `wire.page` → `page in wire`, whose anchor has no characters that sites encode differently. */
+const headingOf = (member: string): string => member.split('.').reverse().join(' in ')
 
 function introductionOf(declared: InterfaceDeclaration): string {
   const { description } = commentOf(declared)
@@ -73,7 +76,8 @@ function typeOf(member: PropertySignature, config: SourceFile): string {
   const section = OBJECTS.find(
     ([, , name]) => text.startsWith(name) || (name === 'Wire' && text === 'WireConfig'),
   )
-  if (section) return `[object](#${section[0].replace('.', '')})${text.endsWith('[]') ? ', in a list' : ''}`
+  if (section)
+    return `[object](#${headingOf(section[0]).replaceAll(' ', '-')})${text.endsWith('[]') ? ', in a list' : ''}`
   if (text === 'EmitterName[]' || text === 'BuiltEmitter[]')
     return `list of ${emitters(config, text)
       .map((each) => `\`${each}\``)

@@ -106,21 +106,21 @@ export const LENS_EXAMPLES: Readonly<Record<LensName, LensExample>> = {
  Book:
    type: object
    properties:
--    width: { type: integer }
--    height: { type: integer }
-+    size: { type: string, description: "Width and height: 12x19" }
+-    first_name: { type: string, description: Of the author }
+-    last_name: { type: string, description: Of the author }
++    author: { type: string }
 `,
     lens: `v.replace(['Book'], {
-  old: ['width', 'height'],
-  new: ['size'],
-  up: ({ width = 0, height = 0 }) => ({ size: \`\${width}x\${height}\` }),
-  down: ({ size = '0x0' }) => {
-    const [width, height] = size.split('x').map(Number)
-    return { width: width ?? 0, height: height ?? 0 }
+  old: ['first_name', 'last_name'],
+  new: ['author'],
+  up: ({ first_name = '', last_name = '' }) => ({ author: \`\${first_name} \${last_name}\` }),
+  down: ({ author = '' }) => {
+    const [first_name = '', ...rest] = author.split(' ')
+    return { first_name, last_name: rest.join(' ') }
   },
-  loss: 'drop',
+  loss: 'merge',
 })`,
-    ...saved({ width: 12, height: 19 }, { size: '12x19' }),
+    ...saved({ first_name: 'Jane', last_name: 'Austen' }, { author: 'Jane Austen' }),
   },
   drop: {
     schemas: `
