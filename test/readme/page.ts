@@ -51,7 +51,7 @@ export function applyEdit({ file, around, added }: ShownEdit, text: string): str
   return lines.toSpliced(at + 1, 0, ...added).join('\n')
 }
 
-/** A fenced block: `ts versions/a.ts` is TypeScript with a title. */
+/** A fenced block: `ts handlers.ts` is TypeScript with a title. */
 export interface FencedBlock {
   readonly language: string
   readonly title: string
