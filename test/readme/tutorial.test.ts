@@ -1,5 +1,5 @@
 /** The tutorial of the toolkit, followed as it is printed: with the packed toolkit, in an empty folder, step by step. */
-import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ROOT, until } from '../support/programs.ts'
@@ -84,4 +84,13 @@ describe('the tutorial', { timeout: PATIENCE_MS }, () => {
       done++
     },
   )
+
+  test('leaves a client of sources only, since the package also holds compiled files', () => {
+    const client = readdirSync(join(desk.directory, 'shop/generated/client/src'), {
+      recursive: true,
+      encoding: 'utf8',
+    })
+    expect(client.filter((file) => /\.(?:js|d\.ts)$/.test(file))).toEqual([])
+    expect(client).toContain('runtime/call.ts')
+  })
 })

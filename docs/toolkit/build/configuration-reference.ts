@@ -1,5 +1,7 @@
 /** Prints the configuration reference from the types of the configuration. */
-import { type InterfaceDeclaration, Node, Project, type PropertySignature, type SourceFile } from 'ts-morph'
+import { type InterfaceDeclaration, Node, Project, type PropertySignature } from 'ts-morph'
+import { EMITTERS } from '../../../generators/generate/config.ts'
+import { BUILT_EMITTERS } from '../../../generators/output/built.ts'
 import { commentOf } from './doc-comment.ts'
 
 const HEAD = `# Configuration
@@ -31,14 +33,20 @@ const OBJECTS: readonly (readonly [member: string, file: string, name: string])[
   ['stub.files', 'generators/scaffold/config.ts', 'StubFile'],
 ]
 
+/** Types whose values are listed. */
+const VALUES: Readonly<Record<string, readonly string[]>> = {
+  'EmitterName[]': EMITTERS,
+  'BuiltEmitter[]': BUILT_EMITTERS,
+}
+
 /**
  * Returns the page in Markdown.
  *
  * @throws Error if a member has no docstring
  */
 export function printConfigurationReference(): string {
-  const project = new Project({ tsConfigFilePath: 'tsconfig.json' })
-  const source = project.getSourceFileOrThrow(CONFIG)
+  const project = new Project({ tsConfigFilePath: 'tsconfig.json', skipAddingFilesFromTsConfig: true })
+  const source = project.addSourceFileAtPath(CONFIG)
   const written = source.getTypeAliasOrThrow('FamilyConfig').getDescendants().filter(Node.isPropertySignature)
   const names = new Set(written.map((each) => each.getName()))
   const rest = source
@@ -46,10 +54,10 @@ export function printConfigurationReference(): string {
     .getProperties()
     .filter((each) => !names.has(each.getName()))
   const objects = OBJECTS.map(([member, file, name]) => {
-    const declared = project.getSourceFileOrThrow(file).getInterfaceOrThrow(name)
-    return `\n## ${headingOf(member)}\n\n${introductionOf(declared)}${tableOf(declared.getProperties(), source)}`
+    const declared = project.addSourceFileAtPath(file).getInterfaceOrThrow(name)
+    return `\n## ${headingOf(member)}\n\n${introductionOf(declared)}${tableOf(declared.getProperties())}`
   })
-  return `${HEAD}\n## Members\n\n${tableOf([...written, ...rest], source)}${objects.join('')}`
+  return `${HEAD}\n## Members\n\n${tableOf([...written, ...rest])}${objects.join('')}`
 }
 
 /** `wire.page` → `page in wire`, whose anchor has no characters that sites encode differently. */
@@ -60,28 +68,26 @@ function introductionOf(declared: InterfaceDeclaration): string {
   return description === '' ? '' : `${description}\n\n`
 }
 
-function tableOf(members: readonly PropertySignature[], config: SourceFile): string {
+function tableOf(members: readonly PropertySignature[]): string {
   const rows = members.map((each) => {
     const { description } = commentOf(each)
     const name = each.getName()
     if (description === '') throw new Error(`the configuration member ${name} has no docstring`)
-    return `| \`${name}\` | ${typeOf(each, config)} | ${description.replaceAll('|', '\\|')} |`
+    return `| \`${name}\` | ${typeOf(each)} | ${description.replaceAll('|', '\\|')} |`
   })
   return `| Member | Type | Meaning |\n|---|---|---|\n${rows.join('\n')}\n`
 }
 
 /** Returns the type in words. Names of declared types are replaced by their values, or by a link to their section. */
-function typeOf(member: PropertySignature, config: SourceFile): string {
+function typeOf(member: PropertySignature): string {
   const text = member.getTypeNodeOrThrow().getText().replaceAll('readonly ', '')
   const section = OBJECTS.find(
     ([, , name]) => text.startsWith(name) || (name === 'Wire' && text === 'WireConfig'),
   )
   if (section)
     return `[object](#${headingOf(section[0]).replaceAll(' ', '-')})${text.endsWith('[]') ? ', in a list' : ''}`
-  if (text === 'EmitterName[]' || text === 'BuiltEmitter[]')
-    return `list of ${emitters(config, text)
-      .map((each) => `\`${each}\``)
-      .join(', ')}`
+  const values = VALUES[text]
+  if (values) return `list of ${values.map((each) => `\`${each}\``).join(', ')}`
   if (text.startsWith('{') || text.startsWith('Record')) return 'object'
   const words: Readonly<Record<string, string>> = {
     'string[]': 'list of strings',
@@ -89,13 +95,4 @@ function typeOf(member: PropertySignature, config: SourceFile): string {
     boolean: '`true` or `false`',
   }
   return words[text] ?? text.replace(/^Readonly<.*/s, 'object')
-}
-
-function emitters(config: SourceFile, text: string): string[] {
-  const type = config
-    .getInterfaceOrThrow('Config')
-    .getPropertyOrThrow(text === 'EmitterName[]' ? 'emit' : 'builtWhenNeeded')
-    .getType()
-  const members = type.getArrayElementTypeOrThrow().getUnionTypes()
-  return members.map((each) => String(each.getLiteralValueOrThrow()))
 }
