@@ -162,7 +162,8 @@ function resultsOf({ up, down, served, statuses, accounted }: ExampleRun): strin
     ...served.map(([from, by]) => `| Up | \`${from}\` | \`${by}\` |`),
     ...statuses.map(([next, old]) => `| Down | \`${next}\` | \`${old}\` |`),
   ]
-  const table = rows.length === 0 ? '' : `| | Given | Translated |\n|---|---|---|\n${rows.join('\n')}\n\n`
+  const table =
+    rows.length === 0 ? '' : `| Direction | Given | Translated |\n|---|---|---|\n${rows.join('\n')}\n\n`
   return `${table}Accounts for ${accounted.map((each) => `\`${each}\``).join(', ')}.\n`
 }
 

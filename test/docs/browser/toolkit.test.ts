@@ -1,5 +1,5 @@
-/** The playground in a real browser, from files: without a server, and without a request to anybody. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+/** The toolkit's documentation in a real browser, from files: without a server, and without a request to anybody. */
+import { globSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -10,7 +10,8 @@ import { buildSite } from '../../../docs/toolkit/build/site.ts'
 import { startChromium } from '../../support/chromium.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'dateline-playground-'))
-const address = pathToFileURL(join(folder, 'playground.html')).href
+const addressOf = (name: string) => pathToFileURL(join(folder, name)).href
+const address = addressOf('playground.html')
 const SHOTS = process.env.SCREENSHOTS
 
 let chromium: Browser
@@ -149,24 +150,49 @@ test('the page answers while large documents are compared', async () => {
   await page.context().close()
 }, 90_000)
 
+const SCHEMES = ['light', 'dark'] as const
+
+/** Returns what axe finds on the page that is open, in both color schemes. */
+async function findViolations(page: Page, shot: string): Promise<string[]> {
+  const found: string[] = []
+  await page.evaluate(axe.source)
+  for (const colorScheme of SCHEMES) {
+    await page.emulateMedia({ colorScheme })
+    if (SHOTS) await page.screenshot({ path: `${SHOTS}/${shot}-${colorScheme}.png`, fullPage: true })
+    const options = { resultTypes: ['violations'], preload: false, iframes: false }
+    const { violations } = (await page.evaluate(`axe.run(${JSON.stringify(options)})`)) as AxeResults
+    for (const { id, nodes } of violations)
+      found.push(...nodes.map(({ html }) => `${shot} ${colorScheme} ${id}: ${html.slice(0, 160)}`))
+  }
+  return found
+}
+
 test.each([390, 1400])(
   'axe finds nothing at %i pixels, light and dark, and nothing is cut off',
   async (width) => {
     const { page, strange } = await open('', { viewport: { width, height: 900 } })
     await page.locator('#translations').waitFor()
-    await page.evaluate(axe.source)
-    const found: string[] = []
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme })
-      if (SHOTS)
-        await page.screenshot({ path: `${SHOTS}/playground-${width}-${colorScheme}.png`, fullPage: true })
-      const options = { resultTypes: ['violations'], preload: false, iframes: false }
-      const { violations } = (await page.evaluate(`axe.run(${JSON.stringify(options)})`)) as AxeResults
-      for (const { id, nodes } of violations)
-        found.push(...nodes.map(({ html }) => `${colorScheme} ${id}: ${html.slice(0, 160)}`))
+    const found = await findViolations(page, `playground-${width}`)
+    const wide: string[] = []
+    const isWide = () => page.evaluate('document.documentElement.scrollWidth > innerWidth')
+    if (await isWide()) wide.push('playground.html')
+    for (const name of globSync('*.html', { cwd: folder }).filter((each) => each !== 'playground.html')) {
+      await page.goto(addressOf(name))
+      found.push(...(await findViolations(page, `${name}-${width}`)))
+      if (await isWide()) wide.push(name)
     }
-    expect([found, strange]).toEqual([[], []])
-    expect(await page.evaluate('document.documentElement.scrollWidth > innerWidth')).toBe(false)
+    expect([found, wide, strange]).toEqual([[], [], []])
     await page.context().close()
   },
+  120_000,
 )
+
+test('the search leads to a lens', async () => {
+  const { page, strange } = await open()
+  await page.getByLabel('Search the documentation').fill('renamedParameter')
+  await page.getByRole('search').getByRole('link', { name: 'renamedParameter' }).first().click()
+  await page.waitForURL(/\/lenses\.html#renamedParameter$/i)
+  expect(await page.locator(':target').textContent()).toBe('renamedParameter')
+  expect(strange).toEqual([])
+  await page.context().close()
+})
