@@ -94,5 +94,11 @@ function typeOf(member: PropertySignature): string {
     'string | string[]': 'string, or list of strings',
     boolean: '`true` or `false`',
   }
-  return words[text] ?? text.replace(/^Readonly<.*/s, 'object')
+  if (text === 'string' || words[text]) return words[text] ?? text
+  return text.startsWith('Readonly<')
+    ? 'object'
+    : text
+        .split(' | ')
+        .map((each) => `\`${each}\``)
+        .join(' or ')
 }
