@@ -23,11 +23,19 @@ export async function buildPlayground(): Promise<PlaygroundFiles> {
   return { html: read('page.html'), style: read('page.css'), script }
 }
 
-/** Functions that read files share modules with those that do not. They are unused, so nothing of Node is left. */
+/** What takes the place of Node in the browser. */
+const REPLACED: Readonly<Record<string, string>> = {
+  'node:crypto': 'digest.ts',
+  'node:fs': 'no-files.ts',
+  'node:path': 'no-files.ts',
+}
+
+/** Other modules of Node are left out with the functions that use them, which the playground does not call. */
 const withoutNode: RolldownPluginOption = {
   name: 'without-node',
   resolveId: (id) => {
-    if (id === 'node:crypto') return resolve(FOLDER, 'digest.ts')
+    const replacement = REPLACED[id]
+    if (replacement !== undefined) return resolve(FOLDER, replacement)
     return id.startsWith('node:') ? { id, external: true, moduleSideEffects: false } : null
   },
 }
