@@ -99,6 +99,13 @@ function createProgram(terminal: Terminal): Command {
     })
 }
 
+/** Returns the commands with their arguments and options, for the command reference. */
+export function listCommands(): readonly Command[] {
+  const program = createProgram(processTerminal())
+  addCommands(program, (command) => command)
+  return program.commands
+}
+
 /** Commands import their modules when they run, so that, for example, `diff` does not load the emitters. */
 function addCommands(program: Command, perform: (command: Command, action: CommandAction) => Command): void {
   const command = (name: string, description: string) =>

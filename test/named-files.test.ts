@@ -25,6 +25,10 @@ const ELSEWHERE = [
   'test/migrations',
   'generated/*/openapi.json',
   'generated/client/dist',
+  'openapi/2030-01-01.yaml',
+  'openapi/2030-06-01.yaml',
+  'versions/2030-06-01',
+  'versions/DATE',
   'V1/types.ts',
   'v1/types.ts',
 ]

@@ -54,10 +54,15 @@ export class StreamCall<Item> extends Call<AsyncIterable<Item>> implements Async
 
 /** Names of the list members and paging parameters on the wire. */
 export interface PageWire {
+  /** Member with the records of a page. */
   readonly items: string
+  /** Member that is true if there are more pages. */
   readonly more: string
+  /** Member with the cursor of the next page. */
   readonly next: string
+  /** Query parameter with the cursor that a page starts after. */
   readonly after: string
+  /** Query parameter with the cursor that a page ends before. */
   readonly before: string
 }
 

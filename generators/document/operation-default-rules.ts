@@ -1,5 +1,5 @@
 /** Reads the rules in `x-operation-defaults`, and decides which operations they apply to. */
-import { isDeepStrictEqual } from 'node:util'
+import { isSameValue } from '../runtime/same-value.ts'
 import { escapePointer, unescapePointer } from './escape-pointer.ts'
 
 export const DEFAULTS = 'x-operation-defaults'
@@ -148,7 +148,7 @@ export function holdsFor(
     if (name === 'in') return wanted === section
     if (name === 'method') return [wanted].flat().includes(method)
     if (name === 'pathParameters') return wanted === /\{[^}]+\}/.test(path)
-    return isDeepStrictEqual(node[name], wanted)
+    return isSameValue(node[name], wanted)
   })
 }
 

@@ -3,7 +3,7 @@
  * its root. They are expanded into the operations when the document is read, so that later phases see plain
  * OpenAPI.
  */
-import { isDeepStrictEqual } from 'node:util'
+import { isSameValue } from '../runtime/same-value.ts'
 import {
   DEFAULTS,
   type DefaultedOperation,
@@ -179,7 +179,7 @@ class Writer {
   }
 
   #compare({ value, pointer: other, name }: RuleDefault, own: unknown, pointer: string): void {
-    if (!isDeepStrictEqual(value, own)) return
+    if (!isSameValue(value, own)) return
     this.#faults.push({
       code: 'operation-default-repeated',
       severity: 'warning',

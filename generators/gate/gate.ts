@@ -3,14 +3,15 @@
  * for a difference. Findings show the lines of both documents, the file to write, and a draft of it.
  */
 import { dirname, join, relative } from 'node:path'
-import { isDeepStrictEqual } from 'node:util'
 import { alignApi } from '../change/align.ts'
 import type { LoadedChange } from '../change/load-changes.ts'
 import type { Diagnostic } from '../diagnostics/diagnostic.ts'
 import type { SourceLocation } from '../diagnostics/place.ts'
 import { type Difference, formatLocation } from '../diff/difference.ts'
 import type { Api } from '../ir/model.ts'
+import { printDraft } from '../propose/draft-file.ts'
 import { type ProposedChange, proposeChanges } from '../propose/proposed-change.ts'
+import { isSameValue } from '../runtime/same-value.ts'
 import { schemaAt } from '../translate/inline-place.ts'
 import { faultsOfMove } from '../translate/moves.ts'
 import { shapeOf } from '../translate/shape.ts'
@@ -67,7 +68,7 @@ export function proposalsFor(
   for (;;) {
     const proposed = proposeChanges(all, nameableIn(alignApi(old, lenses), next))
     const naming = proposed.flatMap((each) => each.naming ?? [])
-    if (naming.every((lens) => lenses.some((each) => isDeepStrictEqual(each, lens)))) return proposed
+    if (naming.every((lens) => lenses.some((each) => isSameValue(each, lens)))) return proposed
     lenses.push(...naming)
     const assumed = { id: '', why: '', version: next.version, file: '', lenses: naming }
     const more = claimDifferences(old, next, [...changes, assumed]).filter(
@@ -136,28 +137,14 @@ function placesOf(difference: Difference): {
   }
 }
 
-/** Returns the text of a draft change file, with `…` where the author must fill in a value. */
+/** Returns the text of a draft, with imports relative to its file. */
 function draftOf(proposed: ProposedChange, old: Api, next: Api, file: string, folders: Folders): string {
   const from = (path: string) => {
     const to = relative(dirname(file), path).replaceAll('\\', '/')
     return to.startsWith('.') ? to : `./${to}`
   }
   const types = (api: Api) => from(join(folders.out, api.version, 'types.ts'))
-  return `import type * as Old from '${types(old)}'
-import type * as New from '${types(next)}'
-import { between } from 'dateline/change'
-
-const v = between<
-  { schemas: Old.components['schemas']; operations: Old.operations },
-  { schemas: New.components['schemas']; operations: New.operations }
->()
-
-export default v.change({
-  id: '${proposed.id}',
-  why: '…',
-  lenses: [${proposed.lens}],
-})
-`
+  return printDraft(proposed, { old: types(old), next: types(next) })
 }
 
 function claimedTwice(claimed: readonly AccountedDifference[]): Diagnostic[] {

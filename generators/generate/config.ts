@@ -27,6 +27,7 @@ export interface Config {
   /** File with JSON Schemas of the allowed `x-` members by kind of node. Without it, `x-` members are not checked. */
   readonly extensions?: string
   readonly out: string
+  /** What is generated. Default: everything, except what needs `handlers` if that is not set. */
   readonly emit: readonly EmitterName[]
   /** Emitters whose files are not committed: the manifest lists their hashes, and `build` creates them. */
   readonly builtWhenNeeded: readonly BuiltEmitter[]
@@ -72,6 +73,7 @@ export type FamilyConfig = Partial<Omit<Config, 'documents' | 'out' | 'overlays'
   readonly documents: string | readonly string[]
   /** A folder of overlays, or a list of files, in the order in which they are applied. */
   readonly overlays?: string | readonly string[]
+  /** Folder of the output. dateline also removes files from it that it wrote. */
   readonly out: string
 }
 

@@ -4,6 +4,7 @@
  * that introduced them: `2026-05-19/block-categories`.
  */
 import type { Translate } from './contract.ts'
+import { isSameValue } from './same-value.ts'
 
 /** Changes recorded by the current translation. Translations are synchronous, so only one runs at a time. */
 const noted = new Set<string>()
@@ -29,7 +30,7 @@ export function touched<Brought>(change: string, value: Brought): Brought {
 
 /** Records the change if the two values differ. Returns the value after the change. */
 export function turned<Turned>(change: string, before: unknown, after: Turned): Turned {
-  if (!isSame(before, after)) noted.add(change)
+  if (!isSameValue(before, after)) noted.add(change)
   return after
 }
 
@@ -96,17 +97,4 @@ export function holding<const Name extends string, Added>(property: Name, isKnow
   return <Item extends { readonly [Key in Name]: unknown }>(
     item: Item,
   ): item is Item & { readonly [Key in Name]: Exclude<Item[Name], Added> } => isKnown(item[property])
-}
-
-/** Returns whether two values are equal as JSON. */
-function isSame(one: unknown, other: unknown): boolean {
-  if (Object.is(one, other)) return true
-  if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return false
-  const [left, right] = [one, other] as Readonly<Record<string, unknown>>[]
-  const names = Object.keys(one)
-  return (
-    Array.isArray(one) === Array.isArray(other) &&
-    names.length === Object.keys(other).length &&
-    names.every((name) => Object.hasOwn(other, name) && isSame(left![name], right![name]))
-  )
 }

@@ -14,7 +14,9 @@ export interface StubFile {
 }
 
 export interface StubConfig {
+  /** Folder of Handlebars templates. */
   readonly templates: string
+  /** The files to create for an operation. */
   readonly files: readonly StubFile[]
   /** Formatter command; the paths of the written files are appended. */
   readonly format?: readonly string[]

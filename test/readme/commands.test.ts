@@ -85,6 +85,8 @@ const ONLY_THERE: readonly (string | RegExp)[] = [
   'npm run fuzz',
   /^npm run prove(:\w+)?$/,
   /^npm run bench(:\w+)?$/,
+  // test/docs/toolkit/pages.test.ts builds the same files.
+  'npm run docs:toolkit',
   'npm run svc:pack -- --out DIR',
   'npx svc promote templates tpl_…',
   'npm run format',

@@ -50,3 +50,38 @@ export function applyEdit({ file, around, added }: ShownEdit, text: string): str
   }
   return lines.toSpliced(at + 1, 0, ...added).join('\n')
 }
+
+/** A fenced block: `ts handlers.ts` is TypeScript with a title. */
+export interface FencedBlock {
+  readonly language: string
+  readonly title: string
+  readonly text: string
+}
+
+/** Fenced blocks of a text in Markdown that have a language, in order. Blocks of a list lose its indentation. */
+export function fencedBlocks(markdown: string): readonly FencedBlock[] {
+  return [...markdown.matchAll(/^( *)```(\w+)(?: (.+))?\n([\s\S]*?)^\1```$/gm)].map(
+    ([, indentation = '', language = '', title = '', text = '']) => ({
+      language,
+      title,
+      text: text.replaceAll(new RegExp(`^${indentation}`, 'gm'), ''),
+    }),
+  )
+}
+
+/**
+ * Applies a block with removed and added lines.
+ *
+ * @throws Error where the file lacks the lines, or has them twice
+ */
+export function applyDiff(file: string, text: string, diff: string): string {
+  const side = (mark: string) =>
+    diff
+      .split('\n')
+      .filter((line) => line.startsWith(' ') || line.startsWith(mark))
+      .map((line) => `${line.slice(1)}\n`)
+      .join('')
+  const found = text.split(side('-')).length - 1
+  if (found !== 1) throw new Error(`${file} has the lines of the edit ${found} times`)
+  return text.replace(side('-'), () => side('+'))
+}

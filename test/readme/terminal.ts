@@ -42,16 +42,29 @@ export interface Terminal {
  * Without what npm adds for a test that it runs: this is a shell of somebody who has just logged in. Node keeps what it compiles,
  * which a dozen commands have in common.
  */
-function environment(home: string): Record<string, string> {
-  const path = (process.env.PATH ?? '').split(delimiter).filter((folder) => !folder.includes('node_modules'))
+function environment(home: string, programs: readonly string[]): Record<string, string> {
+  const found = (process.env.PATH ?? '').split(delimiter).filter((folder) => !folder.includes('node_modules'))
   const quick = { NODE_COMPILE_CACHE: join(home, '.compiled'), ...UNHURRIED }
-  return { PATH: path.join(delimiter), HOME: home, LANG: 'C.UTF-8', TERM: 'dumb', ...quick }
+  return {
+    PATH: [...programs, ...found].join(delimiter),
+    HOME: home,
+    LANG: 'C.UTF-8',
+    TERM: 'dumb',
+    ...quick,
+  }
 }
 
-export async function openDesk(): Promise<Desk> {
-  const folder = mkdtempSync(join(tmpdir(), 'svc-readme-'))
-  const directory = join(folder, 'dateline')
-  const home = join(folder, 'home')
+/** What is on a desk before a person sits down. */
+export interface DeskSetup {
+  /** Fills the folder in which terminals open. */
+  prepare(directory: string): void
+  /** Typed in by every terminal first. */
+  readonly profile: string
+  /** Folders of programs, in front of the machine's own. */
+  readonly programs: readonly string[]
+}
+
+function cloneCheckout(directory: string): void {
   cpSync(ROOT, directory, { recursive: true, filter: isCloned })
   symlinkSync(join(ROOT, 'node_modules'), join(directory, 'node_modules'))
   const git = (...words: string[]) =>
@@ -61,13 +74,24 @@ export async function openDesk(): Promise<Desk> {
   git('init', '-q')
   git('add', 'openapi')
   git('commit', '-qm', 'The documents')
+}
+
+const CLONE: DeskSetup = { prepare: cloneCheckout, profile: INSTALLED, programs: [] }
+
+export async function openDesk({ prepare, profile, programs }: DeskSetup = CLONE): Promise<Desk> {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-readme-'))
+  const directory = join(folder, 'dateline')
+  const home = join(folder, 'home')
+  mkdirSync(directory)
+  prepare(directory)
   mkdirSync(home)
   for (const each of [folder, directory]) chmodSync(each, 0o755) // for the database's user, when root runs the tests
   const network = await openIsolatedNetwork()
   const children: ChildProcess[] = []
   return {
     directory,
-    open: () => openTerminal(network, children, { cwd: directory, env: environment(home) }),
+    open: () =>
+      openTerminal(network, children, profile, { cwd: directory, env: environment(home, programs) }),
     close: async () => {
       await Promise.all(children.map(leave))
       await network.close()
@@ -88,6 +112,7 @@ async function leave(child: ChildProcess): Promise<void> {
 function openTerminal(
   network: IsolatedNetwork,
   children: ChildProcess[],
+  profile: string,
   options: { readonly cwd: string; readonly env: Record<string, string> },
 ): Terminal {
   const [program = '', ...words] = [...network.enter, 'bash', '--noprofile', '--norc']
@@ -104,7 +129,7 @@ function openTerminal(
   }
   child.once('close', () => looked())
   child.stdin.on('error', () => {}) // `close` follows
-  child.stdin.write(IN_ORDER + INSTALLED)
+  child.stdin.write(IN_ORDER + profile)
   return {
     shown: () => shown,
     run: async (command) => {

@@ -11,7 +11,6 @@ import {
   readFileSync,
   realpathSync,
   rmSync,
-  symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -19,6 +18,7 @@ import { delimiter, dirname, join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { freePort } from '../support/ports.ts'
+import { install, pack } from './packed.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'dateline-package-'))
 const app = join(root, 'app')
@@ -38,44 +38,6 @@ function findNodes(): ReadonlyMap<string, string> {
 
 const nodes = findNodes()
 
-/** Packs a copy, since packing replaces the manifest meanwhile. */
-function pack(): string {
-  const copy = join(root, 'copy')
-  cpSync('generators', join(copy, 'generators'), {
-    recursive: true,
-    filter: (path) => !/node_modules$/.test(path),
-  })
-  for (const name of ['LICENSE', 'tsconfig.json']) cpSync(name, join(copy, name))
-  symlinkSync(resolve('node_modules'), join(copy, 'node_modules'))
-  const PATH = [dirname(process.execPath), process.env.PATH].join(delimiter)
-  const words = ['pack', '--silent', '--pack-destination', root]
-  const workflow = { GITHUB_SERVER_URL: 'https://git.test', GITHUB_REPOSITORY: 'library/dateline' }
-  const env = { ...process.env, ...workflow, PATH }
-  const options = { cwd: join(copy, 'generators'), env, encoding: 'utf8' } as const
-  return join(root, execFileSync('npm', words, options).trim().split('\n').at(-1)!)
-}
-
-/** Unpacks the tarball where npm would, and links the packages that its manifest and the projects name. */
-function install(tarball: string): void {
-  mkdirSync(dateline, { recursive: true })
-  execFileSync('tar', ['-xzf', tarball, '-C', dateline, '--strip-components=1'])
-  const { dependencies } = JSON.parse(readFileSync(join(dateline, 'package.json'), 'utf8'))
-  for (const name of [
-    ...Object.keys(dependencies),
-    'express',
-    'fastify',
-    'hono',
-    'vitest',
-    '@types/node',
-    '@types/express',
-  ]) {
-    const link = join(root, 'node_modules', name)
-    mkdirSync(dirname(link), { recursive: true })
-    const nested = resolve('generators/node_modules', name)
-    symlinkSync(existsSync(nested) ? nested : resolve('node_modules', name), link)
-  }
-}
-
 const cli = join(dateline, 'dist/cli.js')
 
 const run = (node: string, cwd: string, ...words: readonly string[]) =>
@@ -91,7 +53,7 @@ function failureOf(node: string, cwd: string, ...words: readonly string[]): stri
 }
 
 beforeAll(() => {
-  install(pack())
+  install(pack(root), root)
   for (const framework of FRAMEWORKS) {
     const folder = framework === 'node' ? app : join(root, framework)
     run(process.execPath, root, cli, 'init', folder, '--framework', framework, '--date', '2030-01-01')

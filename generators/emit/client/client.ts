@@ -22,6 +22,8 @@ import { printVersions } from './versions.ts'
 const RUNTIME = 'client-runtime'
 /** The service uses the same file. */
 const VALUES = 'runtime/values.ts'
+/** The published package holds the compiled files next to the sources; clients get only the sources. */
+const isSource = (name: string) => name.endsWith('.ts') && !name.endsWith('.d.ts')
 const OPENAPI_FETCH = '0.17.0'
 const TYPESCRIPT = '5.9.3'
 /** TanStack Query for React, and the file of the runtime that only its users need. */
@@ -83,8 +85,7 @@ export function emitClient(
     ]
   })
   const own = listAssets(RUNTIME)
-    // The published package also holds the compiled files.
-    .filter((name) => /(?<!\.d)\.ts$/.test(name) && (config.reactQuery || name !== REACT_QUERY.file))
+    .filter((name) => isSource(name) && (config.reactQuery || name !== REACT_QUERY.file))
     .map((name) => `${RUNTIME}/${name}`)
   const assets = apis.some((api) => api.types) ? [...own, VALUES] : own
   const runtime = assets.map((asset) => ({ path: `src/runtime/${basename(asset)}`, text: readAsset(asset) }))

@@ -21,11 +21,13 @@ const OPTIONS = { fields: ['title', 'text'], storeFields: ['title', 'kind', 'hre
 /**
  * Returns a script that sets `docsIndex`.
  *
- * @param newest the version whose reference pages are indexed; they link to other versions.
+ * @param newest the version whose reference pages are indexed; they link to other versions. Absent if there is no
+ *   reference.
  */
-export function printSearchIndex(pages: readonly SitePage[], newest: VersionIndex, home: string): string {
+export function printSearchIndex(pages: readonly SitePage[], home: string, newest?: VersionIndex): string {
   const index = new MiniSearch<SearchEntry>(OPTIONS)
-  const found = [...pages.flatMap((page) => guideEntries(page, home)), ...referenceEntries(newest, home)]
+  const reference = newest ? referenceEntries(newest, home) : []
+  const found = [...pages.flatMap((page) => guideEntries(page, home)), ...reference]
   index.addAll(found.map((entry, id) => ({ ...entry, id })))
   return `globalThis.docsIndex = ${JSON.stringify(index)}\n`
 }
@@ -42,7 +44,7 @@ type FoundText = Omit<SearchEntry, 'id'>
 function guideEntries({ path, title, description, markdown }: SitePage, home: string): FoundText[] {
   if (markdown === undefined) return []
   const href = `${home}/${path}`
-  const [lead = '', ...sections] = markdown.replace(FENCED, '').split(/^## /m)
+  const [lead = '', ...sections] = markdown.replace(FENCED, '').split(/^##+ /m)
   return [
     { title, kind: 'Guide', href, text: wordsOf(`${description} ${lead}`) },
     ...sections.map((section) => {

@@ -1,5 +1,4 @@
 /** Emits the documentation: the reference of every version, guides and hand-written pages. */
-import { createHash } from 'node:crypto'
 import { dump } from 'js-yaml'
 import { readAsset } from '../../assets/assets.ts'
 import type { LoadedChange } from '../../change/load-changes.ts'
@@ -24,30 +23,13 @@ import { printIndex } from './llms.ts'
 import { neutralise } from './neutral-markdown.ts'
 import type { PageSources } from './page-sources.ts'
 import { toMarkdown } from './plain-text.ts'
-import { printSearchIndex, readSearchLibrary } from './search.ts'
+import { printSearchIndex } from './search.ts'
+import { assetHref, HOME, sharedAssets } from './shared-assets.ts'
 import { indexVersion, type VersionIndex, versionPages } from './version-pages.ts'
 import { type WrittenPage, writtenPages } from './written-pages.ts'
 
 /** Folder of the output that holds all pages; their paths match their addresses. */
 export const SITE_FOLDER = 'site'
-
-/** Base path of the documentation on the server. */
-const HOME = '/docs'
-
-/** Style sheets in order, from the page to its details; later rules win. */
-const STYLES = [
-  'page',
-  'frame',
-  'text',
-  'lists',
-  'operations',
-  'code',
-  'screens',
-  'changes',
-  'print',
-  'search',
-  'try',
-] as const
 
 export interface SiteSettings {
   readonly wire?: WireConfig | undefined
@@ -67,15 +49,11 @@ export interface SiteSettings {
 export function emitSite(apis: readonly Api[], settings: SiteSettings = {}): OutputFile[] {
   const newest = apis.at(-1)
   if (!newest) return []
-  const style = STYLES.map((name) => readAsset(`emit/site/assets/style/${name}.css`)).join('')
   const { pages, index, feed } = sitePages(apis, newest, settings)
   const assets = {
-    'site.css': style,
-    'favicon.svg': readAsset('emit/site/assets/favicon.svg'),
-    'site.js': readAsset('emit/site/assets/site.js'),
+    ...sharedAssets(),
     'try.js': readAsset('emit/site/assets/try.js'),
-    'minisearch.js': readSearchLibrary(),
-    'search-index.js': printSearchIndex(pages, index, HOME),
+    'search-index.js': printSearchIndex(pages, HOME, index),
   }
   const hrefOf = (name: keyof typeof assets) => assetHref(name, assets[name])
   const site: DocsSite = {
@@ -229,9 +207,4 @@ function landingPage(
       versions,
     }) as SafeHtml,
   }
-}
-
-/** Returns an address that changes with the text, so that browsers can cache it forever. */
-function assetHref(name: string, text: string): string {
-  return `${HOME}/assets/${name}?v=${createHash('sha256').update(text).digest('hex').slice(0, 16)}`
 }
