@@ -11,3 +11,9 @@ export const dirname = (file: string): string => file.replace(/\/?[^/]*$/, '') |
 export const join = (...parts: readonly string[]): string => parts.join('/').replace(/^\.\//, '')
 
 export const relative = (_from: string, to: string): string => to
+
+export const isAbsolute = (file: string): boolean => file.startsWith('/')
+
+export const resolve = (...parts: readonly string[]): string => join(...parts)
+
+export const sep = '/'
