@@ -7,7 +7,8 @@ import type { ReferenceFault } from './references.ts'
 export type RemoteReferences = Readonly<Record<string, string>>
 
 /** The quotes, if any, are the same on both sides, and a plain YAML scalar ends before white space. */
-const REFERENCE = /\$ref["']?\s*:\s*(?:"((?!#)[^"\n]+)"|'((?!#)[^'\n]+)'|((?!["'#&*!|>{[])[^\s,}\]]+))/g
+const REFERENCE =
+  /\$ref["']?[ \t]*:[ \t\r\n]*(?:"((?!#)[^"\n]+)"|'((?!#)[^'\n]+)'|((?!["'#&*!|>{[])[^ \t\r\n,}\]]+))/g
 
 /**
  * Returns the addresses of all references in a text to other files, without their fragments.
@@ -29,8 +30,9 @@ export function findParts(documents: readonly string[], remote: RemoteReferences
   for (let next = waiting.pop(); next; next = waiting.pop()) {
     const { file, document } = next
     if (!existsSync(file)) continue
-    for (const address of addressesIn(readFileSync(file, 'utf8'))) {
-      const part = fileOf(address, file, document, remote)
+    // Most files refer to no other, and Latin-1 takes an eighth of the time of UTF-8.
+    for (const address of addressesIn(readFileSync(file, 'latin1'))) {
+      const part = fileOf(Buffer.from(address, 'latin1').toString(), file, document, remote)
       if (typeof part !== 'string' || known.has(part)) continue
       known.add(part)
       waiting.push({ file: part, document })

@@ -71,8 +71,8 @@ test.each([
   ],
   [
     'an item of a list after a removed one',
-    '  - target: $.tags[0]\n    remove: true\n  - target: $.tags\n    update: { name: 3 }\n',
-    /3-test\.yaml:7:15 error document-shape: `name`/,
+    '  - target: $.tags\n    update: { name: 3 }\n  - target: $.tags[0]\n    remove: true\n',
+    /3-test\.yaml:5:15 error document-shape: `name`/,
   ],
   [
     'a missing reference',

@@ -140,7 +140,11 @@ test('drift points to the line in the file that was edited', async () => {
 
 test('an edit to any file, and a new one, changes the inputs of a run', () => {
   const seen = new Set([inputs()])
+  edit('openapi/shared/schemas.yaml', 'author.yaml', 'à.yaml')
+  cpSync(at('openapi/shared/author.yaml'), at('openapi/shared/à.yaml'))
+  seen.add(inputs())
   for (const path of [
+    'shared/à.yaml',
     '2030-01-01/book.yaml',
     'shared/book-summary.yaml',
     'shared/introduction.md',
@@ -151,7 +155,7 @@ test('an edit to any file, and a new one, changes the inputs of a run', () => {
   }
   appendFileSync(at('vendor/money.json'), '\n')
   seen.add(inputs())
-  expect([...seen].filter(Boolean)).toHaveLength(6)
+  expect([...seen].filter(Boolean)).toHaveLength(8)
 })
 
 test('watch generates again when a file outside the folder of the documents is saved', async () => {
