@@ -19,7 +19,7 @@ import { printVersions } from './versions.ts'
 
 const RUNTIME = 'client-runtime'
 /** The service uses the same file. */
-const VALUES = 'runtime/values.ts'
+const VALUES = './runtime/values.ts'
 const OPENAPI_FETCH = '0.17.0'
 const TYPESCRIPT = '5.9.3'
 
