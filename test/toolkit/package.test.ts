@@ -99,7 +99,7 @@ afterAll(() => rmSync(root, { recursive: true }))
 test('the package holds JavaScript and declarations, and no source in TypeScript but what clients copy', () => {
   const files = readdirSync(join(dateline, 'dist'), { recursive: true, encoding: 'utf8' })
   const sources = files.filter((file) => /(?<!\.d)\.ts$/.test(file))
-  expect(sources.filter((file) => !file.startsWith('client-runtime/'))).toEqual([])
+  expect(sources.filter((file) => !/^(client-runtime\/|runtime\/values\.ts$)/.test(file))).toEqual([])
   const { exports, bin } = JSON.parse(readFileSync(join(dateline, 'package.json'), 'utf8'))
   const named = [
     ...Object.values<Record<string, string>>(exports).flatMap(Object.values),
@@ -107,6 +107,14 @@ test('the package holds JavaScript and declarations, and no source in TypeScript
   ]
   expect(named.filter((path) => !existsSync(join(dateline, path as string)))).toEqual([])
   expect(named.length).toBeGreaterThan(30)
+})
+
+test('what the package generates is what the toolkit generates, the client among it', () => {
+  const copy = join(root, 'types')
+  cpSync('test/golden/types', copy, { recursive: true, filter: (path) => !path.endsWith('/want') })
+  run(process.execPath, copy, cli, 'generate')
+  const manifest = readFileSync(join(copy, 'want/manifest.json'), 'utf8')
+  expect(manifest).toBe(readFileSync('test/golden/types/want/manifest.json', 'utf8'))
 })
 
 test('a new project passes its own test, and compiles with the server of each framework', () => {

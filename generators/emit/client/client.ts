@@ -73,8 +73,10 @@ export function emitClient(
       },
     ]
   })
+  // The published package has compiled files next to them.
+  const sources = listAssets(RUNTIME).filter((name) => /(?<!\.d)\.ts$/.test(name))
   const shared = apis.some((api) => api.types) ? [VALUES] : []
-  const assets = [...listAssets(RUNTIME).map((name) => `${RUNTIME}/${name}`), ...shared]
+  const assets = [...sources.map((name) => `${RUNTIME}/${name}`), ...shared]
   const runtime = assets.map((asset) => ({ path: `src/runtime/${basename(asset)}`, text: readAsset(asset) }))
   const files = [
     { path: 'package.json', text: json(packageOf(apis, config)) },
