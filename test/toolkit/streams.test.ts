@@ -3,12 +3,10 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import express from 'express'
-import { fastify } from 'fastify'
 import { Hono } from 'hono'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createVersionedApi, ErrorReply, fromHeader, type TouchedCall } from '../../generators/server/api.ts'
 import { toExpress } from '../../generators/server/express.ts'
-import { toFastify } from '../../generators/server/fastify.ts'
 import { toHono } from '../../generators/server/hono.ts'
 import { toNodeListener } from '../../generators/server/node.ts'
 import type { Handlers } from '../golden/streams/want/canonical/handlers.ts'
@@ -69,13 +67,9 @@ async function all<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
   return list
 }
 
-const app = fastify()
-await app.register(toFastify(api))
-await app.ready()
 const listeners = {
   'node:http': toNodeListener(api),
   Express: express().use(toExpress(api)),
-  Fastify: app.routing,
   Hono: toNodeListener(new Hono().all('*', toHono(api))),
 }
 
