@@ -231,7 +231,8 @@ function propertyDraft(difference: Difference, { property, place }: LensSite): L
       key: `${code} ${place} ${property}`,
       print: (all) => `v.${fill}(${sitesOf(all)}, ${quote(property)}, …)`,
     }
-  if (/^(property|access|default|object|map|null|items|keyword)-/.test(code)) return acceptDraft(difference)
+  if (/^(property|access|default|object|map|null|items|keyword|encoding)-/.test(code))
+    return acceptDraft(difference)
   return {
     verb: 'convert',
     noun: property,
